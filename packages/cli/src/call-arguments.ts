@@ -1,0 +1,74 @@
+import { messageOf, TrunklineError } from "@trunkline/core";
+
+/** What the user wrote after the tool's name. */
+export interface WrittenArguments {
+  pairs: readonly string[];
+  json?: string | undefined;
+}
+
+/**
+ * The arguments of a call. `key=value` takes the type the schema gives the parameter and is text otherwise, `key:=value`
+ * is JSON, `--json` is the whole object; pairs are put over it.
+ */
+export function readCallArguments(
+  written: WrittenArguments,
+  schema: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const args = written.json === undefined ? {} : parseObject(written.json);
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  for (const pair of written.pairs) {
+    const equals = pair.indexOf("=");
+    if (equals <= 0 || pair.startsWith(":=")) {
+      throw new TrunklineError("USAGE", `"${pair}" is not an argument.`, {
+        hint: "Write key=value for text, or key:=value for JSON.",
+      });
+    }
+    const isJson = pair[equals - 1] === ":";
+    const key = pair.slice(0, isJson ? equals - 1 : equals);
+    const text = pair.slice(equals + 1);
+    args[key] = isJson ? parseValue(key, text) : coerce(key, text, properties[key]);
+  }
+  return args;
+}
+
+function coerce(key: string, text: string, property: unknown): unknown {
+  const types = isRecord(property) ? [property.type].flat() : [];
+  if (types.length === 0 || types.includes("string") || types[0] === undefined) return text;
+  if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
+  if ((types.includes("number") || types.includes("integer")) && text.trim() !== "" && Number.isFinite(Number(text)))
+    return Number(text);
+  if (types.includes("null") && text === "null") return null;
+  if (types.includes("array") || types.includes("object")) return parseValue(key, text);
+  throw new TrunklineError("USAGE", `"${key}" has to be ${types.join(" or ")}, and "${text}" is not.`);
+}
+
+function parseValue(key: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new TrunklineError("USAGE", `The value of "${key}" is not JSON: ${messageOf(error)}`, {
+      cause: error,
+      hint: `Quote it for the shell, for example '${key}:={"a": 1}'.`,
+    });
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new TrunklineError("USAGE", `--json is not JSON: ${messageOf(error)}`, {
+      cause: error,
+      hint: `For example: --json '{"name": "Ada"}'`,
+    });
+  }
+  if (isRecord(value)) return { ...value };
+  throw new TrunklineError("USAGE", "--json takes an object with the tool's parameters.", {
+    hint: `For example: --json '{"name": "Ada"}'`,
+  });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,30 @@
+// The exit codes, all in one table. The only place that knows about them.
+import type { ErrorCode } from "@trunkline/core";
+
+/** What a command ends with. */
+export const EXIT = {
+  success: 0,
+  failure: 1,
+  usage: 2,
+  signIn: 3,
+  interrupted: 130,
+} as const;
+
+/** The exit code of an error; what is not listed is a failure. */
+export function exitCodeOf(code: ErrorCode): number {
+  switch (code) {
+    case "USAGE":
+    case "CONFIG_INVALID":
+    case "INVALID_ARGUMENT":
+    case "TOOL_NOT_FOUND":
+    case "SERVER_NOT_FOUND":
+    case "AMBIGUOUS":
+      return EXIT.usage;
+    case "AUTH_REQUIRED":
+      return EXIT.signIn;
+    case "ABORTED":
+      return EXIT.interrupted;
+    default:
+      return EXIT.failure;
+  }
+}

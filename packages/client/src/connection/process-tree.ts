@@ -1,0 +1,66 @@
+// A server is often a tree of processes (npx starts npm starts node). On POSIX each server leads a process group of its
+// own, so that the whole tree can be signalled; on Windows taskkill walks the tree.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { platform } from "node:os";
+
+/** Whether children are started as leaders of their own process group. */
+export const USES_PROCESS_GROUPS = platform() !== "win32";
+
+const living = new Set<number>();
+let exitHookInstalled = false;
+
+/** Remembers a started child, so that its tree is killed if this process ends without having closed it. */
+export function trackProcessTree(child: ChildProcess): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  living.add(pid);
+  if (exitHookInstalled) return;
+  exitHookInstalled = true;
+  // Runs on a normal end and on an uncaught error alike; only synchronous work is possible here.
+  process.on("exit", () => {
+    for (const leader of living) {
+      if (USES_PROCESS_GROUPS) signalProcessTree(leader, "SIGKILL");
+      else spawnSync("taskkill", ["/pid", String(leader), "/T", "/F"], { windowsHide: true });
+    }
+  });
+}
+
+/** Forgets a tree of which nothing is left. */
+export function forgetProcessTree(pid: number): void {
+  living.delete(pid);
+}
+
+/** Sends a signal to every process of the tree. A tree that is gone already is no error. */
+export function signalProcessTree(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
+  if (!USES_PROCESS_GROUPS) {
+    const force = signal === "SIGKILL" ? ["/F"] : [];
+    spawn("taskkill", ["/pid", String(pid), "/T", ...force], { windowsHide: true, stdio: "ignore" }).on(
+      "error",
+      () => {},
+    );
+    return;
+  }
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+/** Whether any process of the tree is still there. Windows cannot tell after the leader has gone. */
+export function isProcessTreeAlive(pid: number): boolean {
+  if (!USES_PROCESS_GROUPS) return false;
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  // EPERM: on macOS a group of zombies answers with it.
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ESRCH" || code === "EPERM";
+}

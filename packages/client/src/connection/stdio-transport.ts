@@ -1,0 +1,287 @@
+// The stdio transport. Our own instead of the SDK's, because a server's whole process tree has to go when the connection
+// does, noise on stdout must not break a connection, and large answers must not cost quadratic time.
+import type { ChildProcess } from "node:child_process";
+import type { Readable } from "node:stream";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import spawn from "cross-spawn";
+import {
+  forgetProcessTree,
+  isProcessTreeAlive,
+  signalProcessTree,
+  trackProcessTree,
+  USES_PROCESS_GROUPS,
+} from "./process-tree.js";
+
+/** What to start and how. */
+export interface StdioTransportOptions {
+  command: string;
+  args: readonly string[];
+  /** The whole environment of the child: nothing is added from ours. */
+  env: Readonly<Record<string, string>>;
+  cwd?: string | undefined;
+  /** A longer message ends the connection, because it cannot be skipped safely. Default 256 MiB. */
+  maxMessageBytes?: number;
+  /** Told about lines on stdout that are not protocol messages. */
+  onNoise?: (line: string) => void;
+}
+
+/** How the process ended. */
+export interface ProcessExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+const DEFAULT_MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
+const STDERR_TAIL_LINES = 40;
+const STDERR_LINE_CHARS = 2_000;
+const NEWLINE = 0x0a;
+/** How long a server may take to end by itself once its input is closed, and again after SIGTERM. */
+const GRACE_MS = 1_000;
+const POLL_MS = 20;
+
+/** One server process, spoken to in lines of JSON. */
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+
+  readonly #options: StdioTransportOptions;
+  readonly #stderrTail: string[] = [];
+  #child: ChildProcess | undefined;
+  #exit: ProcessExit | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+  #closeReported = false;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+  }
+
+  // The SDK recognises a stdio transport by these two accessors and then takes silence for "an old server", not an outage.
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  get stderr(): Readable | null {
+    return this.#child?.stderr ?? null;
+  }
+
+  /** The last lines the server wrote to stderr. */
+  get stderrTail(): readonly string[] {
+    return this.#stderrTail;
+  }
+
+  /** How the process ended; undefined while it runs. */
+  get exit(): ProcessExit | undefined {
+    return this.#exit;
+  }
+
+  async start(): Promise<void> {
+    const { command, args, env, cwd } = this.#options;
+    let child: ChildProcess;
+    try {
+      child = spawn(command, [...args], {
+        env: { ...env },
+        ...(cwd === undefined ? {} : { cwd }),
+        stdio: ["pipe", "pipe", "pipe"],
+        detached: USES_PROCESS_GROUPS,
+        windowsHide: true,
+      });
+    } catch (error) {
+      throw this.#spawnError(error);
+    }
+    this.#child = child;
+    this.#ended = new Promise((resolve) => child.once("exit", () => resolve()));
+    // Attached in the same tick as the spawn: a line written at once must not be lost.
+    this.#readLines(child);
+    child.stdin?.on("error", (error) => this.onerror?.(error));
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", () => {
+        trackProcessTree(child);
+        resolve();
+      });
+      child.once("error", (error) => reject(this.#spawnError(error)));
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (!stdin || this.#exit !== undefined || stdin.destroyed || stdin.writableEnded) {
+      throw new TrunklineError("SERVER_EXITED", `${this.#options.command} is not running.`);
+    }
+    if (stdin.write(`${JSON.stringify(message)}\n`)) return;
+    // Wait for the pipe, but not for a process that has died meanwhile.
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        stdin.off("drain", done);
+        stdin.off("close", done);
+        resolve();
+      };
+      stdin.once("drain", done);
+      stdin.once("close", done);
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#terminate();
+    return this.#closing;
+  }
+
+  /** Closes the input, then asks the whole tree to end, then kills it. */
+  async #terminate(): Promise<void> {
+    const child = this.#child;
+    const pid = child?.pid;
+    if (!child || pid === undefined) {
+      this.#reportClose();
+      return;
+    }
+    child.stdin?.end();
+    if (!(await this.#treeEndsWithin(pid, GRACE_MS))) {
+      signalProcessTree(pid, "SIGTERM");
+      if (!(await this.#treeEndsWithin(pid, GRACE_MS))) {
+        signalProcessTree(pid, "SIGKILL");
+        await this.#treeEndsWithin(pid, GRACE_MS);
+      }
+    }
+    forgetProcessTree(pid);
+    child.stdin?.destroy();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    this.#reportClose();
+  }
+
+  async #treeEndsWithin(pid: number, ms: number): Promise<boolean> {
+    const until = performance.now() + ms;
+    if (!(await endsWithin(this.#ended, ms))) return false;
+    // The leader has gone; its children may take a moment longer, and have no event to wait for.
+    while (isProcessTreeAlive(pid)) {
+      if (performance.now() >= until) return false;
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    return true;
+  }
+
+  #readLines(child: ChildProcess): void {
+    const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES } = this.#options;
+    let parts: Buffer[] = [];
+    let sizeBytes = 0;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        const tail = chunk.subarray(start, end);
+        const line = parts.length === 0 ? tail : Buffer.concat([...parts, tail]);
+        parts = [];
+        sizeBytes = 0;
+        start = end + 1;
+        this.#takeLine(line);
+      }
+      if (start >= chunk.length) return;
+      parts.push(chunk.subarray(start));
+      sizeBytes += chunk.length - start;
+      if (sizeBytes <= maxMessageBytes) return;
+      parts = [];
+      sizeBytes = 0;
+      this.onerror?.(
+        new TrunklineError("PROTOCOL", `The server sent a message of more than ${maxMessageBytes} bytes.`),
+      );
+      void this.close();
+    });
+
+    let partial = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      const lines = (partial + text).split(/\r?\n/);
+      partial = (lines.pop() ?? "").slice(-STDERR_LINE_CHARS);
+      for (const line of lines) this.#takeStderr(line);
+    });
+
+    child.once("exit", (code, signal) => {
+      this.#exit = { code, signal };
+      // What was written before the end is still in the pipe. A grandchild may hold the pipe open, so do not wait for ever.
+      const drained = Promise.all([streamEnd(child.stdout), streamEnd(child.stderr)]).then(() => {});
+      void endsWithin(drained, GRACE_MS).then(() => {
+        if (partial !== "") this.#takeStderr(partial);
+        partial = "";
+        if (this.#closing === undefined) void this.close();
+      });
+    });
+  }
+
+  #takeStderr(line: string): void {
+    if (line.trim() === "") return;
+    this.#stderrTail.push(line.slice(0, STDERR_LINE_CHARS));
+    if (this.#stderrTail.length > STDERR_TAIL_LINES) this.#stderrTail.shift();
+  }
+
+  #takeLine(bytes: Buffer): void {
+    const line = bytes.toString("utf8");
+    if (line.trim() === "") return;
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(line);
+    } catch {
+      this.#options.onNoise?.(line);
+      return;
+    }
+    // Revision 2025-03-26 has batches: several messages on one line.
+    for (const message of Array.isArray(parsed) ? parsed : [parsed]) {
+      if (isMessage(message)) this.onmessage?.(message);
+      else this.#options.onNoise?.(line);
+    }
+  }
+
+  #reportClose(): void {
+    if (this.#closeReported) return;
+    this.#closeReported = true;
+    this.onclose?.();
+  }
+
+  #spawnError(error: unknown): TrunklineError {
+    const { command, cwd } = this.#options;
+    const code = systemCodeOf(error);
+    if (code === "ENOENT") {
+      return new TrunklineError("SPAWN_FAILED", `The program "${command}" was not found.`, {
+        cause: error,
+        hint:
+          cwd === undefined
+            ? `Install it, or give its full path. Is it on PATH?`
+            : `Install it, or give its full path; the working directory ${cwd} has to exist as well.`,
+      });
+    }
+    if (code === "EACCES") {
+      return new TrunklineError("SPAWN_FAILED", `The program "${command}" may not be executed.`, {
+        cause: error,
+        hint: `Make it executable: chmod +x ${command}`,
+      });
+    }
+    return new TrunklineError("SPAWN_FAILED", `The program "${command}" could not be started: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function isMessage(value: unknown): value is JSONRPCMessage {
+  return typeof value === "object" && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === "2.0";
+}
+
+function streamEnd(stream: Readable | null): Promise<void> {
+  if (!stream || stream.readableEnded || stream.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.once("end", resolve);
+    stream.once("close", resolve);
+  });
+}
+
+async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await Promise.race([
+      work.then(() => true),
+      new Promise<boolean>((resolve) => {
+        timer = setTimeout(() => resolve(false), ms);
+      }),
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,125 @@
+// Deadlines and linked signals. A timeout here stops the work: it aborts the signal that was handed to the work, so that
+// sockets close and child processes go, instead of only rejecting the promise that somebody waits for.
+import { TrunklineError } from "./errors.js";
+
+/** How a piece of work may be limited. */
+export interface DeadlineOptions {
+  /** How long the work may take. Absent: as long as it likes. */
+  timeoutMs?: number | undefined;
+  /** The caller's own signal; its abort ends the work at once. */
+  signal?: AbortSignal | undefined;
+  /** What is being done, for the message: "connecting to docs". */
+  what: string;
+  /** What to do when it takes too long. */
+  hint?: string | undefined;
+}
+
+/** A signal that aborts on the caller's abort (`ABORTED`) or when the time is up (`TIMEOUT`), and can be put off. */
+export interface Deadline extends Disposable {
+  /** Handed to the work. Its reason is a {@link TrunklineError}. */
+  readonly signal: AbortSignal;
+  /** Starts the time anew; a deadline that has passed stays passed. */
+  extend(): void;
+  /** Stops the clock and lets go of the caller's signal. Idempotent. */
+  [Symbol.dispose](): void;
+}
+
+/** Starts a deadline. Dispose of it when the work has ended, or the timer keeps running. */
+export function startDeadline(options: DeadlineOptions): Deadline {
+  const { timeoutMs, signal: parent, what, hint } = options;
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+
+  const onTimeout = () => {
+    dispose();
+    controller.abort(
+      new TrunklineError(
+        "TIMEOUT",
+        `${what} took longer than ${formatMs(timeoutMs ?? 0)}.`,
+        hint === undefined ? {} : { hint },
+      ),
+    );
+  };
+  const onParentAbort = () => {
+    dispose();
+    controller.abort(abortError(parent as AbortSignal, what));
+  };
+  const dispose = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    parent?.removeEventListener("abort", onParentAbort);
+  };
+  const start = () => {
+    if (timeoutMs !== undefined && Number.isFinite(timeoutMs)) timer = setTimeout(onTimeout, timeoutMs);
+  };
+
+  if (parent?.aborted) controller.abort(abortError(parent, what));
+  else {
+    parent?.addEventListener("abort", onParentAbort, { once: true });
+    start();
+  }
+  return {
+    signal: controller.signal,
+    extend() {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      start();
+    },
+    [Symbol.dispose]: dispose,
+  };
+}
+
+/** Runs `work` under a deadline and disposes of the deadline afterwards. */
+export async function withDeadline<T>(options: DeadlineOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  using deadline = startDeadline(options);
+  return await abortable(deadline.signal, work(deadline.signal));
+}
+
+/**
+ * Waits for `promise`, but no longer than until `signal` aborts, and then rejects with the signal's reason. The work
+ * behind the promise has to watch the same signal: this only makes sure that a deaf one does not hold its caller.
+ */
+export async function abortable<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    if (onAbort) signal.removeEventListener("abort", onAbort);
+    // The loser of the race must not surface as an unhandled rejection.
+    promise.catch(() => {});
+  }
+}
+
+/** Waits `ms`, or rejects with the signal's reason as soon as it aborts. */
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+/** The error for work that the caller's own signal stopped; a reason that already is one of ours is kept. */
+export function abortError(signal: AbortSignal, what: string): TrunklineError {
+  if (signal.reason instanceof TrunklineError) return signal.reason;
+  return new TrunklineError("ABORTED", `${what} was cancelled.`, { cause: signal.reason });
+}
+
+/** Milliseconds as a person says them: `250 ms`, `1.5 s`, `2 min`. */
+export function formatMs(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`;
+  return `${Number((ms / 60_000).toFixed(1))} min`;
+}

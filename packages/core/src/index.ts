@@ -1,0 +1,44 @@
+/** What every Trunkline package shares. It imports nothing but Node itself. */
+export {
+  type ContentId,
+  contentIdOf,
+  isContentId,
+  MIN_CONTENT_ID_PREFIX,
+  parseContentId,
+  parseContentIdPrefix,
+} from "./content-id.js";
+export {
+  abortable,
+  abortError,
+  type Deadline,
+  type DeadlineOptions,
+  formatMs,
+  sleep,
+  startDeadline,
+  withDeadline,
+} from "./deadline.js";
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  isTrunklineError,
+  messageOf,
+  systemCodeOf,
+  TrunklineError,
+  toTrunklineError,
+} from "./errors.js";
+export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
+export {
+  type Clock,
+  type ContentStore,
+  type Embedder,
+  type LogFields,
+  type Logger,
+  type LogLevel,
+  type SourcedTool,
+  systemClock,
+  type ToolCallOptions,
+  type ToolCallResult,
+  type ToolProgress,
+  type ToolSource,
+} from "./ports.js";
+export { MIN_SECRET_LENGTH, REDACTED, Redactor, secretForms } from "./redaction.js";

@@ -1,0 +1,93 @@
+import type { Clock, LogFields, Logger, LogLevel } from "./ports.js";
+import { systemClock } from "./ports.js";
+import type { Redactor } from "./redaction.js";
+
+/** The levels in rising order. `silent` is a threshold only. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
+
+/** How {@link createLogger} writes. */
+export interface LoggerOptions {
+  /** The lowest level that is written. Default `info`. */
+  level?: LogLevel | "silent";
+  /** `text` for people, `json` for programs: one object a line. Default `text`. */
+  format?: "text" | "json";
+  /** Where a finished line goes, newline included. Default: standard error, because stdout carries the protocol or the result. */
+  write?: (line: string) => void;
+  /** Every line passes through it. */
+  redactor?: Redactor;
+  /** Default: the system's clock. */
+  clock?: Clock;
+}
+
+/** A logger with a constant message and fields per line. */
+export function createLogger(options: LoggerOptions = {}): Logger {
+  const { level = "info", format = "text", redactor, clock = systemClock } = options;
+  const write = options.write ?? ((line: string) => void process.stderr.write(line));
+  const threshold = level === "silent" ? LOG_LEVELS.length : LOG_LEVELS.indexOf(level);
+  const render = format === "json" ? renderJson : renderText;
+
+  const make = (bound: LogFields): Logger => {
+    const at = (lineLevel: LogLevel) => (message: string, fields?: LogFields) => {
+      if (LOG_LEVELS.indexOf(lineLevel) < threshold) return;
+      const line = {
+        time: new Date(clock.now()).toISOString(),
+        level: lineLevel,
+        message,
+        fields: { ...bound, ...fields },
+      };
+      // Fields are redacted before they are serialised: JSON escapes could hide a secret from a later pass.
+      write(`${render(redactor ? redactor.value({ ...line, fields: plain(line.fields) }) : line)}\n`);
+    };
+    return {
+      debug: at("debug"),
+      info: at("info"),
+      warn: at("warn"),
+      error: at("error"),
+      child: (fields) => make({ ...bound, ...fields }),
+    };
+  };
+  return make({});
+}
+
+/** A logger that writes nothing: the default of the library. */
+export const silentLogger: Logger = createLogger({ level: "silent" });
+
+interface Line {
+  time: string;
+  level: LogLevel;
+  message: string;
+  fields: LogFields;
+}
+
+function renderJson(line: Line): string {
+  return JSON.stringify({ time: line.time, level: line.level, message: line.message, ...plain(line.fields) });
+}
+
+function renderText(line: Line): string {
+  const fields = Object.entries(plain(line.fields))
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}=${textValue(value)}`)
+    .join("");
+  return `${line.time.slice(11, 23)} ${line.level.padEnd(5)} ${oneLine(line.message)}${fields}`;
+}
+
+function textValue(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
+}
+
+/** Errors do not survive JSON.stringify, so they become their code and message. */
+function plain(fields: LogFields): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => {
+      if (!(value instanceof Error)) return [key, value];
+      const code = (value as { code?: unknown }).code;
+      return [key, typeof code === "string" ? `${code}: ${value.message}` : value.message];
+    }),
+  );
+}
+
+/** A log line stays one line, whatever an upstream server put into it. */
+function oneLine(text: string): string {
+  return text.replace(/[\r\n]+/g, " ");
+}

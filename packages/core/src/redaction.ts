@@ -1,0 +1,98 @@
+// Redaction by value: what is secret is known by where it came from (a header, an environment variable, an input), not by
+// what it looks like. Every known secret is replaced in every string that leaves the program, in its encoded forms too.
+
+/** What stands in place of a secret. */
+export const REDACTED = "<redacted>";
+
+/** Values shorter than this are left alone in free text: replacing "1" or "true" everywhere would destroy it. */
+export const MIN_SECRET_LENGTH = 6;
+
+/** Knows a set of secret values and takes them out of text and of structured values. */
+export class Redactor {
+  readonly #secrets = new Set<string>();
+  #pattern: RegExp | undefined;
+
+  /** Adds secret values; those shorter than {@link MIN_SECRET_LENGTH} characters are passed over. */
+  add(...values: readonly string[]): this {
+    for (const value of values) {
+      for (const secret of [value, value.trim()]) {
+        if ([...secret].length < MIN_SECRET_LENGTH || this.#secrets.has(secret)) continue;
+        this.#secrets.add(secret);
+        this.#pattern = undefined;
+      }
+    }
+    return this;
+  }
+
+  /** How many values are known. */
+  get size(): number {
+    return this.#secrets.size;
+  }
+
+  /** The text without any known secret. */
+  text(text: string): string {
+    if (this.#secrets.size === 0) return text;
+    this.#pattern ??= compile(this.#secrets);
+    return text.replace(this.#pattern, REDACTED);
+  }
+
+  /** A copy of a JSON-like value in which every string, keys included, went through {@link text}. */
+  value<T>(value: T): T {
+    return this.#secrets.size === 0 ? value : (this.#deep(value, new WeakMap()) as T);
+  }
+
+  #deep(value: unknown, seen: WeakMap<object, unknown>): unknown {
+    if (typeof value === "string") return this.text(value);
+    if (typeof value !== "object" || value === null) return value;
+    const known = seen.get(value);
+    if (known !== undefined) return known;
+    if (Array.isArray(value)) {
+      const copy: unknown[] = [];
+      seen.set(value, copy);
+      for (const item of value) copy.push(this.#deep(item, seen));
+      return copy;
+    }
+    if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null) return value;
+    const copy: Record<string, unknown> = {};
+    seen.set(value, copy);
+    for (const [key, item] of Object.entries(value)) copy[this.text(key)] = this.#deep(item, seen);
+    return copy;
+  }
+}
+
+/** The spellings in which a secret may turn up: as it is, URL-encoded, JSON-escaped, and inside base64 at any offset. */
+export function secretForms(secret: string): string[] {
+  const bytes = Buffer.from(secret, "utf8");
+  const forms = new Set([secret]);
+  forms.add(encodeURIComponent(secret));
+  forms.add(encodeURIComponent(secret).replaceAll("%20", "+"));
+  forms.add(encodeURI(secret));
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  forms.add(escaped);
+  forms.add(JSON.stringify(escaped).slice(1, -1));
+  // A neighbour before the secret ("user:secret" in basic auth) shifts base64 by 0, 1 or 2 bytes. The characters that
+  // the secret's own bytes fix entirely are the same whatever stands around it; the shared ones at both ends are left.
+  for (const shift of [0, 1, 2]) {
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString("base64")
+      .replace(/=+$/, "");
+    const from = shift === 0 ? 0 : shift + 1;
+    const whole = Math.floor(((shift + bytes.length) * 8) / 6);
+    const core = encoded.slice(from, whole);
+    if (core.length < MIN_SECRET_LENGTH) continue;
+    forms.add(core);
+    forms.add(core.replaceAll("+", "-").replaceAll("/", "_"));
+  }
+  return [...forms].filter((form) => form !== "");
+}
+
+function compile(secrets: Iterable<string>): RegExp {
+  const forms = new Set<string>();
+  for (const secret of secrets) for (const form of secretForms(secret)) forms.add(form);
+  // The longest first, so that a secret that contains another one goes whole. Percent escapes match in either case.
+  const sources = [...forms]
+    .sort((a, b) => b.length - a.length)
+    .map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"))
+    .map((source) => source.replace(/%([0-9A-F]{2})/g, (_, hex: string) => `%(?:${hex}|${hex.toLowerCase()})`));
+  return new RegExp(sources.join("|"), "g");
+}
