@@ -1,14 +1,8 @@
-// The entry of the command. It stays small: what a command needs is loaded when the command runs, so that the first
+// The command behind bin/trunkline.cjs. It stays small: what a command needs is loaded when the command runs, so that the first
 // answer does not wait for the rest.
 import { EXIT } from "./exit-codes.js";
-import { readVersion } from "./version.js";
 
-const args = process.argv.slice(2);
-if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
-  console.log(readVersion());
-} else {
-  process.exitCode = await run();
-}
+process.exitCode = await run();
 
 async function run(): Promise<number> {
   const interrupt = new AbortController();
@@ -23,5 +17,5 @@ async function run(): Promise<number> {
     process.exit(error.code === "EPIPE" ? EXIT.success : EXIT.failure);
   });
   const { runProgram } = await import("./program.js");
-  return await runProgram(args, interrupt.signal);
+  return await runProgram(process.argv.slice(2), interrupt.signal);
 }

@@ -17,7 +17,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 sign-in need
 /** Runs one command line and returns its exit code. Never throws. */
 export async function runProgram(args: readonly string[], signal: AbortSignal): Promise<number> {
   const context = createContext(signal);
-  let exitCode: number = EXIT.success;
+  let exitCode: number | undefined;
   const program = buildProgram(context, (code) => {
     exitCode = code;
   });
@@ -27,7 +27,7 @@ export async function runProgram(args: readonly string[], signal: AbortSignal): 
   }
   try {
     await program.parseAsync(args, { from: "user" });
-    return signal.aborted ? interruptedCode(signal, exitCode) : exitCode;
+    return exitCode ?? (signal.aborted ? interruptedCode(signal) : EXIT.success);
   } catch (error) {
     return report(error, context);
   }
@@ -58,6 +58,8 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
     .action(async (options: { http?: boolean; port: number; host: string }) => {
       const { serve } = await import("./commands/serve.js");
       await serve(context, options);
+      // A supervisor that stops a server with SIGTERM expects a clean end.
+      if (context.signal.reason === "SIGTERM") setExitCode(EXIT.success);
     });
 
   program
@@ -130,7 +132,7 @@ function report(error: unknown, context: CommandContext): number {
     context.note("  `trunkline --help` shows how it is used.");
     return EXIT.usage;
   }
-  if (context.signal.aborted) return interruptedCode(context.signal, EXIT.interrupted);
+  if (context.signal.aborted) return interruptedCode(context.signal);
   const known = toTrunklineError(error);
   context.note(`trunkline: ${known.message}`);
   if (known.hint !== undefined) context.note(`  ${known.hint}`);
@@ -140,8 +142,6 @@ function report(error: unknown, context: CommandContext): number {
 }
 
 /** By custom a process that ended on a signal says which one it was. */
-function interruptedCode(signal: AbortSignal, otherwise: number): number {
-  if (signal.reason === "SIGINT") return EXIT.interrupted;
-  if (signal.reason === "SIGTERM") return 143;
-  return otherwise;
+function interruptedCode(signal: AbortSignal): number {
+  return signal.reason === "SIGTERM" ? 143 : EXIT.interrupted;
 }

@@ -121,6 +121,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     }
     try {
       await this.#connect(member, options.signal);
+      this.#logger.debug("calling a tool", { server, tool });
       const raw = await member.connection.request("tools/call", { name: tool, arguments: args }, options);
       return { isError: raw.isError === true, raw };
     } catch (error) {

@@ -18,10 +18,11 @@ export function connectError(error: unknown, failure: ConnectFailure): Trunkline
     if (error.code !== "SERVER_EXITED" || exit === undefined) return error;
   }
   if (exit !== undefined && server.type === "stdio") {
-    const lastWords = stderr.length > 0 ? ` It wrote: ${stderr.at(-1)}` : " It wrote nothing to stderr.";
+    const words = lastWords(stderr);
+    const wrote = words === undefined ? " It wrote nothing to stderr." : ` It wrote: ${words}`;
     return new TrunklineError(
       "SERVER_EXITED",
-      `Server "${server.name}" ended while connecting (${exitText(exit)}).${lastWords}`,
+      `Server "${server.name}" ended while connecting (${exitText(exit)}).${wrote}`,
       {
         cause: error,
         hint: `Run it by hand to see why: ${[server.command, ...server.args].map(shellQuoted).join(" ")}`,
@@ -103,6 +104,14 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
     });
   }
   return new TrunklineError("CONNECTION_FAILED", `${what} failed: ${messageOf(error)}`, { cause: error });
+}
+
+/** The line of stderr that most likely says why: the last error, rather than the stack or the version under it. */
+function lastWords(stderr: readonly string[]): string | undefined {
+  return (
+    stderr.findLast((line) => /error|cannot|not found|denied|missing|refused/i.test(line) && !/^\s+at /.test(line)) ??
+    stderr.at(-1)
+  );
 }
 
 /** `exit code 3`, `signal SIGKILL`. */

@@ -73,6 +73,10 @@ export async function listenHttp(options: HttpEndpointOptions): Promise<HttpEndp
     const incoming = request as NodeIncomingMessageLike;
     const web = await toWebRequest(incoming, undefined, { maxRequestBodySize: MAX_BODY_BYTES });
     const body = parseJson(await web.clone().text());
+    if (body === undefined) {
+      refuse(response, 400, { code: -32700, message: "Parse error: the body is not JSON." });
+      return;
+    }
     if (await isLegacyRequest(web, body)) await sessions.handle(request, response, body);
     else await serveModern(incoming, response, body);
   };
@@ -125,12 +129,9 @@ class LegacySessions {
       await transport.handleRequest(request, response, body);
       return;
     }
-    const [status, message] =
-      typeof id === "string"
-        ? [404, "Session not found: initialize again."]
-        : [400, "Initialize first: there is no Mcp-Session-Id."];
-    response.writeHead(status, { "content-type": "application/json" });
-    response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32000, message } }));
+    if (typeof id === "string")
+      refuse(response, 404, { code: -32001, message: "Session not found: initialize again." });
+    else refuse(response, 400, { code: -32000, message: "Initialize first: there is no Mcp-Session-Id." });
   }
 
   async close(): Promise<void> {
@@ -168,7 +169,13 @@ function isInitialize(body: unknown): boolean {
   return Array.isArray(body) ? body.some(isInitializeRequest) : isInitializeRequest(body);
 }
 
-/** What is not JSON stays undefined, and the legacy transport answers it with a parse error. */
+/** Answers a request that reached no server with a JSON-RPC error. */
+function refuse(response: ServerResponse, status: number, error: { code: number; message: string }): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+}
+
+/** What is not JSON is undefined, which no JSON is. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,0 +1,79 @@
+// How long the command takes to start, as ratios to an empty Node process in the same run.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { median, report, timeMs } from "../report.js";
+
+const { values } = parseArgs({ options: { rounds: { type: "string", default: "15" } } });
+const rounds = Number(values.rounds);
+const bin = fileURLToPath(new URL("../../packages/cli/bin/trunkline.cjs", import.meta.url));
+const cwd = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } },
+};
+
+/** Runs node to its end. @param {string[]} args */
+function run(args) {
+  return new Promise((resolve, reject) => {
+    spawn(process.execPath, args, { cwd, stdio: ["ignore", "ignore", "inherit"] })
+      .once("error", reject)
+      .once("exit", (code) => (code === 0 ? resolve(code) : reject(new Error(`${args.join(" ")} ended with ${code}`))));
+  });
+}
+
+/** From the start of the process to its first answer. @param {string[]} args */
+async function firstAnswer(args) {
+  const child = spawn(process.execPath, args, { cwd, stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const ms = await timeMs(async () => {
+    child.stdin.write(`${JSON.stringify(initialize)}\n`);
+    await new Promise((resolve, reject) => {
+      child.stdout.once("data", resolve);
+      child.once("exit", () => reject(new Error("ended without an answer")));
+    });
+  });
+  child.stdin.end();
+  await ended;
+  return ms;
+}
+
+/** @type {Record<"empty" | "version" | "answer" | "help", number[]>} */
+const times = { empty: [], version: [], answer: [], help: [] };
+for (let round = 0; round < rounds; round++) {
+  // Interleaved, so that a busy moment of the machine hits all alike.
+  times.empty.push(await timeMs(() => run(["-e", "0"])));
+  times.version.push(await timeMs(() => run([bin, "--version"])));
+  times.answer.push(await firstAnswer([bin, "serve"]));
+  times.help.push(await timeMs(() => run([bin, "--help"])));
+}
+rmSync(cwd, { recursive: true, force: true });
+
+const empty = median(times.empty);
+const beside = "node -e 0";
+report("startup", [
+  { what: beside, figure: empty, unit: "ms" },
+  {
+    what: "trunkline --version",
+    figure: median(times.version),
+    unit: "ms",
+    beside,
+    ratio: median(times.version) / empty,
+    aim: 1.5,
+  },
+  {
+    what: "trunkline serve: first answer to initialize",
+    figure: median(times.answer),
+    unit: "ms",
+    beside,
+    ratio: median(times.answer) / empty,
+    aim: 4,
+  },
+  { what: "trunkline --help", figure: median(times.help), unit: "ms", beside, ratio: median(times.help) / empty },
+]);

@@ -1,0 +1,102 @@
+import { getEventListeners } from "node:events";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { abortable, formatMs, sleep, startDeadline, TrunklineError, withDeadline } from "../src/index.js";
+
+describe("deadlines", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("abort the work with TIMEOUT when the time is up", () => {
+    using deadline = startDeadline({ what: "Reading", timeoutMs: 1500, hint: "wait" });
+    vi.advanceTimersByTime(1499);
+    expect(deadline.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(deadline.signal.reason).toMatchObject({
+      code: "TIMEOUT",
+      message: "Reading took longer than 1.5 s.",
+      hint: "wait",
+    });
+  });
+
+  it("start anew when extended, but not once passed", () => {
+    using deadline = startDeadline({ what: "Reading", timeoutMs: 100 });
+    vi.advanceTimersByTime(90);
+    deadline.extend();
+    vi.advanceTimersByTime(90);
+    expect(deadline.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(10);
+    const { reason } = deadline.signal;
+    deadline.extend();
+    vi.advanceTimersByTime(1000);
+    expect(deadline.signal.reason).toBe(reason);
+  });
+
+  it("pass the caller's abort on as ABORTED, and keep a reason that is one of ours", () => {
+    const controller = new AbortController();
+    using deadline = startDeadline({ what: "Reading", signal: controller.signal });
+    controller.abort("enough");
+    expect(deadline.signal.reason).toMatchObject({ code: "ABORTED", cause: "enough" });
+
+    const ours = new TrunklineError("CLOSED", "hub closed");
+    using late = startDeadline({ what: "Reading", signal: AbortSignal.abort(ours) });
+    expect(late.signal.reason).toBe(ours);
+  });
+
+  it("leave no timer and no listener behind", () => {
+    const controller = new AbortController();
+    startDeadline({ what: "Reading", timeoutMs: 50, signal: controller.signal })[Symbol.dispose]();
+    expect(vi.getTimerCount()).toBe(0);
+    expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
+  });
+
+  it("hand their signal to the work and reject even when the work does not listen", async () => {
+    let given: AbortSignal | undefined;
+    const running = withDeadline({ what: "Deaf work", timeoutMs: 10 }, (signal) => {
+      given = signal;
+      return new Promise(() => {});
+    });
+    const outcome = expect(running).rejects.toMatchObject({ code: "TIMEOUT" });
+    await vi.advanceTimersByTimeAsync(10);
+    await outcome;
+    expect(given?.aborted).toBe(true);
+  });
+});
+
+describe("abortable", () => {
+  it("swallows the late failure of work that lost the race", async () => {
+    let fail: (error: Error) => void = () => {};
+    const failing = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    await expect(abortable(AbortSignal.abort("stop"), failing)).rejects.toBe("stop");
+    fail(new Error("late"));
+    // An unhandled rejection would fail the run.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it("leaves no listener on a long-lived signal", async () => {
+    const { signal } = new AbortController();
+    for (let i = 0; i < 50; i++) await abortable(signal, Promise.resolve(i));
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+});
+
+describe("sleep", () => {
+  it("ends at once when aborted", async () => {
+    const controller = new AbortController();
+    const sleeping = sleep(60_000, controller.signal);
+    controller.abort("now");
+    await expect(sleeping).rejects.toBe("now");
+    await expect(sleep(60_000, controller.signal)).rejects.toBe("now");
+  });
+});
+
+describe("formatMs", () => {
+  it.each([
+    [0.4, "0 ms"],
+    [250, "250 ms"],
+    [1500, "1.5 s"],
+    [30_000, "30 s"],
+    [180_000, "3 min"],
+  ])("says %d as %s", (ms, text) => expect(formatMs(ms)).toBe(text));
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { isTrunklineError, messageOf, systemCodeOf, TrunklineError, toTrunklineError } from "../src/index.js";
+
+describe("TrunklineError", () => {
+  it("carries code, cause, hint and data", () => {
+    const cause = new Error("below");
+    const error = new TrunklineError("NOT_FOUND", "no such thing", {
+      cause,
+      hint: "look elsewhere",
+      data: { name: "x" },
+    });
+    expect(error).toMatchObject({
+      code: "NOT_FOUND",
+      message: "no such thing",
+      hint: "look elsewhere",
+      cause,
+      data: { name: "x" },
+    });
+  });
+
+  it("is retryable by default only for what may pass by itself", () => {
+    expect(new TrunklineError("TIMEOUT", "").retryable).toBe(true);
+    expect(new TrunklineError("CONNECTION_FAILED", "").retryable).toBe(true);
+    expect(new TrunklineError("USAGE", "").retryable).toBe(false);
+    expect(new TrunklineError("UPSTREAM", "", { retryable: true }).retryable).toBe(true);
+  });
+
+  it("leaves the cause out of its JSON", () => {
+    const error = new TrunklineError("IO", "disk full", { cause: new Error("secret path"), hint: "free some space" });
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      code: "IO",
+      message: "disk full",
+      hint: "free some space",
+      retryable: false,
+    });
+  });
+
+  it("is told apart by code", () => {
+    const error: unknown = new TrunklineError("CLOSED", "gone");
+    expect(isTrunklineError(error)).toBe(true);
+    expect(isTrunklineError(error, "CLOSED")).toBe(true);
+    expect(isTrunklineError(error, "TIMEOUT")).toBe(false);
+    expect(isTrunklineError(new Error("gone"))).toBe(false);
+  });
+});
+
+describe("toTrunklineError", () => {
+  it("keeps one of ours and wraps anything else with its cause", () => {
+    const ours = new TrunklineError("USAGE", "no");
+    expect(toTrunklineError(ours)).toBe(ours);
+    const other = new RangeError("too far");
+    expect(toTrunklineError(other, "IO")).toMatchObject({ code: "IO", message: "too far", cause: other });
+    expect(toTrunklineError("text")).toMatchObject({ code: "INTERNAL", message: "text" });
+  });
+});
+
+describe("messageOf and systemCodeOf", () => {
+  it("names an error that has no message by its class", () => {
+    expect(messageOf(new TypeError())).toBe("TypeError");
+  });
+
+  it("finds the system code along the causes and inside an AggregateError", () => {
+    const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+    expect(systemCodeOf(new Error("fetch failed", { cause: refused }))).toBe("ECONNREFUSED");
+    expect(systemCodeOf(new AggregateError([refused]))).toBe("ECONNREFUSED");
+    expect(systemCodeOf(new TrunklineError("IO", "x", { cause: refused }))).toBe("ECONNREFUSED");
+    expect(systemCodeOf(new Error("plain"))).toBeUndefined();
+  });
+});

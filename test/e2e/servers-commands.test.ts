@@ -1,0 +1,198 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
+
+const server = (name: string) => join(root, "test", "servers", `${name}.js`);
+const node = process.execPath;
+const config = (servers: Record<string, unknown>) => ({ ".trunkline/mcp.json": { servers } });
+const hello = { command: node, args: [server("hello")] };
+
+describe("trunkline call", () => {
+  it("prints the answer and nothing else", async () => {
+    using place = new Place(config({ hello }));
+    expect(await place.run(["call", "hello.hello", "name=Ada"])).toEqual({
+      code: 0,
+      stdout: "Hello, Ada!\n",
+      stderr: "",
+    });
+  });
+
+  it("takes text, JSON and whole objects as arguments", async () => {
+    using place = new Place(config({ hello }));
+    const outcomes = await Promise.all([
+      place.run(["call", "hello.repeat", "text=a=b", "count=3"]),
+      place.run(["call", "hello.repeat", "text=x", "count:=2"]),
+      place.run(["call", "hello.repeat", "--json", '{"text":"y","count":1}']),
+    ]);
+    expect(outcomes.map(({ stdout }) => stdout)).toEqual(["a=b a=b a=b\n", "x x\n", "y\n"]);
+  });
+
+  it("prints the server's own result with --raw", async () => {
+    using place = new Place(config({ hello }));
+    const { stdout } = await place.run(["call", "hello.hello", "--raw"]);
+    expect(JSON.parse(stdout)).toMatchObject({ content: [{ type: "text", text: "Hello, world!" }] });
+  });
+
+  it("suggests the nearest tool and runs none", async () => {
+    using place = new Place(config({ hello }));
+    const { code, stdout, stderr } = await place.run(["call", "hello.helo"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("Did you mean hello.hello?");
+  });
+
+  it.each([
+    [["call"], "missing required argument"],
+    [["call", "hello.hello", "Ada"], "key=value"],
+    [["call", "hello.repeat", "count:=many"], "not JSON"],
+    [["call", "hello.repeat", "text=x", "count=many"], "has to be"],
+    [["call", "hello.hello", "--json", "[1]"], "takes an object"],
+    [["--mcp", "nowhere.json", "tools"], "does not exist"],
+    [["nonsense"], "unknown command"],
+    [["serve", "--http", "--port", "99999"], "not a port"],
+    [["serve", "--http", "--host", "0.0.0.0"], "loopback"],
+  ])("answers %j with exit code 2 and one clear line", async (args, message) => {
+    using place = new Place(config({ hello }));
+    const { code, stdout, stderr } = await place.run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("    at ");
+  });
+
+  it("says what is wrong with a file given by --mcp, with its line", async () => {
+    using place = new Place({ "broken.json": '{\n  "servers": {\n    "a": { "command": \n' });
+    const { code, stderr } = await place.run(["tools", "--mcp", "broken.json"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/broken\.json:4:\d+ is not valid JSON/);
+  });
+
+  it("leaves no process behind after Ctrl-C in the middle of a call", async () => {
+    using place = new Place();
+    const pidFile = join(place.base, "pid");
+    // Behind a shell, as npx puts it: both the shell and its child have to go.
+    const script = `"${node}" "${server("slow")}" & echo $$ $! > "${pidFile}"; wait`;
+    place.write(".trunkline/mcp.json", {
+      servers: { slow: { command: "sh", args: ["-c", `exec 3<&0; ${script.replace(" &", " <&3 &")}`] } },
+    });
+    const child = place.start(["call", "slow.wait", "ms=60000"], { env: { TRUNKLINE_LOG_LEVEL: "debug" } });
+    const outcome = outcomeOf(child);
+    await seen(child.stderr, /calling a tool/);
+    const pids = readFileSync(pidFile, "utf8").trim().split(" ").map(Number);
+    expect(pids.map(isAlive)).toEqual([true, true]);
+    child.kill("SIGINT");
+    expect((await outcome).code).toBe(130);
+    expect(pids.map(isAlive)).toEqual([false, false]);
+  });
+});
+
+describe("trunkline doctor", () => {
+  it("performs initialize and tools/list and reports them as JSON", async () => {
+    using place = new Place(config({ hello: { ...hello, env: { TOKEN: "abc" } } }));
+    const { code, stdout } = await place.run(["doctor", "--format", "json", "--pretty"]);
+    expect(code).toBe(0);
+    const report = JSON.parse(stdout);
+    expect(Object.keys(report)).toEqual(["environment", "registries", "mcp", "app_modes"]);
+    expect(report.mcp).toMatchObject({
+      path: join(place.cwd, ".trunkline", "mcp.json"),
+      exists: true,
+      diagnostics: [],
+      protocol: { latest: "2026-07-28" },
+      servers: [
+        {
+          id: "hello",
+          type: "stdio",
+          scope: "project",
+          supported: true,
+          diagnostics: [],
+          config: { env: { TOKEN: "<redacted>" } },
+          active: {
+            initialize: { status: "ok", error: null, protocol_version: "2026-07-28", server_info: { name: "hello" } },
+            tools: { status: "ok", error: null, count: 2, names: ["hello", "repeat"] },
+          },
+        },
+      ],
+    });
+  });
+
+  it("tells failures apart, shows the server's last words, and fails only with --strict", async () => {
+    using place = new Place(
+      config({
+        hello,
+        missing: { command: "no-such-program-anywhere" },
+        dying: { command: node, args: ["-e", 'console.error("no database"); process.exit(3)'] },
+        wrong: { command: 7 },
+      }),
+    );
+    const { code, stdout } = await place.run(["doctor"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("✓ hello");
+    expect(stdout).toContain('The program "no-such-program-anywhere" was not found.');
+    expect(stdout).toMatch(/"dying" ended while connecting \(exit code 3\)\. It wrote: no database/);
+    expect(stdout).toMatch(/error in line \d+: Server "wrong", field "command"/);
+    expect((await place.run(["doctor", "--strict"])).code).toBe(1);
+  });
+
+  it("says how to add a server where there is none", async () => {
+    using place = new Place();
+    const { code, stdout } = await place.run(["doctor"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("No MCP server is configured.");
+  });
+
+  it("never prints a secret of the configuration", async () => {
+    const secret = "s3cr3t-v4lue";
+    using place = new Place(
+      config({
+        leaky: { command: node, args: ["-e", "console.error(process.env.KEY); process.exit(1)"], env: { KEY: secret } },
+      }),
+    );
+    for (const args of [["doctor"], ["doctor", "--format", "json"], ["tools"], ["call", "leaky.x"]]) {
+      const { stdout, stderr } = await place.run(args, { env: { TRUNKLINE_LOG_LEVEL: "debug" } });
+      expect(stdout + stderr).toContain("<redacted>");
+      expect(stdout + stderr).not.toContain(secret);
+    }
+  });
+
+  it("lists the tools of server-everything", async () => {
+    const everything = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json");
+    using place = new Place(
+      config({ everything: { command: node, args: [join(everything, "..", "dist", "index.js")] } }),
+    );
+    const { stdout } = await place.run(["doctor", "--format", "json"]);
+    const [status] = JSON.parse(stdout).mcp.servers;
+    expect(status.active.initialize).toMatchObject({ status: "ok", protocol_version: "2025-11-25" });
+    expect(status.active.tools.names).toEqual(expect.arrayContaining(["echo", "get-sum", "get-tiny-image"]));
+  });
+});
+
+describe("trunkline tools", () => {
+  it("shows each tool with its signature", async () => {
+    using place = new Place(config({ hello }));
+    const { stdout } = await place.run(["tools"]);
+    expect(stdout).toContain("hello.hello(name?: string)");
+    expect(stdout).toContain("hello.repeat(text: string, count?: number)");
+  });
+
+  it("finds the configuration from a folder below", async () => {
+    using place = new Place({ ...config({ hello }), "a/b/file.txt": "" });
+    const { stdout } = await place.run(["tools", "--json"], { cwd: join(place.cwd, "a", "b") });
+    expect(JSON.parse(stdout)).toHaveLength(2);
+  });
+});
+
+describe("trunkline without a command", () => {
+  it("shows help with examples and the exit codes", async () => {
+    using place = new Place();
+    const { code, stdout } = await place.run([]);
+    expect(code).toBe(0);
+    for (const part of ["Usage: trunkline", "serve", "doctor", "tools", "call", "Examples:", "130 interrupted"])
+      expect(stdout).toContain(part);
+  });
+
+  it("prints its version", async () => {
+    using place = new Place();
+    const manifest = JSON.parse(readFileSync(join(root, "packages", "cli", "package.json"), "utf8"));
+    expect(await place.run(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" });
+  });
+});

@@ -1,0 +1,114 @@
+// Packs the packages as they would be published, installs them in an empty folder, and uses them from there.
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const names = readdirSync(join(root, "packages"));
+const base = mkdtempSync(join(tmpdir(), "trunkline-packaging-"));
+const hello = join(root, "test", "servers", "hello.js");
+const INSTALL_TIMEOUT_MS = 180_000;
+
+/** The tarball of a package folder. */
+const tarballs = new Map<string, string>();
+
+beforeAll(async () => {
+  const { stdout } = await run("npm", ["pack", "--json", "--workspaces", "--pack-destination", base], {
+    cwd: root,
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  const packed: { name: string; filename: string }[] = Object.values(JSON.parse(stdout));
+  for (const { name, filename } of packed) tarballs.set(name.replace("@trunkline/", ""), join(base, filename));
+}, INSTALL_TIMEOUT_MS);
+
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+/** A new folder with these packages installed from their tarballs. */
+async function install(folder: string, packages: readonly string[]): Promise<string> {
+  const cwd = mkdtempSync(join(base, folder));
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: folder, private: true, type: "module" }));
+  const files = packages.map((name) => tarballs.get(name) ?? `no tarball of ${name}`);
+  await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...files], { cwd });
+  return cwd;
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" });
+}
+
+describe("every package", () => {
+  it.each(names)("%s is built, typed, mapped and licensed", (name) => {
+    const folder = join(root, "packages", name);
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const workspace = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    expect(manifest).toMatchObject({
+      name: name === "cli" ? "trunkline" : `@trunkline/${name}`,
+      version: workspace.version,
+      license: "MIT",
+      type: "module",
+      engines: { node: workspace.engines.node },
+    });
+    for (const file of ["index.js", "index.d.ts", "index.js.map", "index.d.ts.map"])
+      expect(existsSync(join(folder, "dist", file))).toBe(true);
+    expect(tarballs.has(name === "cli" ? "trunkline" : name)).toBe(true);
+  });
+
+  it.each(names)("%s pins what it depends on, and its neighbours to the shared version", (name) => {
+    const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
+    for (const [dependency, version] of Object.entries<string>(manifest.dependencies ?? {})) {
+      expect(version, dependency).toMatch(/^\d+\.\d+\.\d+/);
+      if (dependency.startsWith("@trunkline/")) expect(version).toBe(manifest.version);
+    }
+  });
+});
+
+describe("the client alone", () => {
+  it(
+    "brings no native code, and works",
+    async () => {
+      const cwd = await install("client", ["core", "client"]);
+      const files = filesBelow(join(cwd, "node_modules"));
+      expect(files.filter((file) => file.endsWith(".node"))).toEqual([]);
+      expect(files.filter((file) => /better-sqlite3|onnxruntime/.test(file))).toEqual([]);
+      writeFileSync(
+        join(cwd, "mcp.json"),
+        JSON.stringify({ servers: { hello: { command: process.execPath, args: [hello] } } }),
+      );
+      writeFileSync(
+        join(cwd, "use.js"),
+        `import { loadConfig, openHub, renderText } from "@trunkline/client";
+         const hub = await openHub(await loadConfig({ cwd: process.cwd(), mcpPath: "mcp.json" }));
+         const { raw } = await hub.callTool("hello", "hello", { name: "Ada" });
+         console.log(renderText(raw));
+         await hub.close();`,
+      );
+      expect((await run(process.execPath, ["use.js"], { cwd })).stdout).toBe("Hello, Ada!\n");
+    },
+    INSTALL_TIMEOUT_MS,
+  );
+});
+
+describe("the command", () => {
+  it(
+    "runs from where it was installed",
+    async () => {
+      const cwd = await install("command", ["core", "client", "server", "trunkline"]);
+      const bin = join(cwd, "node_modules", ".bin", "trunkline");
+      const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+      expect((await run(bin, ["--version"], { cwd })).stdout).toBe(`${version}\n`);
+      writeFileSync(
+        join(cwd, "mcp.json"),
+        JSON.stringify({ servers: { hello: { command: process.execPath, args: [hello] } } }),
+      );
+      expect((await run(bin, ["call", "hello.hello", "name=Ada", "--mcp", "mcp.json"], { cwd })).stdout).toBe(
+        "Hello, Ada!\n",
+      );
+    },
+    INSTALL_TIMEOUT_MS,
+  );
+});
