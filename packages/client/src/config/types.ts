@@ -3,18 +3,43 @@
 /** Where an entry came from. An `explicit` file was named by the user for this run. */
 export type ConfigScope = "explicit" | "project" | "user";
 
-/** What all servers have, whatever their transport. */
+/** The key that holds the servers tells the dialects apart. */
+export type Dialect = "servers" | "mcpServers" | "metadata.mcp";
+
+/** Which tools of a server are used: globs over its tool names. What is denied stays out even where it is allowed. */
+export interface ToolFilter {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+/** What all servers have, whatever their transport. Every value is expanded already. */
 export interface ServerCommon {
   /** The key in the configuration file. */
   readonly name: string;
   readonly scope: ConfigScope;
-  /** The file the entry stands in. */
+  readonly dialect: Dialect;
+  /** The file the entry stands in, and the line it starts at. */
   readonly file: string;
+  readonly line?: number;
   readonly disabled: boolean;
+  /** Connect at the first use instead of at once. */
+  readonly lazy: boolean;
   /** How long connecting may take. */
   readonly connectTimeoutMs: number;
   /** How long a call may go without an answer or progress. */
   readonly callTimeoutMs: number;
+  readonly tools?: ToolFilter;
+  /** False: the server never asks back during a call, so that its calls need not wait for one another. */
+  readonly asks?: boolean;
+  /** False for an entry of a project's file that nobody has confirmed: it is shown, and not started. */
+  readonly trusted: boolean;
+  /** Why the entry cannot be started although it is well formed, for example an input that nobody could be asked for. */
+  readonly unusable?: { readonly message: string; readonly hint?: string };
+  /**
+   * Present where values are looked up when the server is launched (`\${NAME}` in a skill): the definition with them
+   * filled in, the names that are not set, and the values that must not be shown.
+   */
+  readonly atLaunch?: () => { definition: ServerDefinition; missing: readonly string[]; secrets: readonly string[] };
 }
 
 /** A server that is a program on this machine. */
@@ -22,13 +47,15 @@ export interface StdioServer extends ServerCommon {
   readonly type: "stdio";
   readonly command: string;
   readonly args: readonly string[];
+  /** The entry's own variables, those of its `envFile` included. */
   readonly env: Readonly<Record<string, string>>;
+  readonly envFile?: string;
   readonly cwd?: string;
 }
 
-/** A server that is reached over HTTP. */
+/** A server that is reached over the network: `http` tries Streamable HTTP first, `sse` the older HTTP+SSE. */
 export interface HttpServer extends ServerCommon {
-  readonly type: "http";
+  readonly type: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -47,18 +74,43 @@ export interface Diagnostic {
   readonly field?: string;
 }
 
+/** An entry that could not be read; the diagnostics say why. */
+export interface RejectedServer {
+  readonly name: string;
+  readonly scope: ConfigScope;
+  readonly file: string;
+  readonly type?: string;
+}
+
+/** One file that was looked at. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly scope: ConfigScope;
+  readonly exists: boolean;
+  readonly dialect?: Dialect;
+  /** What the file would run, as the trust in it is kept: names, commands, args, urls, names of env and headers. Never values. */
+  readonly fingerprint?: string;
+  /** One line for each server, for a person to confirm: what would be run or reached. Unexpanded, so without secrets. */
+  readonly wouldRun: readonly { readonly name: string; readonly what: string }[];
+}
+
 /** The effective configuration: what {@link openHub} needs. */
 export interface LoadedConfig {
-  /** The file that was used, or the one that was looked for first. */
+  /** The file that gave the servers, or the one that would be looked for first. */
   readonly path: string;
   readonly exists: boolean;
+  /** Every file that was looked at, the strongest first. */
+  readonly files: readonly ConfigFile[];
+  /** What `${workspaceFolder}` stands for. */
+  readonly workspaceFolder: string;
   readonly servers: readonly ServerDefinition[];
+  readonly rejected: readonly RejectedServer[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Values that must not be shown: what stands under `env` and `headers`. */
+  /** Values that must not be shown: what came from headers, env, envFile, variables and inputs. */
   readonly secrets: readonly string[];
 }
 
-/** Seconds to connect when an entry says nothing. */
+/** How long connecting may take when an entry says nothing. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
 /** How long a call may go without an answer or progress when an entry says nothing. */
 export const DEFAULT_CALL_TIMEOUT_MS = 60_000;

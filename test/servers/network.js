@@ -1,0 +1,96 @@
+// What every server that listens on a port shares: --host, --port, --ready-file, --end-with-stdin, and reading and writing JSON bodies.
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { writeAtomically } from "./atomic-file.js";
+import { exitOnSignals, exitWhenInputCloses } from "./lifetime.js";
+import { wholeNumber } from "./options.js";
+
+/**
+ * @typedef {import("node:http").IncomingMessage} IncomingMessage
+ * @typedef {import("node:http").ServerResponse} ServerResponse
+ * @typedef {(request: IncomingMessage, response: ServerResponse) => Promise<void> | void} Handler
+ */
+
+/**
+ * Listens, then writes the ready file: {"url", "port", "pid"}. A handler that throws is answered 500.
+ *
+ * @param {import("./options.js").NetworkOptions} options
+ * @param {string} path the path a client connects to, for the URL in the ready file
+ * @param {Handler} handle
+ */
+export async function listen(options, path, handle) {
+  exitOnSignals();
+  if (options["end-with-stdin"]) {
+    exitWhenInputCloses();
+    process.stdin.resume();
+  }
+  const server = createServer(async (request, response) => {
+    try {
+      await handle(request, response);
+    } catch (error) {
+      console.error(error);
+      if (!response.headersSent) sendJson(response, 500, { error: "the test server failed, see its stderr" });
+      else response.destroy();
+    }
+  });
+  server.listen(wholeNumber(options.port, "--port"), options.host);
+  await once(server, "listening");
+
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("listening, but not on a TCP port");
+  const url = `http://${options.host}:${address.port}${path}`;
+  console.error(`listening on ${url}`);
+  if (options["ready-file"] !== undefined) {
+    writeAtomically(options["ready-file"], JSON.stringify({ url, port: address.port, pid: process.pid }));
+  }
+}
+
+/**
+ * The path of a request, without its query.
+ *
+ * @param {IncomingMessage} request
+ */
+export function pathOf(request) {
+  return new URL(request.url ?? "/", "http://localhost").pathname;
+}
+
+/**
+ * The parsed body; undefined where there is none (GET, DELETE) or where it is not JSON.
+ *
+ * @param {IncomingMessage} request
+ * @returns {Promise<unknown>}
+ */
+export async function readJson(request) {
+  /** @type {Buffer[]} */
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {number} status
+ * @param {unknown} body
+ * @param {Record<string, string>} [headers]
+ */
+export function sendJson(response, status, body, headers = {}) {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/**
+ * An HTTP error in the shape MCP clients expect: a JSON-RPC error that belongs to no request.
+ *
+ * @param {ServerResponse} response
+ * @param {number} status
+ * @param {{ code: number, message: string }} error
+ */
+export function sendRpcError(response, status, error) {
+  sendJson(response, status, { jsonrpc: "2.0", error, id: null });
+}

@@ -1,0 +1,71 @@
+// Serves SDK servers over every transport: stdio and Streamable HTTP in both protocol eras, and HTTP+SSE.
+
+import { InMemoryServerEventBus, Server } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { exitOnSignals, exitWhenInputCloses } from "./lifetime.js";
+import { listen } from "./network.js";
+import { callTool, describeTools } from "./tool.js";
+
+/**
+ * @typedef {import("@modelcontextprotocol/server").ServerContext} ServerContext
+ * @typedef {import("@modelcontextprotocol/server").CallToolResult} CallToolResult
+ * @typedef {import("@modelcontextprotocol/server").InputRequiredResult} InputRequiredResult
+ * @typedef {import("./tool.js").Tool<ServerContext, CallToolResult | InputRequiredResult>} SdkTool
+ * @typedef {() => Server | Promise<Server>} Build makes one instance: per connection, or per request in modern HTTP
+ */
+
+/**
+ * @typedef {object} Serving
+ * @property {boolean} [legacy] whether revisions before 2026-07-28 are served too; true by default
+ * @property {InMemoryServerEventBus} [bus] publish on it to tell clients that a list has changed
+ */
+
+/**
+ * A low-level server with these tools. The array is read at each request, so tools may be added to it later.
+ *
+ * @param {string} name
+ * @param {readonly SdkTool[]} tools
+ * @param {import("@modelcontextprotocol/server").ServerOptions} [options]
+ */
+export function createToolServer(name, tools, options = {}) {
+  const capabilities = { tools: {}, ...options.capabilities };
+  const server = new Server({ name, version: "1.0.0" }, { ...options, capabilities });
+  server.setRequestHandler("tools/list", () => ({ tools: describeTools(tools) }));
+  server.setRequestHandler("tools/call", (request, context) => callTool(tools, request.params, context));
+  return server;
+}
+
+/**
+ * Serves until the process ends, over the transport that the options name.
+ *
+ * @param {Build} build
+ * @param {import("./options.js").NetworkOptions} options
+ * @param {Serving} [serving]
+ */
+export async function serve(build, options, { legacy = true, bus = new InMemoryServerEventBus() } = {}) {
+  /** @returns {Promise<Server>} an instance that outlives a request and so carries its own list_changed */
+  const buildForConnection = async () => {
+    const server = await build();
+    server.onclose = bus.subscribe(() => {
+      server.sendToolListChanged().catch((error) => console.error(error));
+    });
+    return server;
+  };
+
+  // The network transports are loaded on demand: they would cost every stdio server 150 ms at its start.
+  if (options.http) {
+    const { streamableHttp } = await import("./sdk-http.js");
+    await listen(options, "/mcp", streamableHttp({ build, buildForConnection, legacy, bus }));
+  } else if (options.sse) {
+    if (!legacy) throw new Error("HTTP+SSE belongs to the legacy era, which this server does not serve");
+    const { sseSessions } = await import("./sdk-sse.js");
+    await listen(options, "/sse", sseSessions(buildForConnection));
+  } else {
+    exitOnSignals();
+    exitWhenInputCloses();
+    serveStdio(buildForConnection, {
+      legacy: legacy ? "serve" : "reject",
+      onerror: (error) => console.error(error.message),
+    });
+  }
+}

@@ -1,0 +1,125 @@
+// For tests: starts a test server on a free port as a child process and makes sure it is gone afterwards.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, watch } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const readyTimeoutMs = 20_000;
+const endTimeoutMs = 1_000;
+
+/**
+ * @typedef {object} StartedServer
+ * @property {string} url where a client connects
+ * @property {number} port
+ * @property {number} pid
+ * @property {() => string} stderr what it has written to stderr so far
+ * @property {(text: string) => Promise<void>} stderrContains resolves when stderr contains the text; rejects if it ends without
+ * @property {Promise<number | null>} exited its exit code once it has ended; null if a signal ended it
+ * @property {() => Promise<void>} close ends it and resolves when the process is gone; may be called again
+ */
+
+/**
+ * @typedef {object} StartOptions
+ * @property {Record<string, string | undefined>} [env] the whole environment of the server; that of this process by default
+ */
+
+/**
+ * The file to run, for tests that start a server themselves (over stdio).
+ *
+ * @param {string} name
+ */
+export function serverPath(name) {
+  return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+}
+
+/**
+ * Starts a server and resolves when it listens. Over HTTP, unless the arguments say --sse.
+ *
+ * @param {string} name
+ * @param {readonly string[]} [args]
+ * @param {StartOptions} [options]
+ * @returns {Promise<StartedServer & AsyncDisposable>}
+ */
+export async function startServer(name, args = [], { env = process.env } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-server-"));
+  const readyFile = join(folder, "ready.json");
+  const common = ["--end-with-stdin", "--ready-file", readyFile];
+  const transport = args.includes("--sse") || args.includes("--http") ? [] : ["--http"];
+  const child = spawn(process.execPath, [serverPath(name), ...transport, ...args, ...common], {
+    env,
+    // Its stdin closes when this process ends, however it ends, and the server with it.
+    stdio: ["pipe", "ignore", "pipe"],
+  });
+
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (chunk) => {
+    stderr += chunk;
+  });
+  /** @type {Promise<number | null>} */
+  const exited = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
+  const ended = once(child, "close");
+
+  const close = async () => {
+    const timer = setTimeout(() => child.kill("SIGKILL"), endTimeoutMs);
+    child.kill("SIGTERM");
+    await exited;
+    clearTimeout(timer);
+    await rm(folder, { recursive: true, force: true });
+  };
+
+  const waiting = new AbortController();
+  try {
+    await Promise.race([
+      fileAppears(folder, readyFile, AbortSignal.any([waiting.signal, AbortSignal.timeout(readyTimeoutMs)])),
+      ended.then(() => {
+        throw new Error(`the test server ${name} ended before it listened:\n${stderr}`);
+      }),
+    ]);
+    /** @type {{ url: string, port: number, pid: number }} as network.js writes it */
+    const ready = JSON.parse(await readFile(readyFile, "utf8"));
+    return {
+      ...ready,
+      stderr: () => stderr,
+      stderrContains: (text) =>
+        new Promise((resolve, reject) => {
+          const look = () => {
+            if (stderr.includes(text)) resolve();
+          };
+          child.stderr.on("data", look);
+          ended.then(
+            () => reject(new Error(`the test server ${name} ended without writing "${text}":\n${stderr}`)),
+            reject,
+          );
+          look();
+        }),
+      exited,
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  } finally {
+    waiting.abort();
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {string} file
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+async function fileAppears(folder, file, signal) {
+  const watcher = watch(folder);
+  try {
+    // Watching begins before the first look, so a file written in between is seen by one of them.
+    while (!existsSync(file)) await once(watcher, "change", { signal });
+  } finally {
+    watcher.close();
+  }
+}
