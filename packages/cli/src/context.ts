@@ -1,4 +1,6 @@
 // What every command gets from the outside world: the only place where the environment is read.
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import { createLogger, LOG_LEVELS, type Logger, type LogLevel, Redactor } from "@trunkline/core";
 import { readVersion } from "./version.js";
 
@@ -7,6 +9,8 @@ export interface CommandContext {
   readonly version: string;
   readonly cwd: string;
   readonly env: Readonly<NodeJS.ProcessEnv>;
+  /** Where the user's own files are: `TRUNKLINE_HOME` or `~/.trunkline`. */
+  readonly home: string;
   /** Aborted by Ctrl-C and by SIGTERM. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
@@ -31,6 +35,7 @@ export function createContext(signal: AbortSignal): CommandContext {
     version: readVersion(),
     cwd: process.cwd(),
     env: process.env,
+    home: resolve(process.env.TRUNKLINE_HOME || join(homedir(), ".trunkline")),
     signal,
     logger,
     redactor,

@@ -8,6 +8,8 @@ export const EXIT = {
   usage: 2,
   signIn: 3,
   interrupted: 130,
+  /** SIGTERM, as shells count it. `serve`, which is stopped that way, ends with 0. */
+  terminated: 143,
 } as const;
 
 /** The exit code of an error; what is not listed is a failure. */

@@ -1,25 +1,36 @@
 // The commands and their options. Each action is loaded when it is run.
 import { isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, Option } from "commander";
+import type { CallOptions } from "./commands/call.js";
+import type { DoctorOptions } from "./commands/doctor.js";
+import type { ImportOptions } from "./commands/import.js";
+import type { AddOptions } from "./commands/servers.js";
+import type { ToolsOptions } from "./commands/tools.js";
+import type { TrustOptions } from "./commands/trust.js";
 import { type CommandContext, createContext } from "./context.js";
 import { EXIT, exitCodeOf } from "./exit-codes.js";
 
 const EXAMPLES = `
 Examples:
+  trunkline servers add docs -- npx -y @modelcontextprotocol/server-everything
+  trunkline import                          what your other programs have configured
+  trunkline doctor                          what answers, and what to do about the rest
+  trunkline tools 'docs.*'                  the tools of a server, with their parameters
+  trunkline call docs.get-sum a=2 b=3       call one tool
   trunkline serve --http                    one endpoint for your agent, at http://127.0.0.1:7411/mcp
-  trunkline doctor                          what is configured, what answers, and what to do about the rest
-  trunkline tools                           every tool of every server, with its parameters
-  trunkline call hello.hello name=Ada       call one tool
 
-Servers are read from .trunkline/mcp.json in this folder or above it, or from the file given with --mcp.
+Servers are read from .trunkline/mcp.json in this folder or above it, from settings.json in the project's .trunkline
+folder and in ~/.trunkline, or from the file given with --mcp.
 Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 sign-in needed, 130 interrupted.`;
 
 /** Runs one command line and returns its exit code. Never throws. */
 export async function runProgram(args: readonly string[], signal: AbortSignal): Promise<number> {
   const context = createContext(signal);
-  let exitCode: number | undefined;
-  const program = buildProgram(context, (code) => {
+  let exitCode: number = EXIT.success;
+  let stoppedInOrder = false;
+  const program = buildProgram(context, (code, options) => {
     exitCode = code;
+    stoppedInOrder = options?.inOrder ?? false;
   });
   if (args.length === 0) {
     program.outputHelp();
@@ -27,13 +38,14 @@ export async function runProgram(args: readonly string[], signal: AbortSignal): 
   }
   try {
     await program.parseAsync(args, { from: "user" });
-    return exitCode ?? (signal.aborted ? interruptedCode(signal) : EXIT.success);
+    return signal.aborted && !stoppedInOrder ? interruptedCode(signal) : exitCode;
   } catch (error) {
     return report(error, context);
   }
 }
 
-type SetExitCode = (code: number) => void;
+/** `inOrder`: the command ended as it should although it was asked to stop. */
+type SetExitCode = (code: number, options?: { inOrder: boolean }) => void;
 
 function buildProgram(context: CommandContext, setExitCode: SetExitCode): Command {
   const program = new Command("trunkline")
@@ -59,7 +71,7 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
       const { serve } = await import("./commands/serve.js");
       await serve(context, options);
       // A supervisor that stops a server with SIGTERM expects a clean end.
-      if (context.signal.reason === "SIGTERM") setExitCode(EXIT.success);
+      setExitCode(EXIT.success, { inOrder: context.signal.reason === "SIGTERM" });
     });
 
   program
@@ -68,20 +80,23 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
     .addOption(formatOption())
     .option("--pretty", "indent the JSON")
     .option("--strict", "exit with 1 when anything failed")
+    .addOption(secondsOption("how long all servers together may take").default(30))
     .addOption(mcpOption())
-    .action(async (options: { format: OutputFormat; pretty?: boolean; strict?: boolean }, command: Command) => {
+    .action(async (options: Omit<DoctorOptions, "mcp">, command: Command) => {
       const { doctor } = await import("./commands/doctor.js");
       setExitCode(await doctor(context, { ...options, mcp: mcpPathOf(command) }));
     });
 
   program
     .command("tools")
-    .description("list the tools of all servers")
+    .description("list the tools of all servers, or those that match")
+    .argument("[pattern]", "a tool's name, or a glob such as 'docs.*'")
     .option("--json", "print the tools as JSON, schemas included")
+    .option("--tokens", "show what the list costs a model, by server and tool")
     .addOption(mcpOption())
-    .action(async (options: { json?: boolean }, command: Command) => {
+    .action(async (pattern: string | undefined, options: Omit<ToolsOptions, "pattern" | "mcp">, command: Command) => {
       const { tools } = await import("./commands/tools.js");
-      setExitCode(await tools(context, { ...options, mcp: mcpPathOf(command) }));
+      setExitCode(await tools(context, { ...options, pattern, mcp: mcpPathOf(command) }));
     });
 
   program
@@ -91,10 +106,44 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
     .argument("[arguments...]", "name=Ada count:=3")
     .option("--json <object>", "all arguments as one JSON object")
     .option("--raw", "print the result as the server sent it, as JSON")
+    .addOption(secondsOption("how long the call may go without an answer or progress"))
     .addOption(mcpOption())
-    .action(async (tool: string, pairs: string[], options: { json?: string; raw?: boolean }, command: Command) => {
-      const { call } = await import("./commands/call.js");
-      setExitCode(await call(context, { tool, pairs, ...options, mcp: mcpPathOf(command) }));
+    .action(
+      async (tool: string, pairs: string[], options: Omit<CallOptions, "tool" | "pairs" | "mcp">, command: Command) => {
+        const { call } = await import("./commands/call.js");
+        setExitCode(await call(context, { tool, pairs, ...options, mcp: mcpPathOf(command) }));
+      },
+    );
+
+  registerServers(program, context, setExitCode);
+
+  program
+    .command("import")
+    .description("copy servers from the files of other programs; alone, list what there is")
+    .argument(
+      "[program...]",
+      "vscode, cursor, claude-code, claude-desktop, codex, windsurf, zed, gemini, opencode, cline, or all",
+    )
+    .option("--from <file>", "read this file")
+    .option("--user", "write to your own settings")
+    .option("--project", "write to the project's .trunkline/mcp.json")
+    .option("--dry-run", "only show what would be written")
+    .option("--yes", "write without asking")
+    .option("--overwrite", "replace servers of the same name")
+    .action(async (programs: string[], options: Omit<ImportOptions, "programs">) => {
+      const { importServers } = await import("./commands/import.js");
+      setExitCode(await importServers(context, { programs, ...options }));
+    });
+
+  program
+    .command("trust")
+    .description("show what the project's files would run, and confirm it")
+    .option("--yes", "confirm without asking")
+    .option("--list", "list the files that are confirmed")
+    .option("--revoke", "take the confirmation of this project's files back")
+    .action(async (options: TrustOptions) => {
+      const { trust } = await import("./commands/trust.js");
+      setExitCode(await trust(context, options));
     });
 
   // Subcommands inherit these only when they are set before the command is made.
@@ -102,11 +151,68 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
   return program;
 }
 
-/** How a command prints its result. */
-export type OutputFormat = "text" | "json";
+function registerServers(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  const servers = program.command("servers").description("list, add, remove, enable or disable servers");
+  const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
+  servers
+    .command("list", { isDefault: true })
+    .description("list what is configured, without connecting")
+    .usage("[options]")
+    .argument("[word]")
+    .option("--json", "print the servers as JSON")
+    .addOption(mcpOption())
+    .action(async (word: string | undefined, options: { json?: boolean }, command: Command) => {
+      // The default command gets what none of the others is called.
+      if (word !== undefined) {
+        const known = servers.commands.map((candidate) => candidate.name());
+        throw new TrunklineError("USAGE", `There is no command "servers ${word}".`, {
+          hint: `There are ${known.join(", ")}.`,
+        });
+      }
+      const { listServers } = await import("./commands/servers.js");
+      setExitCode(await listServers(context, { ...options, mcp: mcpPathOf(command) }));
+    });
+  servers
+    .command("add")
+    .description("add a server: a URL, or a command after --")
+    .argument("<name>", "what the server is called here")
+    .argument("[target...]", "https://example.com/mcp, or -- npx -y some-server")
+    .option("--header <header>", "'Name: value', may be repeated", collect, [])
+    .option("--env <variable>", "NAME=value, may be repeated", collect, [])
+    .addOption(new Option("--transport <transport>", "how to reach the URL").choices(["http", "sse"]))
+    .option("--user", "write to your own settings")
+    .option("--project", "write to the project's .trunkline/mcp.json")
+    .option("--force", "replace a server of the same name")
+    .addOption(mcpOption())
+    .action(async (name: string, target: string[], options: Omit<AddOptions, "name" | "target">, command: Command) => {
+      const { addServer } = await import("./commands/servers.js");
+      setExitCode(await addServer(context, { ...options, name, target, mcp: mcpPathOf(command) }));
+    });
+  for (const op of ["remove", "enable", "disable"] as const) {
+    servers
+      .command(op)
+      .description(`${op} a server where it is configured`)
+      .argument("<name>")
+      .option("--user", "only in your own settings")
+      .option("--project", "only in the project's files")
+      .addOption(mcpOption())
+      .action(async (name: string, options: { user?: boolean; project?: boolean }, command: Command) => {
+        const { changeServer } = await import("./commands/servers.js");
+        setExitCode(await changeServer(context, op, { ...options, name, mcp: mcpPathOf(command) }));
+      });
+  }
+}
 
 function mcpOption(): Option {
   return new Option("--mcp <path>", "use this configuration file and no other");
+}
+
+function secondsOption(description: string): Option {
+  return new Option("--timeout <seconds>", description).argParser((text) => {
+    const seconds = Number(text);
+    if (seconds > 0 && seconds <= 86_400) return seconds;
+    throw new TrunklineError("USAGE", `"${text}" is not a number of seconds.`);
+  });
 }
 
 function formatOption(): Option {
@@ -115,7 +221,11 @@ function formatOption(): Option {
 
 /** `--mcp` works before and after the command; the nearer one wins. */
 function mcpPathOf(command: Command): string | undefined {
-  return command.opts<{ mcp?: string }>().mcp ?? command.parent?.opts<{ mcp?: string }>().mcp;
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    const { mcp } = at.opts<{ mcp?: string }>();
+    if (mcp !== undefined) return mcp;
+  }
+  return undefined;
 }
 
 function parsePort(text: string): number {
@@ -143,5 +253,5 @@ function report(error: unknown, context: CommandContext): number {
 
 /** By custom a process that ended on a signal says which one it was. */
 function interruptedCode(signal: AbortSignal): number {
-  return signal.reason === "SIGTERM" ? 143 : EXIT.interrupted;
+  return signal.reason === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
 }

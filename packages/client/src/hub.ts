@@ -1,6 +1,11 @@
+// The hub: every server of a configuration, connected, as one catalogue. Callers and sub-agents share it; nobody opens
+// a second connection.
+
+import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import {
+  isTrunklineError,
   type Logger,
-  REDACTED,
+  messageOf,
   Redactor,
   type SourcedTool,
   silentLogger,
@@ -11,104 +16,168 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import type { LoadedConfig, ServerDefinition } from "./config/types.js";
-import { type ClientInfo, Connection, type ServerState } from "./connection/connection.js";
-import { nearestNames } from "./names.js";
+import type { ServerState } from "./connection/connection.js";
+import type { ClientInfo } from "./connection/generation.js";
+import { HubMember, isAllowed } from "./hub-member.js";
+import { redactedError, type ServerStatus, statusOf } from "./hub-status.js";
+import { nearestNames, type ToolKey, toolNamePrefix } from "./names.js";
+import { ToolNames } from "./names-table.js";
+import { renderText } from "./results.js";
 
-/** Everything is optional: the hub is silent and on its own without it. */
+/** Everything is optional: without it the hub is silent and on its own. */
 export interface HubOptions {
   logger?: Logger;
   /** How we introduce ourselves to servers. */
   clientInfo?: ClientInfo;
+  /** Our environment, of which a server gets only what programs cannot do without. Without it: PATH and HOME of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
   /** Aborting it closes the hub. */
   signal?: AbortSignal;
+  /** Connect every server at its first use, whatever its entry says. */
+  lazy?: boolean;
+  /** Gets every secret the hub learns of, and takes them out of what the hub reports. */
+  redactor?: Redactor;
+  /** The tools, resources or prompts of some server have changed. */
+  onCatalogChanged?: () => void;
+  /** The state of some server has changed. */
+  onStatusChanged?: () => void;
 }
 
-/** What is known about one server. Secrets are already taken out. */
-export interface ServerStatus {
-  readonly name: string;
-  readonly state: ServerState;
-  readonly config: ServerDefinition;
-  readonly error?: TrunklineError;
-  readonly toolCount: number;
-  readonly protocolVersion?: string;
-  readonly serverInfo?: { name: string; version: string };
-  /** How long connecting and listing took. */
-  readonly tookMs?: number;
-  readonly stderrTail: readonly string[];
+/** What a call came back with: the server's own result, and its text. */
+export interface CallResult extends ToolCallResult, ToolKey {
+  readonly text: string;
 }
 
-interface Member {
-  readonly connection: Connection;
-  tools: readonly SourcedTool[];
-  tookMs?: number;
+/** Something that did not go as configured. */
+export interface HubWarning {
+  readonly message: string;
+  readonly server?: string;
+  readonly hint?: string;
 }
 
-/** All servers of a configuration, connected, as one catalogue of tools. */
+type Listener = () => void;
+
+/** All servers of a configuration as one catalogue of tools. Open it with {@link openHub}. */
 export class Hub implements ToolSource, AsyncDisposable {
-  readonly #members = new Map<string, Member>();
+  readonly #members = new Map<string, HubMember>();
+  readonly #options: HubOptions;
   readonly #redactor: Redactor;
-  readonly #onAbort = () => void this.close();
-  readonly #signal: AbortSignal | undefined;
   readonly #logger: Logger;
+  readonly #catalogueListeners = new Set<Listener>();
+  readonly #statusListeners = new Set<Listener>();
+  readonly #onAbort = () => void this.close().catch((error: unknown) => this.#logger.warn("closing failed", { error }));
+  #config: LoadedConfig;
+  /** The catalogue that listeners were last told of. */
+  #catalogue = "";
+  #names: { catalogue: string; table: ToolNames<SourcedTool> } | undefined;
+  #catalogueTurn = false;
+  #statusTurn = false;
   #closing: Promise<void> | undefined;
 
   /** Use {@link openHub}. */
   constructor(config: LoadedConfig, options: HubOptions = {}) {
-    const { logger = silentLogger, clientInfo = { name: "trunkline", version: "0" }, signal } = options;
-    this.#logger = logger;
-    this.#redactor = new Redactor().add(...config.secrets);
-    for (const definition of config.servers) {
-      this.#members.set(definition.name, { connection: new Connection(definition, { clientInfo, logger }), tools: [] });
-    }
-    this.#signal = signal;
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  /** Connects every enabled server at the same time; returns when all have settled. One failure never stops the others. */
-  async connectAll(signal?: AbortSignal): Promise<void> {
-    await Promise.all(
-      [...this.#members.values()].map(async (member) => {
-        if (member.connection.state === "disabled") return;
-        try {
-          await this.#connect(member, signal);
-        } catch (error) {
-          const { name } = member.connection.definition;
-          this.#logger.warn("server not connected", { server: name, error: toTrunklineError(error) });
-        }
-      }),
-    );
+    this.#config = config;
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+    this.#redactor = (options.redactor ?? new Redactor()).add(...config.secrets);
+    if (options.onCatalogChanged) this.#catalogueListeners.add(options.onCatalogChanged);
+    if (options.onStatusChanged) this.#statusListeners.add(options.onStatusChanged);
+    for (const definition of config.servers) this.#members.set(definition.name, this.#createMember(definition));
+    this.#catalogue = this.#fingerprint();
+    options.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Every server, sorted by name. */
   status(): readonly ServerStatus[] {
-    return [...this.#members.values()]
-      .map(({ connection, tools, tookMs }): ServerStatus => {
-        const { definition, state, error, protocolVersion, serverInfo } = connection;
-        const connected = state === "connected";
-        return {
-          name: definition.name,
-          state,
-          config: this.#redactor.value(redactedDefinition(definition)),
-          ...(error === undefined ? {} : { error: redactedError(error, this.#redactor) }),
-          toolCount: connected ? tools.length : 0,
-          ...(connected && protocolVersion !== undefined ? { protocolVersion } : {}),
-          ...(connected && serverInfo !== undefined ? { serverInfo } : {}),
-          ...(tookMs === undefined ? {} : { tookMs }),
-          stderrTail: connection.stderrTail.map((line) => this.#redactor.text(line)),
-        };
-      })
-      .sort((a, b) => a.name.localeCompare(b.name));
+    return this.#sorted().map((member) => statusOf(member, this.#redactor));
   }
 
   /** The tools of all connected servers, sorted by server, in each server's own order. */
   tools(): readonly SourcedTool[] {
-    return [...this.#members.values()]
-      .filter(({ connection }) => connection.state === "connected")
-      .sort((a, b) => a.connection.definition.name.localeCompare(b.connection.definition.name))
-      .flatMap((member) => member.tools);
+    return this.#sorted().flatMap((member) => member.tools);
   }
 
-  /** Calls a tool. What the tool itself reports as a failure is a result with `isError`. */
+  /** The table between tools and their names, as of now. */
+  names(): ToolNames<SourcedTool> {
+    const catalogue = this.#fingerprint();
+    if (this.#names?.catalogue !== catalogue) this.#names = { catalogue, table: new ToolNames(this.tools()) };
+    return this.#names.table;
+  }
+
+  /** The prefixed names of all tools, sorted, with one `authenticate` for each server that needs sign-in. */
+  toolNames(): readonly string[] {
+    const signIns = this.#sorted()
+      .filter(({ connection }) => connection.state === "needs-auth")
+      .map(({ name }) => `${toolNamePrefix(name)}authenticate`);
+    return [...this.names().names("prefixed"), ...signIns].sort();
+  }
+
+  /** What did not go as configured: remarks on the files, and servers that failed. */
+  warnings(): readonly HubWarning[] {
+    const remarks = this.#config.diagnostics
+      .filter(({ severity }) => severity !== "note")
+      .map(({ message, server, file, line }) => ({
+        message: `${message} (${file}${line === undefined ? "" : `:${line}`})`,
+        ...(server === undefined ? {} : { server }),
+      }));
+    const failures = this.status().flatMap(({ name, error, toolsError }) =>
+      [error, toolsError].flatMap((problem) =>
+        problem === undefined
+          ? []
+          : [{ message: problem.message, server: name, ...(problem.hint === undefined ? {} : { hint: problem.hint }) }],
+      ),
+    );
+    return [...this.#redactor.value(remarks), ...failures];
+  }
+
+  /**
+   * Connects servers now, the named ones or all that are enabled, and waits until their lists are known. It never
+   * rejects for a server that fails: `status()` tells.
+   */
+  async connect(names?: readonly string[], signal?: AbortSignal): Promise<void> {
+    const members = names === undefined ? [...this.#members.values()] : names.map((name) => this.#member(name));
+    await Promise.all(
+      members
+        .filter(({ connection }) => isConnectable(connection.state))
+        .map(async (member) => {
+          await this.#tryConnect(member, signal);
+          await member.settled();
+        }),
+    );
+  }
+
+  /**
+   * Calls a tool by any of its names, or by its pair. A server that is not connected yet is connected first. What the
+   * tool itself reports as a failure is a result with `isError`; everything else rejects with a `TrunklineError`.
+   */
+  async call(
+    name: string | ToolKey,
+    args: Record<string, unknown> = {},
+    options: ToolCallOptions = {},
+  ): Promise<CallResult> {
+    const { server, tool } = typeof name === "string" ? await this.findTool(name, options.signal) : name;
+    const result = await this.callTool(server, tool, args, options);
+    return { ...result, server, tool, text: renderText(result.raw) };
+  }
+
+  /** Finds the tool that a name stands for, connecting the servers it may belong to. */
+  async findTool(name: string, signal?: AbortSignal): Promise<SourcedTool> {
+    const waiting = () =>
+      this.#sorted().filter(({ connection }) => connection.state !== "connected" && isConnectable(connection.state));
+    const candidates = waiting().filter((member) => mayBelongTo(name, member.name));
+    await Promise.all(candidates.map((member) => this.#tryConnect(member, signal)));
+    try {
+      return this.names().resolve(name);
+    } catch (error) {
+      if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
+      const owner = [...this.#members.values()].find((member) => name.startsWith(`${member.name}.`));
+      if (owner !== undefined && owner.connection.state !== "connected") await this.#require(owner, signal);
+    }
+    // Only to name the nearest: nothing is called that was not asked for.
+    await Promise.all(waiting().map((member) => this.#tryConnect(member, signal)));
+    return this.names().resolve(name);
+  }
+
   async callTool(
     server: string,
     tool: string,
@@ -116,26 +185,86 @@ export class Hub implements ToolSource, AsyncDisposable {
     options: ToolCallOptions = {},
   ): Promise<ToolCallResult> {
     const member = this.#member(server);
-    if (member.connection.state === "disabled") {
-      throw new TrunklineError("SERVER_UNAVAILABLE", `Server "${server}" is disabled.`);
+    if (!isAllowed(tool, member.connection.definition.tools)) {
+      throw new TrunklineError("TOOL_NOT_FOUND", `The configuration of "${server}" leaves out the tool "${tool}".`, {
+        hint: 'See "tools" in its entry.',
+      });
     }
+    await this.#require(member, options.signal);
+    this.#logger.debug("calling a tool", { server, tool });
+    const send = () => member.connection.request("tools/call", { name: tool, arguments: args }, options);
     try {
-      await this.#connect(member, options.signal);
-      this.#logger.debug("calling a tool", { server, tool });
-      const raw = await member.connection.request("tools/call", { name: tool, arguments: args }, options);
+      const raw = await send().catch(async (error: unknown) => {
+        // The call may have taken effect before the server went: only what may safely happen twice is repeated.
+        if (!isTrunklineError(error, "SERVER_EXITED") || !isRepeatable(member, tool)) throw error;
+        this.#logger.info("server ended in mid-call, repeating an idempotent call", { server, tool });
+        return await send();
+      });
       return { isError: raw.isError === true, raw };
     } catch (error) {
-      throw redactedError(toTrunklineError(error), this.#redactor);
+      throw this.#redacted(toTrunklineError(error));
     }
+  }
+
+  /** Sends any request to a server and returns its result untouched. */
+  async request(
+    server: string,
+    method: string,
+    params: Record<string, unknown> = {},
+    options: ToolCallOptions = {},
+  ): Promise<Record<string, unknown>> {
+    const member = this.#member(server);
+    await this.#require(member, options.signal);
+    try {
+      return await member.connection.request(method, params, options);
+    } catch (error) {
+      throw this.#redacted(toTrunklineError(error));
+    }
+  }
+
+  /** Applies a changed configuration: only the servers that changed are closed and started. */
+  async reload(config: LoadedConfig, signal?: AbortSignal): Promise<void> {
+    if (this.#closing !== undefined) throw new TrunklineError("CLOSED", "The hub is closed.");
+    this.#config = config;
+    this.#redactor.add(...config.secrets);
+    const wanted = new Map(config.servers.map((definition) => [definition.name, definition]));
+    const gone = [...this.#members.values()].filter((member) => {
+      const definition = wanted.get(member.name);
+      return definition === undefined || identityOf(definition) !== identityOf(member.connection.definition);
+    });
+    for (const member of gone) this.#members.delete(member.name);
+    const fresh = config.servers.filter(({ name }) => !this.#members.has(name));
+    for (const definition of fresh) this.#members.set(definition.name, this.#createMember(definition));
+    if (gone.length > 0) this.#catalogueChanged();
+    if (gone.length + fresh.length > 0) this.#statusChanged();
+    await Promise.all([
+      ...gone.map((member) => member.close()),
+      this.#connectEager(
+        fresh.map(({ name }) => name),
+        signal,
+      ),
+    ]);
+  }
+
+  /** Tells when tools, resources or prompts of some server have changed. Returns the way to stop it. */
+  onCatalogChanged(listener: Listener): () => void {
+    this.#catalogueListeners.add(listener);
+    return () => void this.#catalogueListeners.delete(listener);
+  }
+
+  /** Tells when the state of some server has changed. Returns the way to stop it. */
+  onStatusChanged(listener: Listener): () => void {
+    this.#statusListeners.add(listener);
+    return () => void this.#statusListeners.delete(listener);
   }
 
   /** Ends every connection and every server process. Idempotent; every step runs even if one throws. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
-      this.#signal?.removeEventListener("abort", this.#onAbort);
-      const outcomes = await Promise.allSettled(
-        [...this.#members.values()].map(({ connection }) => connection.close()),
-      );
+      this.#options.signal?.removeEventListener("abort", this.#onAbort);
+      const outcomes = await Promise.allSettled([...this.#members.values()].map((member) => member.close()));
+      this.#catalogueListeners.clear();
+      this.#statusListeners.clear();
       const failure = outcomes.find((outcome) => outcome.status === "rejected");
       if (failure !== undefined) throw failure.reason;
     })();
@@ -146,7 +275,55 @@ export class Hub implements ToolSource, AsyncDisposable {
     await this.close();
   }
 
-  #member(server: string): Member {
+  /** @internal What {@link openHub} waits for. */
+  async open(): Promise<void> {
+    await this.#connectEager([...this.#members.keys()], this.#options.signal);
+  }
+
+  async #connectEager(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+    const eager = names
+      .map((name) => this.#member(name))
+      .filter(({ connection }) => !this.#options.lazy && !connection.definition.lazy);
+    await this.connect(
+      eager.map(({ name }) => name),
+      signal,
+    );
+  }
+
+  #createMember(definition: ServerDefinition): HubMember {
+    const { clientInfo = { name: "trunkline", version: "0" }, env } = this.#options;
+    return new HubMember(definition, {
+      clientInfo,
+      logger: this.#logger,
+      env: env ?? getDefaultEnvironment(),
+      workspaceFolder: this.#config.workspaceFolder,
+      onSecrets: (values) => void this.#redactor.add(...values),
+      onState: () => {
+        this.#statusChanged();
+        this.#catalogueChanged();
+      },
+      onCatalogue: () => this.#catalogueChanged(),
+    });
+  }
+
+  async #tryConnect(member: HubMember, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await member.connect(signal);
+    } catch (error) {
+      if (!isTrunklineError(error)) throw error;
+      if (!isTrunklineError(error, "CLOSED")) this.#logger.warn("server not connected", { server: member.name, error });
+    }
+  }
+
+  async #require(member: HubMember, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await member.connect(signal);
+    } catch (error) {
+      throw this.#redacted(toTrunklineError(error));
+    }
+  }
+
+  #member(server: string): HubMember {
     const member = this.#members.get(server);
     if (member !== undefined) return member;
     const near = nearestNames(server, [...this.#members.keys()]);
@@ -155,61 +332,86 @@ export class Hub implements ToolSource, AsyncDisposable {
     });
   }
 
-  async #connect(member: Member, signal: AbortSignal | undefined): Promise<void> {
-    const { connection } = member;
-    if (connection.state === "connected") return;
-    const startedMs = performance.now();
-    await connection.connect(signal);
-    const { name } = connection.definition;
-    const listed =
-      connection.capabilities.tools === undefined
-        ? []
-        : await connection.listAll("tools/list", "tools", signal ? { signal } : {});
-    member.tools = listed.flatMap((raw) => {
-      const tool = toSourcedTool(name, raw);
-      return tool === undefined ? [] : [tool];
+  #sorted(): HubMember[] {
+    return [...this.#members.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  #redacted(error: TrunklineError): TrunklineError {
+    return redactedError(error, this.#redactor);
+  }
+
+  #fingerprint(): string {
+    return this.#sorted()
+      .map((member) => `${member.name}:${member.fingerprint}`)
+      .join();
+  }
+
+  /** Several changes in one turn of the loop are told once, and a list that came out the same is no change. */
+  #catalogueChanged(): void {
+    if (this.#catalogueTurn) return;
+    this.#catalogueTurn = true;
+    queueMicrotask(() => {
+      this.#catalogueTurn = false;
+      const catalogue = this.#fingerprint();
+      if (catalogue === this.#catalogue) return;
+      this.#catalogue = catalogue;
+      this.#tell(this.#catalogueListeners);
     });
-    member.tookMs = performance.now() - startedMs;
+  }
+
+  #statusChanged(): void {
+    if (this.#statusTurn) return;
+    this.#statusTurn = true;
+    queueMicrotask(() => {
+      this.#statusTurn = false;
+      this.#tell(this.#statusListeners);
+    });
+  }
+
+  #tell(listeners: ReadonlySet<Listener>): void {
+    for (const listener of listeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.#logger.error("a listener of the hub failed", { error: messageOf(error) });
+      }
+    }
   }
 }
 
-/** Connects the servers of a configuration and returns when all have settled or timed out. */
+/**
+ * Connects the servers of a configuration, all at the same time, and returns when each has connected, failed or timed
+ * out. Lazy servers are left for their first use. One failure never stops the others: `hub.status()` tells.
+ */
 export async function openHub(config: LoadedConfig, options: HubOptions = {}): Promise<Hub> {
   const hub = new Hub(config, options);
-  await hub.connectAll(options.signal);
+  await hub.open();
   return hub;
 }
 
-function toSourcedTool(server: string, raw: Record<string, unknown>): SourcedTool | undefined {
-  if (typeof raw.name !== "string") return undefined;
-  return {
-    server,
-    tool: raw.name,
-    inputSchema: isRecord(raw.inputSchema) ? raw.inputSchema : { type: "object" },
-    ...(typeof raw.description === "string" ? { description: raw.description } : {}),
-    ...(isRecord(raw.outputSchema) ? { outputSchema: raw.outputSchema } : {}),
-    ...(isRecord(raw.annotations) ? { annotations: raw.annotations } : {}),
-  };
+function isConnectable(state: ServerState): boolean {
+  return state !== "disabled" && state !== "untrusted";
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** Whether a name, in whatever style, may be that of a tool of this server. Too many is fine: the table decides. */
+function mayBelongTo(name: string, server: string): boolean {
+  const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const owner = bare(server);
+  return bare(name).startsWith(owner) || bare(name).startsWith(`mcp${owner}`);
 }
 
-/** Values under `env` and `headers` are always hidden in their own field, however short. */
-function redactedDefinition(definition: ServerDefinition): ServerDefinition {
-  const hide = (values: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
-  return definition.type === "stdio"
-    ? { ...definition, env: hide(definition.env) }
-    : { ...definition, headers: hide(definition.headers) };
+/** Whether the server declares that calling the tool twice does no more than calling it once. */
+function isRepeatable(member: HubMember, tool: string): boolean {
+  const annotations = member.knownTool(tool)?.annotations;
+  return annotations?.idempotentHint === true || annotations?.readOnlyHint === true;
 }
 
-function redactedError(error: TrunklineError, redactor: Redactor): TrunklineError {
-  return new TrunklineError(error.code, redactor.text(error.message), {
-    cause: error.cause,
-    ...(error.hint === undefined ? {} : { hint: redactor.text(error.hint) }),
-    retryable: error.retryable,
-    ...(error.data === undefined ? {} : { data: redactor.value(error.data) }),
-  });
+/** Equal for definitions that would be connected in the same way. */
+function identityOf(definition: ServerDefinition): string {
+  const { line: _line, ...rest } = definition;
+  return JSON.stringify(rest, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
 }

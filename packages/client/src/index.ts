@@ -1,16 +1,91 @@
 /** The client: configuration to live connections, one catalogue, clean calls. */
-export { type LoadConfigOptions, loadConfig } from "./config/load.js";
+export { parseEnvFile } from "./config/dot-env.js";
+export {
+  type ConfigEdit,
+  dialectNotes,
+  type EditableConfig,
+  type EditOptions,
+  type EditOutcome,
+  editConfigFile,
+  readEditableConfig,
+} from "./config/edit.js";
+export { expandEnv } from "./config/expand.js";
+export {
+  type FindImportsOptions,
+  type FoundImport,
+  findImports,
+  IMPORT_SOURCES,
+  importSource,
+  readImport,
+} from "./config/import/find.js";
 export type {
+  ImportContext,
+  ImportedServer,
+  ImportPlace,
+  ImportSource,
+  ParsedServers,
+} from "./config/import/types.js";
+export { forgetInputs, type InputPrompt, type InputRequest } from "./config/inputs.js";
+export { type LoadConfigOptions, loadConfig } from "./config/load.js";
+export { type TrustedFile, TrustStore, type TrustSubject } from "./config/trust.js";
+export type {
+  ConfigFile,
   ConfigScope,
   Diagnostic,
+  Dialect,
   HttpServer,
   LoadedConfig,
+  RejectedServer,
   ServerCommon,
   ServerDefinition,
   StdioServer,
+  ToolFilter,
 } from "./config/types.js";
-export type { ClientInfo, ServerState } from "./connection/connection.js";
-export { Hub, type HubOptions, openHub, type ServerStatus } from "./hub.js";
-export { dottedName, nearestNames, resolveToolName, type ToolKey } from "./names.js";
-export { renderText } from "./results.js";
-export { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from "./revisions.js";
+export { type ConfigWatch, type WatchConfigOptions, watchConfig } from "./config/watch.js";
+export { type InputDefinition, inputsOf, type ServerEntry, toDialect } from "./config/written-entry.js";
+export type { ServerState } from "./connection/connection.js";
+export { INHERITED_NAMES } from "./connection/environment.js";
+export type { ConnectCause } from "./connection/errors.js";
+export type { ClientInfo } from "./connection/generation.js";
+export { type CallResult, Hub, type HubOptions, type HubWarning, openHub } from "./hub.js";
+export type { ServerStatus } from "./hub-status.js";
+export {
+  buildToolName,
+  dottedName,
+  hyphenatedName,
+  isGlob,
+  MAX_NAME_LENGTH,
+  matchesGlob,
+  NAME_STYLES,
+  type NameStyle,
+  nearestNames,
+  normalizeName,
+  parseToolName,
+  prefixedName,
+  type ToolKey,
+  toolNamePrefix,
+  uriName,
+  wireName,
+} from "./names.js";
+export { type RenamedTool, type ResolveOptions, resolveToolName, ToolNames } from "./names-table.js";
+export { capText } from "./results/cap-text.js";
+export {
+  type RenderBlocksOptions,
+  type RenderedResult,
+  type ResultBlock,
+  renderBlocks,
+  renderText,
+} from "./results.js";
+export {
+  definesInputRequest,
+  definesMethod,
+  isSupportedRevision,
+  LATEST_PROTOCOL_VERSION,
+  type MethodDirection,
+  type ProtocolVersion,
+  type RevisionFacts,
+  requireMethod,
+  revisionFacts,
+  revisionsDefining,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "./revisions.js";

@@ -1,6 +1,6 @@
-// Tool names. The key is always the pair (server, tool); a rendered name is derived from it and looked up in a table,
-// never taken apart again, because both parts may contain any separator.
-import { TrunklineError } from "@trunkline/core";
+// Tool names, one pair at a time. The key is always the pair (server, tool); a rendered name is derived from it and looked
+// up in a table (names-table.ts), never taken apart again, because both parts may contain any separator.
+import { createHash } from "node:crypto";
 
 /** The pair that identifies a tool. */
 export interface ToolKey {
@@ -8,34 +8,194 @@ export interface ToolKey {
   readonly tool: string;
 }
 
+/** The ways to write a pair as one name. */
+export const NAME_STYLES = ["dotted", "prefixed", "hyphenated", "uri", "wire"] as const;
+
+/** One of {@link NAME_STYLES}. */
+export type NameStyle = (typeof NAME_STYLES)[number];
+
+/** Model providers refuse a whole request in which one tool name is longer than this. */
+export const MAX_NAME_LENGTH = 64;
+
+const PREFIX = "mcp__";
+const HASH_DIGITS = 8;
+const MAX_SUGGESTION_LENGTH = 256;
+
 /** `docs.lookup`: both names as they are. For the command line and for pipelines. */
 export function dottedName(key: ToolKey): string {
   return `${key.server}.${key.tool}`;
 }
 
-/** Finds the tool that a dotted name stands for. An unknown one suggests the nearest; nothing is ever guessed and run. */
-export function resolveToolName<T extends ToolKey>(name: string, tools: readonly T[]): T {
-  const matches = tools.filter((tool) => dottedName(tool) === name);
-  const [match] = matches;
-  if (match !== undefined && matches.length === 1) return match;
-  if (matches.length > 1) {
-    throw new TrunklineError("AMBIGUOUS", `"${name}" stands for ${matches.length} tools.`);
+/** `mcp__docs__lookup`. At most 64 characters: a longer one keeps its head and ends in a hash of the pair. */
+export function prefixedName(key: ToolKey): string {
+  return fittedName("prefixed", key);
+}
+
+/** `filesystem-read-file`. At most 64 characters, as in {@link prefixedName}. */
+export function hyphenatedName(key: ToolKey): string {
+  return fittedName("hyphenated", key);
+}
+
+/** `mcp://filesystem/read-file`: where a tool comes from. It has no limit of length. */
+export function uriName(key: ToolKey): string {
+  return fittedName("uri", key);
+}
+
+/** `docs_lookup`: what a model is sent. It always matches `^[A-Za-z0-9_-]{1,64}$`. */
+export function wireName(key: ToolKey): string {
+  return fittedName("wire", key);
+}
+
+/** The prefixed name of a tool. Where tools collide, only the table of all tools knows the name in use. */
+export function buildToolName(server: string, tool: string): string {
+  return prefixedName({ server, tool });
+}
+
+/** What the prefixed names of a server's tools begin with: `mcp__docs__`. */
+export function toolNamePrefix(server: string): string {
+  return `${PREFIX}${underscored(server)}__`;
+}
+
+/** Any text as 1 to 64 characters of `A-Za-z0-9_-`; one that had to be cut ends in a hash of the whole. */
+export function normalizeName(name: string): string {
+  const plain = underscored(name);
+  if (plain.length <= MAX_NAME_LENGTH) return plain === "" ? "_" : plain;
+  return `${plain.slice(0, MAX_NAME_LENGTH - HASH_DIGITS - 1)}_${sha256(name).slice(0, HASH_DIGITS)}`;
+}
+
+/**
+ * Splits a prefixed name at the first `__` after its prefix; null where the prefix, the server or the tool is missing. For
+ * names of unknown origin only: a server whose own name holds `__` comes out wrong, so the hub looks names up instead.
+ */
+export function parseToolName(name: string): ToolKey | null {
+  if (!name.startsWith(PREFIX)) return null;
+  const rest = name.slice(PREFIX.length);
+  const split = rest.indexOf("__");
+  if (split <= 0 || split + 2 === rest.length) return null;
+  return { server: rest.slice(0, split), tool: rest.slice(split + 2) };
+}
+
+/** A text for each pair that no other pair has. */
+export function pairId(key: ToolKey): string {
+  return JSON.stringify([key.server, key.tool]);
+}
+
+/** What the rule of the style makes of the pair, before collisions and length are looked at. It may be empty. */
+export function plainName(style: NameStyle, key: ToolKey): string {
+  switch (style) {
+    case "dotted":
+      return dottedName(key);
+    case "prefixed":
+      return toolNamePrefix(key.server) + underscored(key.tool);
+    case "hyphenated":
+      return hyphenated(dottedName(key));
+    case "uri":
+      return `mcp://${uriPart(key.server)}/${uriPart(key.tool)}`;
+    case "wire":
+      return `${underscored(key.server)}_${underscored(key.tool)}`;
   }
-  const near = nearestNames(name, tools.map(dottedName));
-  throw new TrunklineError("TOOL_NOT_FOUND", `There is no tool "${name}".`, {
-    hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline tools` lists what there is.",
-    data: { near },
-  });
+}
+
+/**
+ * The plain name's head and a part of the SHA-256 of the pair. Step 1 has 8 digits; the further ones, of 8 digits more
+ * each, are for pairs that have the same head and the same 8 digits.
+ */
+export function hashedName(style: NameStyle, key: ToolKey, step = 1): string {
+  const digits = sha256(pairId(key)).slice(0, HASH_DIGITS * step);
+  const plain = plainName(style, key);
+  const head = hasMaxLength(style) ? plain.slice(0, MAX_NAME_LENGTH - digits.length - 1) : plain;
+  if (style === "prefixed" || style === "wire") return `${head}_${digits}`;
+  return [head.replace(/-+$/, ""), digits].filter((part) => part !== "").join("-");
+}
+
+/** Whether the plain name cannot be used even with no other tool around. */
+export function needsHash(style: NameStyle, plain: string): "length" | "empty" | undefined {
+  if (plain === "") return "empty";
+  return hasMaxLength(style) && plain.length > MAX_NAME_LENGTH ? "length" : undefined;
+}
+
+/**
+ * Whether a name matches a glob, as a whole and with its case: `*` stands for any run of characters, dots included, `?`
+ * for one character. Takes time in proportion to both lengths at most, whatever the pattern.
+ */
+export function matchesGlob(pattern: string, name: string): boolean {
+  const [wanted, given] = [[...pattern], [...name]];
+  let [at, from] = [0, 0];
+  let star: { at: number; from: number } | undefined;
+  while (from < given.length) {
+    if (wanted[at] === "*") {
+      star = { at, from };
+      at++;
+    } else if (at < wanted.length && (wanted[at] === "?" || wanted[at] === given[from])) {
+      at++;
+      from++;
+    } else if (star !== undefined) {
+      // Let the last star take one character more; earlier stars never need to.
+      star.from++;
+      at = star.at + 1;
+      from = star.from;
+    } else return false;
+  }
+  while (wanted[at] === "*") at++;
+  return at === wanted.length;
+}
+
+/** Whether a name is meant as a glob. */
+export function isGlob(name: string): boolean {
+  return /[*?]/.test(name);
 }
 
 /** The names closest to `name`, best first; none that is too far off to be a typing error. */
 export function nearestNames(name: string, names: readonly string[], limit = 3): string[] {
   return names
-    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(2, Math.floor(candidate.length / 3)))
-    .sort((a, b) => a.distance - b.distance || a.candidate.localeCompare(b.candidate))
+    .map((candidate) => ({ candidate, distance: typingDistance(name, candidate) }))
+    .filter(({ distance }) => distance < Number.POSITIVE_INFINITY)
+    .sort((a, b) => a.distance - b.distance || byCodeUnit(a.candidate, b.candidate))
     .slice(0, limit)
     .map(({ candidate }) => candidate);
+}
+
+/** How many typing errors lie between two names, whatever their case; infinite where that explains nothing any more. */
+export function typingDistance(name: string, candidate: string): number {
+  const atMost = Math.max(2, Math.floor(candidate.length / 3));
+  const tooLong = Math.max(name.length, candidate.length) > MAX_SUGGESTION_LENGTH;
+  if (tooLong || Math.abs(name.length - candidate.length) > atMost) return Number.POSITIVE_INFINITY;
+  const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+  return distance <= atMost ? distance : Number.POSITIVE_INFINITY;
+}
+
+/** Order of two texts that is the same on every machine, unlike `localeCompare`. */
+export function byCodeUnit(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function fittedName(style: NameStyle, key: ToolKey): string {
+  const plain = plainName(style, key);
+  return needsHash(style, plain) === undefined ? plain : hashedName(style, key);
+}
+
+function hasMaxLength(style: NameStyle): boolean {
+  return style === "prefixed" || style === "hyphenated" || style === "wire";
+}
+
+function underscored(text: string): string {
+  return text.replace(/[^A-Za-z0-9_-]/gu, "_");
+}
+
+function hyphenated(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+}
+
+/** A part made only of symbols would leave a URI without a server or a tool. */
+function uriPart(text: string): string {
+  return hyphenated(text) || sha256(text).slice(0, HASH_DIGITS);
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** Levenshtein distance. */

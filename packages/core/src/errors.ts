@@ -102,15 +102,20 @@ export function messageOf(error: unknown): string {
   return String(error);
 }
 
-/** The `code` that Node puts on system errors (`ENOENT`, `ECONNREFUSED`), looked for along the chain of causes. */
+/**
+ * The `code` that Node puts on system errors (`ENOENT`, `ECONNREFUSED`), taken from the deepest cause that has one: what
+ * wraps it may have a code of its own.
+ */
 export function systemCodeOf(error: unknown): string | undefined {
-  for (let current = error, depth = 0; current instanceof Error && depth < 8; current = current.cause, depth++) {
+  let found: string | undefined;
+  for (let current = error, depth = 0; current instanceof Error && depth < 16; current = causeOf(current), depth++) {
     const code = (current as NodeJS.ErrnoException).code;
-    if (typeof code === "string" && !(current instanceof TrunklineError)) return code;
-    if (current instanceof AggregateError && current.errors.length > 0) {
-      const inner = systemCodeOf(current.errors[0]);
-      if (inner !== undefined) return inner;
-    }
+    if (typeof code === "string" && !(current instanceof TrunklineError)) found = code;
   }
-  return undefined;
+  return found;
+}
+
+/** A connection tried on several addresses fails with all of their errors; the first stands for them. */
+function causeOf(error: Error): unknown {
+  return error.cause ?? (error instanceof AggregateError ? error.errors[0] : undefined);
 }

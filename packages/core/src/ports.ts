@@ -38,6 +38,8 @@ export interface SourcedTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, unknown>>;
+  /** The tool as the server listed it, with everything nobody here knows. */
+  readonly raw?: Readonly<Record<string, unknown>>;
 }
 
 /** What a call to a tool came back with. `raw` is the server's own result, untouched. */

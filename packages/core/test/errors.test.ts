@@ -64,6 +64,10 @@ describe("messageOf and systemCodeOf", () => {
     expect(systemCodeOf(new Error("fetch failed", { cause: refused }))).toBe("ECONNREFUSED");
     expect(systemCodeOf(new AggregateError([refused]))).toBe("ECONNREFUSED");
     expect(systemCodeOf(new TrunklineError("IO", "x", { cause: refused }))).toBe("ECONNREFUSED");
+    const wrapped = Object.assign(new Error("no era", { cause: new TypeError("fetch failed", { cause: refused }) }), {
+      code: "ERA",
+    });
+    expect(systemCodeOf(wrapped)).toBe("ECONNREFUSED");
     expect(systemCodeOf(new Error("plain"))).toBeUndefined();
   });
 });

@@ -1,5 +1,3 @@
-import { renderText, resolveToolName } from "@trunkline/client";
-import { TrunklineError } from "@trunkline/core";
 import { readCallArguments } from "../call-arguments.js";
 import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
@@ -11,22 +9,22 @@ export interface CallOptions {
   pairs: string[];
   json?: string;
   raw?: boolean;
+  timeout?: number;
   mcp: string | undefined;
 }
 
 /** Calls one tool and prints its result. A result that reports a failure ends with exit code 1. */
 export async function call(context: CommandContext, options: CallOptions): Promise<number> {
-  await using opened = await openConfiguredHub(context, options.mcp);
+  const { signal } = context;
+  await using opened = await openConfiguredHub(context, { mcp: options.mcp, lazy: true });
   const { hub } = opened;
-  const failed = hub.status().find(({ name, state }) => state === "failed" && options.tool.startsWith(`${name}.`));
-  if (failed?.error !== undefined) throw failed.error;
-  if (hub.tools().length === 0) {
-    throw new TrunklineError("SERVER_UNAVAILABLE", "No server is connected.", { hint: "`trunkline doctor` says why." });
-  }
-  const tool = resolveToolName(options.tool, hub.tools());
+  const tool = await hub.findTool(options.tool, signal);
   const args = readCallArguments(options, tool.inputSchema);
-  const result = await hub.callTool(tool.server, tool.tool, args, { signal: context.signal });
-  const printed = options.raw ? JSON.stringify(result.raw, null, 2) : renderText(result.raw);
+  const result = await hub.call(tool, args, {
+    signal,
+    ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }),
+  });
+  const printed = options.raw ? JSON.stringify(result.raw, null, 2) : result.text;
   if (result.isError && !options.raw) context.note(printed);
   else context.out(printed);
   return result.isError ? EXIT.failure : EXIT.success;

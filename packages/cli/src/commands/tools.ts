@@ -1,34 +1,117 @@
-import { dottedName } from "@trunkline/client";
+import { dottedName, type Hub, isGlob } from "@trunkline/client";
 import type { SourcedTool } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
 import { signatureOf } from "../signature.js";
+import { table } from "../table.js";
+import { type ToolCost, toolCosts } from "../token-cost.js";
 
-/** Lists every tool of every connected server. */
-export async function tools(
-  context: CommandContext,
-  options: { json?: boolean; mcp: string | undefined },
-): Promise<number> {
-  await using opened = await openConfiguredHub(context, options.mcp);
+/** Options of `trunkline tools`. */
+export interface ToolsOptions {
+  pattern: string | undefined;
+  json?: boolean;
+  tokens?: boolean;
+  mcp: string | undefined;
+}
+
+/** Lists the tools of all servers, or those that a name or glob stands for. */
+export async function tools(context: CommandContext, options: ToolsOptions): Promise<number> {
+  const { pattern } = options;
+  await using opened = await openConfiguredHub(context, { mcp: options.mcp, lazy: true });
   const { hub } = opened;
-  const found = hub.tools();
-  if (options.json) {
-    context.out(JSON.stringify(found, null, 2));
-  } else {
-    for (const tool of found) context.out(describe(tool));
+  const wanted = pattern === undefined ? undefined : serversOf(pattern, hub);
+  await hub.connect(wanted, context.signal);
+  const failed = reportFailures(context, hub, wanted);
+  // With nothing connected the name is not to blame.
+  if (hub.tools().length === 0 && failed) return EXIT.failure;
+  const found = pattern === undefined ? hub.tools() : hub.names().match(pattern);
+  if (options.tokens) await printCosts(context, hub, { found, json: options.json ?? false });
+  else if (options.json)
+    context.out(
+      JSON.stringify(
+        found.map((tool) => toJson(tool, hub)),
+        null,
+        2,
+      ),
+    );
+  else for (const tool of found) context.out(describe(tool));
+  return EXIT.success;
+}
+
+/** The servers that a pattern can have tools of; undefined for all. Nobody waits for the others. */
+function serversOf(pattern: string, hub: Hub): string[] | undefined {
+  const head = isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
+  const owners = hub.status().filter(({ name }) => head.startsWith(`${name}.`));
+  return owners.length === 0 ? undefined : owners.map(({ name }) => name);
+}
+
+/** Says on stderr which servers are missing from the list, and why. */
+function reportFailures(context: CommandContext, hub: Hub, wanted: readonly string[] | undefined): boolean {
+  const missing = hub
+    .status()
+    .filter(({ name, state }) => state !== "connected" && state !== "disabled" && (wanted?.includes(name) ?? true));
+  for (const { name, state, error } of missing) {
+    if (state === "untrusted") continue;
+    context.note(`${name}: ${error?.message ?? state}`);
   }
-  let failed = false;
-  for (const { name, state, error } of hub.status()) {
-    if (state !== "failed") continue;
-    failed = true;
-    context.note(`${name}: ${error?.message ?? "failed"}`);
-  }
-  if (failed) context.note("`trunkline doctor` says what to do.");
-  return failed && found.length === 0 ? EXIT.failure : EXIT.success;
+  if (missing.some(({ state }) => state !== "untrusted")) context.note("`trunkline doctor` says what to do.");
+  return missing.length > 0;
+}
+
+function toJson(tool: SourcedTool, hub: Hub) {
+  const names = hub.names();
+  return {
+    server: tool.server,
+    tool: tool.tool,
+    name: dottedName(tool),
+    prefixed: names.name(tool, "prefixed"),
+    wire: names.name(tool, "wire"),
+    description: tool.description ?? null,
+    inputSchema: tool.inputSchema,
+    ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),
+    ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
+  };
 }
 
 function describe(tool: SourcedTool): string {
-  const [summary = ""] = (tool.description ?? "").split("\n");
+  const [summary = ""] = (tool.description ?? "").trim().split("\n");
   return `${dottedName(tool)}${signatureOf(tool.inputSchema)}${summary === "" ? "" : `\n    ${summary}`}`;
+}
+
+async function printCosts(
+  context: CommandContext,
+  hub: Hub,
+  options: { found: readonly SourcedTool[]; json: boolean },
+): Promise<void> {
+  const costs = await toolCosts(options.found, hub.names());
+  const total = sum(costs);
+  if (options.json) {
+    const servers = Object.fromEntries(
+      byServer(costs).map(([server, own]) => [server, { tools: own.length, tokens: sum(own) }]),
+    );
+    context.out(JSON.stringify({ encoding: "o200k_base", total, servers, tools: costs }, null, 2));
+    return;
+  }
+  const rows = byServer(costs).flatMap(([server, own]) => [
+    [server, String(sum(own)), `${own.length} ${own.length === 1 ? "tool" : "tools"}`],
+    ...own.map(({ tool, tokens }) => [`  ${tool}`, String(tokens), ""]),
+  ]);
+  for (const line of table([["", "tokens", ""], ...rows, ["total", String(total), `${costs.length} tools`]], {
+    right: [1],
+  }))
+    context.out(line);
+}
+
+/** The dearest server first, and in it the dearest tool. */
+function byServer(costs: readonly ToolCost[]): [string, ToolCost[]][] {
+  const servers = new Map<string, ToolCost[]>();
+  for (const cost of costs) servers.set(cost.server, [...(servers.get(cost.server) ?? []), cost]);
+  return [...servers]
+    .map(([server, own]): [string, ToolCost[]] => [server, own.sort((a, b) => b.tokens - a.tokens)])
+    .sort(([, a], [, b]) => sum(b) - sum(a));
+}
+
+function sum(costs: readonly ToolCost[]): number {
+  return costs.reduce((total, { tokens }) => total + tokens, 0);
 }

@@ -1,82 +1,197 @@
-import { readFile, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
-import { systemCodeOf, TrunklineError } from "@trunkline/core";
-import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { readServers } from "./entries.js";
-import type { ConfigScope, LoadedConfig } from "./types.js";
+// The effective configuration: find the files, read them, merge them by name, and only then fill in variables, so that
+// nobody is asked for the input of an entry that another one shadows.
+import { homedir } from "node:os";
+import { dirname, resolve } from "node:path";
+import { abortError } from "@trunkline/core";
+import { type DefinedServer, defineServer, expandableLeaves } from "./definition.js";
+import { readDotEnv } from "./dot-env.js";
+import type { CheckedEntry } from "./entries.js";
+import { inputIdsIn, lookupIn } from "./expand.js";
+import { fieldDiagnostic } from "./field-reader.js";
+import { type ConfigSource, findSources, foldersUpward } from "./find.js";
+import { type InputPrompt, Inputs } from "./inputs.js";
+import { type ReadSource, readSource } from "./read-source.js";
+import { secretsAmong } from "./secrets.js";
+import type { Diagnostic, LoadedConfig, ServerDefinition } from "./types.js";
 
-/** Where to look. */
+/** Where to look, and whom to ask. */
 export interface LoadConfigOptions {
   /** The working directory. */
   cwd: string;
+  /** The environment. It is never read from the process: a library's caller decides what is visible. Default: empty. */
+  env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** `TRUNKLINE_HOME` or `~/.trunkline`. Without it there are no user settings, and no answer is kept. */
+  home?: string | undefined;
   /** A file the user named: it is the whole configuration, and it has to be there and be sound. */
   mcpPath?: string | undefined;
+  /** What `${NAME}` in `metadata.mcp` is looked up in, by dotted path. */
+  context?: unknown;
+  /** Asks a person for `${input:id}`. Without it, an entry that needs one is `unusable`. */
+  prompt?: InputPrompt | undefined;
+  /** Whether what a project's file would run has been confirmed. Default: nothing has. Other scopes need no confirmation. */
+  isTrusted?: ((file: { path: string; fingerprint: string }) => boolean | Promise<boolean>) | undefined;
+  /** Everything counts as confirmed. */
+  trustAll?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Reads the effective configuration. Rejects with `CONFIG_INVALID` only for a file that was named explicitly. */
+/**
+ * Reads the effective configuration. Rejects with `CONFIG_INVALID` only for a file that was named explicitly and is
+ * missing, malformed or no configuration; everything else is a diagnostic.
+ */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
-  const { cwd, mcpPath, signal } = options;
-  if (mcpPath !== undefined) return await loadFile(resolve(cwd, mcpPath), "explicit", signal);
-  const found = await findProjectFile(cwd);
-  if (found !== undefined) return await loadFile(found, "project", signal);
-  return { path: join(cwd, ".trunkline", "mcp.json"), exists: false, servers: [], diagnostics: [], secrets: [] };
+  const { signal } = options;
+  if (signal?.aborted) throw abortError(signal, "Reading the configuration");
+  const cwd = resolve(options.cwd);
+  const home = options.home === undefined ? undefined : resolve(cwd, options.home);
+  const processEnv = lookupIn(options.env ?? {});
+  const userHome = processEnv("HOME") || processEnv("USERPROFILE") || homedir();
+  const folders = await foldersUpward(cwd);
+  const dotEnv = await readDotEnv(folders, signal);
+  const { mcpPath } = options;
+  const found = await findSources({ cwd, env: processEnv, dotEnv, folders, home, userHome, mcpPath });
+
+  const files = await Promise.all(found.sources.map((source) => readSource(source, signal)));
+  const merged = merge(files);
+  const filling: Filling = {
+    ...{ env: (name) => processEnv(name) ?? dotEnv.get(name)?.value, userHome, context: options.context, signal },
+    inputs: new Inputs({ prompt: options.prompt, home, signal }),
+    trusted: await trustOf(files, options),
+  };
+  const servers: ServerDefinition[] = [];
+  const diagnostics: Diagnostic[] = [...files.flatMap((file) => file.diagnostics), ...merged.diagnostics];
+  const secrets = new Set<string>();
+  // One after the other: a person can answer only one question at a time.
+  for (const { entry, file } of merged.entries) {
+    const defined = await fillIn(entry, file, filling);
+    servers.push(defined.definition);
+    diagnostics.push(...defined.diagnostics);
+    for (const secret of secretsAmong(defined.candidates)) secrets.add(secret);
+    if (signal?.aborted) throw abortError(signal, "Reading the configuration");
+  }
+  const main = files.find(({ config }) => config.exists) ?? files[0];
+  return {
+    path: main?.config.path ?? resolve(cwd, ".trunkline", "mcp.json"),
+    exists: main?.config.exists ?? false,
+    files: files.map(({ config }) => config),
+    workspaceFolder: found.workspaceFolder,
+    servers,
+    rejected: files.flatMap(({ rejected }) => rejected),
+    diagnostics,
+    secrets: [...secrets],
+  };
 }
 
-/** `.trunkline/mcp.json` in this folder or the nearest one above it, up to the root of the git repository. */
-async function findProjectFile(cwd: string): Promise<string | undefined> {
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const candidate = join(folder, ".trunkline", "mcp.json");
-    if (await exists(candidate)) return candidate;
-    if (dirname(folder) === folder || (await exists(join(folder, ".git")))) return undefined;
-  }
+interface MergedEntry {
+  readonly entry: CheckedEntry;
+  readonly file: ReadSource;
 }
 
-async function loadFile(file: string, scope: ConfigScope, signal: AbortSignal | undefined): Promise<LoadedConfig> {
-  let text: string;
-  try {
-    text = await readFile(file, { encoding: "utf8", ...(signal === undefined ? {} : { signal }) });
-  } catch (error) {
-    if (systemCodeOf(error) !== "ENOENT") throw error;
-    throw new TrunklineError("CONFIG_INVALID", `The configuration file ${file} does not exist.`, {
-      cause: error,
-      hint: "Check the path given with --mcp.",
-    });
+/** By name; the stronger file wins, and says so. */
+function merge(files: readonly ReadSource[]): { entries: MergedEntry[]; diagnostics: Diagnostic[] } {
+  const byName = new Map<string, MergedEntry>();
+  const diagnostics: Diagnostic[] = [];
+  for (const file of files) {
+    for (const entry of file.entries) {
+      const winner = byName.get(entry.name)?.entry;
+      if (winner === undefined) {
+        byName.set(entry.name, { entry, file });
+        continue;
+      }
+      const message =
+        winner.scope === "project" && entry.scope === "user"
+          ? `this entry of the project is used instead of the user's own in ${entry.file}`
+          : `this entry is used instead of the one in ${entry.file}`;
+      const place = { file: winner.file, server: winner.name, field: "", at: winner.at };
+      diagnostics.push(fieldDiagnostic("note", message, place));
+    }
   }
-  const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, { allowTrailingComma: true });
-  const first = errors[0];
-  if (tree === undefined || first !== undefined) {
-    const at = positionOf(text, first?.offset ?? 0);
-    const reason = first === undefined ? "it is empty" : printParseErrorCode(first.error);
-    const message = `${file}:${at.line}:${at.column} is not valid JSON: ${reason}.`;
-    if (scope === "explicit")
-      throw new TrunklineError("CONFIG_INVALID", message, { hint: "Correct the file and try again." });
-    return {
-      path: file,
-      exists: true,
-      servers: [],
-      diagnostics: [{ severity: "error", message, file, ...at }],
-      secrets: [],
-    };
-  }
-  const locate = (node: Node) => positionOf(text, node.offset);
-  return { path: file, exists: true, ...readServers(tree, { file, scope, locate }) };
+  return { entries: [...byName.values()], diagnostics };
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (systemCodeOf(error) === "ENOENT" || systemCodeOf(error) === "ENOTDIR") return false;
-    throw error;
+/** The files whose entries may be started. */
+async function trustOf(files: readonly ReadSource[], options: LoadConfigOptions): Promise<ReadonlySet<ReadSource>> {
+  const trusted = new Set<ReadSource>();
+  for (const file of files) {
+    const { path, scope, fingerprint } = file.config;
+    const needsNone = scope !== "project" || options.trustAll === true || file.entries.length === 0;
+    if (needsNone || (fingerprint !== undefined && (await options.isTrusted?.({ path, fingerprint })) === true)) {
+      trusted.add(file);
+    }
   }
+  return trusted;
 }
 
-/** Line and column, both from 1. */
-function positionOf(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  const lastBreak = before.lastIndexOf("\n");
-  return { line: before.split("\n").length, column: offset - lastBreak };
+interface Filling {
+  readonly env: (name: string) => string | undefined;
+  readonly userHome: string;
+  readonly context: unknown;
+  readonly inputs: Inputs;
+  readonly trusted: ReadonlySet<ReadSource>;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): Promise<DefinedServer> {
+  const { env, userHome, context, signal } = filling;
+  const { workspaceFolder, defaultCwd } = file.source;
+  const trusted = filling.trusted.has(file);
+  const asked = await answersFor(entry, file, { trusted, inputs: filling.inputs });
+  const defined = await defineServer(entry, {
+    scope: { dialect: entry.dialect, env, workspaceFolder, userHome, context, inputs: asked.answers },
+    baseFolder: baseFolderOf(entry, file.source),
+    // A skill is no project: its servers work where the person does.
+    defaultCwd: entry.dialect === "metadata.mcp" ? undefined : defaultCwd,
+    trusted,
+    unusable: asked.unusable,
+    signal,
+  });
+  return { ...defined, diagnostics: [...asked.diagnostics, ...defined.diagnostics] };
+}
+
+/** A skill's own paths start at the skill; everybody else's at the workspace. */
+function baseFolderOf(entry: CheckedEntry, source: ConfigSource): string {
+  return entry.dialect === "metadata.mcp" ? dirname(entry.file) : source.workspaceFolder;
+}
+
+interface Answers {
+  readonly answers: ReadonlyMap<string, string>;
+  readonly unusable?: { readonly message: string; readonly hint: string };
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The answers that an entry needs. Nobody is asked for a server that would not be started. */
+async function answersFor(
+  entry: CheckedEntry,
+  file: ReadSource,
+  { trusted, inputs }: { trusted: boolean; inputs: Inputs },
+): Promise<Answers> {
+  const answers = new Map<string, string>();
+  const diagnostics: Diagnostic[] = [];
+  if (entry.dialect !== "servers") return { answers, diagnostics };
+  const ids = new Set(expandableLeaves(entry).flatMap((leaf) => inputIdsIn(leaf.text)));
+  if (ids.size === 0 || entry.disabled) return { answers, diagnostics };
+  const need = (id: string) => `Server "${entry.name}" needs the input "${id}" of ${entry.file}`;
+  const say = (severity: Diagnostic["severity"], message: string) =>
+    diagnostics.push(
+      fieldDiagnostic(severity, message, { file: entry.file, server: entry.name, field: "", at: entry.at }),
+    );
+  for (const id of ids) {
+    if (!trusted) {
+      const message = `${need(id)}, and it is not asked for until the file is confirmed.`;
+      return { answers, diagnostics, unusable: { message, hint: "Confirm the file with `trunkline trust`." } };
+    }
+    const description = file.inputs.get(id);
+    if (description === undefined) say("warning", `the input "${id}" is not described under "inputs"`);
+    const answer = await inputs.answer({ ...description, id, server: entry.name, file: entry.file });
+    if (answer.value === undefined) {
+      const reason = answer.from === "headless" ? "there is nobody to ask here" : "no answer was given";
+      const hint = `Run \`trunkline doctor\` at a terminal once: the answer is kept. Or write \${env:NAME} in place of \${input:${id}}.`;
+      say("warning", `the input "${id}" is needed, and ${reason}`);
+      return { answers, diagnostics, unusable: { message: `${need(id)}, and ${reason}.`, hint } };
+    }
+    if (answer.from === "default") say("note", `there is nobody to ask for the input "${id}"; its default is used`);
+    if (answer.notKept !== undefined) say("warning", `the input "${id}" could not be kept: ${answer.notKept}`);
+    answers.set(id, answer.value);
+  }
+  return { answers, diagnostics };
 }

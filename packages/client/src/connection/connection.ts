@@ -1,36 +1,54 @@
-// One server definition, one live connection. Each attempt to connect is a generation of its own: what an old
-// generation reports late (a close, an error) never touches the state of a newer one.
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
-import { abortError, type Logger, type ToolCallOptions, TrunklineError, withDeadline } from "@trunkline/core";
+// One server definition, one connection that heals itself. Each time it connects is a generation: what an old
+// generation reports late (a close, a failed request) never touches the state of a newer one.
+import type { Transport } from "@modelcontextprotocol/client";
+import {
+  abortable,
+  abortError,
+  isTrunklineError,
+  type Logger,
+  type ToolCallOptions,
+  TrunklineError,
+  withDeadline,
+} from "@trunkline/core";
 import { z } from "zod";
 import type { ServerDefinition } from "../config/types.js";
-import { connectError, requestError } from "./errors.js";
-import { StdioTransport } from "./stdio-transport.js";
+import { connectError, isSessionExpired, requestError } from "./errors.js";
+import {
+  type ClientInfo,
+  type Generation,
+  type ListKind,
+  openGeneration,
+  unusableError,
+  type Verdict,
+} from "./generation.js";
+import { type ProcessExit, StdioTransport } from "./stdio-transport.js";
 
 /** The states of a server, visible while they happen. */
-export type ServerState = "pending" | "connected" | "failed" | "disabled";
+export type ServerState = "pending" | "connected" | "failed" | "needs-auth" | "disabled" | "untrusted";
 
-/** How this program introduces itself to servers. */
-export interface ClientInfo {
-  name: string;
-  version: string;
-}
-
-/** What a connection needs besides its definition. */
+/** What a connection needs besides its definition, and whom it tells. */
 export interface ConnectionOptions {
   clientInfo: ClientInfo;
   logger: Logger;
+  env: Readonly<Record<string, string | undefined>>;
+  workspaceFolder: string;
+  /** Values that were looked up at launch and must not be shown. */
+  onSecrets: (values: readonly string[]) => void;
+  /** The state has changed. */
+  onState: () => void;
+  /** A new generation is there; the connection counts as connected when this has settled. */
+  onConnected: (signal: AbortSignal) => Promise<void>;
+  onListChanged: (kind: ListKind) => void;
 }
 
-interface Generation {
-  readonly number: number;
-  readonly client: Client;
-  readonly stdio: StdioTransport | undefined;
-}
+/** Waits between restarts after a crash, the n-th crash in a row taking the n-th. */
+const RESTART_DELAYS_MS = [0, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
 
-/** How long a server may leave the question which protocol era it speaks unanswered before it counts as a legacy one. */
-const PROBE_TIMEOUT_MS = 3_000;
+/** A server that has run this long without a crash starts the count anew. */
+const STABLE_MS = 30_000;
+
+/** A list that has more pages than this does not end. */
+const MAX_PAGES = 1_000;
 
 /** Results pass through as they are: the typed calls of the SDK would strip what they do not know. */
 const untouched = z.looseObject({});
@@ -39,30 +57,56 @@ const untouched = z.looseObject({});
 export class Connection {
   readonly definition: ServerDefinition;
   readonly #options: ConnectionOptions;
+  readonly #lifetime = new AbortController();
+  readonly #verdict: Verdict = {};
+  readonly #retiring = new Set<Promise<void>>();
   #generation: Generation | undefined;
-  #generationCount = 0;
-  #connecting: Promise<void> | undefined;
+  #attempt: Promise<void> | undefined;
+  #restartTimer: NodeJS.Timeout | undefined;
+  #restarts = 0;
   #state: ServerState;
   #error: TrunklineError | undefined;
-  #closed = false;
+  #connectedAtMs: number | undefined;
+  #roundTripMs: number | undefined;
+  #tookMs: number | undefined;
+  #transport: Transport | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(definition: ServerDefinition, options: ConnectionOptions) {
     this.definition = definition;
     this.#options = options;
-    this.#state = definition.disabled ? "disabled" : "pending";
+    this.#error = unusableError(definition);
+    if (definition.disabled) this.#state = "disabled";
+    else if (!definition.trusted) this.#state = "untrusted";
+    else this.#state = this.#error === undefined ? "pending" : "failed";
   }
 
   get state(): ServerState {
     return this.#state;
   }
 
-  /** Why the server failed. */
+  /** Why the server is not connected. */
   get error(): TrunklineError | undefined {
     return this.#error;
   }
 
+  /** When the present generation was connected, in milliseconds since 1970. */
+  get connectedAtMs(): number | undefined {
+    return this.#connectedAtMs;
+  }
+
+  /** How long the last request for a list took. */
+  get roundTripMs(): number | undefined {
+    return this.#roundTripMs;
+  }
+
+  /** How long the last attempt to connect took, listing included. */
+  get tookMs(): number | undefined {
+    return this.#tookMs;
+  }
+
   /** The revision that was negotiated. */
-  get protocolVersion(): string | undefined {
+  get revision(): string | undefined {
     return this.#generation?.client.getNegotiatedProtocolVersion();
   }
 
@@ -79,62 +123,79 @@ export class Connection {
 
   /** The last lines of the server's stderr. */
   get stderrTail(): readonly string[] {
-    return this.#generation?.stdio?.stderrTail ?? [];
+    return this.#transport instanceof StdioTransport ? this.#transport.stderrTail : [];
   }
 
-  /** Connects, or joins the attempt that is under way. Rejects with a `TrunklineError`. */
-  connect(signal?: AbortSignal): Promise<void> {
-    if (this.#closed) return Promise.reject(new TrunklineError("CLOSED", "The hub is closed."));
-    if (this.#state === "connected") return Promise.resolve();
-    this.#connecting ??= this.#connect(signal).finally(() => {
-      this.#connecting = undefined;
+  /** The process of a stdio server. */
+  get pid(): number | undefined {
+    return this.#transport instanceof StdioTransport ? (this.#transport.pid ?? undefined) : undefined;
+  }
+
+  /**
+   * Connects, or joins the attempt that is under way: however many callers there are, there is one attempt. The signal
+   * ends this caller's waiting, not the attempt that others may be waiting for.
+   */
+  async connect(signal?: AbortSignal): Promise<void> {
+    if (this.#state === "connected") return;
+    this.#requireUsable();
+    clearTimeout(this.#restartTimer);
+    this.#attempt ??= this.#connect().finally(() => {
+      this.#attempt = undefined;
     });
-    return this.#connecting;
+    const { name } = this.definition;
+    if (signal === undefined) return await this.#attempt;
+    try {
+      await abortable(signal, this.#attempt);
+    } catch (error) {
+      if (signal.aborted) throw abortError(signal, `Connecting to "${name}"`);
+      throw error;
+    }
   }
 
-  /** Sends a request and returns the result as the server sent it. Progress starts the time anew. */
+  /**
+   * Sends a request and returns the result as the server sent it. Progress starts the time anew. A session that the
+   * server has forgotten is opened again once, and the request, which was refused unseen, repeated.
+   */
   async request(
     method: string,
     params: Record<string, unknown>,
     options: ToolCallOptions = {},
   ): Promise<Record<string, unknown>> {
-    const generation = this.#generation;
-    const { name, callTimeoutMs } = this.definition;
-    if (generation === undefined || this.#state !== "connected") {
-      throw new TrunklineError("SERVER_UNAVAILABLE", `Server "${name}" is not connected.`, { cause: this.#error });
-    }
-    const { signal, timeoutMs = callTimeoutMs, onProgress } = options;
-    const what = `${method} on "${name}"`;
-    if (signal?.aborted) throw abortError(signal, what);
+    await this.connect(options.signal);
+    const generation = this.#requireGeneration();
     try {
-      return await generation.client.request({ method, params }, untouched, {
-        ...(signal === undefined ? {} : { signal }),
-        timeout: timeoutMs,
-        resetTimeoutOnProgress: true,
-        // A progress token is sent only where a handler is set, and without one a server has no way to ask for more time.
-        onprogress: (progress) => onProgress?.(progress),
-      });
+      return await this.#send(generation, { method, params }, options);
     } catch (error) {
-      throw requestError(error, { what, timeoutMs, signal, exit: generation.stdio?.exit });
+      if (!isSessionExpired(error)) throw error;
+      this.#options.logger.info("session expired, connecting again", { server: this.definition.name });
+      await this.#replace(generation, options.signal);
+      return await this.#send(this.#requireGeneration(), { method, params }, options);
     }
   }
 
-  /** Follows `nextCursor` to the end of a list. An empty or repeated cursor ends it with a warning. */
+  /** Follows `nextCursor` to the end of a list. An empty or repeated cursor ends it with a warning. Usable in `onConnected`. */
   async listAll(
     method: string,
     key: string,
     options: { signal?: AbortSignal } = {},
   ): Promise<Record<string, unknown>[]> {
+    const generation = this.#requireGeneration();
+    const { logger } = this.#options;
     const items: Record<string, unknown>[] = [];
     const seen = new Set<string>();
     for (let cursor: string | undefined; ; ) {
-      const page = await this.request(method, cursor === undefined ? {} : { cursor }, options);
+      const startedMs = performance.now();
+      const page = await this.#send(generation, { method, params: cursor === undefined ? {} : { cursor } }, options);
+      this.#roundTripMs = performance.now() - startedMs;
       const entries = page[key];
-      if (Array.isArray(entries)) items.push(...entries);
+      if (Array.isArray(entries)) items.push(...entries.filter(isRecord));
       const next = page.nextCursor;
       if (typeof next !== "string") return items;
-      if (next === "" || seen.has(next)) {
-        this.#options.logger.warn("the server's list does not end", { server: this.definition.name, method });
+      if (next === "" || seen.has(next) || seen.size >= MAX_PAGES) {
+        logger.warn("the server's list does not end; what came so far is used", {
+          server: this.definition.name,
+          method,
+        });
         return items;
       }
       seen.add(next);
@@ -143,107 +204,211 @@ export class Connection {
   }
 
   /** Ends the connection and the server's process. Idempotent. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#drop();
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      clearTimeout(this.#restartTimer);
+      this.#lifetime.abort(new TrunklineError("CLOSED", "The hub was closed."));
+      const generation = this.#generation;
+      this.#generation = undefined;
+      await this.#attempt?.catch(() => {});
+      await generation?.close();
+      await Promise.all(this.#retiring);
+      if (this.#state === "connected") this.#enter("pending");
+    })();
+    return this.#closing;
   }
 
-  async #connect(signal: AbortSignal | undefined): Promise<void> {
+  async #connect(): Promise<void> {
     const { name, connectTimeoutMs } = this.definition;
-    this.#state = "pending";
-    this.#error = undefined;
+    this.#enter("pending");
+    let exit: ProcessExit | undefined;
+    const launched = this.#launch();
+    const startedMs = performance.now();
     try {
       await withDeadline(
         {
           what: `Connecting to "${name}"`,
           timeoutMs: connectTimeoutMs,
-          signal,
-          hint: `Does the server start when its command is run by hand? "timeout" in its entry allows more than ${connectTimeoutMs / 1000} s.`,
+          signal: this.#lifetime.signal,
+          hint: `Does it answer when it is started by hand? "timeout" in its entry allows more than ${connectTimeoutMs / 1000} seconds.`,
         },
-        (deadline) => this.#open(deadline),
+        async (signal) => {
+          const generation = await openGeneration(
+            {
+              ...this.#options,
+              definition: launched.definition,
+              verdict: this.#verdict,
+              onClose: (closed) => this.#onClose(closed),
+              onTransport: (transport) => {
+                this.#transport = transport;
+              },
+            },
+            signal,
+          );
+          this.#generation = generation;
+          await this.#options.onConnected(signal);
+          signal.throwIfAborted();
+          // It may have ended while it was listing; its late close finds a state that is not "connected" yet.
+          if (generation.closed) throw new TrunklineError("SERVER_EXITED", `Server "${name}" ended while connecting.`);
+        },
       );
-      if (this.#closed) throw new TrunklineError("CLOSED", "The hub was closed while connecting.");
-      this.#state = "connected";
+      this.#tookMs = performance.now() - startedMs;
+      this.#error = undefined;
+      this.#connectedAtMs = Date.now();
+      this.#enter("connected");
     } catch (error) {
-      const failed = this.#generation?.stdio;
-      // The process may be about to report why it ended: its exit and last words are part of the answer.
-      await this.#drop({ keepForDiagnosis: true });
-      this.#error = connectError(error, {
-        server: this.definition,
-        exit: failed?.exit,
-        stderr: failed?.stderrTail ?? [],
+      const generation = this.#generation;
+      this.#generation = undefined;
+      await generation?.close();
+      if (this.#transport instanceof StdioTransport) {
+        // A deadline leaves the process behind while it is still being ended: wait, so that no caller sees an orphan.
+        await this.#transport.close();
+        exit = this.#transport.exit;
+      }
+      if (this.#lifetime.signal.aborted) throw this.#lifetime.signal.reason;
+      const failure = connectError(error, {
+        server: launched.definition,
+        exit,
+        stderr: this.stderrTail,
+        missing: launched.missing,
       });
-      this.#state = "failed";
-      throw this.#error;
+      this.#enter(failure.code === "AUTH_REQUIRED" ? "needs-auth" : "failed", failure);
+      throw failure;
     }
   }
 
-  async #open(signal: AbortSignal): Promise<void> {
+  /** Values that are looked up only now: `\${NAME}` in a skill. */
+  #launch(): { definition: ServerDefinition; missing: readonly string[] } {
+    const launched = this.definition.atLaunch?.();
+    if (launched === undefined) return { definition: this.definition, missing: [] };
+    this.#options.onSecrets(launched.secrets);
+    return launched;
+  }
+
+  async #send(
+    generation: Generation,
+    request: { method: string; params: Record<string, unknown> },
+    options: ToolCallOptions,
+  ): Promise<Record<string, unknown>> {
+    const { signal, timeoutMs = this.definition.callTimeoutMs, onProgress } = options;
+    const what = `${request.method} on "${this.definition.name}"`;
+    if (signal?.aborted) throw abortError(signal, what);
+    generation.inFlight++;
     try {
-      await this.#openOnce(signal, "auto");
+      return await generation.client.request(request, untouched, {
+        ...(signal === undefined ? {} : { signal }),
+        timeout: timeoutMs,
+        resetTimeoutOnProgress: true,
+        // A progress token is sent only where a handler is set, and without one a server has no way to ask for more time.
+        onprogress: (progress) => onProgress?.(progress),
+      });
     } catch (error) {
-      // Some old servers end when they meet a request they do not know, and the era probe is one. Ask again as an old client.
-      const diedOnProbe = this.#generation?.stdio?.exit !== undefined;
-      if (!diedOnProbe || signal.aborted) throw error;
-      await this.#drop();
-      await this.#openOnce(signal, "legacy");
-    }
-  }
-
-  async #openOnce(signal: AbortSignal, mode: "auto" | "legacy"): Promise<void> {
-    const { definition } = this;
-    const { clientInfo, logger } = this.#options;
-    const client = new Client(clientInfo, {
-      capabilities: {},
-      versionNegotiation: { mode, probe: { timeoutMs: PROBE_TIMEOUT_MS } },
-    });
-    const stdio =
-      definition.type === "stdio"
-        ? new StdioTransport({
-            command: definition.command,
-            args: definition.args,
-            cwd: definition.cwd,
-            env: { ...getDefaultEnvironment(), ...definition.env },
-            onNoise: () => logger.debug("not a protocol message on stdout", { server: definition.name }),
-          })
-        : undefined;
-    const generation: Generation = { number: ++this.#generationCount, client, stdio };
-    this.#generation = generation;
-    client.onclose = () => this.#onClose(generation.number);
-    client.onerror = (error) => logger.debug("transport error", { server: definition.name, error });
-    const transport = stdio ?? httpTransport(definition);
-    // An abort must end the process as well, not only the waiting for it.
-    const onAbort = () => void transport.close();
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      signal.throwIfAborted();
-      await client.connect(transport, { signal, timeout: definition.connectTimeoutMs });
+      if (isSessionExpired(error)) throw error;
+      const { transport } = generation;
+      const exit = transport instanceof StdioTransport ? transport.exit : undefined;
+      const failure = requestError(error, { what, timeoutMs, signal, exit });
+      if (failure.code === "CONNECTION_FAILED" && generation === this.#generation) this.#lost(generation, failure);
+      throw failure;
     } finally {
-      signal.removeEventListener("abort", onAbort);
+      generation.inFlight--;
+      if (generation !== this.#generation) this.#retire(generation);
     }
   }
 
-  #onClose(generationNumber: number): void {
-    if (this.#generation?.number !== generationNumber || this.#state !== "connected" || this.#closed) return;
-    const { name } = this.definition;
-    this.#state = "failed";
-    this.#error = new TrunklineError("SERVER_EXITED", `Server "${name}" ended unexpectedly.`);
-    this.#options.logger.warn("server ended unexpectedly", { server: name });
+  /** Opens a new generation in place of this one; callers that come late find it replaced already. */
+  async #replace(generation: Generation, signal: AbortSignal | undefined): Promise<void> {
+    if (generation === this.#generation) {
+      this.#generation = undefined;
+      this.#enter("pending");
+    }
+    await this.connect(signal);
   }
 
-  async #drop(options: { keepForDiagnosis?: boolean } = {}): Promise<void> {
-    const generation = this.#generation;
-    if (generation === undefined) return;
-    if (!options.keepForDiagnosis) this.#generation = undefined;
-    await generation.client.close();
-    // A transport that never got as far as the client has to be closed by hand.
-    await generation.stdio?.close();
+  /** Closes a generation that has been replaced, as soon as the requests it still carries have ended. */
+  #retire(generation: Generation): void {
+    if (generation.inFlight > 0 || generation.closed) return;
+    const closing = generation
+      .close()
+      .catch((error: unknown) => this.#options.logger.debug("closing an expired session", { error }));
+    this.#retiring.add(closing);
+    void closing.finally(() => this.#retiring.delete(closing));
+  }
+
+  #onClose(generation: Generation): void {
+    if (generation !== this.#generation || this.#state !== "connected") return;
+    const exit = generation.transport instanceof StdioTransport ? generation.transport.exit : undefined;
+    const { name } = this.definition;
+    const how = exit === undefined ? "closed the connection" : `ended (${exit.signal ?? `exit code ${exit.code}`})`;
+    this.#lost(
+      generation,
+      new TrunklineError("SERVER_EXITED", `Server "${name}" ${how}.`, { hint: "It is being started again." }),
+    );
+  }
+
+  /** The connection has gone by itself: say so, and try to get it back. */
+  #lost(generation: Generation, error: TrunklineError): void {
+    if (this.#lifetime.signal.aborted) return;
+    const upMs = Date.now() - (this.#connectedAtMs ?? 0);
+    if (upMs >= STABLE_MS) this.#restarts = 0;
+    this.#generation = undefined;
+    this.#enter("pending", error);
+    this.#options.logger.warn("server lost", { server: this.definition.name, error });
+    this.#retire(generation);
+    this.#scheduleRestart();
+  }
+
+  #scheduleRestart(): void {
+    const delayMs = RESTART_DELAYS_MS[this.#restarts];
+    if (delayMs === undefined) {
+      this.#enter("failed", this.#error);
+      return;
+    }
+    this.#restarts++;
+    this.#restartTimer = setTimeout(() => {
+      if (this.#state === "connected" || this.#lifetime.signal.aborted) return;
+      this.connect().catch(() => {
+        if (!this.#lifetime.signal.aborted && this.#state === "failed") this.#scheduleRestart();
+      });
+    }, delayMs);
+    // Waiting for a server that crashed is no reason to keep a program alive that has nothing else to do.
+    this.#restartTimer.unref();
+  }
+
+  #requireGeneration(): Generation {
+    if (this.#generation !== undefined) return this.#generation;
+    throw new TrunklineError("SERVER_UNAVAILABLE", `Server "${this.definition.name}" is not connected.`, {
+      cause: this.#error,
+    });
+  }
+
+  #requireUsable(): void {
+    const { name } = this.definition;
+    if (this.#lifetime.signal.aborted) throw new TrunklineError("CLOSED", "The hub is closed.");
+    if (this.#state === "disabled") {
+      throw new TrunklineError("SERVER_UNAVAILABLE", `Server "${name}" is disabled.`, {
+        hint: `Enable it: trunkline servers enable ${name}`,
+      });
+    }
+    if (this.#state === "untrusted") {
+      throw new TrunklineError(
+        "SERVER_UNAVAILABLE",
+        `Server "${name}" comes from a project file that nobody has confirmed.`,
+        {
+          hint: "See what it would run, and confirm it: trunkline trust",
+        },
+      );
+    }
+    if (this.definition.unusable !== undefined && isTrunklineError(this.#error)) throw this.#error;
+  }
+
+  #enter(state: ServerState, error?: TrunklineError): void {
+    this.#state = state;
+    this.#error = error;
+    if (state !== "connected") this.#connectedAtMs = undefined;
+    this.#options.onState();
   }
 }
 
-function httpTransport(definition: ServerDefinition): StreamableHTTPClientTransport {
-  if (definition.type !== "http") throw new TrunklineError("INTERNAL", `"${definition.name}" is not an HTTP server.`);
-  return new StreamableHTTPClientTransport(new URL(definition.url), {
-    requestInit: { headers: { ...definition.headers } },
-  });
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

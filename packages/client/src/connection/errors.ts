@@ -1,7 +1,23 @@
 // Turns what transports and the SDK throw into errors with a code, a cause told apart, and the next thing to try.
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { abortError, formatMs, isTrunklineError, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
-import type { ServerDefinition } from "../config/types.js";
+import {
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SseError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import {
+  abortError,
+  type ErrorCode,
+  formatMs,
+  isTrunklineError,
+  messageOf,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
+import type { HttpServer, ServerDefinition } from "../config/types.js";
+import { SUPPORTED_PROTOCOL_VERSIONS } from "../revisions.js";
 import type { ProcessExit } from "./stdio-transport.js";
 
 /** What is known about an attempt to connect that failed. */
@@ -9,57 +25,145 @@ export interface ConnectFailure {
   server: ServerDefinition;
   exit: ProcessExit | undefined;
   stderr: readonly string[];
+  /** Variables that its values refer to and that are not set. */
+  missing: readonly string[];
 }
 
-/** Why a server could not be connected. */
+/** The causes that `doctor` tells apart. */
+export type ConnectCause =
+  | "program-missing"
+  | "exited"
+  | "refused"
+  | "unreachable"
+  | "tls"
+  | "unauthorized"
+  | "timeout"
+  | "protocol"
+  | "configuration";
+
+const TLS_CODE = /CERT|TLS|SSL|EPROTO/;
+
+/** Why a server could not be connected, with the cause told apart and the next thing to try. */
 export function connectError(error: unknown, failure: ConnectFailure): TrunklineError {
-  const { server, exit, stderr } = failure;
-  if (isTrunklineError(error)) {
-    if (error.code !== "SERVER_EXITED" || exit === undefined) return error;
-  }
-  if (exit !== undefined && server.type === "stdio") {
+  const { code, message, hint, cause } = explain(error, failure);
+  const unset = failure.missing.length === 0 ? "" : ` These variables are not set: ${failure.missing.join(", ")}.`;
+  return new TrunklineError(code, message + unset, {
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+    data: { cause, ...(failure.missing.length === 0 ? {} : { missing: failure.missing }) },
+  });
+}
+
+interface Explanation {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+  cause: ConnectCause;
+}
+
+function explain(error: unknown, { server, exit, stderr }: ConnectFailure): Explanation {
+  const { name } = server;
+  if (isTrunklineError(error, "TIMEOUT") || (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)) {
+    const seconds = server.connectTimeoutMs / 1000;
     const words = lastWords(stderr);
-    const wrote = words === undefined ? " It wrote nothing to stderr." : ` It wrote: ${words}`;
-    return new TrunklineError(
-      "SERVER_EXITED",
-      `Server "${server.name}" ended while connecting (${exitText(exit)}).${wrote}`,
-      {
-        cause: error,
-        hint: `Run it by hand to see why: ${[server.command, ...server.args].map(shellQuoted).join(" ")}`,
-      },
-    );
+    return {
+      code: "TIMEOUT",
+      message: `Server "${name}" did not answer within ${seconds} s.${words === undefined ? "" : ` Its last words: ${words}`}`,
+      hint: `Is it an MCP server, and does it only need longer? "timeout": ${Math.min(600, seconds * 2)} in its entry allows more.`,
+      cause: "timeout",
+    };
+  }
+  if (exit !== undefined && server.type === "stdio" && !isTrunklineError(error, "SPAWN_FAILED")) {
+    const words = lastWords(stderr);
+    return {
+      code: "SERVER_EXITED",
+      message: `Server "${name}" ended while connecting (${exitText(exit)}).${words === undefined ? " It wrote nothing to stderr." : ` It wrote: ${words}`}`,
+      hint: `Run it by hand to see why: ${[server.command, ...server.args].map(shellQuoted).join(" ")}`,
+      cause: "exited",
+    };
+  }
+  if (isTrunklineError(error)) {
+    const cause =
+      error.code === "SPAWN_FAILED"
+        ? "program-missing"
+        : error.code === "CONFIG_INVALID"
+          ? "configuration"
+          : "protocol";
+    return {
+      code: error.code,
+      message: error.message,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      cause,
+    };
   }
   if (isUnauthorized(error)) {
-    return new TrunklineError("AUTH_REQUIRED", `Server "${server.name}" asks for authorization.`, {
-      cause: error,
-      hint: 'Give it a token under "headers" in its entry.',
-    });
+    return {
+      code: "AUTH_REQUIRED",
+      message: `Server "${name}" asks for authorization (401).`,
+      hint: 'Give it a token under "headers" in its entry, or check the one that is there.',
+      cause: "unauthorized",
+    };
   }
+  return server.type === "stdio" ? protocolFailure(error, name) : networkFailure(error, server);
+}
+
+function networkFailure(error: unknown, { name, url }: HttpServer): Explanation {
   const code = systemCodeOf(error);
-  if (server.type === "http" && code !== undefined) {
-    return new TrunklineError(
-      "CONNECTION_FAILED",
-      `Server "${server.name}" at ${server.url} cannot be reached (${code}).`,
-      {
-        cause: error,
-        hint:
-          code === "ECONNREFUSED"
-            ? "Nothing listens there: is the server running, and is the port right?"
-            : "Check the address.",
-      },
-    );
+  const at = `Server "${name}" at ${url}`;
+  if (code === "ECONNREFUSED") {
+    const hint = "Nothing listens there: is the server running, and is the port right?";
+    return { code: "CONNECTION_FAILED", message: `${at} refuses the connection.`, hint, cause: "refused" };
   }
-  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
-    return new TrunklineError("TIMEOUT", `Server "${server.name}" did not answer in time.`, { cause: error });
+  if (code !== undefined && TLS_CODE.test(code)) {
+    const hint =
+      "Is it https at all? For a certificate of your own, set NODE_EXTRA_CA_CERTS to the file of its authority.";
+    return {
+      code: "CONNECTION_FAILED",
+      message: `${at} has no TLS that can be trusted (${code}).`,
+      hint,
+      cause: "tls",
+    };
   }
-  return new TrunklineError(
-    "PROTOCOL",
-    `Server "${server.name}" does not answer as an MCP server: ${messageOf(error)}`,
-    {
-      cause: error,
-      hint: "Is it an MCP server at all, and does it keep its logs off stdout?",
-    },
-  );
+  if (code !== undefined) {
+    const hint =
+      code === "ENOTFOUND"
+        ? "The name is not known: check the spelling, and the network."
+        : "Check the address and the network.";
+    return { code: "CONNECTION_FAILED", message: `${at} cannot be reached (${code}).`, hint, cause: "unreachable" };
+  }
+  const status = error instanceof SdkHttpError ? error.status : error instanceof SseError ? error.code : undefined;
+  if (status !== undefined && status >= 400) {
+    const hint =
+      status >= 500
+        ? "The server itself has failed: look at its log."
+        : "Is the path right? Many servers answer at /mcp or /sse.";
+    return { code: "PROTOCOL", message: `${at} answers with HTTP ${status}.`, hint, cause: "protocol" };
+  }
+  return protocolFailure(error, name);
+}
+
+function protocolFailure(error: unknown, name: string): Explanation {
+  // The SDK has no code for this one.
+  const revision = /protocol version is not supported: (\S+)/.exec(messageOf(error))?.[1];
+  if (revision !== undefined) {
+    return {
+      code: "PROTOCOL",
+      message: `Server "${name}" speaks revision ${revision}, which is not known.`,
+      hint: `Known are ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}. Is there a newer Trunkline, or a newer server?`,
+      cause: "protocol",
+    };
+  }
+  return {
+    code: "PROTOCOL",
+    message: `Server "${name}" does not answer as an MCP server: ${messageOf(error)}`,
+    hint: "Is it an MCP server at all?",
+    cause: "protocol",
+  };
+}
+
+/** Whether the server has forgotten our session: it refused the request without looking at it. */
+export function isSessionExpired(error: unknown): boolean {
+  return error instanceof SdkHttpError && error.status === 404;
 }
 
 /** What is known about a request that failed. */
@@ -103,7 +207,20 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
       data: { code: error.code, ...(error.data === undefined ? {} : { data: error.data }) },
     });
   }
-  return new TrunklineError("CONNECTION_FAILED", `${what} failed: ${messageOf(error)}`, { cause: error });
+  if (error instanceof SdkHttpError) {
+    return new TrunklineError("UPSTREAM", `${what} failed: HTTP ${error.status}.`, {
+      cause: error,
+      data: { status: error.status },
+    });
+  }
+  const code = systemCodeOf(error);
+  if (code !== undefined || error instanceof TypeError) {
+    return new TrunklineError("CONNECTION_FAILED", `${what} failed: ${code ?? messageOf(error)}.`, {
+      cause: error,
+      hint: "It may or may not have taken effect.",
+    });
+  }
+  return new TrunklineError("PROTOCOL", `${what} failed: ${messageOf(error)}`, { cause: error });
 }
 
 /** The line of stderr that most likely says why: the last error, rather than the stack or the version under it. */

@@ -1,6 +1,7 @@
 // The stdio transport. Our own instead of the SDK's, because a server's whole process tree has to go when the connection
 // does, noise on stdout must not break a connection, and large answers must not cost quadratic time.
 import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -49,6 +50,7 @@ export class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions;
   readonly #stderrTail: string[] = [];
   #child: ChildProcess | undefined;
+  #running = false;
   #exit: ProcessExit | undefined;
   #ended: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -72,7 +74,7 @@ export class StdioTransport implements Transport {
     return this.#stderrTail;
   }
 
-  /** How the process ended; undefined while it runs. */
+  /** How the process ended by itself; undefined while it runs, and where we ended it. */
   get exit(): ProcessExit | undefined {
     return this.#exit;
   }
@@ -98,6 +100,7 @@ export class StdioTransport implements Transport {
     child.stdin?.on("error", (error) => this.onerror?.(error));
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", () => {
+        this.#running = true;
         trackProcessTree(child);
         resolve();
       });
@@ -107,7 +110,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (!stdin || this.#exit !== undefined || stdin.destroyed || stdin.writableEnded) {
+    if (!stdin || !this.#running || stdin.destroyed || stdin.writableEnded) {
       throw new TrunklineError("SERVER_EXITED", `${this.#options.command} is not running.`);
     }
     if (stdin.write(`${JSON.stringify(message)}\n`)) return;
@@ -196,7 +199,8 @@ export class StdioTransport implements Transport {
     });
 
     child.once("exit", (code, signal) => {
-      this.#exit = { code, signal };
+      this.#running = false;
+      if (this.#closing === undefined) this.#exit = { code, signal };
       // What was written before the end is still in the pipe. A grandchild may hold the pipe open, so do not wait for ever.
       const drained = Promise.all([streamEnd(child.stdout), streamEnd(child.stderr)]).then(() => {});
       void endsWithin(drained, GRACE_MS).then(() => {
@@ -239,13 +243,16 @@ export class StdioTransport implements Transport {
   #spawnError(error: unknown): TrunklineError {
     const { command, cwd } = this.#options;
     const code = systemCodeOf(error);
+    if (code === "ENOENT" && cwd !== undefined && !existsSync(cwd)) {
+      return new TrunklineError("SPAWN_FAILED", `The working directory ${cwd} of "${command}" does not exist.`, {
+        cause: error,
+        hint: 'Make it, or correct "cwd" in the entry.',
+      });
+    }
     if (code === "ENOENT") {
       return new TrunklineError("SPAWN_FAILED", `The program "${command}" was not found.`, {
         cause: error,
-        hint:
-          cwd === undefined
-            ? `Install it, or give its full path. Is it on PATH?`
-            : `Install it, or give its full path; the working directory ${cwd} has to exist as well.`,
+        hint: "Install it, or give its full path. Is it on PATH?",
       });
     }
     if (code === "EACCES") {

@@ -1,0 +1,143 @@
+// The client's promises as figures: servers connect side by side, an expired session costs one reconnection, and calls
+// leave nothing behind. Options: --servers 30, --delay-ms 8000, --calls 10000.
+import { getEventListeners } from "node:events";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { openHub } from "@trunkline/client";
+import { startServer } from "../../test/servers/start.js";
+import { report, timeMs } from "../report.js";
+
+const { values } = parseArgs({
+  options: {
+    servers: { type: "string", default: "30" },
+    "delay-ms": { type: "string", default: "8000" },
+    calls: { type: "string", default: "10000" },
+  },
+});
+const serverCount = Number(values.servers);
+const delayMs = values["delay-ms"];
+const callCount = Number(values.calls);
+
+setFlagsFromString("--expose-gc");
+/** @type {() => void} */
+const collectGarbage = runInNewContext("gc");
+
+/** @typedef {import("@trunkline/client").ServerDefinition} ServerDefinition */
+
+const common = /** @type {const} */ ({
+  scope: "explicit",
+  dialect: "servers",
+  file: "bench.json",
+  disabled: false,
+  lazy: false,
+  connectTimeoutMs: 120_000,
+  callTimeoutMs: 60_000,
+  trusted: true,
+});
+
+/** @param {string} name @param {string} server @param {string[]} args @returns {ServerDefinition} */
+function stdio(name, server, args = []) {
+  const path = fileURLToPath(new URL(`../../test/servers/${server}.js`, import.meta.url));
+  return { ...common, name, type: "stdio", command: process.execPath, args: [path, ...args], env: {} };
+}
+
+/** @param {...ServerDefinition} servers */
+function open(...servers) {
+  return openHub(
+    {
+      path: "bench.json",
+      exists: true,
+      files: [],
+      workspaceFolder: process.cwd(),
+      servers,
+      rejected: [],
+      diagnostics: [],
+      secrets: [],
+    },
+    { env: process.env },
+  );
+}
+
+/** @type {import("../report.js").Row[]} */
+const rows = [];
+
+{
+  const slow = (/** @type {number} */ index) => stdio(`slow-${index}`, "slow", ["--start-delay-ms", delayMs]);
+  const alone = await timeMs(async () => (await open(slow(0))).close());
+  const connected = [];
+  const together = await timeMs(async () => {
+    const hub = await open(...Array.from({ length: serverCount }, (_, index) => slow(index)));
+    connected.push(...hub.status().filter(({ state }) => state === "connected"));
+    await hub.close();
+  });
+  if (connected.length !== serverCount) throw new Error(`only ${connected.length} of ${serverCount} servers connected`);
+  rows.push({ what: `connect and close 1 server that starts in ${delayMs} ms`, figure: alone, unit: "ms" });
+  rows.push({
+    what: `connect and close ${serverCount} of them`,
+    figure: together,
+    unit: "ms",
+    beside: "1 of them",
+    ratio: together / alone,
+    aim: 1.3,
+  });
+}
+
+{
+  const server = await startServer("expiring", ["--after", "100"]);
+  const hub = await open({ ...common, name: "expiring", type: "http", url: server.url, headers: {} });
+  for (let call = 0; call < 100; call++) await hub.call("expiring.count");
+  // Every one of these meets the session expired.
+  await Promise.all(Array.from({ length: 100 }, () => hub.call("expiring.count")));
+  const sessions = Number((await hub.call("expiring.sessions")).text);
+  rows.push({
+    what: "reconnections for 100 calls that meet an expired session",
+    figure: sessions - 1,
+    unit: "",
+    beside: "one",
+    ratio: sessions - 1,
+    aim: 1,
+  });
+  await hub.close();
+  await server.close();
+}
+
+{
+  const hub = await open(stdio("hello", "hello"));
+  const { signal } = new AbortController();
+  /** @param {number} count */
+  const calls = async (count) => {
+    for (let done = 0; done < count; done += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => hub.call("hello.hello", { name: "Ada" }, { signal })));
+    }
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const listeners = () =>
+    getEventListeners(signal, "abort").length +
+    process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
+  const heapBefore = await calls(callCount / 5);
+  const listenersBefore = listeners();
+  const heapAfter = await calls(callCount);
+  rows.push({ what: `heap after ${callCount / 5} calls`, figure: heapBefore / 1e6, unit: "MB" });
+  rows.push({
+    what: `heap after ${callCount} more`,
+    figure: heapAfter / 1e6,
+    unit: "MB",
+    beside: "before",
+    ratio: heapAfter / heapBefore,
+    aim: 1.1,
+  });
+  rows.push({
+    what: "listeners that came and stayed",
+    figure: listeners() - listenersBefore,
+    unit: "",
+    beside: "none",
+    ratio: listeners() - listenersBefore,
+    aim: 0,
+  });
+  await hub.close();
+}
+
+report("client", rows);

@@ -1,0 +1,123 @@
+// The client under test. The suite starts it once per scenario with the address of its server as the last argument and
+// the scenario in the environment. Everything goes through the hub, as in a program that uses the library.
+// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
+import { openHub } from "@trunkline/client";
+// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
+import { isTrunklineError } from "@trunkline/core";
+import { exampleOf } from "./example-arguments.js";
+
+/** @import { Hub, LoadedConfig } from "@trunkline/client" */
+/** @typedef {Readonly<Record<string, unknown>>} Context What the suite tells about a scenario. */
+/** @typedef {(hub: Hub, context: Context) => Promise<void>} Scenario What to do once the hub is open. */
+
+const SERVER = "suite";
+
+/** The suite gives up after 30 s, but ends only the shell around this process. */
+const LIMIT_MS = 25_000;
+
+/**
+ * Scenarios that need more than a call of every tool.
+ * @type {Readonly<Record<string, Scenario>>}
+ */
+const SCENARIOS = {
+  "http-custom-headers": callAsTold,
+  "json-schema-2020-12-preservation": echoSchema,
+};
+
+/**
+ * Calls every tool once, with arguments made from its schema. One tool that fails does not stop the others.
+ * @type {Scenario}
+ */
+async function callEveryTool(hub) {
+  const failures = [];
+  for (const { server, tool, inputSchema } of hub.tools()) {
+    try {
+      await hub.callTool(server, tool, exampleOf(inputSchema));
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/**
+ * The suite lists the calls it wants.
+ * @type {Scenario}
+ */
+async function callAsTold(hub, context) {
+  const calls = /** @type {{ name: string, arguments: Record<string, unknown> }[]} */ (context.toolCalls ?? []);
+  for (const call of calls) await hub.callTool(SERVER, call.name, call.arguments);
+}
+
+/**
+ * Sends the schema of one tool, as the hub knows it, to the other one.
+ * @type {Scenario}
+ */
+async function echoSchema(hub) {
+  const focal = hub.tools().find(({ tool }) => tool === "json_schema_2020_12_tool");
+  await hub.callTool(SERVER, "json_schema_echo", { schema: focal?.inputSchema });
+}
+
+/**
+ * The configuration that a file with this one server would give. Nobody else wrote it, so there is nothing to confirm.
+ * @param {string} url
+ * @returns {LoadedConfig}
+ */
+function configFor(url) {
+  return {
+    path: "",
+    exists: true,
+    files: [],
+    workspaceFolder: process.cwd(),
+    servers: [
+      {
+        type: "http",
+        name: SERVER,
+        url,
+        headers: {},
+        scope: "explicit",
+        dialect: "servers",
+        file: "",
+        disabled: false,
+        lazy: false,
+        trusted: true,
+        connectTimeoutMs: 15_000,
+        callTimeoutMs: 10_000,
+      },
+    ],
+    rejected: [],
+    diagnostics: [],
+    secrets: [],
+  };
+}
+
+/** @param {string} url */
+async function run(url) {
+  const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
+  /** @type {Context} */
+  const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
+  const hub = await openHub(configFor(url));
+  try {
+    const failure = hub.status()[0]?.error;
+    if (failure !== undefined) throw failure;
+    await (SCENARIOS[scenario] ?? callEveryTool)(hub, context);
+  } finally {
+    await hub.close();
+  }
+}
+
+setTimeout(() => {
+  console.error(`ended: not within ${LIMIT_MS} ms`);
+  process.exit(1);
+}, LIMIT_MS).unref();
+
+const url = process.argv.at(-1) ?? "";
+try {
+  await run(url);
+  console.error("ended: in order");
+} catch (error) {
+  // Some scenarios are there to be refused, so this is not yet a failed scenario: the suite's checks say.
+  if (!isTrunklineError(error)) throw error;
+  console.error(`ended: ${error.code}: ${error.message}`);
+  process.exitCode = 1;
+}

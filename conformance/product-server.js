@@ -1,0 +1,80 @@
+// The server under test: the command itself, as a user starts it.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { ROOT } from "./suite.js";
+
+const START_LIMIT_MS = 15_000;
+const STOP_LIMIT_MS = 10_000;
+
+/** @typedef {{ url: string, stop: () => Promise<void> }} ProductServer `stop` rejects where the server did not end in order. */
+
+/**
+ * Starts `trunkline serve --http` on a free port, away from the configuration of whoever runs this.
+ * @param {AbortSignal} signal
+ * @returns {Promise<ProductServer>}
+ */
+export async function startProductServer(signal) {
+  const home = await mkdtemp(join(tmpdir(), "trunkline-conformance-"));
+  const child = spawn(process.execPath, [await commandFile(), "serve", "--http", "--port", "0"], {
+    cwd: home,
+    env: { ...process.env, HOME: home, USERPROFILE: home },
+    stdio: ["ignore", "ignore", "pipe"],
+    signal,
+  });
+  // An abort is reported here and ends the process; its end is what is waited for.
+  child.on("error", () => {});
+  const exited = once(child, "close");
+  let stderr = "";
+  child.stderr.setEncoding("utf8");
+
+  /** @type {string} */
+  let url;
+  try {
+    url = await new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`The server did not start:\n${stderr}`)), START_LIMIT_MS);
+      child.stderr.on("data", (chunk) => {
+        stderr += chunk;
+        const found = /is listening at (\S+)\s/.exec(stderr)?.[1];
+        if (found === undefined) return;
+        clearTimeout(timer);
+        resolve(found);
+      });
+      exited.then(() => {
+        clearTimeout(timer);
+        reject(new Error(`The server ended before it listened:\n${stderr}`));
+      }, reject);
+    });
+  } catch (error) {
+    child.kill("SIGKILL");
+    await rm(home, { recursive: true, force: true });
+    throw error;
+  }
+
+  const stop = async () => {
+    const endedEarly = child.exitCode !== null || child.signalCode !== null;
+    child.kill("SIGTERM");
+    let killed = false;
+    const timer = setTimeout(() => {
+      killed = true;
+      child.kill("SIGKILL");
+    }, STOP_LIMIT_MS);
+    await exited;
+    clearTimeout(timer);
+    await rm(home, { recursive: true, force: true });
+    if (endedEarly && !signal.aborted) throw new Error(`The server ended during the run:\n${stderr}`);
+    if (killed) throw new Error(`The server did not end within ${STOP_LIMIT_MS} ms of SIGTERM.`);
+  };
+  return { url, stop };
+}
+
+/** The file that the command is, as its package declares it. */
+async function commandFile() {
+  const packageFile = createRequire(join(ROOT, "package.json")).resolve("./packages/cli/package.json");
+  /** @type {{ bin: { trunkline: string } }} */
+  const { bin } = JSON.parse(await readFile(packageFile, "utf8"));
+  return join(dirname(packageFile), bin.trunkline);
+}

@@ -1,0 +1,52 @@
+// Questions to the person at the terminal: asked on stderr, since stdout is for the result.
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { abortError } from "@trunkline/core";
+import type { CommandContext } from "./context.js";
+
+/** Whether somebody is there to read a question and to answer it. */
+export function isAtTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Asks for yes or no; everything but a clear yes is a no. Rejects with `ABORTED` on Ctrl-C. */
+export async function askYesNo(context: CommandContext, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await askLine(context, `${question} [y/N] `)).trim());
+}
+
+/** Asks for one line; at the end of input it is empty. What is typed for a secret is not shown. */
+export async function askLine(
+  context: CommandContext,
+  question: string,
+  options: { hidden?: boolean } = {},
+): Promise<string> {
+  const interrupt = new AbortController();
+  const signal = AbortSignal.any([context.signal, interrupt.signal]);
+  const screen = new Screen();
+  const terminal = createInterface({ input: process.stdin, output: screen, terminal: true });
+  // The terminal hands Ctrl-C to readline while it reads, not to the process.
+  terminal.once("SIGINT", () => interrupt.abort());
+  // At the end of input nothing answers any more, and `question` would wait for ever.
+  const ended = new Promise<string>((resolve) => terminal.once("close", () => resolve("")));
+  try {
+    const answer = terminal.question(question, { signal });
+    screen.hidden = options.hidden ?? false;
+    return await Promise.race([answer, ended]);
+  } catch (error) {
+    if (signal.aborted) throw abortError(signal, "The question");
+    throw error;
+  } finally {
+    terminal.close();
+    if (screen.hidden) process.stderr.write("\n");
+  }
+}
+
+/** Standard error, on which what is typed can be hidden. */
+class Screen extends Writable {
+  hidden = false;
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    if (!this.hidden) process.stderr.write(chunk);
+    done();
+  }
+}

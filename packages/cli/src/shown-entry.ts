@@ -1,0 +1,24 @@
+import { existsSync } from "node:fs";
+import type { ServerEntry } from "@trunkline/client";
+import { REDACTED, Redactor } from "@trunkline/core";
+
+/** An entry for the screen: no value of env or headers, neither in its own field nor anywhere else in the entry. */
+export function shownEntry(entry: ServerEntry): ServerEntry {
+  const { env, headers, ...rest } = entry;
+  const redactor = new Redactor();
+  for (const value of [...Object.values(env ?? {}), ...Object.values(headers ?? {})]) {
+    // A variable's name is no secret, and a path is none either.
+    if (value.includes("${") || existsSync(value)) continue;
+    // Of "Bearer abc" the last word is the secret.
+    redactor.add(value, value.split(/\s+/).at(-1) ?? "");
+  }
+  return {
+    ...redactor.value(rest),
+    ...(env === undefined ? {} : { env: hidden(env) }),
+    ...(headers === undefined ? {} : { headers: hidden(headers) }),
+  };
+}
+
+function hidden(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(values).map((name) => [name, REDACTED]));
+}

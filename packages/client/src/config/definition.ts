@@ -1,0 +1,188 @@
+// A checked entry to a server definition: substitutions carried out, paths resolved, the env file read.
+import { isAbsolute, resolve } from "node:path";
+import { messageOf } from "@trunkline/core";
+import { parseEnvFile } from "./dot-env.js";
+import { type CheckedEntry, urlProblem } from "./entries.js";
+import { type Deferred, type ExpandScope, type Expansion, expandText, type Finding, renderParts } from "./expand.js";
+import { fieldDiagnostic, type Leaf } from "./field-reader.js";
+import { withHome } from "./home-path.js";
+import { isMissing, readText } from "./read-file.js";
+import { headerSecrets, type SecretCandidate, secretsAmong } from "./secrets.js";
+import type { Diagnostic, ServerDefinition } from "./types.js";
+
+/** What goes into a definition besides the entry. */
+export interface DefineOptions {
+  readonly scope: ExpandScope;
+  /** What relative paths in `cwd` and `envFile` start from. */
+  readonly baseFolder: string;
+  /** Where the server runs when its entry does not say. */
+  readonly defaultCwd?: string | undefined;
+  readonly trusted: boolean;
+  /** Why the server cannot be started, as far as it is known before the substitutions. */
+  readonly unusable?: { readonly message: string; readonly hint?: string } | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The definition, what to say about it, and what may be secret in it. */
+export interface DefinedServer {
+  readonly definition: ServerDefinition;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly candidates: readonly SecretCandidate[];
+}
+
+/** The texts of an entry in which variables count, given its transport. */
+export function expandableLeaves(entry: CheckedEntry): readonly Leaf[] {
+  const { command, args, env, envFile, cwd, url, headers } = entry;
+  const leaves = entry.type === "stdio" ? [command, ...args, ...env, envFile, cwd] : [url, ...headers];
+  return leaves.filter((leaf) => leaf !== undefined);
+}
+
+/** Makes the definition. Never rejects for what the file says: what cannot be used is `unusable` and says why. */
+export async function defineServer(entry: CheckedEntry, options: DefineOptions): Promise<DefinedServer> {
+  const { scope } = options;
+  const diagnostics: Diagnostic[] = [];
+  const say = (severity: Diagnostic["severity"], message: string, { field, at }: Leaf) => {
+    // What is switched off may well lack its variables.
+    const level = entry.disabled ? "note" : severity;
+    diagnostics.push(fieldDiagnostic(level, message, { file: entry.file, server: entry.name, field, at }));
+  };
+  const expansions = new Map<Leaf, Expansion>();
+  const candidates: SecretCandidate[] = [];
+  for (const leaf of expandableLeaves(entry)) {
+    const expansion = expandText(leaf.text, scope);
+    expansions.set(leaf, expansion);
+    candidates.push(...expansion.values);
+    for (const finding of distinct(expansion.findings)) say(...remarkOn(finding), leaf);
+  }
+  const fileEnv = entry.envFile === undefined ? {} : await readEnvFile(entry.envFile);
+
+  async function readEnvFile(leaf: Leaf): Promise<Record<string, string>> {
+    // The file is read now, so a deferred variable in its path is looked up now as well.
+    const { parts } = expansions.get(leaf) ?? { parts: [leaf.text] };
+    const text = renderParts(parts, ({ name, fallback, shown }) => scope.env(name) ?? fallback ?? shown);
+    const path = pathOf(text, options);
+    try {
+      return parseEnvFile(await readText(path, options.signal));
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      const reason = isMissing(error) ? "does not exist" : `cannot be read (${messageOf(error)})`;
+      say("warning", `${path} ${reason}; the server gets none of its variables`, leaf);
+      return {};
+    }
+  }
+
+  const build = (lookUp?: (deferred: Deferred) => string) =>
+    assemble(entry, options, {
+      fileEnv,
+      text: (leaf) => renderParts(expansions.get(leaf)?.parts ?? [leaf.text], lookUp),
+    });
+  const definition = build();
+  candidates.push(...ownSecrets(definition));
+  // Values in fields that the transport does not use are no less secret.
+  for (const leaf of entry.type === "stdio" ? entry.headers : entry.env) candidates.push({ value: leaf.text });
+
+  const isDeferred = [...expansions.values()].some(({ parts }) => parts.some((part) => typeof part !== "string"));
+  if (!isDeferred) {
+    const isDynamic = (leaf: Leaf | undefined) => leaf !== undefined && expansions.get(leaf)?.dynamic === true;
+    const problem = problemOf(definition, { isDynamic: isDynamic(entry.command ?? entry.url) });
+    return { definition: withProblem(definition, problem), diagnostics, candidates };
+  }
+  const atLaunch = () => {
+    const missing = new Set<string>();
+    const found: SecretCandidate[] = [];
+    const launched = build(({ name, fallback, shown }) => {
+      const value = scope.env(name);
+      if (value !== undefined) found.push({ name, value });
+      else if (fallback === undefined) missing.add(name);
+      return value ?? fallback ?? shown;
+    });
+    const problem = problemOf(launched, { isDynamic: true });
+    const secrets = secretsAmong([...found, ...ownSecrets(launched)]);
+    return { definition: withProblem(launched, problem), missing: [...missing], secrets };
+  };
+  return { definition: { ...definition, atLaunch }, diagnostics, candidates };
+}
+
+interface Filled {
+  readonly fileEnv: Readonly<Record<string, string>>;
+  readonly text: (leaf: Leaf) => string;
+}
+
+function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, text }: Filled): ServerDefinition {
+  const { name, scope, dialect, file, at, disabled, lazy, connectTimeoutMs, callTimeoutMs, tools, asks } = entry;
+  const common = {
+    ...{ name, scope, dialect, file, line: at.line, disabled, lazy, connectTimeoutMs, callTimeoutMs },
+    ...(tools === undefined ? {} : { tools }),
+    ...(asks === undefined ? {} : { asks }),
+    trusted: options.trusted,
+    ...(options.unusable === undefined ? {} : { unusable: options.unusable }),
+  };
+  const pairs = (leaves: CheckedEntry["env"]) => leaves.map((leaf): [string, string] => [leaf.name, text(leaf)]);
+  if (entry.type !== "stdio") {
+    const url = entry.url === undefined ? "" : text(entry.url).trim();
+    return { ...common, type: entry.type, url, headers: Object.fromEntries(pairs(entry.headers)) };
+  }
+  const { userHome } = options.scope;
+  const cwd = entry.cwd === undefined ? "" : text(entry.cwd);
+  const cwdPath = cwd === "" ? options.defaultCwd : pathOf(cwd, options);
+  return {
+    ...common,
+    type: "stdio",
+    command: entry.command === undefined ? "" : withHome(text(entry.command), userHome),
+    // VS Code does this to args; elsewhere they go to the program as they are.
+    args: entry.args.map((leaf) => (dialect === "servers" ? withHome(text(leaf), userHome) : text(leaf))),
+    env: Object.fromEntries([...Object.entries(fileEnv), ...pairs(entry.env)]),
+    ...(entry.envFile === undefined ? {} : { envFile: pathOf(text(entry.envFile), options) }),
+    ...(cwdPath === undefined ? {} : { cwd: cwdPath }),
+  };
+}
+
+function pathOf(text: string, options: DefineOptions): string {
+  const path = withHome(text, options.scope.userHome);
+  return isAbsolute(path) ? path : resolve(options.baseFolder, path);
+}
+
+function ownSecrets(definition: ServerDefinition): SecretCandidate[] {
+  if (definition.type !== "stdio") return Object.values(definition.headers).flatMap(headerSecrets);
+  return Object.entries(definition.env).map(([name, value]) => ({ name, value }));
+}
+
+/** What is wrong only once the variables are filled in. */
+function problemOf(definition: ServerDefinition, { isDynamic }: { isDynamic: boolean }): string | undefined {
+  if (!isDynamic) return undefined;
+  if (definition.type === "stdio") {
+    return definition.command.trim() === "" ? "its command is empty once the variables are filled in" : undefined;
+  }
+  const problem = urlProblem(definition.url);
+  return problem === undefined ? undefined : `its url cannot be used once the variables are filled in: ${problem}`;
+}
+
+function withProblem(definition: ServerDefinition, problem: string | undefined): ServerDefinition {
+  if (problem === undefined || definition.unusable !== undefined) return definition;
+  const message = `Server "${definition.name}" cannot be started: ${problem}.`;
+  return {
+    ...definition,
+    unusable: { message, hint: `Set the variables that ${definition.file} names, or correct them.` },
+  };
+}
+
+function distinct(findings: readonly Finding[]): Finding[] {
+  return [...new Map(findings.map((finding) => [`${finding.kind} ${finding.name}`, finding])).values()];
+}
+
+function remarkOn({ kind, name }: Finding): [Diagnostic["severity"], string] {
+  switch (kind) {
+    case "unset":
+      return ["warning", `the variable ${name} is not set; \${${name}} is left as it is`];
+    case "empty":
+      return ["warning", `the variable ${name} is not set; \${env:${name}} is empty`];
+    case "literal":
+      return ["note", `\${${name}} is left as it is under "servers"; the environment is \${env:${name}} there`];
+    case "extension":
+      return ["note", `a default for ${name} is an extension: VS Code does not know \${NAME:-default}`];
+    case "unknown":
+      return ["warning", `\${${name}} is not known and is left as it is`];
+    case "input":
+      return ["warning", `\${input:${name}} is known only under "servers"; it is left as it is`];
+  }
+}

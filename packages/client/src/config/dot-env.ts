@@ -1,0 +1,47 @@
+// `.env` files and the `envFile` of an entry: one reader for both.
+import { join } from "node:path";
+import { readOptional } from "./read-file.js";
+
+/**
+ * Reads `NAME=value` line by line. `export `, quotes and `#` are understood; what has no name or no `=` is passed over.
+ * In double quotes `\n`, `\r`, `\t`, `\"`, `\\` and `\$` stand for what they do in a shell; single quotes keep everything.
+ * Without quotes, a ` #` begins a comment. Nothing is expanded, and the last of two equal names counts.
+ */
+export function parseEnvFile(text: string): Record<string, string> {
+  const found = new Map<string, string>();
+  for (const line of text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/)) {
+    const match = /^\s*(?:export\s+)?([^\s=#'"][^\s=]*)\s*=(.*)$/.exec(line);
+    if (match?.[1] !== undefined) found.set(match[1], unquoted((match[2] ?? "").trim()));
+  }
+  return Object.fromEntries(found);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
+
+function unquoted(text: string): string {
+  const single = /^'([^']*)'\s*(?:#.*)?$/.exec(text);
+  if (single !== null) return single[1] ?? "";
+  const double = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/.exec(text);
+  if (double !== null) {
+    return (double[1] ?? "").replace(/\\(.)/g, (whole, char: string) =>
+      /["\\$`]/.test(char) ? char : (ESCAPES[char] ?? whole),
+    );
+  }
+  return text.replace(/(?:^|\s+)#.*$/, "");
+}
+
+/** Variables from `.env` files, each with the folder of the file that gave it. */
+export type DotEnv = ReadonlyMap<string, { readonly value: string; readonly folder: string }>;
+
+/** The variables of all `.env` in these folders, which are given the nearest first: the nearest wins, name by name. */
+export async function readDotEnv(folders: readonly string[], signal: AbortSignal | undefined): Promise<DotEnv> {
+  const found = new Map<string, { value: string; folder: string }>();
+  for (const folder of folders) {
+    const text = await readOptional(join(folder, ".env"), signal);
+    if (text === undefined) continue;
+    for (const [name, value] of Object.entries(parseEnvFile(text))) {
+      if (!found.has(name)) found.set(name, { value, folder });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,208 @@
+// Changes the entries of a configuration file. Everything else in the file, its comments and its order, stays, and a file
+// that cannot be read is never touched.
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { TrunklineError } from "@trunkline/core";
+import { isAbsent, writeFileAtomically } from "./atomic-file.js";
+import { findSections } from "./dialects.js";
+import { removeJson, setJson } from "./edit-json.js";
+import { removeYaml, setYaml } from "./edit-yaml.js";
+import { decodeConfigText, parseConfigText } from "./parse-file.js";
+import { parseJson } from "./parse-json.js";
+import { type ConfigNode, memberOf, textOf } from "./tree.js";
+import type { Dialect } from "./types.js";
+import { type InputDefinition, inputsOf, type ServerEntry, toDialect, variableName } from "./written-entry.js";
+
+/** One change to a file. */
+export type ConfigEdit =
+  | {
+      readonly op: "set";
+      readonly name: string;
+      /** In the `mcpServers` dialect; it is put into the words of the file's own. */
+      readonly entry: ServerEntry;
+      /** What the entry's `${input:id}` ask for; those the file has already stay as they are. */
+      readonly inputs?: readonly InputDefinition[];
+    }
+  | { readonly op: "remove"; readonly name: string }
+  | { readonly op: "enable" | "disable"; readonly name: string };
+
+/** How a file is written. */
+export interface EditOptions {
+  /** The mode of a file that is made; an existing one keeps its own. Default 0o644. */
+  mode?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** What became of a file. */
+export interface EditOutcome {
+  readonly path: string;
+  /** The file was not there before. */
+  readonly created: boolean;
+  /** Whether its text is another one now. */
+  readonly changed: boolean;
+  /** What could not be written exactly. */
+  readonly notes: readonly string[];
+}
+
+/** What a file holds now. */
+export interface EditableConfig {
+  readonly path: string;
+  readonly exists: boolean;
+  /** The dialect of the file, or the one it will get with its first entry. */
+  readonly dialect: Dialect;
+  /** The names of its entries, sound or not, in their order. */
+  readonly names: readonly string[];
+}
+
+/** What the file at this path holds; one that is not there has no entries. Throws `CONFIG_INVALID` if it cannot be read. */
+export async function readEditableConfig(path: string, options: EditOptions = {}): Promise<EditableConfig> {
+  const { text, dialect, dialects } = await readDocument(path, options);
+  return { path, exists: text !== undefined, dialect, names: [...dialects.keys()] };
+}
+
+/** What an entry cannot say in a file of this dialect, in words for the user. */
+export function dialectNotes(name: string, entry: ServerEntry, dialect: Dialect): string[] {
+  if (dialect === "servers") return [];
+  return inputsOf(entry).map(
+    (id) => `"${name}" asked for "${id}"; here it takes the environment variable ${variableName(id)}`,
+  );
+}
+
+/**
+ * Carries out the changes and writes the file once, atomically. An entry that is to be removed, enabled or disabled has to
+ * be there: otherwise `SERVER_NOT_FOUND`, and nothing is written.
+ */
+export async function editConfigFile(
+  path: string,
+  edits: readonly ConfigEdit[],
+  options: EditOptions = {},
+): Promise<EditOutcome> {
+  const document = await readDocument(path, options);
+  const notes: string[] = [];
+  const dialects = new Map(document.dialects);
+  let text = document.text ?? "";
+  for (const edit of edits) {
+    const known = dialects.get(edit.name);
+    if (edit.op !== "set" && known === undefined) {
+      throw new TrunklineError("SERVER_NOT_FOUND", `${path} has no server "${edit.name}".`);
+    }
+    const dialect = known ?? document.dialect;
+    const at = [...KEY_PATHS[dialect], edit.name];
+    switch (edit.op) {
+      case "set": {
+        notes.push(...dialectNotes(edit.name, edit.entry, dialect));
+        text = document.set(text, at, toDialect(edit.entry, dialect));
+        if (dialect === "servers") text = addInputs(text, path, document, edit);
+        dialects.set(edit.name, dialect);
+        break;
+      }
+      case "remove":
+        text = document.remove(text, at);
+        dialects.delete(edit.name);
+        break;
+      case "enable":
+        text = document.remove(text, [...at, "disabled"]);
+        break;
+      case "disable":
+        text = document.set(text, [...at, "disabled"], true);
+        break;
+    }
+  }
+  options.signal?.throwIfAborted();
+  const changed = text !== (document.text ?? "");
+  if (changed) await writeFileAtomically(path, document.mark + text, { mode: options.mode ?? 0o644 });
+  return { path, created: document.text === undefined, changed, notes };
+}
+
+interface OpenDocument {
+  /** Undefined where there is no file. */
+  readonly text: string | undefined;
+  /** The byte order mark, if the file has one. */
+  readonly mark: string;
+  /** The dialect of new entries. */
+  readonly dialect: Dialect;
+  /** The dialect of each entry: a file may have several keys. */
+  readonly dialects: ReadonlyMap<string, Dialect>;
+  readonly set: (text: string, path: readonly string[], value: unknown) => string;
+  readonly remove: (text: string, path: readonly string[]) => string;
+}
+
+const KEY_PATHS: Readonly<Record<Dialect, readonly string[]>> = {
+  servers: ["servers"],
+  mcpServers: ["mcpServers"],
+  "metadata.mcp": ["metadata", "mcp"],
+};
+
+const JSON_EDITS = { set: setJson, remove: removeJson };
+const YAML_EDITS = { set: setYaml, remove: removeYaml };
+
+async function readDocument(path: string, options: EditOptions): Promise<OpenDocument> {
+  const bytes = await readBytes(path, options.signal);
+  const isYamlFile = /\.ya?ml$/i.test(path);
+  if (bytes?.[0] === 0xff && bytes[1] === 0xfe) {
+    throw invalid(path, "is encoded as UTF-16", "Save it as UTF-8 and try again.");
+  }
+  const text = bytes === undefined ? undefined : decodeConfigText(bytes);
+  const mark = bytes?.[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? "\uFEFF" : "";
+  // A file without a key gets the one that files of its name have.
+  const usual = /^settings\./i.test(basename(path)) ? "mcpServers" : "servers";
+  if (text === undefined || text.trim() === "") {
+    return { text, mark, dialect: usual, dialects: new Map(), ...(isYamlFile ? YAML_EDITS : JSON_EDITS) };
+  }
+  if (/^---[ \t]*\r?\n/.test(text) && !isYamlFile) {
+    throw invalid(path, "is a skill file, which is not edited here", "Change its front matter by hand.");
+  }
+  const parsed = parseConfigText(text, path);
+  if (!parsed.ok) throw invalid(`${path}:${parsed.at.line}:${parsed.at.column}`, `cannot be edited: ${parsed.reason}`);
+  const { sections, malformed } = findSections(parsed.root);
+  if (malformed !== undefined) {
+    throw invalid(`${path}:${malformed.at.line}:${malformed.at.column}`, `cannot be edited: ${malformed.message}`);
+  }
+  const dialects = new Map<string, Dialect>();
+  for (const { dialect, entries } of sections) {
+    for (const { key } of entries) if (!dialects.has(key)) dialects.set(key, dialect);
+  }
+  const isJson = !isYamlFile && parseJson(text).ok;
+  return { text, mark, dialect: sections[0]?.dialect ?? usual, dialects, ...(isJson ? JSON_EDITS : YAML_EDITS) };
+}
+
+/** Puts the definitions of inputs beside the servers, apart from those that are there. */
+function addInputs(
+  text: string,
+  path: string,
+  document: OpenDocument,
+  edit: Extract<ConfigEdit, { op: "set" }>,
+): string {
+  const wanted = edit.inputs ?? [];
+  if (wanted.length === 0) return text;
+  const parsed = parseConfigText(text, path);
+  const existing = parsed.ok ? memberOf(parsed.root, "inputs") : undefined;
+  const items = existing?.kind === "list" ? existing.items : [];
+  const ids = new Set(items.map((item) => textOf(memberOf(item, "id"))));
+  const missing = wanted.filter(({ id }) => !ids.has(id));
+  if (missing.length === 0) return text;
+  return document.set(text, ["inputs"], [...items.map(plainValue), ...missing]);
+}
+
+function plainValue(node: ConfigNode): unknown {
+  if (node.kind === "scalar") return node.value;
+  if (node.kind === "list") return node.items.map(plainValue);
+  return Object.fromEntries(node.members.map(({ key, value }) => [key, plainValue(value)]));
+}
+
+async function readBytes(path: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path, signal === undefined ? {} : { signal });
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+function invalid(
+  where: string,
+  what: string,
+  hint = "Correct the file and try again; nothing was written.",
+): TrunklineError {
+  return new TrunklineError("CONFIG_INVALID", `${where} ${what}.`, { hint });
+}

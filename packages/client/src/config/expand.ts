@@ -1,0 +1,243 @@
+// Substitution in the texts of an entry: `${NAME}` and its relatives, by the rules of the dialect. One pass over the text:
+// what a variable holds is never looked at again.
+import { basename, sep } from "node:path";
+import type { Dialect } from "./types.js";
+
+/** What the variables of one entry stand for. */
+export interface ExpandScope {
+  readonly dialect: Dialect;
+  /** The environment, `.env` included. A set but empty variable is `""`. */
+  readonly env: (name: string) => string | undefined;
+  readonly workspaceFolder: string;
+  readonly userHome: string;
+  /** The caller's values for `${NAME}` in `metadata.mcp`. */
+  readonly context?: unknown;
+  /** The answers to `${input:id}` in `servers`. */
+  readonly inputs?: ReadonlyMap<string, string>;
+}
+
+/** A variable that is looked up when the server is launched. */
+export interface Deferred {
+  readonly name: string;
+  readonly fallback: string | undefined;
+  /** The text that stands for it until then. */
+  readonly shown: string;
+}
+
+/** Something the owner of the file should know about one substitution. */
+export interface Finding {
+  readonly kind: "unset" | "empty" | "literal" | "extension" | "unknown" | "input";
+  readonly name: string;
+}
+
+/** A text after the pass. */
+export interface Expansion {
+  /** The text in pieces; a text without deferred variables is a single piece. */
+  readonly parts: readonly (string | Deferred)[];
+  readonly findings: readonly Finding[];
+  /** What variables and inputs gave, by name: the candidates for redaction. */
+  readonly values: readonly { readonly name: string; readonly value: string }[];
+  /** Whether anything was substituted or would have been. */
+  readonly dynamic: boolean;
+}
+
+/** Carries out the substitutions in one text. */
+export function expandText(text: string, scope: ExpandScope): Expansion {
+  const parts: (string | Deferred)[] = [];
+  const findings: Finding[] = [];
+  const values: { name: string; value: string }[] = [];
+  let dynamic = false;
+  const push = (piece: string | Deferred) => {
+    const last = parts.at(-1);
+    if (typeof piece === "string" && typeof last === "string") parts[parts.length - 1] = last + piece;
+    else parts.push(piece);
+  };
+  for (const token of tokenize(text)) {
+    if (typeof token === "string") {
+      push(token);
+      continue;
+    }
+    const reference = parseReference(token.body);
+    if (token.escaped) {
+      if (scope.dialect === "metadata.mcp" && (reference.form === "name" || reference.form === "env")) {
+        dynamic = true;
+        push({ name: reference.name, fallback: reference.fallback, shown: token.source });
+        continue;
+      }
+      if (reference.form === "name") {
+        push(token.source);
+        continue;
+      }
+      // The backslash of a Windows path: `C:\Users\${env:USERNAME}` works in VS Code.
+      push("\\");
+    }
+    const outcome = lookUp(reference, scope);
+    dynamic ||= outcome.kind !== "left";
+    if (outcome.finding !== undefined) findings.push({ kind: outcome.finding, name: reference.name });
+    push("text" in outcome ? outcome.text : token.source);
+    if (outcome.kind === "variable") values.push({ name: reference.name, value: outcome.text });
+  }
+  return { parts: parts.length === 0 ? [""] : parts, findings, values, dynamic };
+}
+
+/** The text of an expansion, with `resolve` for what is deferred. By default that stays as it is written. */
+export function renderParts(
+  parts: readonly (string | Deferred)[],
+  resolve: (deferred: Deferred) => string = (deferred) => deferred.shown,
+): string {
+  return parts.map((part) => (typeof part === "string" ? part : resolve(part))).join("");
+}
+
+/** The ids of the inputs that a text asks for. */
+export function inputIdsIn(text: string): string[] {
+  return tokenize(text).flatMap((token) => {
+    if (typeof token === "string") return [];
+    const reference = parseReference(token.body);
+    return reference.form === "input" ? [reference.name] : [];
+  });
+}
+
+/**
+ * Expands `${NAME}`, `${NAME:-default}` and `${env:NAME}` as in `mcpServers`. An unset `${NAME}` is left as it is, an
+ * unset `${env:NAME}` becomes empty, and both are named in `missing`. `\${NAME}` is the literal `${NAME}`.
+ */
+export function expandEnv(
+  text: string,
+  env: Readonly<Record<string, string | undefined>>,
+): { expanded: string; missing: string[] } {
+  const { parts, findings } = expandText(text, {
+    dialect: "mcpServers",
+    env: lookupIn(env),
+    workspaceFolder: "",
+    userHome: "",
+  });
+  const missing = findings.filter(({ kind }) => kind === "unset" || kind === "empty").map(({ name }) => name);
+  return { expanded: renderParts(parts), missing: [...new Set(missing)] };
+}
+
+/** Looks names up in an environment; what an object inherits (`constructor`) is no variable. */
+export function lookupIn(env: Readonly<Record<string, string | undefined>>): (name: string) => string | undefined {
+  return (name) => {
+    const value: unknown = env[name];
+    return typeof value === "string" ? value : undefined;
+  };
+}
+
+interface Token {
+  /** With dollar and braces, without the backslash. */
+  readonly source: string;
+  readonly body: string;
+  readonly escaped: boolean;
+}
+
+/** Splits a text at its `${…}`. Braces within count, so that a default may be JSON: `${A:-{"x":1}}`. */
+function tokenize(text: string): (string | Token)[] {
+  const tokens: (string | Token)[] = [];
+  let done = 0;
+  for (let start = text.indexOf("${"); start !== -1; start = text.indexOf("${", Math.max(done, start + 2))) {
+    const end = closingBrace(text, start + 2);
+    if (end === -1) continue;
+    const escaped = start > done && text[start - 1] === "\\";
+    const before = text.slice(done, escaped ? start - 1 : start);
+    if (before !== "") tokens.push(before);
+    tokens.push({ source: text.slice(start, end + 1), body: text.slice(start + 2, end), escaped });
+    done = end + 1;
+  }
+  if (done < text.length) tokens.push(text.slice(done));
+  return tokens;
+}
+
+function closingBrace(text: string, from: number): number {
+  let depth = 1;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "{") depth++;
+    else if (text[at] === "}" && --depth === 0) return at;
+  }
+  return text.indexOf("}", from);
+}
+
+interface Reference {
+  readonly form: "name" | "env" | "input" | "other";
+  readonly name: string;
+  readonly fallback: string | undefined;
+}
+
+function parseReference(body: string): Reference {
+  const colon = body.indexOf(":");
+  const prefix = colon === -1 ? "" : body.slice(0, colon);
+  if (prefix === "input") return { form: "input", name: body.slice(colon + 1), fallback: undefined };
+  const form = prefix === "env" ? "env" : "name";
+  const named = form === "env" ? body.slice(colon + 1) : body;
+  const split = named.indexOf(":-");
+  const name = split === -1 ? named : named.slice(0, split);
+  const fallback = split === -1 ? undefined : named.slice(split + 2);
+  if (name === "" || name.includes(":")) return { form: "other", name: body, fallback: undefined };
+  return { form, name, fallback };
+}
+
+type Outcome =
+  | { readonly kind: "left" | "unset"; readonly finding?: Finding["kind"] }
+  | { readonly kind: "variable" | "constant"; readonly text: string; readonly finding?: Finding["kind"] };
+
+function lookUp(reference: Reference, scope: ExpandScope): Outcome {
+  const { form, name, fallback } = reference;
+  const constant = constantOf(name, scope);
+  if ((form === "name" || form === "other") && constant !== undefined) return { kind: "constant", text: constant };
+  switch (form) {
+    case "other":
+      return { kind: "left", finding: "unknown" };
+    case "input": {
+      if (scope.dialect !== "servers") return { kind: "left", finding: "input" };
+      const answer = scope.inputs?.get(name);
+      return answer === undefined ? { kind: "unset" } : { kind: "variable", text: answer };
+    }
+    case "env": {
+      const value = scope.env(name) ?? fallback;
+      if (value === undefined) return { kind: "constant", text: "", finding: "empty" };
+      return { kind: scope.env(name) === undefined ? "constant" : "variable", text: value };
+    }
+    case "name": {
+      // VS Code has no such form: what looks like it belongs to a shell or to a program.
+      if (scope.dialect === "servers" && fallback === undefined) {
+        return scope.env(name) === undefined ? { kind: "left" } : { kind: "left", finding: "literal" };
+      }
+      const value = scope.dialect === "metadata.mcp" ? valueAt(scope.context, name) : scope.env(name);
+      const remark = scope.dialect === "servers" ? { finding: "extension" as const } : {};
+      if (value !== undefined) return { kind: "variable", text: value, ...remark };
+      if (fallback !== undefined) return { kind: "constant", text: fallback, ...remark };
+      return { kind: "unset", finding: "unset" };
+    }
+  }
+}
+
+/** What does not depend on the environment, in every dialect. */
+function constantOf(name: string, scope: ExpandScope): string | undefined {
+  const { workspaceFolder, userHome } = scope;
+  switch (name) {
+    case "workspaceFolder":
+    case `workspaceFolder:${basename(workspaceFolder)}`:
+      if (workspaceFolder === "") return undefined;
+      return sep === "/" ? workspaceFolder : workspaceFolder.replaceAll(sep, "/");
+    case "workspaceFolderBasename":
+      return workspaceFolder === "" ? undefined : basename(workspaceFolder);
+    case "userHome":
+      return userHome === "" ? undefined : userHome;
+    case "pathSeparator":
+    case "/":
+      return sep;
+    default:
+      return undefined;
+  }
+}
+
+/** The value at a dotted path, as text. Only what the caller put there: nothing inherited. */
+function valueAt(context: unknown, path: string): string | undefined {
+  let current = context;
+  const whole = typeof context === "object" && context !== null && Object.hasOwn(context, path);
+  for (const key of whole ? [path] : path.split(".")) {
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) return undefined;
+    current = (current as Record<string, unknown>)[key];
+  }
+  if (typeof current === "string") return current;
+  return typeof current === "number" || typeof current === "boolean" ? String(current) : undefined;
+}

@@ -1,0 +1,82 @@
+// The names that the fields of an entry have, here and in other programs.
+import { nearestNames } from "../names.js";
+
+/** The fields of an entry. */
+const KNOWN_FIELDS = [
+  "type",
+  "command",
+  "args",
+  "env",
+  "envFile",
+  "cwd",
+  "url",
+  "headers",
+  "disabled",
+  "timeout",
+  "callTimeout",
+  "tools",
+  "lazy",
+  "asks",
+] as const;
+
+/** Other programs' names for them. */
+const ALIASES = wordSet(`transport transportType serverUrl httpUrl enabled includeTools enabledTools enabled_tools
+  excludeTools disabledTools disabled_tools`);
+
+/** Fields of other programs that change nothing here. They are part of files that work elsewhere, so nothing is said. */
+const FOREIGN_FIELDS = wordSet(`$schema alwaysAllow auth authProviderType authorization autoApprove autoStart category
+  comment default_tools_approval_mode description dev displayName gallery homepage icon icons id label meta metadata name
+  note notes oauth oauth_resource priority provider registry required sandbox sandboxEnabled scopes source
+  startup_timeout_sec tags title tool_timeout_sec toolsets trust version watch`);
+
+function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/));
+}
+
+/** Fields that are not read although a server may need them: their owner has to know. */
+const UNSUPPORTED_FIELDS: ReadonlyMap<string, string> = new Map([
+  ["headersHelper", "no program is run to get headers; put them under headers"],
+  ["bearer_token_env_var", 'put "Authorization": "Bearer …" under headers'],
+]);
+
+/** What people write for a field that is called otherwise here, beyond typing errors. */
+const LIKELY_MEANT: ReadonlyMap<string, string> = new Map([
+  ["cmd", "command"],
+  ["arguments", "args"],
+  ["environment", "env"],
+  ["env_file", "envFile"],
+  ["uri", "url"],
+  ["endpoint", "url"],
+  ["http_headers", "headers"],
+  ["workingDirectory", "cwd"],
+  ["working_directory", "cwd"],
+]);
+
+/** What to say about a field that is not known; undefined where nothing is to be said. */
+export function remarkOnField(field: string): { severity: "warning" | "note"; message: string } | undefined {
+  const unsupported = UNSUPPORTED_FIELDS.get(field);
+  if (unsupported !== undefined) return { severity: "warning", message: `it is not supported: ${unsupported}` };
+  if ((KNOWN_FIELDS as readonly string[]).includes(field) || ALIASES.has(field)) return undefined;
+  if (FOREIGN_FIELDS.has(field) || /^(?:x-|\/\/|#|_)/.test(field)) return undefined;
+  const near = LIKELY_MEANT.get(field) ?? (field.length > 2 ? nearestNames(field, KNOWN_FIELDS, 1)[0] : undefined);
+  if (near === undefined) return undefined;
+  return { severity: "note", message: `it is not a known field. Did you mean "${near}"?` };
+}
+
+const TRANSPORTS: ReadonlyMap<string, "stdio" | "http" | "sse"> = new Map([
+  ["stdio", "stdio"],
+  ["local", "stdio"],
+  ["command", "stdio"],
+  ["http", "http"],
+  ["https", "http"],
+  ["streamablehttp", "http"],
+  ["streamable", "http"],
+  ["httpstream", "http"],
+  ["remote", "http"],
+  ["sse", "sse"],
+]);
+
+/** The transport that a word stands for, in all the spellings people have. */
+export function transportOf(word: string): "stdio" | "http" | "sse" | undefined {
+  return TRANSPORTS.get(word.toLowerCase().replace(/[-_ +]/g, ""));
+}

@@ -1,0 +1,57 @@
+// What a file would run, as the trust in it is kept and as a person is shown it. Made from the texts as the file has them,
+// so that it neither changes with the environment nor holds what a variable does.
+import { createHash } from "node:crypto";
+import type { CheckedEntry } from "./entries.js";
+
+/**
+ * SHA-256 over names, commands, args, urls, working directories, the paths of env files, and the names (never values) of
+ * env and headers. The order of keys and the formatting do not matter, and neither does `disabled`: what was shown as
+ * disabled was shown. Entries that could not be read would not run, so they do not count until they can be.
+ */
+export function fingerprintOf(entries: readonly CheckedEntry[]): string {
+  const canonical = entries
+    .map((entry) => [
+      entry.name,
+      entry.type,
+      entry.command?.text ?? null,
+      entry.args.map(({ text }) => text),
+      entry.url?.text ?? null,
+      entry.cwd?.text ?? null,
+      entry.envFile?.text ?? null,
+      entry.env.map(({ name }) => name).sort(),
+      entry.headers.map(({ name }) => name.toLowerCase()).sort(),
+    ])
+    .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(canonical)).digest("hex");
+}
+
+/** One line for each entry: the command or url, and what else would have an effect. Safe to print on a terminal. */
+export function wouldRunOf(entries: readonly CheckedEntry[]): { name: string; what: string }[] {
+  return entries.map((entry) => {
+    const what =
+      entry.type === "stdio"
+        ? [entry.command, ...entry.args].map((leaf) => quoted(leaf?.text ?? "")).join(" ")
+        : quoted(entry.url?.text ?? "");
+    const names = (list: readonly { name: string }[]) => list.map(({ name }) => quoted(name)).join(", ");
+    const extras = [
+      ...(entry.type === "stdio" && entry.env.length > 0 ? [`env: ${names(entry.env)}`] : []),
+      ...(entry.type !== "stdio" && entry.headers.length > 0 ? [`headers: ${names(entry.headers)}`] : []),
+      ...(entry.envFile === undefined ? [] : [`envFile: ${quoted(entry.envFile.text)}`]),
+      ...(entry.cwd === undefined ? [] : [`cwd: ${quoted(entry.cwd.text)}`]),
+      ...(entry.disabled ? ["disabled"] : []),
+    ];
+    return { name: visible(entry.name), what: extras.length === 0 ? what : `${what} (${extras.join("; ")})` };
+  });
+}
+
+function quoted(text: string): string {
+  return /^[\w@%+=:,./\\${}~?&#*-]+$/.test(text) ? text : visible(JSON.stringify(text));
+}
+
+/** Somebody else's file must not move the cursor, nor turn the direction of writing, on the terminal that shows it. */
+function visible(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,80 @@
+// Codex keeps its servers in TOML and substitutes nothing; what comes from the environment has fields of its own.
+import { messageOf } from "@trunkline/core";
+import { parse, TomlError } from "smol-toml";
+import type { ServerEntry } from "../written-entry.js";
+import { CALL_SECONDS, CONNECT_SECONDS, type EntryReader, entryOf, isFields, toolFilter } from "./entry-reader.js";
+import { joinOn } from "./programs.js";
+import { readServers, unreadable } from "./read-servers.js";
+import type { ImportSource } from "./types.js";
+import { asItIs } from "./variables.js";
+
+/** Codex. */
+export const codex: ImportSource = {
+  id: "codex",
+  title: "Codex",
+  userFiles: ({ platform, userHome, env }) => [
+    joinOn(platform, env.CODEX_HOME || joinOn(platform, userHome, ".codex"), "config.toml"),
+  ],
+  projectFiles: [".codex/config.toml"],
+  parse: (text, context) => {
+    let root: Record<string, unknown>;
+    try {
+      root = parse(text.replace(/^\uFEFF/, ""));
+    } catch (error) {
+      if (!(error instanceof TomlError)) throw error;
+      const [reason = ""] = messageOf(error).split("\n");
+      throw unreadable(context.path, `line ${error.line}, column ${error.column}: ${reason}`, error);
+    }
+    return readServers(root.mcp_servers, { translate: asItIs, read: readEntry });
+  },
+};
+
+function readEntry(reader: EntryReader): ServerEntry | { skipped: string } {
+  const common = {
+    disabled: reader.flag("enabled") === false,
+    timeout:
+      reader.seconds("startup_timeout_sec", "s", CONNECT_SECONDS) ??
+      reader.seconds("startup_timeout_ms", "ms", CONNECT_SECONDS),
+    callTimeout: reader.seconds("tool_timeout_sec", "s", CALL_SECONDS),
+    tools: toolFilter(reader.names("enabled_tools"), reader.names("disabled_tools")),
+  };
+  if (reader.raw("command") !== undefined) {
+    return entryOf({
+      ...common,
+      command: reader.text("command"),
+      args: reader.texts("args"),
+      env: { ...passedOn(reader), ...reader.map("env") },
+      cwd: reader.text("cwd"),
+    });
+  }
+  if (typeof reader.raw("url") !== "string") return { skipped: "it has neither a command nor an address" };
+  if (reader.raw("bearer_token") !== undefined) {
+    reader.note('"bearer_token" is not carried over: Codex itself refuses it, name a variable instead');
+  }
+  for (const field of ["oauth", "scopes"]) {
+    if (reader.raw(field) !== undefined) reader.note(`"${field}" is not carried over: sign in again here`);
+  }
+  return entryOf({ ...common, type: "http", url: reader.text("url"), headers: headersOf(reader) });
+}
+
+/** The variables that are handed on by name. */
+function passedOn(reader: EntryReader): Record<string, string> {
+  const list = reader.raw("env_vars");
+  if (!Array.isArray(list)) return {};
+  const names = list.map((item: unknown) => (isFields(item) ? item.name : item));
+  return Object.fromEntries(names.filter((name) => typeof name === "string").map((name) => [name, `\${env:${name}}`]));
+}
+
+function headersOf(reader: EntryReader): Record<string, string> {
+  const headers = reader.map("http_headers") ?? {};
+  for (const [header, variable] of Object.entries(fieldsOf(reader.raw("env_http_headers")))) {
+    if (typeof variable === "string") headers[header] = `\${env:${variable}}`;
+  }
+  const token = reader.raw("bearer_token_env_var");
+  if (typeof token === "string") headers.Authorization = `Bearer \${env:${token}}`;
+  return headers;
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isFields(value) ? value : {};
+}

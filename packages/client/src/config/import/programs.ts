@@ -1,0 +1,346 @@
+// The programs that keep their servers in JSON. Codex, with its TOML, has a file of its own.
+import { posix, win32 } from "node:path";
+import type { InputDefinition } from "../written-entry.js";
+import {
+  CALL_SECONDS,
+  CONNECT_SECONDS,
+  type EntryFields,
+  type EntryReader,
+  entryOf,
+  isFields,
+  toolFilter,
+} from "./entry-reader.js";
+import { parseJsonFile, type ReadEntry, readServers } from "./read-servers.js";
+import type { ImportContext, ImportedServer, ImportPlace, ImportSource } from "./types.js";
+import { asItIs, cline, cursor, gemini, likeOurs, opencode, vsCode, windsurf } from "./variables.js";
+
+/** Joins as the operating system in question does, whatever this process runs on. */
+export function joinOn(platform: NodeJS.Platform, ...parts: string[]): string {
+  return (platform === "win32" ? win32 : posix).join(...parts);
+}
+
+/** Where programs keep what belongs to the user: Application Support, %APPDATA% or ~/.config. */
+function applicationFolder({ platform, userHome, env }: ImportPlace): string {
+  if (platform === "darwin") return joinOn(platform, userHome, "Library", "Application Support");
+  if (platform === "win32") return env.APPDATA || joinOn(platform, userHome, "AppData", "Roaming");
+  return configFolder({ platform, userHome, env });
+}
+
+/** ~/.config, also on macOS: for programs that do it the Unix way everywhere. */
+function configFolder({ platform, userHome, env }: ImportPlace): string {
+  return env.XDG_CONFIG_HOME || joinOn(platform, userHome, ".config");
+}
+
+/** `type` as programs spell it; undefined where it is absent, null where it is something we do not have. */
+function transportOf(value: unknown): "stdio" | "http" | "sse" | undefined | null {
+  if (value === undefined) return undefined;
+  switch (String(value).toLowerCase().replace(/[-_]/g, "")) {
+    case "stdio":
+    case "local":
+      return "stdio";
+    case "http":
+    case "streamablehttp":
+    case "remote":
+      return "http";
+    case "sse":
+      return "sse";
+    default:
+      return null;
+  }
+}
+
+/** How programs with the usual fields differ from one another. */
+interface Usual {
+  /** The field of the type. */
+  typeField?: string;
+  /** Where the address may stand, the strongest first, and what it means when no type is given. */
+  urlFields?: readonly (readonly [field: string, type: "http" | "sse"])[];
+  /** What only this program has. */
+  rest?: (reader: EntryReader) => EntryFields;
+}
+
+/** Reads command, args, env, cwd, url and headers, which nearly all programs have. */
+function usual(options: Usual = {}): ReadEntry {
+  const { typeField = "type", urlFields = [["url", "http"]], rest = () => ({}) } = options;
+  return (reader) => {
+    const stated = transportOf(reader.raw(typeField));
+    if (stated === null) return { skipped: `its type ${JSON.stringify(reader.raw(typeField))} is not supported` };
+    const command = reader.raw("command") === undefined ? undefined : reader.text("command");
+    const address = urlFields.find(([field]) => typeof reader.raw(field) === "string");
+    if (command !== undefined && stated !== "http" && stated !== "sse") {
+      return entryOf({
+        command,
+        args: reader.texts("args"),
+        env: reader.map("env"),
+        envFile: reader.text("envFile"),
+        cwd: reader.text("cwd"),
+        disabled: reader.flag("disabled"),
+        ...rest(reader),
+      });
+    }
+    if (address === undefined || stated === "stdio") return { skipped: "it has neither a command nor an address" };
+    const [field, type] = address;
+    return entryOf({
+      type: stated ?? type,
+      url: reader.text(field),
+      headers: reader.map("headers"),
+      disabled: reader.flag("disabled"),
+      ...rest(reader),
+    });
+  };
+}
+
+const vscode: ImportSource = {
+  id: "vscode",
+  title: "VS Code",
+  userFiles: (place) =>
+    ["Code", "Code - Insiders", "VSCodium"].map((product) =>
+      joinOn(place.platform, applicationFolder(place), product, "User", "mcp.json"),
+    ),
+  projectFiles: [".vscode/mcp.json"],
+  parse: (text, context) => {
+    const root = parseJsonFile(text, context.path);
+    // Before it had a file of its own, the table stood under "mcp" in settings.json.
+    const holder = isFields(root.mcp) && root.servers === undefined ? root.mcp : root;
+    const inputs = Array.isArray(holder.inputs) ? holder.inputs.filter(isInput) : [];
+    return readServers(holder.servers, { translate: vsCode, read: usual(), inputs });
+  },
+};
+
+const cursorSource: ImportSource = {
+  id: "cursor",
+  title: "Cursor",
+  userFiles: ({ platform, userHome }) => [joinOn(platform, userHome, ".cursor", "mcp.json")],
+  projectFiles: [".cursor/mcp.json"],
+  parse: (text, context) =>
+    readServers(parseJsonFile(text, context.path).mcpServers, {
+      translate: cursor,
+      read: usual({ rest: withoutSignIn("auth") }),
+    }),
+};
+
+const claudeCode: ImportSource = {
+  id: "claude-code",
+  title: "Claude Code",
+  userFiles: ({ platform, userHome }) => [joinOn(platform, userHome, ".claude.json")],
+  projectFiles: [".mcp.json"],
+  parse: (text, context) => {
+    const root = parseJsonFile(text, context.path);
+    const options = { translate: likeOurs, read: usual({ rest: withoutSignIn("oauth", "headersHelper") }) };
+    const tables = [...projectTables(root.projects, context), { table: root.mcpServers, note: undefined }];
+    const servers = new Map<string, ImportedServer>();
+    const skipped = [];
+    for (const { table, note } of tables) {
+      const parsed = readServers(table, options);
+      skipped.push(...parsed.skipped);
+      for (const server of parsed.servers) {
+        // What Claude Code keeps for the project is stronger than what it keeps for the user.
+        if (servers.has(server.name)) continue;
+        servers.set(server.name, note === undefined ? server : { ...server, notes: [...server.notes, note] });
+      }
+    }
+    return { servers: [...servers.values()], skipped };
+  },
+};
+
+const claudeDesktop: ImportSource = {
+  id: "claude-desktop",
+  title: "Claude Desktop",
+  userFiles: (place) => [joinOn(place.platform, applicationFolder(place), "Claude", "claude_desktop_config.json")],
+  projectFiles: [],
+  parse: (text, context) =>
+    readServers(parseJsonFile(text, context.path).mcpServers, { translate: likeOurs, read: usual() }),
+};
+
+const windsurfSource: ImportSource = {
+  id: "windsurf",
+  title: "Windsurf",
+  userFiles: ({ platform, userHome }) => [joinOn(platform, userHome, ".codeium", "windsurf", "mcp_config.json")],
+  projectFiles: [],
+  parse: (text, context) =>
+    readServers(parseJsonFile(text, context.path).mcpServers, {
+      translate: windsurf,
+      read: usual({
+        urlFields: [
+          ["serverUrl", "http"],
+          ["url", "http"],
+        ],
+        rest: (reader) => ({ tools: toolFilter(undefined, reader.names("disabledTools")) }),
+      }),
+    }),
+};
+
+const zed: ImportSource = {
+  id: "zed",
+  title: "Zed",
+  userFiles: (place) => [
+    place.platform === "win32"
+      ? joinOn(place.platform, applicationFolder(place), "Zed", "settings.json")
+      : joinOn(place.platform, configFolder(place), "zed", "settings.json"),
+  ],
+  projectFiles: [".zed/settings.json"],
+  parse: (text, context) => {
+    const root = parseJsonFile(text, context.path);
+    const flat: Record<string, unknown> = {};
+    for (const [name, fields] of Object.entries(isFields(root.context_servers) ? root.context_servers : {}))
+      flat[name] = isFields(fields) ? flattenZed(fields) : fields;
+    const read = usual({ rest: (reader) => ({ disabled: reader.flag("enabled") === false }) });
+    return readServers(flat, {
+      translate: asItIs,
+      read: (reader, name) =>
+        reader.raw("command") === undefined && reader.raw("url") === undefined
+          ? { skipped: "it comes from an extension of Zed, which alone knows how to start it" }
+          : read(reader, name),
+    });
+  },
+};
+
+const geminiCli: ImportSource = {
+  id: "gemini",
+  title: "Gemini CLI",
+  userFiles: ({ platform, userHome }) => [joinOn(platform, userHome, ".gemini", "settings.json")],
+  projectFiles: [".gemini/settings.json"],
+  parse: (text, context) => {
+    const root = parseJsonFile(text, context.path);
+    const rules = isFields(root.mcp) ? root.mcp : {};
+    const isOff = (name: string) =>
+      listed(rules.excluded, name) || (Array.isArray(rules.allowed) && !listed(rules.allowed, name));
+    return readServers(root.mcpServers, {
+      translate: gemini,
+      read: (reader, name) =>
+        usual({
+          urlFields: [
+            ["httpUrl", "http"],
+            ["url", "sse"],
+          ],
+          rest: () => {
+            if (reader.flag("trust")) reader.note('"trust" is not carried over: Trunkline has its own confirmation');
+            return {
+              disabled: isOff(name),
+              callTimeout: reader.seconds("timeout", "ms", CALL_SECONDS),
+              tools: toolFilter(reader.names("includeTools"), reader.names("excludeTools")),
+            };
+          },
+        })(reader, name),
+    });
+  },
+};
+
+const opencodeSource: ImportSource = {
+  id: "opencode",
+  title: "opencode",
+  userFiles: (place) =>
+    ["opencode.json", "opencode.jsonc", "config.json"].map((file) =>
+      joinOn(place.platform, configFolder(place), "opencode", file),
+    ),
+  projectFiles: ["opencode.json", "opencode.jsonc", ".opencode/opencode.json"],
+  parse: (text, context) =>
+    readServers(parseJsonFile(text, context.path).mcp, { translate: opencode, read: readOpencode }),
+};
+
+const readOpencode: ReadEntry = (reader) => {
+  const common = {
+    disabled: reader.flag("enabled") === false,
+    timeout: reader.seconds("timeout", "ms", CONNECT_SECONDS),
+  };
+  // The program is the first word of its command.
+  const [command, ...args] = [reader.raw("command")].flat().filter((word) => typeof word === "string");
+  if (command !== undefined) {
+    return entryOf({
+      ...common,
+      command: reader.translate(command),
+      args: args.map((word) => reader.translate(word)),
+      env: reader.map("environment"),
+      cwd: reader.text("cwd"),
+    });
+  }
+  if (typeof reader.raw("url") === "string") {
+    withoutSignIn("oauth")(reader);
+    return entryOf({ ...common, type: "http", url: reader.text("url"), headers: reader.map("headers") });
+  }
+  return { skipped: "it has neither a command nor an address" };
+};
+
+const clineSource: ImportSource = {
+  id: "cline",
+  title: "Cline",
+  userFiles: (place) => {
+    const { platform, userHome, env } = place;
+    const own = joinOn(platform, env.CLINE_DIR || joinOn(platform, userHome, ".cline"), "data", "settings");
+    const extension = ["User", "globalStorage", "saoudrizwan.claude-dev", "settings"];
+    return [
+      ...(env.CLINE_MCP_SETTINGS_PATH ? [env.CLINE_MCP_SETTINGS_PATH] : []),
+      ...["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"].map((editor) =>
+        joinOn(platform, applicationFolder(place), editor, ...extension, "cline_mcp_settings.json"),
+      ),
+      joinOn(platform, own, "cline_mcp_settings.json"),
+    ];
+  },
+  projectFiles: [],
+  parse: (text, context) =>
+    readServers(parseJsonFile(text, context.path).mcpServers, {
+      translate: cline,
+      read: (reader, name) =>
+        usual({
+          // An address without a type is an old entry, and Cline takes it for HTTP+SSE.
+          typeField: reader.raw("type") === undefined ? "transportType" : "type",
+          urlFields: [["url", "sse"]],
+          rest: () => {
+            if (reader.names("autoApprove") !== undefined) reader.note('"autoApprove" is not carried over');
+            return { callTimeout: reader.seconds("timeout", "s", CALL_SECONDS) };
+          },
+        })(reader, name),
+    }),
+};
+
+/** The programs, apart from Codex. */
+export const JSON_PROGRAMS: readonly ImportSource[] = [
+  vscode,
+  cursorSource,
+  claudeCode,
+  claudeDesktop,
+  windsurfSource,
+  zed,
+  geminiCli,
+  opencodeSource,
+  clineSource,
+];
+
+/** Says that what a program knows about signing in stays with it. */
+function withoutSignIn(...fields: string[]): (reader: EntryReader) => EntryFields {
+  return (reader) => {
+    for (const field of fields) {
+      if (reader.raw(field) !== undefined) reader.note(`"${field}" is not carried over: sign in again here`);
+    }
+    return {};
+  };
+}
+
+/** The tables that Claude Code keeps for the project we are in, the nearest folder first. */
+function projectTables(projects: unknown, context: ImportContext): { table: unknown; note: string }[] {
+  if (!isFields(projects)) return [];
+  const normalized = (path: string) => {
+    const slashed = path.replaceAll("\\", "/").replace(/(.)\/$/, "$1");
+    return context.platform === "win32" ? slashed.toLowerCase() : slashed;
+  };
+  const byPath = new Map(Object.entries(projects).map(([path, project]) => [normalized(path), project]));
+  return context.folders.flatMap((folder) => {
+    const project = byPath.get(normalized(folder));
+    return isFields(project) ? [{ table: project.mcpServers, note: `Claude Code uses it only in ${folder}` }] : [];
+  });
+}
+
+/** Zed's older entries keep the program, its arguments and its environment together under "command". */
+function flattenZed(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { command, ...rest } = fields;
+  if (!isFields(command)) return fields;
+  return { ...rest, command: command.path, args: command.args, env: command.env };
+}
+
+function listed(list: unknown, name: string): boolean {
+  return Array.isArray(list) && list.includes(name);
+}
+
+function isInput(value: unknown): value is InputDefinition {
+  return isFields(value) && typeof value.id === "string";
+}

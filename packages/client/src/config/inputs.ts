@@ -1,0 +1,153 @@
+// `${input:id}`: values that a person is asked for once, and that are kept.
+import { join } from "node:path";
+import { messageOf, systemCodeOf } from "@trunkline/core";
+import { z } from "zod";
+import { writeFileAtomically } from "./atomic-file.js";
+import { readOptional } from "./read-file.js";
+import { type ConfigNode, memberOf, textOf } from "./tree.js";
+
+/** A question for a person. */
+export interface InputRequest {
+  readonly id: string;
+  readonly description?: string;
+  /** The answer is not to be shown while it is typed. */
+  readonly password?: boolean;
+  readonly default?: string;
+  /** The answers to choose from; the answer is a `value`. */
+  readonly options?: readonly { readonly value: string; readonly label: string }[];
+  /** The first server that needs it, and the file it stands in. */
+  readonly server: string;
+  readonly file: string;
+}
+
+/** Asks a person; undefined means that there is no answer. */
+export type InputPrompt = (request: InputRequest) => Promise<string | undefined>;
+
+/** What a file says about an input. */
+export type InputDescription = Pick<InputRequest, "description" | "password" | "default" | "options">;
+
+/** The file under the user's home that keeps answers. */
+export const INPUTS_FILE = "inputs.json";
+
+/** The inputs that a file describes, by id: VS Code's `promptString` and `pickString`. */
+export function readInputs(root: ConfigNode): Map<string, InputDescription> {
+  const inputs = memberOf(root, "inputs");
+  const found = new Map<string, InputDescription>();
+  for (const node of inputs?.kind === "list" ? inputs.items : []) {
+    const id = textOf(memberOf(node, "id"));
+    if (id === undefined) continue;
+    const description = textOf(memberOf(node, "description"));
+    const standard = textOf(memberOf(node, "default"));
+    const password = textOf(memberOf(node, "password")) === "true";
+    const options = readOptions(memberOf(node, "options"));
+    found.set(id, {
+      ...(description === undefined ? {} : { description }),
+      ...(standard === undefined ? {} : { default: standard }),
+      ...(password ? { password } : {}),
+      ...(options.length === 0 ? {} : { options }),
+    });
+  }
+  return found;
+}
+
+function readOptions(node: ConfigNode | undefined): { value: string; label: string }[] {
+  if (node?.kind !== "list") return [];
+  return node.items.flatMap((item) => {
+    const value = textOf(item) ?? textOf(memberOf(item, "value"));
+    return value === undefined ? [] : [{ value, label: textOf(memberOf(item, "label")) ?? value }];
+  });
+}
+
+/** Where an answer came from, or that there is none. */
+export type InputAnswer =
+  | { readonly value: string; readonly from: "kept" | "person" | "default"; readonly notKept?: string }
+  | { readonly value?: undefined; readonly from: "cancelled" | "headless" };
+
+/** The answers of one run: each input of each file is asked for at most once, one question at a time. */
+export class Inputs {
+  readonly #prompt: InputPrompt | undefined;
+  readonly #home: string | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #answers = new Map<string, InputAnswer>();
+
+  constructor(options: {
+    prompt?: InputPrompt | undefined;
+    home?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }) {
+    this.#prompt = options.prompt;
+    this.#home = options.home;
+    this.#signal = options.signal;
+  }
+
+  /** The answer, from this run, from the file of kept ones, or from a person. With nobody to ask, the default counts. */
+  async answer(request: InputRequest): Promise<InputAnswer> {
+    const key = JSON.stringify([request.file, request.id]);
+    const known = this.#answers.get(key) ?? (await this.#find(request));
+    this.#answers.set(key, known);
+    return known;
+  }
+
+  async #find(request: InputRequest): Promise<InputAnswer> {
+    const { file, id } = request;
+    const kept = this.#home === undefined ? undefined : (await readKept(this.#home, this.#signal)).get(file)?.get(id);
+    if (kept !== undefined) return { value: kept, from: "kept" };
+    if (this.#prompt === undefined) {
+      return request.default === undefined ? { from: "headless" } : { value: request.default, from: "default" };
+    }
+    const value = await this.#prompt(request);
+    if (value === undefined) return { from: "cancelled" };
+    return { value, from: "person", ...(await this.#keep(request, value)) };
+  }
+
+  /** An answer that cannot be kept is used all the same, and asked for again next time. */
+  async #keep({ file, id }: InputRequest, value: string): Promise<{ notKept?: string }> {
+    if (this.#home === undefined) return {};
+    try {
+      await changeKept(this.#home, (all) => {
+        const own = all.get(file) ?? new Map<string, string>();
+        all.set(file, own.set(id, value));
+      });
+      return {};
+    } catch (error) {
+      if (systemCodeOf(error) === undefined) throw error;
+      return { notKept: messageOf(error) };
+    }
+  }
+}
+
+/** Forgets the kept answers for one file, so that they are asked for again: a mistyped token must not stay for good. */
+export async function forgetInputs(home: string, file: string): Promise<boolean> {
+  let had = false;
+  await changeKept(home, (all) => {
+    had = all.delete(file);
+  });
+  return had;
+}
+
+type Kept = Map<string, Map<string, string>>;
+
+const keptSchema = z.object({ version: z.literal(1), inputs: z.record(z.string(), z.record(z.string(), z.string())) });
+
+/** What is damaged is as good as empty: the questions are asked again. */
+async function readKept(home: string, signal?: AbortSignal): Promise<Kept> {
+  const text = await readOptional(join(home, INPUTS_FILE), signal);
+  let json: unknown;
+  try {
+    json = JSON.parse(text ?? "{}");
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  const parsed = keptSchema.safeParse(json);
+  const entries = parsed.success ? Object.entries(parsed.data.inputs) : [];
+  return new Map(entries.map(([file, answers]) => [file, new Map(Object.entries(answers))]));
+}
+
+/** Read, change, replace: whoever reads meanwhile sees the old file or the new one, and nobody else can read either. */
+async function changeKept(home: string, change: (all: Kept) => void): Promise<void> {
+  const all = await readKept(home);
+  change(all);
+  const inputs = Object.fromEntries([...all].map(([file, answers]) => [file, Object.fromEntries(answers)]));
+  const text = `${JSON.stringify({ version: 1, inputs }, null, 2)}\n`;
+  await writeFileAtomically(join(home, INPUTS_FILE), text, { mode: 0o600, folderMode: 0o700, forceMode: true });
+}

@@ -1,0 +1,40 @@
+// Text of a configuration file to a tree with positions. JSON with comments or YAML, by content and extension; a skill
+// file is YAML between two lines of dashes.
+import { extname } from "node:path";
+
+export { decodeConfigText } from "./read-file.js";
+
+import { looksLikeJson, parseJson } from "./parse-json.js";
+import { parseYaml } from "./parse-yaml.js";
+import type { ParseOutcome } from "./tree.js";
+
+const JSON_EXTENSIONS = new Set([".json", ".jsonc", ".json5", ".code-workspace"]);
+const MARKDOWN_EXTENSIONS = new Set([".md", ".markdown", ".mdx", ".mdc"]);
+/** The first line of front matter, and the line that ends it. */
+const FRONT_MATTER = /^---[ \t]*\r?\n/;
+const FRONT_MATTER_END = /^(?:---|\.\.\.)[ \t]*$/m;
+
+/** Reads the text of a file. Content decides where extension and content disagree and the content can be read. */
+export function parseConfigText(text: string, path: string): ParseOutcome {
+  const extension = extname(path).toLowerCase();
+  if (text.trim() === "") return { ok: false, at: { line: 1, column: 1 }, reason: "it is empty" };
+  if (FRONT_MATTER.test(text)) return parseFrontMatter(text);
+  if (MARKDOWN_EXTENSIONS.has(extension)) {
+    return { ok: false, at: { line: 1, column: 1 }, reason: 'it has no front matter (a first line "---")' };
+  }
+  const isLikely = looksLikeJson(text);
+  const asJson = JSON_EXTENSIONS.has(extension) || isLikely ? parseJson(text) : undefined;
+  if (asJson?.ok) return asJson;
+  // A YAML flow mapping begins like JSON, and YAML may stand in a file that is called .json.
+  if (asJson !== undefined && isLikely && JSON_EXTENSIONS.has(extension)) return asJson;
+  const asYaml = parseYaml(text);
+  const isMap = asYaml.ok && asYaml.root.kind === "map";
+  return isMap ? asYaml : (asJson ?? asYaml);
+}
+
+function parseFrontMatter(text: string): ParseOutcome {
+  const offset = text.indexOf("\n") + 1;
+  const rest = text.slice(offset);
+  const end = FRONT_MATTER_END.exec(rest)?.index ?? rest.length;
+  return parseYaml(rest.slice(0, end), { whole: text, offset });
+}

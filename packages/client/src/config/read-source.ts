@@ -1,0 +1,158 @@
+// One file of the configuration: read, parsed, its entries checked. What is wrong with a file that was looked for is a
+// warning; what is wrong with one that the user named is an error.
+import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { findSections } from "./dialects.js";
+import { type CheckedEntry, checkEntry } from "./entries.js";
+import type { ConfigSource } from "./find.js";
+import { fingerprintOf, wouldRunOf } from "./fingerprint.js";
+import { type InputDescription, readInputs } from "./inputs.js";
+import { looksLikeJson, parseJson } from "./parse-json.js";
+import { isMissing, readText } from "./read-file.js";
+import type { ParseOutcome, Position } from "./tree.js";
+import type { ConfigFile, Diagnostic, RejectedServer } from "./types.js";
+
+/** What a file says, before anything is merged or filled in. */
+export interface ReadSource {
+  readonly source: ConfigSource;
+  readonly config: ConfigFile;
+  readonly entries: readonly CheckedEntry[];
+  readonly rejected: readonly RejectedServer[];
+  readonly inputs: ReadonlyMap<string, InputDescription>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads one file. */
+export async function readSource(source: ConfigSource, signal: AbortSignal | undefined): Promise<ReadSource> {
+  const { path, scope, namedBy } = source;
+  let text: string;
+  try {
+    text = await readText(path, signal);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    if (namedBy !== undefined) throw unreadable(source, error);
+    if (isMissing(error)) return nothing(source, { exists: false });
+    const message = `${path} cannot be read: ${reasonOf(error)}.`;
+    return nothing(source, { exists: true, diagnostic: { severity: "warning", message, file: path } });
+  }
+  const parsed = await parse(text, path);
+  if (!parsed.ok) return malformed(source, parsed.at, parsed.reason);
+  const found = findSections(parsed.root);
+  if (found.malformed !== undefined) return malformed(source, found.malformed.at, found.malformed.message);
+  if (found.absent !== undefined) return absent(source, found.absent);
+
+  const diagnostics: Diagnostic[] = parsed.remarks.map(({ at, message }) => ({
+    severity: "warning",
+    message: `${path}: ${message}.`,
+    file: path,
+    ...at,
+  }));
+  if (namedBy?.endsWith(".env")) {
+    diagnostics.push({ severity: "note", message: `The configuration is the file that ${namedBy} names.`, file: path });
+  }
+  const names = found.sections.map(({ dialect }) => `"${dialect}"`);
+  if (names.length > 1) {
+    const message = `${path} has ${names.join(" and ")}; both are used, and of equal names the one under ${names[0]}.`;
+    diagnostics.push({ severity: "note", message, file: path });
+  }
+  const entries = new Map<string, CheckedEntry>();
+  const rejected: RejectedServer[] = [];
+  for (const { dialect, entries: members } of found.sections) {
+    for (const member of members) {
+      const outcome = checkEntry(member, { file: path, scope, dialect });
+      diagnostics.push(...outcome.diagnostics);
+      if ("rejected" in outcome) rejected.push(outcome.rejected);
+      else if (!entries.has(member.key)) entries.set(member.key, outcome.entry);
+      else {
+        const message = `Server "${member.key}" stands under two keys; the one under "${dialect}" is not used.`;
+        diagnostics.push({ severity: "warning", message, file: path, server: member.key, ...member.at });
+      }
+    }
+  }
+  const checked = [...entries.values()];
+  const [first] = found.sections;
+  return {
+    source,
+    config: {
+      ...{ path, scope, exists: true, fingerprint: fingerprintOf(checked), wouldRun: wouldRunOf(checked) },
+      ...(first === undefined ? {} : { dialect: first.dialect }),
+    },
+    entries: checked,
+    rejected,
+    inputs: readInputs(parsed.root),
+    diagnostics,
+  };
+}
+
+/** Most files are JSON, and the reader of YAML takes longer to load than any of them to read. */
+async function parse(text: string, path: string): Promise<ParseOutcome> {
+  const json = looksLikeJson(text) ? parseJson(text) : undefined;
+  if (json?.ok) return json;
+  const { parseConfigText } = await import("./parse-file.js");
+  return parseConfigText(text, path);
+}
+
+function nothing(
+  source: ConfigSource,
+  { exists, diagnostic }: { exists: boolean; diagnostic?: Diagnostic },
+): ReadSource {
+  const { path, scope } = source;
+  return {
+    source,
+    config: { path, scope, exists, wouldRun: [] },
+    entries: [],
+    rejected: [],
+    inputs: new Map(),
+    diagnostics: diagnostic === undefined ? [] : [diagnostic],
+  };
+}
+
+function malformed(source: ConfigSource, at: Position, reason: string): ReadSource {
+  const { path, namedBy } = source;
+  const message = `${path}:${at.line}:${at.column} cannot be used: ${reason}.`;
+  if (namedBy === undefined) {
+    return nothing(source, { exists: true, diagnostic: { severity: "warning", message, file: path, ...at } });
+  }
+  const toml = path.toLowerCase().endsWith(".toml");
+  throw new TrunklineError("CONFIG_INVALID", message, {
+    hint: toml
+      ? "TOML is not read here; `trunkline import` copies servers from it."
+      : "Correct the file and try again.",
+    data: { file: path, ...at },
+  });
+}
+
+/** Settings may be there for other things, so that is only worth a note. */
+function absent(source: ConfigSource, message: string): ReadSource {
+  const { path, kind, namedBy } = source;
+  if (namedBy !== undefined) {
+    throw new TrunklineError("CONFIG_INVALID", `${path} is no configuration of MCP servers. ${message}`, {
+      hint: `Name another file with ${namedBy}, or correct this one.`,
+      data: { file: path },
+    });
+  }
+  const severity = kind === "settings" ? "note" : "warning";
+  const at = { line: 1, column: 1 };
+  return nothing(source, { exists: true, diagnostic: { severity, message: `${path}: ${message}`, file: path, ...at } });
+}
+
+function unreadable(source: ConfigSource, error: unknown): TrunklineError {
+  const { path, namedBy } = source;
+  const what = isMissing(error) ? "does not exist" : `cannot be read: ${reasonOf(error)}`;
+  return new TrunklineError("CONFIG_INVALID", `The configuration file ${path} ${what}.`, {
+    cause: error,
+    hint: `Check the path given with ${namedBy}.`,
+    data: { file: path },
+  });
+}
+
+function reasonOf(error: unknown): string {
+  switch (systemCodeOf(error)) {
+    case "EISDIR":
+      return "it is a folder";
+    case "EACCES":
+    case "EPERM":
+      return "there is no permission to read it";
+    default:
+      return messageOf(error);
+  }
+}

@@ -1,0 +1,113 @@
+// Which files of projects the user has confirmed, and in which state of theirs. Kept in the home folder, never in the
+// project: a project must not be able to confirm itself.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { TrunklineError } from "@trunkline/core";
+import { z } from "zod";
+import { isAbsent, resolvedPath, writeFileAtomically } from "./atomic-file.js";
+
+/** A file in one state: the fingerprint covers what it would run. */
+export interface TrustSubject {
+  readonly path: string;
+  readonly fingerprint: string;
+}
+
+/** A file that somebody confirmed. */
+export interface TrustedFile extends TrustSubject {
+  /** When it was confirmed, in ISO 8601. */
+  readonly confirmedAt: string;
+}
+
+const VERSION = 1;
+
+const schema = z.object({
+  version: z.literal(VERSION),
+  files: z.record(z.string(), z.object({ fingerprint: z.string(), confirmedAt: z.string() })),
+});
+
+type Content = z.infer<typeof schema>;
+
+/** The confirmations of one user, in `<home>/trust.json`. Every call reads the file anew: other processes write it too. */
+export class TrustStore {
+  readonly path: string;
+  readonly #now: () => Date;
+
+  constructor(home: string, options: { now?: () => Date } = {}) {
+    this.path = join(home, "trust.json");
+    this.#now = options.now ?? (() => new Date());
+  }
+
+  /** Whether the file was confirmed, and would still run what it would have run then. */
+  isTrusted = async (subject: TrustSubject): Promise<boolean> => {
+    const { files } = await this.#read();
+    const key = await resolvedPath(subject.path);
+    return Object.hasOwn(files, key) && files[key]?.fingerprint === subject.fingerprint;
+  };
+
+  /** Confirms the files as they are. An earlier confirmation of the same file goes. */
+  async confirm(...subjects: readonly TrustSubject[]): Promise<void> {
+    if (subjects.length === 0) return;
+    const content = await this.#read();
+    const confirmedAt = this.#now().toISOString();
+    for (const { path, fingerprint } of subjects) {
+      content.files[await resolvedPath(path)] = { fingerprint, confirmedAt };
+    }
+    await this.#write(content);
+  }
+
+  /** Takes confirmations back; returns the paths that had one. */
+  async revoke(...paths: readonly string[]): Promise<string[]> {
+    const content = await this.#read();
+    const revoked: string[] = [];
+    for (const path of paths) {
+      const key = await resolvedPath(path);
+      if (!Object.hasOwn(content.files, key)) continue;
+      delete content.files[key];
+      revoked.push(path);
+    }
+    if (revoked.length > 0) await this.#write(content);
+    return revoked;
+  }
+
+  /** Everything that was confirmed, by path. */
+  async list(): Promise<TrustedFile[]> {
+    const { files } = await this.#read();
+    return Object.entries(files)
+      .map(([path, file]) => ({ path, ...file }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  async #read(): Promise<Content> {
+    let text: string;
+    try {
+      text = await readFile(this.path, "utf8");
+    } catch (error) {
+      if (isAbsent(error)) return { version: VERSION, files: {} };
+      throw error;
+    }
+    // What cannot be understood confirms nothing, and it must not be overwritten in silence either.
+    const parsed = schema.safeParse(parseJson(text));
+    if (parsed.success) return parsed.data;
+    throw new TrunklineError("CONFIG_INVALID", `${this.path} cannot be read as the list of confirmed files.`, {
+      cause: parsed.error,
+      hint: "Delete it and confirm your projects again with `trunkline trust`.",
+    });
+  }
+
+  async #write(content: Content): Promise<void> {
+    await writeFileAtomically(this.path, `${JSON.stringify(content, null, 2)}\n`, {
+      mode: 0o600,
+      folderMode: 0o700,
+      forceMode: true,
+    });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

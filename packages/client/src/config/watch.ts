@@ -1,0 +1,185 @@
+// Notices changes of the configuration's files. Folders are watched, not files: editors replace a file by renaming a new
+// one over it, and a file that is not there yet has to be noticed when it comes.
+import { type FSWatcher, watch } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { systemCodeOf } from "@trunkline/core";
+import { isMissing } from "./read-file.js";
+import type { LoadedConfig } from "./types.js";
+
+/** How {@link watchConfig} reports. */
+export interface WatchConfigOptions {
+  /** Called after the files have been quiet for `debounceMs`; one call at a time. What it throws, `close` throws. */
+  onChange: () => void | Promise<void>;
+  /** Aborting it ends the watching. */
+  signal?: AbortSignal | undefined;
+  /** Default 200 ms: an editor writes a file in several steps. */
+  debounceMs?: number | undefined;
+}
+
+/** A watch that is under way. */
+export interface ConfigWatch extends AsyncDisposable {
+  /** Resolves when changes are noticed: what happens before may be missed. */
+  readonly ready: Promise<void>;
+  /** Ends it and waits for a call of `onChange` that is still running. Idempotent. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_DEBOUNCE_MS = 200;
+/** How often to look where the system cannot tell: it runs out of watches, or the folder is on a network. */
+const POLL_MS = 2_000;
+
+/** Calls `onChange` whenever a file of the configuration comes, goes or gets another content. Keeps no process alive. */
+export function watchConfig(config: Pick<LoadedConfig, "files">, options: WatchConfigOptions): ConfigWatch {
+  return new FolderWatch(
+    config.files.map(({ path }) => path),
+    options,
+  );
+}
+
+class FolderWatch implements ConfigWatch {
+  readonly ready: Promise<void>;
+  readonly #paths: readonly string[];
+  readonly #options: WatchConfigOptions;
+  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #onAbort = () => this.#stop();
+  #state = "";
+  #timer: NodeJS.Timeout | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #work: Promise<void>;
+  #failure: { error: unknown } | undefined;
+  #closed = false;
+
+  constructor(paths: readonly string[], options: WatchConfigOptions) {
+    this.#paths = paths;
+    this.#options = options;
+    this.#work = this.#keep(async () => {
+      await this.#arm();
+      this.#state = await stateOf(this.#paths);
+    });
+    this.ready = this.#work;
+    options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (options.signal?.aborted) this.#stop();
+  }
+
+  async close(): Promise<void> {
+    this.#stop();
+    await this.#work;
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #stop(): void {
+    this.#closed = true;
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    clearTimeout(this.#timer);
+    clearInterval(this.#poll);
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+  }
+
+  /** Starts the time anew; when it is over, the files are compared with what they were. */
+  #stir(): void {
+    if (this.#closed) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#work = this.#work.then(() => this.#keep(() => this.#check()));
+    }, this.#options.debounceMs ?? DEFAULT_DEBOUNCE_MS);
+    this.#timer.unref();
+  }
+
+  async #check(): Promise<void> {
+    if (this.#closed) return;
+    await this.#arm();
+    const state = await stateOf(this.#paths);
+    if (this.#closed || state === this.#state) return;
+    this.#state = state;
+    await this.#options.onChange();
+  }
+
+  /** Watches what has to be watched, and looks again: a folder may have come while the one above it was being watched. */
+  async #arm(): Promise<void> {
+    for (let wanted = await this.#folders(), known = ""; ; wanted = await this.#folders()) {
+      const now = [...wanted].join("\n");
+      if (this.#closed || now === known) return;
+      known = now;
+      for (const [folder, watcher] of this.#watchers) {
+        if (wanted.has(folder)) continue;
+        watcher.close();
+        this.#watchers.delete(folder);
+      }
+      for (const folder of wanted) if (!this.#watchers.has(folder)) this.#watch(folder);
+    }
+  }
+
+  /** The folder of each file and of what a link points to; where a folder is missing, the nearest one above it. */
+  async #folders(): Promise<Set<string>> {
+    const folders = new Set<string>();
+    for (const path of this.#paths) {
+      folders.add(await nearestFolder(dirname(path)));
+      const target = await targetOf(path);
+      if (target !== undefined) folders.add(dirname(target));
+    }
+    return folders;
+  }
+
+  #watch(folder: string): void {
+    try {
+      const watcher = watch(folder, { persistent: false }, () => this.#stir());
+      watcher.on("error", () => {
+        watcher.close();
+        this.#watchers.delete(folder);
+        this.#stir();
+      });
+      this.#watchers.set(folder, watcher);
+    } catch (error) {
+      if (systemCodeOf(error) === undefined) throw error;
+      this.#poll ??= setInterval(() => this.#stir(), POLL_MS).unref();
+    }
+  }
+
+  async #keep(step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+}
+
+/** What tells one content of the files from another without reading them. */
+async function stateOf(paths: readonly string[]): Promise<string> {
+  const states = paths.map(async (path) => {
+    try {
+      const { ino, size, mtimeNs } = await stat(path, { bigint: true });
+      return `${ino} ${size} ${mtimeNs}`;
+    } catch (error) {
+      return `none ${systemCodeOf(error)}`;
+    }
+  });
+  return (await Promise.all(states)).join("\n");
+}
+
+async function nearestFolder(folder: string): Promise<string> {
+  for (let current = folder; ; current = dirname(current)) {
+    try {
+      if ((await stat(current)).isDirectory() || dirname(current) === current) return current;
+    } catch (error) {
+      if (!isMissing(error) || dirname(current) === current) return current;
+    }
+  }
+}
+
+async function targetOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+// What a server inherits. Only what programs cannot do without: a server never sees the tokens in our environment.
+import { platform } from "node:os";
+
+const POSIX_NAMES = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
+
+const WINDOWS_NAMES = [
+  "APPDATA",
+  "COMSPEC",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "PATH",
+  "PATHEXT",
+  "PROCESSOR_ARCHITECTURE",
+  "PROGRAMDATA",
+  "PROGRAMFILES",
+  "PROGRAMFILES(X86)",
+  "PROGRAMW6432",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "TMP",
+  "USERNAME",
+  "USERPROFILE",
+  "WINDIR",
+];
+
+/** Paths to certificates: behind a company's proxy neither npx nor a server gets anywhere without them. */
+const CERTIFICATE_NAMES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+/** The variables of ours that a server gets. */
+export const INHERITED_NAMES: readonly string[] = [
+  ...(platform() === "win32" ? WINDOWS_NAMES : POSIX_NAMES),
+  ...CERTIFICATE_NAMES,
+];
+
+/** The whole environment of a server: the little it inherits, and its own variables over it. */
+export function serverEnvironment(
+  own: Readonly<Record<string, string>>,
+  ours: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const environment: Record<string, string> = {};
+  // Names are case-insensitive on Windows, where the variable is usually spelled "Path".
+  const spelled = new Map(Object.keys(ours).map((name) => [platform() === "win32" ? name.toUpperCase() : name, name]));
+  for (const name of INHERITED_NAMES) {
+    const value = ours[spelled.get(name) ?? name];
+    // An exported shell function is code, not data.
+    if (value !== undefined && !value.startsWith("()")) environment[name] = value;
+  }
+  return { ...environment, ...own };
+}

@@ -1,0 +1,181 @@
+// One attempt at a connection that succeeded: a client on a started transport. A connection goes through several of
+// these in its life; each is opened once and closed once.
+import { Client, ProtocolError, type Transport } from "@modelcontextprotocol/client";
+import { type Logger, TrunklineError } from "@trunkline/core";
+import type { ServerDefinition } from "../config/types.js";
+import { StdioTransport } from "./stdio-transport.js";
+import {
+  createTransport,
+  isOtherTransport,
+  type TransportContext,
+  type TransportKind,
+  transportOrder,
+} from "./transports.js";
+
+/** The lists a server may tell us have changed. */
+export type ListKind = "tools" | "prompts" | "resources";
+
+/** How this program introduces itself to servers. */
+export interface ClientInfo {
+  name: string;
+  version: string;
+}
+
+/** What is remembered of a server from one generation to the next, so that the same question is not asked twice. */
+export interface Verdict {
+  transport?: TransportKind;
+  /** The server speaks a legacy revision: the era probe can be left out. */
+  legacy?: boolean;
+}
+
+/** What opening a generation needs. */
+export interface GenerationOptions extends TransportContext {
+  definition: ServerDefinition;
+  clientInfo: ClientInfo;
+  verdict: Verdict;
+  logger: Logger;
+  onListChanged: (kind: ListKind) => void;
+  onClose: (generation: Generation) => void;
+  /** Told about every transport that is started, before it is known whether it works: its stderr explains a failure. */
+  onTransport: (transport: Transport) => void;
+}
+
+/** A live client. */
+export interface Generation {
+  readonly client: Client;
+  readonly transport: Transport;
+  /** The connection has ended, from whichever side. */
+  readonly closed: boolean;
+  /** Requests that are still waiting for their answer. */
+  inFlight: number;
+  close(): Promise<void>;
+}
+
+/** Which handshake to use. `auto` asks the server for its era first. */
+type Handshake = "auto" | "legacy" | { pin: string };
+
+const MODERN_REVISION = "2026-07-28";
+const UNSUPPORTED_REVISION_CODE = -32022;
+
+/** How long a stdio server may leave the question for its era unanswered before it counts as a legacy one. */
+const PROBE_TIMEOUT_MS = 3_000;
+
+/** Several list_changed in a row are one change. */
+const LIST_CHANGED_DEBOUNCE_MS = 50;
+
+/** Opens a generation, trying what the server may speak in the order the specification gives. */
+export async function openGeneration(options: GenerationOptions, signal: AbortSignal): Promise<Generation> {
+  const { definition, verdict } = options;
+  const order = verdict.transport === undefined ? transportOrder(definition) : [verdict.transport];
+  let firstFailure: unknown;
+  for (const [index, kind] of order.entries()) {
+    try {
+      const generation = await openWithTransport(options, kind, signal);
+      verdict.transport = kind;
+      verdict.legacy = generation.client.getProtocolEra() === "legacy";
+      return generation;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // The second failure is less telling than the first: the user configured the first transport.
+      firstFailure ??= error;
+      if (index === order.length - 1 || !isOtherTransport(error)) break;
+    }
+  }
+  throw firstFailure;
+}
+
+async function openWithTransport(
+  options: GenerationOptions,
+  kind: TransportKind,
+  signal: AbortSignal,
+): Promise<Generation> {
+  if (kind === "http+sse" || options.verdict.legacy)
+    return await openOnce(options, kind, { handshake: "legacy", signal });
+  let transport: Transport | undefined;
+  const observed = {
+    ...options,
+    onTransport: (started: Transport) => {
+      transport = started;
+      options.onTransport(started);
+    },
+  };
+  try {
+    return await openOnce(observed, kind, { handshake: "auto", signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // Some old servers end when they meet a request they do not know, and the probe is one: ask again as an old client.
+    if (transport instanceof StdioTransport && transport.exit !== undefined) {
+      return await openOnce(options, kind, { handshake: "legacy", signal });
+    }
+    // A slow modern server can miss the probe and then refuse the legacy handshake that followed it.
+    if (error instanceof ProtocolError && error.code === UNSUPPORTED_REVISION_CODE) {
+      return await openOnce(options, kind, { handshake: { pin: MODERN_REVISION }, signal });
+    }
+    throw error;
+  }
+}
+
+async function openOnce(
+  options: GenerationOptions,
+  kind: TransportKind,
+  { handshake, signal }: { handshake: Handshake; signal: AbortSignal },
+): Promise<Generation> {
+  const { definition, clientInfo, logger, onListChanged } = options;
+  const listChanged = (list: ListKind) => ({
+    // We list again ourselves: the SDK's own refresh would strip what it does not know.
+    autoRefresh: false,
+    debounceMs: LIST_CHANGED_DEBOUNCE_MS,
+    onChanged: () => onListChanged(list),
+  });
+  const client = new Client(clientInfo, {
+    capabilities: {},
+    versionNegotiation: { mode: handshake, probe: kind === "stdio" ? { timeoutMs: PROBE_TIMEOUT_MS } : {} },
+    listChanged: { tools: listChanged("tools"), prompts: listChanged("prompts"), resources: listChanged("resources") },
+  });
+  const transport = createTransport(definition, kind, options);
+  options.onTransport(transport);
+  let closed = false;
+  const generation: Generation = {
+    client,
+    transport,
+    inFlight: 0,
+    get closed() {
+      return closed;
+    },
+    async close() {
+      await client.close();
+      // A transport that never got as far as the client, or that the client has let go of, is closed by hand.
+      await transport.close();
+    },
+  };
+  client.onclose = () => {
+    closed = true;
+    options.onClose(generation);
+  };
+  client.onerror = (error) => logger.debug("transport error", { server: definition.name, error });
+  // An abort has to end the process as well, not only the waiting for it.
+  const onAbort = () => void transport.close().catch(() => {});
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    await client.connect(transport, { signal, timeout: definition.connectTimeoutMs });
+    if (signal.aborted) throw signal.reason;
+    return generation;
+  } catch (error) {
+    // The deadline's own reason says more than the closed connection that followed from it.
+    const cause = signal.aborted ? signal.reason : error;
+    await generation
+      .close()
+      .catch((closing: unknown) => logger.debug("closing after a failed connect", { error: closing }));
+    throw cause;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** The error for a definition that can never be connected. */
+export function unusableError(definition: ServerDefinition): TrunklineError | undefined {
+  if (definition.unusable === undefined) return undefined;
+  const { message, hint } = definition.unusable;
+  return new TrunklineError("CONFIG_INVALID", message, hint === undefined ? {} : { hint });
+}

@@ -1,0 +1,97 @@
+// Which transport a server is reached by, and which one to try when the first is not what the server speaks.
+import { setMaxListeners } from "node:events";
+import {
+  type FetchLike,
+  SdkHttpError,
+  SSEClientTransport,
+  SseError,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { type Logger, TrunklineError } from "@trunkline/core";
+import type { HttpServer, ServerDefinition, StdioServer } from "../config/types.js";
+import { serverEnvironment } from "./environment.js";
+import { StdioTransport } from "./stdio-transport.js";
+
+/** The transports of the protocol. `http+sse` is the one of its first revision. */
+export type TransportKind = "stdio" | "streamable-http" | "http+sse";
+
+/** What is needed to start a transport besides the server's definition. */
+export interface TransportContext {
+  logger: Logger;
+  /** Our own environment, of which a server gets the little it needs. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where a server without a `cwd` is started. */
+  workspaceFolder: string;
+}
+
+/** The transports to try, in order. */
+export function transportOrder(definition: ServerDefinition): readonly TransportKind[] {
+  switch (definition.type) {
+    case "stdio":
+      return ["stdio"];
+    case "http":
+      return ["streamable-http", "http+sse"];
+    case "sse":
+      return ["http+sse", "streamable-http"];
+  }
+}
+
+/** A transport that has not been started yet. */
+export function createTransport(
+  definition: ServerDefinition,
+  kind: TransportKind,
+  context: TransportContext,
+): Transport {
+  if (definition.type === "stdio") return createStdio(definition, context);
+  return kind === "http+sse" ? createSse(definition) : createStreamableHttp(definition);
+}
+
+/** Whether a failure means that the server does not speak this transport, as the specification describes it. */
+export function isOtherTransport(error: unknown): boolean {
+  if (error instanceof SseError) return error.code !== 401 && error.code !== 403;
+  if (!(error instanceof SdkHttpError)) return false;
+  const { status } = error;
+  return status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429;
+}
+
+function createStdio(definition: StdioServer, context: TransportContext): StdioTransport {
+  const { logger, env, workspaceFolder } = context;
+  return new StdioTransport({
+    command: definition.command,
+    args: definition.args,
+    cwd: definition.cwd ?? workspaceFolder,
+    env: serverEnvironment(definition.env, env),
+    onNoise: () => logger.debug("not a protocol message on stdout", { server: definition.name }),
+  });
+}
+
+function createStreamableHttp(definition: HttpServer): StreamableHTTPClientTransport {
+  return new StreamableHTTPClientTransport(parseUrl(definition), {
+    requestInit: { headers: { ...definition.headers } },
+    fetch: fetchForServers,
+  });
+}
+
+function createSse(definition: HttpServer): SSEClientTransport {
+  const headers = { ...definition.headers };
+  return new SSEClientTransport(parseUrl(definition), { requestInit: { headers }, fetch: fetchForServers });
+}
+
+function parseUrl({ name, url }: HttpServer): URL {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed !== undefined && /^https?:$/.test(parsed.protocol)) return parsed;
+  throw new TrunklineError(
+    "CONFIG_INVALID",
+    `Server "${name}" has the url "${url}", which is not an http or https address.`,
+    {
+      hint: "Is a variable in it unset?",
+    },
+  );
+}
+
+/** One signal is shared by all requests of a connection, and more than ten of them at a time are no leak. */
+const fetchForServers: FetchLike = (url, init) => {
+  if (init?.signal) setMaxListeners(0, init.signal);
+  return fetch(url, init);
+};

@@ -1,0 +1,83 @@
+// Cutting text to a number of characters. A character here is a code point, so that no text is cut within a surrogate pair;
+// where it costs next to nothing, a cut does not fall within what a person sees as one character either.
+import { TrunklineError } from "@trunkline/core";
+
+/** The beginning of a text. */
+export interface CutText {
+  readonly text: string;
+  readonly keptChars: number;
+  readonly leftOutChars: number;
+}
+
+/** Code units before and after a cut that are looked at to find where a visible character begins. */
+const WINDOW = 64;
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/**
+ * The text, or its first `maxChars` characters and a note that says how much was left out and how to get it. The note comes
+ * on top of the cap. `howToGet` ends the note's sentence; without it, the note names the raw result.
+ */
+export function capText(text: string, maxChars: number, howToGet?: string): string {
+  const cut = cutText(text, maxChars);
+  if (cut.leftOutChars === 0) return text;
+  const { leftOutChars, keptChars } = cut;
+  const note = leftOutNote({ leftOutChars, totalChars: keptChars + leftOutChars, howToGet });
+  return cut.text === "" ? note : `${cut.text}\n${note}`;
+}
+
+/** The first `maxChars` characters of a text, perhaps a few less so that a visible character stays whole. */
+export function cutText(text: string, maxChars: number): CutText {
+  if (Number.isNaN(maxChars) || maxChars < 0) {
+    throw new TrunklineError("INVALID_ARGUMENT", `A cap of ${maxChars} characters cannot be kept.`, {
+      hint: "Give 0 or more.",
+    });
+  }
+  const limit = Math.floor(maxChars);
+  let end = 0;
+  let chars = 0;
+  for (; end < text.length && chars < limit; chars++) end += codePointLength(text, end);
+  if (end >= text.length) return { text, keptChars: chars, leftOutChars: 0 };
+  const kept = text.slice(0, wholeCharacterEnd(text, end));
+  const keptChars = chars - countChars(text, kept.length, end);
+  return { text: kept, keptChars, leftOutChars: chars - keptChars + countChars(text, end, text.length) };
+}
+
+/** The sentence that stands in place of what was left out. */
+export function leftOutNote(left: { leftOutChars: number; totalChars: number; howToGet?: string | undefined }): string {
+  const { leftOutChars, totalChars, howToGet = "the raw result has all of them" } = left;
+  return `[${leftOutChars} of ${totalChars} characters left out; ${howToGet}]`;
+}
+
+/** Where the last visible character that ends at `end` or before really ends; `end` itself where that is hard to tell. */
+function wholeCharacterEnd(text: string, end: number): number {
+  if (end === 0 || isPlain(text, end)) return end;
+  // Segmenting has to begin where a character surely begins, or flags and families would be paired up wrongly.
+  let start = end;
+  while (start > 0 && end - start < WINDOW && !isPlain(text, start)) start--;
+  if (start > 0 && !isPlain(text, start)) return end;
+  let boundary = start;
+  for (const { index, segment } of graphemes.segment(text.slice(start, end + WINDOW))) {
+    if (start + index > end) break;
+    boundary = start + index;
+    if (boundary + segment.length > end) break;
+  }
+  // One visible character that fills the whole cap: a part of it says more than nothing.
+  return boundary === 0 ? end : boundary;
+}
+
+/** A character that joins with nothing before it. */
+function isPlain(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0x20 && unit < 0x7f;
+}
+
+function codePointLength(text: string, at: number): number {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+}
+
+function countChars(text: string, from: number, to: number): number {
+  let chars = 0;
+  for (let at = from; at < to; at += codePointLength(text, at)) chars++;
+  return chars;
+}

@@ -1,0 +1,213 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: configuration files are full of them
+import { mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/index.js";
+import { Place, said, server } from "./place.js";
+
+const one = (name: string, extra: Record<string, unknown> = {}) => ({
+  mcpServers: { [name]: { command: name, ...extra } },
+});
+const names = (config: { servers: readonly { name: string }[] }) => config.servers.map(({ name }) => name);
+
+describe("finding configuration", () => {
+  it("runs without servers where there is no file, and says where one would be looked for first", async () => {
+    using place = new Place();
+    const config = await place.load();
+    expect(config).toMatchObject({ exists: false, servers: [], diagnostics: [], rejected: [], secrets: [] });
+    expect(config.path).toBe(join(place.cwd, ".trunkline", "mcp.json"));
+    expect(config.files.map(({ path, scope, exists }) => [path, scope, exists])).toEqual([
+      [join(place.cwd, ".trunkline", "mcp.json"), "project", false],
+      [join(place.cwd, ".trunkline", "settings.json"), "project", false],
+      [join(place.home, "settings.json"), "user", false],
+    ]);
+  });
+
+  it("takes the file given with --mcp as the whole configuration", async () => {
+    using place = new Place({
+      "work.json": one("named"),
+      ".trunkline/mcp.json": one("project"),
+      "home/settings.json": one("user"),
+      ".env": "TRUNKLINE_MCP_FILE=other.json",
+    });
+    const config = await place.load({ mcpPath: "./work.json", env: { TRUNKLINE_MCP_FILE: "missing.json" } });
+    expect(names(config)).toEqual(["named"]);
+    expect(config.files).toHaveLength(1);
+    expect(config).toMatchObject({ path: join(place.cwd, "work.json"), exists: true });
+    expect(server(config, "named")).toMatchObject({ scope: "explicit", trusted: true });
+  });
+
+  describe("TRUNKLINE_MCP_FILE", () => {
+    it.each([
+      ["the environment beats .env", { TRUNKLINE_MCP_FILE: "a.json" }, "TRUNKLINE_MCP_FILE=b.json", ["a"]],
+      ["an empty variable does not", { TRUNKLINE_MCP_FILE: "" }, "TRUNKLINE_MCP_FILE=b.json", ["b"]],
+      ["export and quotes are understood", {}, "# a comment\nexport TRUNKLINE_MCP_FILE='b.json'", ["b"]],
+      ["an empty one in .env names nothing", {}, "TRUNKLINE_MCP_FILE=", ["project"]],
+      ["a commented one names nothing", {}, "# TRUNKLINE_MCP_FILE=b.json", ["project"]],
+    ])("%s", async (_, env, dotEnv, expected) => {
+      using place = new Place({
+        "a.json": one("a"),
+        "b.json": one("b"),
+        ".env": dotEnv,
+        ".trunkline/mcp.json": one("project"),
+      });
+      expect(names(await place.load({ env }))).toEqual(expected);
+    });
+
+    it("comes from the nearest .env upward, and is relative to the folder of that file", async () => {
+      using place = new Place({
+        ".env": "TRUNKLINE_MCP_FILE=outer.json",
+        "outer.json": one("outer"),
+        "a/.env": "TRUNKLINE_MCP_FILE=inner.json",
+        "a/inner.json": one("inner"),
+        "a/b/.env": "OTHER=1",
+        "c/file": "",
+      });
+      const inner = await place.load({ cwd: join(place.cwd, "a", "b") });
+      expect(names(inner)).toEqual(["inner"]);
+      expect(said(inner).join()).toContain(`TRUNKLINE_MCP_FILE in ${join(place.cwd, "a", ".env")}`);
+      expect(names(await place.load({ cwd: join(place.cwd, "c") }))).toEqual(["outer"]);
+    });
+
+    it("counts as confirmed by the environment, but not by a .env, which comes with the project", async () => {
+      using place = new Place({ "a.json": one("a"), ".env": "TRUNKLINE_MCP_FILE=a.json" });
+      expect(server(await place.load({ env: { TRUNKLINE_MCP_FILE: "a.json" } }), "a")).toMatchObject({ trusted: true });
+      expect(server(await place.load(), "a")).toMatchObject({ scope: "project", trusted: false });
+      expect(server(await place.load({ isTrusted: () => true }), "a")).toMatchObject({ trusted: true });
+    });
+
+    it("is not looked for above the root of the git repository", async () => {
+      using place = new Place();
+      place.write("../.env", "TRUNKLINE_MCP_FILE=x.json");
+      expect((await place.load()).exists).toBe(false);
+    });
+
+    it.each(["missing.json", "broken.json"])("makes it an error when the file is %s", async (file) => {
+      using place = new Place({ ".env": `TRUNKLINE_MCP_FILE=${file}`, "broken.json": "{" });
+      await expect(place.load()).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    });
+  });
+
+  it("looks for project files upward to the git root, and the folder found is the workspace folder", async () => {
+    using place = new Place({ ".trunkline/mcp.json": one("here", { args: ["${workspaceFolder}"], cwd: "sub" }) });
+    const cwd = join(place.cwd, "deep", "er");
+    mkdirSync(cwd, { recursive: true });
+    const config = await place.load({ cwd });
+    expect(config.workspaceFolder).toBe(place.cwd);
+    expect(server(config, "here")).toMatchObject({ args: [place.cwd], cwd: join(place.cwd, "sub") });
+    mkdirSync(join(place.cwd, "deep", ".git"));
+    expect((await place.load({ cwd })).exists).toBe(false);
+  });
+
+  it("lets the nearest project file win", async () => {
+    using place = new Place({ ".trunkline/mcp.json": one("outer"), "a/.trunkline/mcp.json": one("inner") });
+    expect(names(await place.load({ cwd: join(place.cwd, "a") }))).toEqual(["inner"]);
+  });
+
+  it("merges by name: mcp.json over the project's settings over the user's", async () => {
+    using place = new Place({
+      ".trunkline/mcp.json": { servers: { a: { type: "stdio", command: "from-mcp" } } },
+      ".trunkline/settings.json": { mcpServers: { a: { command: "no" }, b: { command: "from-project" } } },
+      "home/settings.json": {
+        mcpServers: { a: { command: "no" }, b: { command: "no" }, c: { command: "from-user" } },
+        theme: "dark",
+      },
+    });
+    const config = await place.load();
+    expect(config.servers.map((s) => [s.name, s.type === "stdio" && s.command, s.scope, s.dialect])).toEqual([
+      ["a", "from-mcp", "project", "servers"],
+      ["b", "from-project", "project", "mcpServers"],
+      ["c", "from-user", "user", "mcpServers"],
+    ]);
+    expect(config.path).toBe(join(place.cwd, ".trunkline", "mcp.json"));
+  });
+
+  it("always says that a project's entry shadows the user's", async () => {
+    using place = new Place({ ".trunkline/settings.json": one("a"), "home/settings.json": one("a") });
+    const { diagnostics } = await place.load();
+    expect(diagnostics).toEqual([
+      {
+        severity: "note",
+        server: "a",
+        file: join(place.cwd, ".trunkline", "settings.json"),
+        line: 3,
+        column: 5,
+        message: expect.stringContaining(`instead of the user's own in ${join(place.home, "settings.json")}`),
+      },
+    ]);
+  });
+
+  it("uses the user's entry where the project's is malformed", async () => {
+    using place = new Place({ ".trunkline/mcp.json": { servers: { a: { args: 1 } } }, "home/settings.json": one("a") });
+    const config = await place.load();
+    expect(server(config, "a").scope).toBe("user");
+    expect(config.rejected).toEqual([{ name: "a", scope: "project", file: config.path }]);
+  });
+
+  it("counts the user's file once, as the user's, where the working directory is the home folder", async () => {
+    using place = new Place({ "home/settings.json": one("a"), "home/mcp.json": one("b") });
+    const isTrusted = () => expect.unreachable("nothing of the user's needs confirmation");
+    const config = await place.load({ cwd: dirname(place.home), trustAll: false, isTrusted });
+    expect(config.servers.map(({ name, scope, trusted }) => [name, scope, trusted])).toEqual([
+      ["b", "user", true],
+      ["a", "user", true],
+    ]);
+    expect(config.files.map(({ scope }) => scope)).toEqual(["user", "user"]);
+    expect(said(config)).toEqual([]);
+    expect(config.workspaceFolder).toBe(dirname(place.home));
+  });
+
+  it("counts it once through a link as well", async () => {
+    using place = new Place({ "home/settings.json": one("a") });
+    symlinkSync(place.home, join(place.cwd, ".trunkline"));
+    const config = await place.load({ trustAll: false });
+    expect(config.files.filter(({ exists }) => exists).map(({ scope }) => scope)).toEqual(["user"]);
+    expect(server(config, "a").trusted).toBe(true);
+  });
+
+  it("has no user settings without a home", async () => {
+    using place = new Place({ "home/settings.json": one("a") });
+    expect((await loadConfig({ cwd: place.cwd })).servers).toEqual([]);
+  });
+
+  it.each([
+    ["work.json", ".", "."],
+    ["a/b/work.json", "a", "."],
+    ["a/.vscode/mcp.json", ".", "a"],
+    ["a/.cursor/mcp.json", "a", "a"],
+  ])("takes for the explicit file %s in %s the workspace folder %s", async (file, cwd, expected) => {
+    using place = new Place({ [file]: one("x"), "a/file": "" });
+    const config = await place.load({ cwd: join(place.cwd, cwd), mcpPath: join(place.cwd, file) });
+    expect(config.workspaceFolder).toBe(join(place.cwd, expected));
+  });
+
+  it("stops when the signal is aborted", async () => {
+    using place = new Place({ ".trunkline/mcp.json": one("a") });
+    await expect(place.load({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+  });
+});
+
+describe("trust", () => {
+  it("trusts nothing of a project by default, and asks with path and fingerprint", async () => {
+    using place = new Place({
+      ".trunkline/mcp.json": one("a"),
+      ".trunkline/settings.json": one("b"),
+      "home/settings.json": one("c"),
+    });
+    const asked: { path: string; fingerprint: string }[] = [];
+    const untrusted = await place.load({ trustAll: false });
+    expect(untrusted.servers.map(({ name, trusted }) => [name, trusted])).toEqual([
+      ["a", false],
+      ["b", false],
+      ["c", true],
+    ]);
+    const config = await place.load({
+      trustAll: false,
+      isTrusted: async (file) => asked.push(file) > 0 && file.path.endsWith("mcp.json"),
+    });
+    expect(config.servers.map(({ trusted }) => trusted)).toEqual([true, false, true]);
+    expect(asked).toEqual(config.files.slice(0, 2).map(({ path, fingerprint }) => ({ path, fingerprint })));
+    expect(asked[0]?.fingerprint).toMatch(/^[0-9a-f]{64}$/);
+    expect((await place.load()).servers.every(({ trusted }) => trusted)).toBe(true);
+  });
+});

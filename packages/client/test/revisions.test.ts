@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import { REVISIONS } from "../src/revisions.generated.js";
+import {
+  definesInputRequest,
+  definesMethod,
+  isSupportedRevision,
+  LATEST_PROTOCOL_VERSION,
+  type MethodDirection,
+  requireMethod,
+  revisionFacts,
+  revisionsDefining,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "../src/revisions.js";
+
+const ALL = [...SUPPORTED_PROTOCOL_VERSIONS];
+const LEGACY = ALL.slice(0, 4);
+const TO_SERVER = "client-to-server";
+const TO_CLIENT = "server-to-client";
+
+describe("the supported revisions", () => {
+  it("are the five of the table, oldest first, the last one being the latest", () => {
+    expect(ALL).toEqual(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
+    expect(Object.keys(REVISIONS)).toEqual(ALL);
+    expect(LATEST_PROTOCOL_VERSION).toBe(ALL.at(-1));
+    expect(ALL.every(isSupportedRevision)).toBe(true);
+  });
+
+  it.each(["2024-10-07", "2099-01-01", "", "draft", "__proto__", "toString"])("do not include %j", (revision) => {
+    expect(isSupportedRevision(revision)).toBe(false);
+    expect(definesMethod(revision, "tools/call", TO_SERVER)).toBe(false);
+    expect(definesInputRequest(revision, "roots/list")).toBe(false);
+    expect(() => requireMethod(revision, "tools/call")).toThrowError(
+      expect.objectContaining({
+        code: "PROTOCOL",
+        message: `Revision ${revision} of the protocol is not supported.`,
+        hint: `Supported are ${ALL.join(", ")}.`,
+      }),
+    );
+  });
+
+  it.each([
+    ["2024-11-05", 79],
+    ["2025-03-26", 83],
+    ["2025-06-18", 91],
+    ["2025-11-25", 145],
+    ["2026-07-28", 155],
+  ])("have the definitions of their schema: %s has %d", (revision, definitions) => {
+    expect(revisionFacts(revision).definitions).toBe(definitions);
+  });
+});
+
+describe("what the revisions define", () => {
+  it.each<[method: string, direction: MethodDirection, revisions: readonly string[]]>([
+    ["tools/list", TO_SERVER, ALL],
+    ["tools/call", TO_SERVER, ALL],
+    ["resources/read", TO_SERVER, ALL],
+    ["completion/complete", TO_SERVER, ALL],
+    ["tools/call", TO_CLIENT, []],
+    ["initialize", TO_SERVER, LEGACY],
+    ["notifications/initialized", TO_SERVER, LEGACY],
+    ["ping", TO_SERVER, LEGACY],
+    ["ping", TO_CLIENT, LEGACY],
+    ["logging/setLevel", TO_SERVER, LEGACY],
+    ["resources/subscribe", TO_SERVER, LEGACY],
+    ["resources/unsubscribe", TO_SERVER, LEGACY],
+    ["notifications/roots/list_changed", TO_SERVER, LEGACY],
+    ["roots/list", TO_CLIENT, LEGACY],
+    ["roots/list", TO_SERVER, []],
+    ["sampling/createMessage", TO_CLIENT, LEGACY],
+    ["elicitation/create", TO_CLIENT, ["2025-06-18", "2025-11-25"]],
+    ["elicitation/create", TO_SERVER, []],
+    ["notifications/elicitation/complete", TO_CLIENT, ["2025-11-25"]],
+    ["tasks/get", TO_SERVER, ["2025-11-25"]],
+    ["tasks/result", TO_SERVER, ["2025-11-25"]],
+    ["tasks/list", TO_CLIENT, ["2025-11-25"]],
+    ["tasks/cancel", TO_CLIENT, ["2025-11-25"]],
+    ["notifications/tasks/status", TO_SERVER, ["2025-11-25"]],
+    ["notifications/tasks/status", TO_CLIENT, ["2025-11-25"]],
+    ["server/discover", TO_SERVER, ["2026-07-28"]],
+    ["subscriptions/listen", TO_SERVER, ["2026-07-28"]],
+    ["notifications/subscriptions/acknowledged", TO_CLIENT, ["2026-07-28"]],
+    ["notifications/message", TO_CLIENT, ALL],
+    ["notifications/progress", TO_CLIENT, ALL],
+    ["notifications/progress", TO_SERVER, LEGACY],
+    ["notifications/cancelled", TO_SERVER, ALL],
+    ["notifications/cancelled", TO_CLIENT, ALL],
+    ["notifications/tools/list_changed", TO_CLIENT, ALL],
+    ["notifications/tools/list_changed", TO_SERVER, []],
+    ["no/such/method", TO_SERVER, []],
+  ])("%s %s: %j", (method, direction, revisions) => {
+    expect(ALL.filter((revision) => definesMethod(revision, method, direction))).toEqual(revisions);
+    expect(revisionsDefining(method, direction)).toEqual(revisions);
+  });
+
+  it("includes no requests from a server in 2026-07-28, which asks within results instead", () => {
+    const { requests, inputRequests } = revisionFacts("2026-07-28");
+    expect(requests[TO_CLIENT]).toEqual([]);
+    expect(inputRequests).toEqual(["elicitation/create", "roots/list", "sampling/createMessage"]);
+    for (const revision of LEGACY) expect(revisionFacts(revision).inputRequests).toEqual([]);
+    expect(definesInputRequest("2026-07-28", "elicitation/create")).toBe(true);
+    expect(definesInputRequest("2025-11-25", "elicitation/create")).toBe(false);
+    expect(definesInputRequest("2026-07-28", "tools/call")).toBe(false);
+  });
+
+  it("tells the newest revision that has the handshake", () => {
+    expect(revisionsDefining("initialize").at(-1)).toBe("2025-11-25");
+  });
+});
+
+describe("a method that is required", () => {
+  it.each([
+    ["2025-11-25", "tools/call", undefined],
+    ["2024-11-05", "notifications/initialized", undefined],
+    ["2026-07-28", "elicitation/create", undefined],
+    ["2025-06-18", "elicitation/create", TO_CLIENT],
+  ] as const)("is let through where revision %s defines %s", (revision, method, direction) => {
+    expect(() => requireMethod(revision, method, direction)).not.toThrow();
+  });
+
+  it.each([
+    ["2026-07-28", "ping", "2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"],
+    ["2026-07-28", "logging/setLevel", "2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"],
+    ["2024-11-05", "elicitation/create", "2025-06-18, 2025-11-25, 2026-07-28"],
+    ["2025-11-25", "server/discover", "2026-07-28"],
+    ["2025-06-18", "tasks/get", "2025-11-25"],
+  ])("is an error that says who has it where revision %s does not define %s", (revision, method, definedBy) => {
+    expect(() => requireMethod(revision, method)).toThrowError(
+      expect.objectContaining({
+        code: "PROTOCOL",
+        message: `Revision ${revision} does not define method ${method}.`,
+        hint: `It is defined by ${definedBy}.`,
+        data: { revision, method, definedBy: definedBy.split(", ") },
+      }),
+    );
+  });
+
+  it("says so where no revision has it", () => {
+    expect(() => requireMethod("2025-11-25", "tools/destroy")).toThrowError(
+      expect.objectContaining({ hint: "No supported revision defines it." }),
+    );
+  });
+
+  it("is an error in the wrong direction", () => {
+    expect(() => requireMethod("2026-07-28", "elicitation/create", TO_CLIENT)).toThrowError(
+      expect.objectContaining({
+        message: "Revision 2026-07-28 does not define method elicitation/create from server to client.",
+        hint: "It is defined by 2025-06-18, 2025-11-25.",
+      }),
+    );
+  });
+});
