@@ -1,8 +1,8 @@
 // The client as a library: node examples/embed-the-client/main.js
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import { isTrunklineError } from "@trunkline/core";
 import { loadConfig, openHub } from "@trunkline/client";
+import { isTrunklineError } from "@trunkline/core";
 
 const config = await loadConfig({
   cwd: fileURLToPath(new URL("../..", import.meta.url)),

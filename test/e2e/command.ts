@@ -30,7 +30,11 @@ export class Place implements Disposable {
   readonly cwd = join(this.base, "project");
   readonly home = join(this.base, "home");
 
-  constructor(files: Record<string, unknown> = {}) {
+  readonly env: Readonly<Record<string, string>>;
+
+  /** `env` is what every run in this place has besides PATH and HOME. */
+  constructor(files: Record<string, unknown> = {}, env: Readonly<Record<string, string>> = {}) {
+    this.env = env;
     mkdirSync(this.cwd);
     mkdirSync(this.home);
     for (const [path, content] of Object.entries(files)) this.write(path, content);
@@ -48,7 +52,7 @@ export class Place implements Disposable {
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {
     return spawn(process.execPath, [bin, ...args], {
       cwd: options.cwd ?? this.cwd,
-      env: { PATH: process.env.PATH, HOME: this.home, ...options.env },
+      env: { PATH: process.env.PATH, HOME: this.home, ...this.env, ...options.env },
       stdio: ["pipe", "pipe", "pipe"],
     });
   }

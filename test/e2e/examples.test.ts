@@ -9,7 +9,9 @@ const folders = readdirSync(join(root, "examples"), { withFileTypes: true }).fil
 
 describe("the example", () => {
   it.each(folders.map(({ name }) => name))("%s runs and finds everything as it says", async (name) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(root, "examples", name, "main.js")], { cwd: root });
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, "examples", name, "main.js")], {
+      cwd: root,
+    });
     expect(stdout).toMatch(/^done$/m);
   });
 });

@@ -2,6 +2,7 @@
 import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/client";
 import { askYesNo, isAtTerminal } from "./ask.js";
 import type { CommandContext } from "./context.js";
+import { printable } from "./printable.js";
 
 /** A project's file that would run something. */
 export type RunnableFile = ConfigFile & TrustSubject;
@@ -24,14 +25,17 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
   );
   if (files.length === 0) return false;
   if (!isAtTerminal()) {
-    const names = config.servers.filter(({ trusted }) => !trusted).map(({ name }) => name);
+    const names = config.servers
+      .filter(({ trusted, disabled }) => !trusted && !disabled)
+      .map(({ name }) => printable(name));
     context.note(
       `${quantity(names.length, "server")} of this project ${names.length === 1 ? "is" : "are"} not started, because nobody has confirmed what would run: ${names.join(", ")}. \`trunkline trust\` shows and confirms it.`,
     );
     return false;
   }
   context.note("This project would start programs or reach servers that you have not confirmed yet.");
-  for (const line of describeFiles(files)) context.note(line);
+  // Past the redactor: a project that puts its command into env as well must not have it hidden from who confirms it.
+  for (const line of describeFiles(files)) process.stderr.write(`${line}\n`);
   if (!(await askYesNo(context, "Confirm them?"))) {
     context.note("Not confirmed. `trunkline trust` asks again.");
     return false;
@@ -43,7 +47,7 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
 /** The lines that show what files would run. */
 export function* describeFiles(files: readonly ConfigFile[]): Generator<string> {
   for (const { path, wouldRun } of files) {
-    yield `${path}`;
+    yield path;
     for (const { name, what } of wouldRun) yield `  ${name}: ${what}`;
   }
 }

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: substitutions are what is tested here
 import {
   chmodSync,
   mkdtempSync,
@@ -145,6 +144,12 @@ const CASES: { what: string; name?: string; text: string; edits: ConfigEdit | Co
       { op: "remove", name: "c" },
     ],
     after: '{ "servers": { "a": { "command": "x" } } }',
+  },
+  {
+    what: "a comment that ends right before the last entry stays a comment",
+    text: '{ "servers": { "a": {}, // about b\n"b": {} } }',
+    edits: { op: "remove", name: "b" },
+    after: '{ "servers": { "a": {} // about b\n } }',
   },
   {
     what: "a byte order mark and a bad escape stay",

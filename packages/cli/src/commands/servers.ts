@@ -71,7 +71,7 @@ export async function changeServer(
   const holders: WriteTarget[] = [];
   for (const file of files) {
     const names = await namesIn(context, file.path);
-    for (const known_ of names) known.add(known_);
+    for (const each of names) known.add(each);
     if (names.includes(name)) holders.push(file);
   }
   const [target, ...others] = holders;

@@ -40,6 +40,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   }
   const open = [];
   for (const file of files) if (!(await store.isTrusted(file))) open.push(file);
+  // Not redacted: the texts are those of the file, and a value in env must not hide the same text in a command.
   for (const line of describeFiles(files)) context.out(line);
   if (open.length === 0) {
     context.out("Already confirmed.");

@@ -40,7 +40,7 @@ export function removeJson(text: string, path: readonly string[]): string {
     const from = comma ?? end;
     const spaces = isLast ? 0 : (/^\s*/.exec(text.slice(from))?.[0].length ?? 0);
     const head = text.slice(0, property.offset);
-    result = (isLast && previous !== undefined ? head.trimEnd() : head) + text.slice(from + spaces);
+    result = (isLast && previous !== undefined ? head.replace(/[ \t]+$/, "") : head) + text.slice(from + spaces);
   }
   // The last one had no comma: the one before it must not have one either.
   if (isLast && comma === undefined && previous !== undefined) {
@@ -91,7 +91,7 @@ function commaAfter(text: string, offset: number): number | undefined {
 
 /** The offset behind a comment on the same line; the offset itself where there is none. */
 function endOfLineComment(text: string, offset: number): number {
-  const found = /^[^\S\n]*(?:\/\/[^\r\n]*|\/\*[^\n]*?\*\/(?=[^\S\n]*(?:\r?\n|$)))/.exec(text.slice(offset));
+  const found = /^[^\S\n]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\n])*\*\/(?=[^\S\n]*(?:\r?\n|$)))/.exec(text.slice(offset));
   return offset + (found?.[0].length ?? 0);
 }
 

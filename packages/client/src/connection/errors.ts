@@ -107,8 +107,16 @@ function explain(error: unknown, { server, exit, stderr }: ConnectFailure): Expl
   return server.type === "stdio" ? protocolFailure(error, name) : networkFailure(error, server);
 }
 
-function networkFailure(error: unknown, { name, url }: HttpServer): Explanation {
+/** The code of the network failure underneath, for which the SDK's own codes are no answer. */
+export function networkCodeOf(error: unknown): string | undefined {
   const code = systemCodeOf(error);
+  return code === undefined || SDK_CODES.has(code) ? undefined : code;
+}
+
+const SDK_CODES: ReadonlySet<string> = new Set(Object.values(SdkErrorCode));
+
+function networkFailure(error: unknown, { name, url }: HttpServer): Explanation {
+  const code = networkCodeOf(error);
   const at = `Server "${name}" at ${url}`;
   if (code === "ECONNREFUSED") {
     const hint = "Nothing listens there: is the server running, and is the port right?";
@@ -213,7 +221,7 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
       data: { status: error.status },
     });
   }
-  const code = systemCodeOf(error);
+  const code = networkCodeOf(error);
   if (code !== undefined || error instanceof TypeError) {
     return new TrunklineError("CONNECTION_FAILED", `${what} failed: ${code ?? messageOf(error)}.`, {
       cause: error,

@@ -1,8 +1,9 @@
 // One attempt at a connection that succeeded: a client on a started transport. A connection goes through several of
 // these in its life; each is opened once and closed once.
-import { Client, ProtocolError, type Transport } from "@modelcontextprotocol/client";
+import { Client, ProtocolError, SdkError, SdkErrorCode, type Transport } from "@modelcontextprotocol/client";
 import { type Logger, TrunklineError } from "@trunkline/core";
 import type { ServerDefinition } from "../config/types.js";
+import { networkCodeOf } from "./errors.js";
 import { StdioTransport } from "./stdio-transport.js";
 import {
   createTransport,
@@ -57,7 +58,7 @@ type Handshake = "auto" | "legacy" | { pin: string };
 const MODERN_REVISION = "2026-07-28";
 const UNSUPPORTED_REVISION_CODE = -32022;
 
-/** How long a stdio server may leave the question for its era unanswered before it counts as a legacy one. */
+/** How long a server may leave the question for its era unanswered before it counts as a legacy one. */
 const PROBE_TIMEOUT_MS = 3_000;
 
 /** Several list_changed in a row are one change. */
@@ -111,8 +112,15 @@ async function openWithTransport(
     if (error instanceof ProtocolError && error.code === UNSUPPORTED_REVISION_CODE) {
       return await openOnce(options, kind, { handshake: { pin: MODERN_REVISION }, signal });
     }
+    // A legacy server may meet the probe with anything: an error page, a broken answer, silence. Only an outage is one.
+    if (isUnusableProbe(error)) return await openOnce(options, kind, { handshake: "legacy", signal });
     throw error;
   }
+}
+
+function isUnusableProbe(error: unknown): boolean {
+  if (!(error instanceof SdkError) || networkCodeOf(error) !== undefined) return false;
+  return error.code === SdkErrorCode.EraNegotiationFailed || error.code === SdkErrorCode.RequestTimeout;
 }
 
 async function openOnce(
@@ -129,7 +137,7 @@ async function openOnce(
   });
   const client = new Client(clientInfo, {
     capabilities: {},
-    versionNegotiation: { mode: handshake, probe: kind === "stdio" ? { timeoutMs: PROBE_TIMEOUT_MS } : {} },
+    versionNegotiation: { mode: handshake, probe: { timeoutMs: PROBE_TIMEOUT_MS } },
     listChanged: { tools: listChanged("tools"), prompts: listChanged("prompts"), resources: listChanged("resources") },
   });
   const transport = createTransport(definition, kind, options);

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: configuration files are full of them
 // The configurations of the design document, as they are written there.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: configuration files are full of them
 import { sep } from "node:path";
 import { describe, expect, it } from "vitest";
 import { expandEnv, parseEnvFile } from "../../src/index.js";

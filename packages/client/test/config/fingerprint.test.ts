@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: configuration files are full of them
 import { describe, expect, it } from "vitest";
 import { loadText } from "./place.js";
 

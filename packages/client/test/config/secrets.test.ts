@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: configuration files are full of them
 import { REDACTED, Redactor } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { Place } from "./place.js";
