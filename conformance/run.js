@@ -10,7 +10,15 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { startProductServer } from "./product-server.js";
-import { allScenarios, HERE, installSuite, ROOT, requiredScenarios, runScenarios } from "./suite.js";
+import {
+  allScenarios,
+  HERE,
+  installSuite,
+  ROOT,
+  requiredScenarios,
+  runClientScenarios,
+  runServerScenarios,
+} from "./suite.js";
 import { hasFailed, judge, table } from "./verdict.js";
 
 /** @import { Report, Scenario, Side } from "./suite.js" */
@@ -75,7 +83,7 @@ async function main({ sides, sets, scenario, update }, signal) {
       if (chosen.length === 0) continue;
       console.error(`${side} ${set}: ${chosen.length} scenarios …`);
       const whole = chosen.length === scenarios.length;
-      const reports = await run(side, set, { scenarios: chosen, signal });
+      const reports = await run(side, set, { scenarios: chosen, whole, signal });
       signal.throwIfAborted();
       const before = whole && !update ? baseline[side]?.[set] : undefined;
       const verdict = judge({ side, set, reports, expectations, baseline: before, whole });
@@ -96,16 +104,15 @@ async function main({ sides, sets, scenario, update }, signal) {
 /**
  * @param {Side} side
  * @param {string} set
- * @param {{ scenarios: readonly Scenario[], signal: AbortSignal }} options
+ * @param {{ scenarios: readonly Scenario[], whole: boolean, signal: AbortSignal }} options
  * @returns {Promise<Report[]>}
  */
-async function run(side, set, { scenarios, signal }) {
-  const revision = set === "all" ? undefined : set;
-  const common = { side, name: `${side}-${set}`, scenarios, revision, signal };
-  if (side === "client") return await runScenarios({ ...common, target: ["--command", CLIENT_COMMAND] });
-  const server = await startProductServer(signal);
+async function run(side, set, options) {
+  const common = { ...options, name: `${side}-${set}`, revision: set === "all" ? undefined : set };
+  if (side === "client") return await runClientScenarios({ ...common, command: CLIENT_COMMAND });
+  const server = await startProductServer(options.signal);
   try {
-    return await runScenarios({ ...common, target: ["--url", server.url] });
+    return await runServerScenarios({ ...common, url: server.url });
   } finally {
     await server.stop();
   }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** @typedef {"client" | "server"} Side What is under test. */
@@ -92,57 +92,93 @@ export async function allScenarios(side, signal) {
 }
 
 /**
- * Runs scenarios and reads what came of them. Each gets a run of the suite of its own: in one run the suite starts every
- * client at once, and on a small machine the time limits of the client then decide, not the protocol.
+ * Runs scenarios against a client, each in a run of the suite of its own: in one run the suite starts every client at
+ * once, and on a small machine the time limits of the client then decide, not the protocol.
  * @param {object} run
- * @param {Side} run.side
  * @param {string} run.name Names the folder of the results.
  * @param {readonly Scenario[]} run.scenarios
- * @param {readonly string[]} run.target What is under test, as arguments of the suite.
+ * @param {string} run.command What the suite runs, from the root of the repository.
  * @param {string | undefined} run.revision Undefined leaves it to each scenario.
  * @param {AbortSignal} run.signal
  * @returns {Promise<Report[]>}
  */
-export async function runScenarios({ side, name, scenarios, target, revision, signal }) {
-  const folder = join(RESULTS, name);
-  await rm(folder, { recursive: true, force: true });
-  const version = revision === undefined ? [] : ["--spec-version", revision, "--force"];
+export async function runClientScenarios({ name, scenarios, command, revision, signal }) {
+  const folder = await emptyFolder(name);
   /** @type {Map<string, Report>} */
   const reports = new Map();
   const waiting = [...scenarios];
   const worker = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const output = join(folder, next.name.replaceAll("/", "-"));
-      const log = await openLog(join(output, "suite.txt"));
-      const args = [side, ...target, "--scenario", next.name, ...version, "--output-dir", output];
-      await runToEnd(suiteNode(), [SUITE, ...args], { log, signal, limitMs: SCENARIO_LIMIT_MS });
-      reports.set(next.name, await readReport(next, output, side));
+      const log = await openLog(join(folder, `${next.name.replaceAll("/", "-")}.txt`));
+      const args = [SUITE, "client", "--command", command, "--output-dir", folder, ...oneScenario(next, revision)];
+      await runToEnd(suiteNode(), args, { log, signal, limitMs: SCENARIO_LIMIT_MS });
+      reports.set(next.name, await readReport(next, join(folder, dirname(next.name)), basename(next.name)));
     }
   };
-  // A server answers one scenario at a time: some of them count its notifications.
-  const width = side === "server" ? 1 : availableParallelism();
-  await Promise.all(Array.from({ length: width }, worker));
-  return scenarios.flatMap(({ name }) => reports.get(name) ?? []);
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+  return scenarios.flatMap((scenario) => reports.get(scenario.name) ?? []);
+}
+
+/**
+ * Runs scenarios against a server. The suite takes them one after the other.
+ * @param {object} run
+ * @param {string} run.name Names the folder of the results.
+ * @param {readonly Scenario[]} run.scenarios
+ * @param {string} run.url
+ * @param {string | undefined} run.revision Undefined leaves it to each scenario.
+ * @param {boolean} run.whole Whether these are all the scenarios there are.
+ * @param {AbortSignal} run.signal
+ * @returns {Promise<Report[]>}
+ */
+export async function runServerScenarios({ name, scenarios, url, revision, whole, signal }) {
+  const folder = await emptyFolder(name);
+  const everything = revision === undefined ? ["--suite", "all"] : ["--requirements", revision];
+  const selections = whole ? [everything] : scenarios.map((scenario) => oneScenario(scenario, revision));
+  for (const [index, selection] of selections.entries()) {
+    const log = await openLog(join(folder, `suite-${index}.txt`));
+    const args = [SUITE, "server", "--url", url, "--output-dir", folder, ...selection];
+    await runToEnd(suiteNode(), args, { log, signal, limitMs: RUN_LIMIT_MS });
+  }
+  return await Promise.all(scenarios.map((scenario) => readReport(scenario, folder, `server-${scenario.name}`)));
 }
 
 /**
  * @param {Scenario} scenario
- * @param {string} output
- * @param {Side} side
+ * @param {string | undefined} revision
+ */
+function oneScenario({ name }, revision) {
+  return ["--scenario", name, ...(revision === undefined ? [] : ["--spec-version", revision, "--force"])];
+}
+
+/** @param {string} name */
+async function emptyFolder(name) {
+  const folder = join(RESULTS, name);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  return folder;
+}
+
+/**
+ * Reads the folder of one scenario, whose name is a prefix and the time.
+ * @param {Scenario} scenario
+ * @param {string} parent
+ * @param {string} prefix
  * @returns {Promise<Report>}
  */
-async function readReport({ name, required }, output, side) {
-  const files = await readdir(output, { recursive: true });
-  const checksFile = files.find((file) => file.endsWith("checks.json"));
-  if (checksFile === undefined) {
-    return { scenario: name, required, checks: [], folder: output, broken: "the suite reported nothing" };
+async function readReport({ name, required }, parent, prefix) {
+  const entries = existsSync(parent) ? await readdir(parent) : [];
+  const found = entries.find((entry) => entry.replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, "") === prefix && entry !== prefix);
+  const folder = join(parent, found ?? "");
+  const checksFile = join(folder, "checks.json");
+  if (found === undefined || !existsSync(checksFile)) {
+    return { scenario: name, required, checks: [], folder, broken: "the suite reported nothing" };
   }
-  const folder = dirname(join(output, checksFile));
   /** @type {Check[]} */
-  const checks = JSON.parse(await readFile(join(output, checksFile), "utf8"));
+  const checks = JSON.parse(await readFile(checksFile, "utf8"));
   const report = { scenario: name, required, checks, folder };
   // The suite does not look at how a client ended, and one that crashes at its first line fails nothing.
-  if (side === "client" && !/^ended: /m.test(await readFile(join(folder, "stderr.txt"), "utf8"))) {
+  const stderr = join(folder, "stderr.txt");
+  if (existsSync(stderr) && !/^ended: /m.test(await readFile(stderr, "utf8"))) {
     return { ...report, broken: "the client crashed or was stopped" };
   }
   return report;

@@ -6,7 +6,7 @@ import { isTrunklineError } from "@trunkline/core";
 
 const config = await loadConfig({
   cwd: fileURLToPath(new URL("../..", import.meta.url)),
-  mcpPath: fileURLToPath(new URL("mcp.json", import.meta.url)),
+  mcpPath: fileURLToPath(new URL("mcp.jsonc", import.meta.url)),
   // The library never reads the environment by itself: what variables expand to is up to you.
   env: process.env,
 });

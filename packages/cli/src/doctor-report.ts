@@ -5,6 +5,7 @@ import {
   LATEST_PROTOCOL_VERSION,
   type LoadedConfig,
   type RenamedTool,
+  revisionFacts,
   type ServerStatus,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@trunkline/client";
@@ -37,7 +38,11 @@ export function jsonReport(findings: Findings) {
       exists: config.exists,
       files: config.files.map(({ path, scope, exists }) => ({ path, scope, exists })),
       diagnostics: config.diagnostics.filter(({ server }) => server === undefined),
-      protocol: { latest: LATEST_PROTOCOL_VERSION, supported: SUPPORTED_PROTOCOL_VERSIONS },
+      protocol: {
+        latest: LATEST_PROTOCOL_VERSION,
+        supported: SUPPORTED_PROTOCOL_VERSIONS,
+        revisions: revisionCounts(),
+      },
       servers: [
         ...servers.map((status) => jsonServer(status, findings)),
         ...config.rejected.map(({ name, scope, type }) => ({
@@ -59,6 +64,18 @@ export function jsonReport(findings: Findings) {
     },
     app_modes: ["serve", "call"],
   };
+}
+
+/** How much each revision defines, by the generated table. */
+function revisionCounts() {
+  return Object.fromEntries(
+    SUPPORTED_PROTOCOL_VERSIONS.map((revision) => {
+      const { definitions, requests, notifications } = revisionFacts(revision);
+      const counted = (sides: typeof requests) =>
+        Object.values(sides).reduce((sum, methods) => sum + methods.length, 0);
+      return [revision, { definitions, requests: counted(requests), notifications: counted(notifications) }];
+    }),
+  );
 }
 
 function jsonServer(status: ServerStatus, { config, tools }: Findings) {

@@ -47,8 +47,9 @@ export async function openConfiguredHub(context: CommandContext, options: OpenOp
   ) {
     config = await readConfig(context, options.mcp);
   }
-  for (const { severity, message, file, line } of config.diagnostics) {
-    if (severity !== "note") context.note(`${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`);
+  for (const { severity, message, file, line, shadowing } of config.diagnostics) {
+    if (severity !== "note" || shadowing)
+      context.note(`${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`);
   }
   if (config.servers.length === 0) {
     throw new TrunklineError(

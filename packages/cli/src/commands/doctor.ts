@@ -53,6 +53,8 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
   const failed =
     findings.servers.some(
       ({ state, toolsError }) => state === "failed" || state === "needs-auth" || toolsError !== undefined,
-    ) || config.diagnostics.some(({ severity }) => severity !== "note");
+    ) ||
+    config.rejected.length > 0 ||
+    config.diagnostics.some(({ severity, server }) => severity !== "note" && server === undefined);
   return failed && options.strict ? EXIT.failure : EXIT.success;
 }

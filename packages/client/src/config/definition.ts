@@ -54,6 +54,9 @@ export async function defineServer(entry: CheckedEntry, options: DefineOptions):
     candidates.push(...expansion.values);
     for (const finding of distinct(expansion.findings)) say(...remarkOn(finding), leaf);
   }
+  const unset = new Set(
+    [...expansions.values()].flatMap(({ findings }) => findings.filter(isUnset).map(({ name }) => name)),
+  );
   const fileEnv = entry.envFile === undefined ? {} : await readEnvFile(entry.envFile);
 
   async function readEnvFile(leaf: Leaf): Promise<Record<string, string>> {
@@ -74,6 +77,7 @@ export async function defineServer(entry: CheckedEntry, options: DefineOptions):
   const build = (lookUp?: (deferred: Deferred) => string) =>
     assemble(entry, options, {
       fileEnv,
+      unset: [...unset],
       text: (leaf) => renderParts(expansions.get(leaf)?.parts ?? [leaf.text], lookUp),
     });
   const definition = build();
@@ -105,16 +109,18 @@ export async function defineServer(entry: CheckedEntry, options: DefineOptions):
 
 interface Filled {
   readonly fileEnv: Readonly<Record<string, string>>;
+  readonly unset: readonly string[];
   readonly text: (leaf: Leaf) => string;
 }
 
-function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, text }: Filled): ServerDefinition {
+function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset, text }: Filled): ServerDefinition {
   const { name, scope, dialect, file, at, disabled, lazy, connectTimeoutMs, callTimeoutMs, tools, asks } = entry;
   const common = {
     ...{ name, scope, dialect, file, line: at.line, disabled, lazy, connectTimeoutMs, callTimeoutMs },
     ...(tools === undefined ? {} : { tools }),
     ...(asks === undefined ? {} : { asks }),
     trusted: options.trusted,
+    ...(unset.length === 0 ? {} : { unset }),
     ...(options.unusable === undefined ? {} : { unusable: options.unusable }),
   };
   const pairs = (leaves: CheckedEntry["env"]) => leaves.map((leaf): [string, string] => [leaf.name, text(leaf)]);
@@ -164,6 +170,10 @@ function withProblem(definition: ServerDefinition, problem: string | undefined):
     ...definition,
     unusable: { message, hint: `Set the variables that ${definition.file} names, or correct them.` },
   };
+}
+
+function isUnset({ kind }: Finding): boolean {
+  return kind === "unset" || kind === "empty";
 }
 
 function distinct(findings: readonly Finding[]): Finding[] {

@@ -98,12 +98,12 @@ function merge(files: readonly ReadSource[]): { entries: MergedEntry[]; diagnost
         byName.set(entry.name, { entry, file });
         continue;
       }
-      const message =
-        winner.scope === "project" && entry.scope === "user"
-          ? `this entry of the project is used instead of the user's own in ${entry.file}`
-          : `this entry is used instead of the one in ${entry.file}`;
+      const shadowing = winner.scope === "project" && entry.scope === "user";
+      const message = shadowing
+        ? `this entry of the project is used instead of the user's own in ${entry.file}`
+        : `this entry is used instead of the one in ${entry.file}`;
       const place = { file: winner.file, server: winner.name, field: "", at: winner.at };
-      diagnostics.push(fieldDiagnostic("note", message, place));
+      diagnostics.push({ ...fieldDiagnostic("note", message, place), ...(shadowing ? { shadowing } : {}) });
     }
   }
   return { entries: [...byName.values()], diagnostics };

@@ -33,6 +33,8 @@ export interface ServerCommon {
   readonly asks?: boolean;
   /** False for an entry of a project's file that nobody has confirmed: it is shown, and not started. */
   readonly trusted: boolean;
+  /** Variables that the entry refers to and that are not set: the likely cause when it does not work. */
+  readonly unset?: readonly string[];
   /** Why the entry cannot be started although it is well formed, for example an input that nobody could be asked for. */
   readonly unusable?: { readonly message: string; readonly hint?: string };
   /**
@@ -72,6 +74,8 @@ export interface Diagnostic {
   readonly column?: number;
   readonly server?: string;
   readonly field?: string;
+  /** Said by every command, not only by `doctor`: the project's entry is used in place of the user's own. */
+  readonly shadowing?: true;
 }
 
 /** An entry that could not be read; the diagnostics say why. */

@@ -12,15 +12,9 @@ import {
 } from "@trunkline/core";
 import { z } from "zod";
 import type { ServerDefinition } from "../config/types.js";
-import { connectError, isSessionExpired, requestError } from "./errors.js";
-import {
-  type ClientInfo,
-  type Generation,
-  type ListKind,
-  openGeneration,
-  unusableError,
-  type Verdict,
-} from "./generation.js";
+import { requireMethod, revisionsDefining } from "../revisions.js";
+import { connectError, isSessionExpired, requestError, unusableError } from "./errors.js";
+import { type ClientInfo, type Generation, type ListKind, openGeneration, type Verdict } from "./generation.js";
 import { type ProcessExit, StdioTransport } from "./stdio-transport.js";
 
 /** The states of a server, visible while they happen. */
@@ -225,6 +219,8 @@ export class Connection {
     const launched = this.#launch();
     const startedMs = performance.now();
     try {
+      const unusable = unusableError(launched.definition);
+      if (unusable !== undefined) throw unusable;
       await withDeadline(
         {
           what: `Connecting to "${name}"`,
@@ -279,10 +275,12 @@ export class Connection {
 
   /** Values that are looked up only now: `\${NAME}` in a skill. */
   #launch(): { definition: ServerDefinition; missing: readonly string[] } {
-    const launched = this.definition.atLaunch?.();
-    if (launched === undefined) return { definition: this.definition, missing: [] };
+    const { definition } = this;
+    const { unset = [] } = definition;
+    const launched = definition.atLaunch?.();
+    if (launched === undefined) return { definition, missing: unset };
     this.#options.onSecrets(launched.secrets);
-    return launched;
+    return { definition: launched.definition, missing: [...unset, ...launched.missing] };
   }
 
   async #send(
@@ -293,6 +291,11 @@ export class Connection {
     const { signal, timeoutMs = this.definition.callTimeoutMs, onProgress } = options;
     const what = `${request.method} on "${this.definition.name}"`;
     if (signal?.aborted) throw abortError(signal, what);
+    const revision = generation.client.getNegotiatedProtocolVersion();
+    // What no revision knows is the method of an extension, and the server's business.
+    if (revision !== undefined && revisionsDefining(request.method).length > 0) {
+      requireMethod(revision, request.method, "client-to-server");
+    }
     generation.inFlight++;
     try {
       return await generation.client.request(request, untouched, {

@@ -31,6 +31,7 @@ export interface ConnectFailure {
 
 /** The causes that `doctor` tells apart. */
 export type ConnectCause =
+  | "variable-unset"
   | "program-missing"
   | "exited"
   | "refused"
@@ -46,11 +47,30 @@ const TLS_CODE = /CERT|TLS|SSL|EPROTO/;
 /** Why a server could not be connected, with the cause told apart and the next thing to try. */
 export function connectError(error: unknown, failure: ConnectFailure): TrunklineError {
   const { code, message, hint, cause } = explain(error, failure);
-  const unset = failure.missing.length === 0 ? "" : ` These variables are not set: ${failure.missing.join(", ")}.`;
-  return new TrunklineError(code, message + unset, {
+  if (failure.missing.length === 0) {
+    return new TrunklineError(code, message, {
+      cause: error,
+      ...(hint === undefined ? {} : { hint }),
+      data: { cause },
+    });
+  }
+  // Whatever came of it, a server that lacks what its entry names was not started as its owner meant it.
+  const names = failure.missing.join(", ");
+  return new TrunklineError(code, `${message} Not set: ${names}.`, {
     cause: error,
-    ...(hint === undefined ? {} : { hint }),
-    data: { cause, ...(failure.missing.length === 0 ? {} : { missing: failure.missing }) },
+    hint: `Set ${names} in the environment or in .env.${hint === undefined ? "" : ` ${hint}`}`,
+    data: { cause: "variable-unset" satisfies ConnectCause, missing: failure.missing },
+  });
+}
+
+/** The error for a definition that cannot be started as it is. */
+export function unusableError(definition: ServerDefinition): TrunklineError | undefined {
+  const { unusable, unset = [] } = definition;
+  if (unusable === undefined) return undefined;
+  const cause: ConnectCause = unset.length > 0 ? "variable-unset" : "configuration";
+  return new TrunklineError("CONFIG_INVALID", unusable.message, {
+    ...(unusable.hint === undefined ? {} : { hint: unusable.hint }),
+    data: { cause, ...(unset.length > 0 ? { missing: unset } : {}) },
   });
 }
 

@@ -1,7 +1,7 @@
 // One attempt at a connection that succeeded: a client on a started transport. A connection goes through several of
 // these in its life; each is opened once and closed once.
 import { Client, ProtocolError, SdkError, SdkErrorCode, type Transport } from "@modelcontextprotocol/client";
-import { type Logger, TrunklineError } from "@trunkline/core";
+import type { Logger } from "@trunkline/core";
 import type { ServerDefinition } from "../config/types.js";
 import { networkCodeOf } from "./errors.js";
 import { StdioTransport } from "./stdio-transport.js";
@@ -179,11 +179,4 @@ async function openOnce(
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
-}
-
-/** The error for a definition that can never be connected. */
-export function unusableError(definition: ServerDefinition): TrunklineError | undefined {
-  if (definition.unusable === undefined) return undefined;
-  const { message, hint } = definition.unusable;
-  return new TrunklineError("CONFIG_INVALID", message, hint === undefined ? {} : { hint });
 }

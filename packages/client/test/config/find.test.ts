@@ -70,9 +70,12 @@ describe("finding configuration", () => {
 
     it("counts as confirmed by the environment, but not by a .env, which comes with the project", async () => {
       using place = new Place({ "a.json": one("a"), ".env": "TRUNKLINE_MCP_FILE=a.json" });
-      expect(server(await place.load({ env: { TRUNKLINE_MCP_FILE: "a.json" } }), "a")).toMatchObject({ trusted: true });
-      expect(server(await place.load(), "a")).toMatchObject({ scope: "project", trusted: false });
-      expect(server(await place.load({ isTrusted: () => true }), "a")).toMatchObject({ trusted: true });
+      const named = await place.load({ trustAll: false, env: { TRUNKLINE_MCP_FILE: "a.json" } });
+      expect(server(named, "a")).toMatchObject({ scope: "explicit", trusted: true });
+      const unconfirmed = await place.load({ trustAll: false });
+      expect(server(unconfirmed, "a")).toMatchObject({ scope: "project", trusted: false });
+      const confirmed = await place.load({ trustAll: false, isTrusted: () => true });
+      expect(server(confirmed, "a")).toMatchObject({ trusted: true });
     });
 
     it("is not looked for above the root of the git repository", async () => {

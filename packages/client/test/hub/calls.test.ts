@@ -70,6 +70,22 @@ describe("calling a tool", () => {
   });
 });
 
+describe("any other request", () => {
+  it("is passed on, and refused here where the server's revision does not define it", async () => {
+    await using hub = await openHub(configOf(stdio("modern"), stdio("old")));
+    expect(await hub.request("old", "ping")).toEqual({});
+    await expect(hub.request("modern", "ping")).rejects.toMatchObject({
+      code: "PROTOCOL",
+      message: expect.stringContaining("Revision 2026-07-28 does not define method ping"),
+    });
+    // No revision has this: the server answers for itself.
+    await expect(hub.request("old", "acme/extension")).rejects.toMatchObject({
+      code: "UPSTREAM",
+      data: { code: -32601 },
+    });
+  });
+});
+
 describe("time", () => {
   it("stops the work of a call that takes too long, and keeps the connection", async () => {
     await using hub = await openHub(configOf(stdio("slow")));

@@ -157,7 +157,8 @@ describe("connecting", () => {
         stdio("hello", [], { name: "missing", command: "no-such-program-anywhere" }),
         http("refused", free.href),
         http("unknown", "http://no-such-host.invalid/mcp"),
-        http("unset", "$WIKI/mcp"),
+        http("unset", "http://no-such-host.invalid/mcp", { unset: ["WIKI"] }),
+        http("badly", "WIKI/mcp"),
         stdio("old", ["--version-answer", "1999-01-01"], { name: "strange" }),
       ),
     );
@@ -165,10 +166,11 @@ describe("connecting", () => {
       missing: "program-missing",
       refused: "refused",
       unknown: "unreachable",
-      unset: "configuration",
+      unset: "variable-unset",
+      badly: "configuration",
       strange: "protocol",
     });
-    expect(hub.warnings()).toHaveLength(5);
+    expect(hub.warnings()).toHaveLength(6);
   });
 });
 
