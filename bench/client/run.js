@@ -64,7 +64,7 @@ function open(...servers) {
 const rows = [];
 
 {
-  const slow = (/** @type {number} */ index) => stdio(`slow-${index}`, "slow", ["--start-delay-ms", delayMs]);
+  const slow = (/** @type {number} */ index) => stdio(`slow-${index}`, "old", ["--start-delay-ms", delayMs]);
   const alone = await timeMs(async () => (await open(slow(0))).close());
   const connected = [];
   const together = await timeMs(async () => {
@@ -85,9 +85,9 @@ const rows = [];
 }
 
 {
-  const server = await startServer("expiring", ["--after", "100"]);
+  const server = await startServer("expiring", ["--after", "200"]);
   const hub = await open({ ...common, name: "expiring", type: "http", url: server.url, headers: {} });
-  for (let call = 0; call < 100; call++) await hub.call("expiring.count");
+  for (let call = 0; call < 200; call++) await hub.call("expiring.count");
   // Every one of these meets the session expired.
   await Promise.all(Array.from({ length: 100 }, () => hub.call("expiring.count")));
   const sessions = Number((await hub.call("expiring.sessions")).text);

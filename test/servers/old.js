@@ -2,20 +2,23 @@
 // Tools: hello {name?}, echo {text}, env (the names of its environment variables as a JSON array, for tests of leaks).
 // It knows ping, and answers -32601 to methods it does not know, such as server/discover.
 // Options: --version-answer X answers initialize with that revision, known or not; --exit-on-unknown ends the process
-// with code 1 at an unknown request, as some real servers do when a modern client probes them.
+// with code 1 at an unknown request, as some real servers do when a modern client probes them; --start-delay-ms N: it does
+// not read anything before.
 // Transports: stdio, --sse.
 
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { echo, hello } from "./greetings.js";
 import { readLines, writeLine } from "./line-rpc.js";
 import { listen, pathOf, readJson } from "./network.js";
-import { readOptions } from "./options.js";
+import { readOptions, wholeNumber } from "./options.js";
 import { answer } from "./raw-tool-server.js";
 import { text } from "./tool.js";
 
 const options = readOptions({
   "version-answer": { type: "string", default: "2024-11-05" },
   "exit-on-unknown": { type: "boolean", default: false },
+  "start-delay-ms": { type: "string", default: "0" },
 });
 
 /** @type {import("./tool.js").PlainTool} */
@@ -61,6 +64,7 @@ async function serveSse(request, response) {
   if (answered !== undefined) stream.write(`event: message\ndata: ${JSON.stringify(answered)}\n\n`);
 }
 
+await delay(wholeNumber(options["start-delay-ms"], "--start-delay-ms"));
 if (options.sse) {
   await listen(options, "/sse", serveSse);
 } else {

@@ -1,5 +1,6 @@
 // One server definition, one connection that heals itself. Each time it connects is a generation: what an old
 // generation reports late (a close, a failed request) never touches the state of a newer one.
+import { setMaxListeners } from "node:events";
 import type { Transport } from "@modelcontextprotocol/client";
 import {
   abortable,
@@ -296,6 +297,8 @@ export class Connection {
     if (revision !== undefined && revisionsDefining(request.method).length > 0) {
       requireMethod(revision, request.method, "client-to-server");
     }
+    // One signal may well stop a hundred calls: that is no leak to warn of.
+    if (signal !== undefined) setMaxListeners(0, signal);
     generation.inFlight++;
     try {
       return await generation.client.request(request, untouched, {
