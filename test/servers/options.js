@@ -9,6 +9,7 @@ const networkOptions = /** @type {const} */ ({
   host: { type: "string", default: "127.0.0.1" },
   "ready-file": { type: "string" },
   "end-with-stdin": { type: "boolean", default: false },
+  "legacy-only": { type: "boolean", default: false },
 });
 
 /**
@@ -18,6 +19,7 @@ const networkOptions = /** @type {const} */ ({
  * @property {string} port 0 lets the system choose
  * @property {string} host
  * @property {string | undefined} [ready-file] where to write the URL once the server listens
+ * @property {boolean} legacy-only know nothing of 2026-07-28, as most servers today
  * @property {boolean} end-with-stdin end a network server too when stdin closes, so that it never outlives its test
  */
 

@@ -16,6 +16,7 @@ import { pathOf, readJson, sendRpcError } from "./network.js";
  * @property {Build} build for one modern request
  * @property {Build} buildForConnection for one legacy session
  * @property {boolean} legacy whether legacy clients are served at all
+ * @property {boolean} [modern] whether modern ones are; true by default
  * @property {import("@modelcontextprotocol/server").ServerEventBus} bus feeds subscriptions/listen
  */
 
@@ -23,8 +24,8 @@ import { pathOf, readJson, sendRpcError } from "./network.js";
  * @param {Endpoint} endpoint
  * @returns {import("./network.js").Handler}
  */
-export function streamableHttp({ build, buildForConnection, legacy, bus }) {
-  const modern = toNodeHandler(createMcpHandler(build, { legacy: "reject", bus }));
+export function streamableHttp({ build, buildForConnection, legacy, modern = true, bus }) {
+  const serveModern = toNodeHandler(createMcpHandler(build, { legacy: "reject", bus }));
   const sessions = legacy ? legacySessions(buildForConnection) : undefined;
 
   return async (request, response) => {
@@ -35,9 +36,9 @@ export function streamableHttp({ build, buildForConnection, legacy, bus }) {
     }
     // The adapter's type does not allow for Node's `method?: string | undefined`; at run time they are the same.
     const incoming = /** @type {import("@modelcontextprotocol/node").NodeIncomingMessageLike} */ (request);
-    const isLegacy = await isLegacyRequest(await toWebRequest(incoming, body), body);
+    const isLegacy = !modern || (await isLegacyRequest(await toWebRequest(incoming, body), body));
     if (isLegacy && sessions !== undefined) await sessions(request, response, body);
-    else await modern(incoming, response, body);
+    else await serveModern(incoming, response, body);
   };
 }
 

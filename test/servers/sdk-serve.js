@@ -1,7 +1,7 @@
 // Serves SDK servers over every transport: stdio and Streamable HTTP in both protocol eras, and HTTP+SSE.
 
 import { InMemoryServerEventBus, Server } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { exitOnSignals, exitWhenInputCloses } from "./lifetime.js";
 import { listen } from "./network.js";
 import { callTool, describeTools } from "./tool.js";
@@ -55,7 +55,8 @@ export async function serve(build, options, { legacy = true, bus = new InMemoryS
   // The network transports are loaded on demand: they would cost every stdio server 150 ms at its start.
   if (options.http) {
     const { streamableHttp } = await import("./sdk-http.js");
-    await listen(options, "/mcp", streamableHttp({ build, buildForConnection, legacy, bus }));
+    const modern = !options["legacy-only"];
+    await listen(options, "/mcp", streamableHttp({ build, buildForConnection, legacy, modern, bus }));
   } else if (options.sse) {
     if (!legacy) throw new Error("HTTP+SSE belongs to the legacy era, which this server does not serve");
     const { sseSessions } = await import("./sdk-sse.js");
@@ -63,6 +64,7 @@ export async function serve(build, options, { legacy = true, bus = new InMemoryS
   } else {
     exitOnSignals();
     exitWhenInputCloses();
+    if (options["legacy-only"]) return await (await buildForConnection()).connect(new StdioServerTransport());
     serveStdio(buildForConnection, {
       legacy: legacy ? "serve" : "reject",
       onerror: (error) => console.error(error.message),

@@ -3,11 +3,14 @@ import {
   contentIdOf,
   isTrunklineError,
   type SourcedTool,
+  type ToolCallOptions,
   type TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
+import { type Channel, canAnswer, currentChannel } from "./channel/channel.js";
 import type { ServerDefinition, ToolFilter } from "./config/types.js";
 import { Connection, type ConnectionOptions } from "./connection/connection.js";
+import type { OutgoingRequest } from "./connection/conversation.js";
 import type { ListKind } from "./connection/generation.js";
 import { matchesGlob } from "./names.js";
 
@@ -32,6 +35,8 @@ export class HubMember {
   readonly #refreshing = new Map<ListKind, Promise<void>>();
   readonly #again = new Set<ListKind>();
   readonly #background = new Set<Promise<void>>();
+  /** With the policy `isolate`: the connections that channels have to themselves. */
+  readonly #isolated = new Map<Channel, Connection>();
   #tools: readonly SourcedTool[] = [];
   #toolsError: TrunklineError | undefined;
 
@@ -77,14 +82,47 @@ export class HubMember {
     await this.connection.connect(signal);
   }
 
+  /** Sends a request on the connection of the channel in scope. */
+  async request(request: OutgoingRequest, options: ToolCallOptions = {}): Promise<Record<string, unknown>> {
+    await this.connect(options.signal);
+    return await this.#connectionFor(currentChannel()).request(request, options);
+  }
+
+  /** Closes the connection that a channel had to itself. */
+  async release(channel: Channel): Promise<void> {
+    const connection = this.#isolated.get(channel);
+    this.#isolated.delete(channel);
+    await connection?.close();
+  }
+
   /** Waits for what goes on beside the calls: counting resources and prompts, listing again after a change. */
   async settled(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 
   async close(): Promise<void> {
-    await this.connection.close();
+    await Promise.all([this.connection, ...this.#isolated.values()].map((connection) => connection.close()));
     await this.settled();
+  }
+
+  /** A legacy stdio server cannot say whom it asks; with the policy `isolate` each channel that can be asked has its own. */
+  #connectionFor(channel: Channel | undefined): Connection {
+    const { definition, era } = this.connection;
+    const { policy } = this.#options.asking;
+    if (policy !== "isolate" || channel === undefined || !canAnswer(channel)) return this.connection;
+    if (definition.type !== "stdio" || era !== "legacy" || definition.asks === false) return this.connection;
+    let own = this.#isolated.get(channel);
+    if (own === undefined) {
+      own = new Connection(definition, {
+        ...this.#options,
+        // The catalogue is the shared connection's business.
+        onState: () => {},
+        onConnected: async () => {},
+        onListChanged: () => {},
+      });
+      this.#isolated.set(channel, own);
+    }
+    return own;
   }
 
   async #onConnected(signal: AbortSignal): Promise<void> {

@@ -15,6 +15,8 @@ import {
   TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
+import { type Abilities, abilitiesOf, type Channel, type Root, runWithChannel } from "./channel/channel.js";
+import type { AskPolicy } from "./channel/in-flight.js";
 import type { LoadedConfig, ServerDefinition } from "./config/types.js";
 import type { ServerState } from "./connection/connection.js";
 import type { ClientInfo } from "./connection/generation.js";
@@ -37,6 +39,21 @@ export interface HubOptions {
   lazy?: boolean;
   /** Gets every secret the hub learns of, and takes them out of what the hub reports. */
   redactor?: Redactor;
+  /** Makes the calls that are made in no other channel's scope, and is asked what is asked outside any call. */
+  channel?: Channel;
+  /**
+   * What the channels of this hub can answer, as servers are told when they connect. Default: what `channel` can. Give it
+   * where channels come later, with `withChannel`.
+   */
+  answers?: Abilities;
+  /** What to do when several channels use one legacy stdio server, which cannot say whom it asks. Default `serialize`. */
+  askPolicy?: AskPolicy;
+  /** More questions than this during one call end the call. Default 50. */
+  maxQuestions?: number;
+  /** The folders servers may work in, for channels that have none of their own. */
+  roots?: readonly Root[];
+  /** The level from which servers send log messages. Default: what each server thinks right. */
+  logLevel?: string;
   /** The tools, resources or prompts of some server have changed. */
   onCatalogChanged?: () => void;
   /** The state of some server has changed. */
@@ -57,6 +74,11 @@ export interface HubWarning {
 
 type Listener = () => void;
 
+/** Told of a notification and of the server that sent it. */
+export type NotificationListener = (server: string, method: string, params: Readonly<Record<string, unknown>>) => void;
+
+const DEFAULT_MAX_QUESTIONS = 50;
+
 /** All servers of a configuration as one catalogue of tools. Open it with {@link openHub}. */
 export class Hub implements ToolSource, AsyncDisposable {
   readonly #members = new Map<string, HubMember>();
@@ -65,6 +87,9 @@ export class Hub implements ToolSource, AsyncDisposable {
   readonly #logger: Logger;
   readonly #catalogueListeners = new Set<Listener>();
   readonly #statusListeners = new Set<Listener>();
+  readonly #notificationListeners = new Set<NotificationListener>();
+  readonly #scopes = new Map<Channel, number>();
+  #roots: readonly Root[] | undefined;
   readonly #onAbort = () => void this.close().catch((error: unknown) => this.#logger.warn("closing failed", { error }));
   #config: LoadedConfig;
   /** The catalogue that listeners were last told of. */
@@ -82,6 +107,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     this.#redactor = (options.redactor ?? new Redactor()).add(...config.secrets);
     if (options.onCatalogChanged) this.#catalogueListeners.add(options.onCatalogChanged);
     if (options.onStatusChanged) this.#statusListeners.add(options.onStatusChanged);
+    this.#roots = options.roots;
     for (const definition of config.servers) this.#members.set(definition.name, this.#createMember(definition));
     this.#catalogue = this.#fingerprint();
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -192,7 +218,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     }
     await this.#require(member, options.signal);
     this.#logger.debug("calling a tool", { server, tool });
-    const send = () => member.connection.request("tools/call", { name: tool, arguments: args }, options);
+    const send = () => member.request({ method: "tools/call", params: { name: tool, arguments: args } }, options);
     try {
       const raw = await send().catch(async (error: unknown) => {
         // The call may have taken effect before the server went: only what may safely happen twice is repeated.
@@ -216,10 +242,38 @@ export class Hub implements ToolSource, AsyncDisposable {
     const member = this.#member(server);
     await this.#require(member, options.signal);
     try {
-      return await member.connection.request(method, params, options);
+      return await member.request({ method, params }, options);
     } catch (error) {
       throw this.#redacted(toTrunklineError(error));
     }
+  }
+
+  /**
+   * Runs `work` with a channel in scope: what servers ask during the calls made in it reaches this channel and no other.
+   * With the policy `isolate`, the connections that were opened for it are closed when `work` has ended.
+   */
+  async withChannel<T>(channel: Channel, work: () => Promise<T>): Promise<T> {
+    const scopes = (this.#scopes.get(channel) ?? 0) + 1;
+    this.#scopes.set(channel, scopes);
+    try {
+      return await runWithChannel(channel, work);
+    } finally {
+      const left = (this.#scopes.get(channel) ?? 1) - 1;
+      if (left > 0) this.#scopes.set(channel, left);
+      else {
+        this.#scopes.delete(channel);
+        await Promise.all([...this.#members.values()].map((member) => member.release(channel)));
+      }
+    }
+  }
+
+  /** Changes the folders servers may work in, and tells them. */
+  async setRoots(roots: readonly Root[] | undefined): Promise<void> {
+    this.#roots = roots;
+    const live = [...this.#members.values()].filter(
+      ({ connection }) => connection.state === "connected" && connection.era === "legacy",
+    );
+    await Promise.all(live.map(({ connection }) => connection.notify("notifications/roots/list_changed")));
   }
 
   /** Applies a changed configuration: only the servers that changed are closed and started. */
@@ -258,6 +312,12 @@ export class Hub implements ToolSource, AsyncDisposable {
     return () => void this.#statusListeners.delete(listener);
   }
 
+  /** Tells of notifications that the hub itself has no use for: log messages, updated resources, those of extensions. */
+  onNotification(listener: NotificationListener): () => void {
+    this.#notificationListeners.add(listener);
+    return () => void this.#notificationListeners.delete(listener);
+  }
+
   /** Ends every connection and every server process. Idempotent; every step runs even if one throws. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
@@ -265,6 +325,7 @@ export class Hub implements ToolSource, AsyncDisposable {
       const outcomes = await Promise.allSettled([...this.#members.values()].map((member) => member.close()));
       this.#catalogueListeners.clear();
       this.#statusListeners.clear();
+      this.#notificationListeners.clear();
       const failure = outcomes.find((outcome) => outcome.status === "rejected");
       if (failure !== undefined) throw failure.reason;
     })();
@@ -291,12 +352,22 @@ export class Hub implements ToolSource, AsyncDisposable {
   }
 
   #createMember(definition: ServerDefinition): HubMember {
-    const { clientInfo = { name: "trunkline", version: "0" }, env } = this.#options;
+    const { clientInfo = { name: "trunkline", version: "0" }, env, channel } = this.#options;
+    const answers = this.#options.answers ?? abilitiesOf(channel);
     return new HubMember(definition, {
       clientInfo,
       logger: this.#logger,
       env: env ?? getDefaultEnvironment(),
       workspaceFolder: this.#config.workspaceFolder,
+      asking: {
+        channel,
+        policy: this.#options.askPolicy ?? "serialize",
+        abilities: { ...(this.#roots === undefined ? {} : { roots: { listChanged: true } }), ...answers },
+        maxQuestions: this.#options.maxQuestions ?? DEFAULT_MAX_QUESTIONS,
+        roots: () => this.#roots,
+        logLevel: this.#options.logLevel,
+      },
+      onNotification: (method, params) => this.#onNotification(definition.name, method, params),
       onSecrets: (values) => void this.#redactor.add(...values),
       onState: () => {
         this.#statusChanged();
@@ -368,10 +439,14 @@ export class Hub implements ToolSource, AsyncDisposable {
     });
   }
 
-  #tell(listeners: ReadonlySet<Listener>): void {
+  #onNotification(...told: Parameters<NotificationListener>): void {
+    this.#tell(this.#notificationListeners, ...told);
+  }
+
+  #tell<T extends unknown[]>(listeners: ReadonlySet<(...told: T) => void>, ...told: T): void {
     for (const listener of listeners) {
       try {
-        listener();
+        listener(...told);
       } catch (error) {
         this.#logger.error("a listener of the hub failed", { error: messageOf(error) });
       }

@@ -1,4 +1,20 @@
 /** The client: configuration to live connections, one catalogue, clean calls. */
+export {
+  type Abilities,
+  abilitiesOf,
+  type CallProgress,
+  type Channel,
+  canAnswer,
+  currentChannel,
+  type Elicitation,
+  type ElicitationAnswer,
+  type FormElicitation,
+  type QuestionContext,
+  type Root,
+  type ServerLog,
+  type UrlElicitation,
+} from "./channel/channel.js";
+export type { AskPolicy } from "./channel/in-flight.js";
 export { parseEnvFile } from "./config/dot-env.js";
 export {
   type ConfigEdit,
@@ -47,7 +63,7 @@ export type { ServerState } from "./connection/connection.js";
 export { INHERITED_NAMES } from "./connection/environment.js";
 export type { ConnectCause } from "./connection/errors.js";
 export type { ClientInfo } from "./connection/generation.js";
-export { type CallResult, Hub, type HubOptions, type HubWarning, openHub } from "./hub.js";
+export { type CallResult, Hub, type HubOptions, type HubWarning, type NotificationListener, openHub } from "./hub.js";
 export type { ServerStatus } from "./hub-status.js";
 export {
   buildToolName,

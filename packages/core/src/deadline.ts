@@ -20,6 +20,12 @@ export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
   /** Starts the time anew; a deadline that has passed stays passed. */
   extend(): void;
+  /** Stops the time while somebody else is waited for, until `resume` has been called as often. */
+  pause(): void;
+  /** Starts the time anew after `pause`. */
+  resume(): void;
+  /** Ends the work at once with this reason. */
+  fail(reason: unknown): void;
   /** Stops the clock and lets go of the caller's signal. Idempotent. */
   [Symbol.dispose](): void;
 }
@@ -44,26 +50,40 @@ export function startDeadline(options: DeadlineOptions): Deadline {
     dispose();
     controller.abort(abortError(parent as AbortSignal, what));
   };
+  let ended = false;
   const dispose = () => {
+    ended = true;
     clearTimeout(timer);
-    timer = undefined;
     parent?.removeEventListener("abort", onParentAbort);
   };
+  let pauses = 0;
   const start = () => {
-    if (timeoutMs !== undefined && Number.isFinite(timeoutMs)) timer = setTimeout(onTimeout, timeoutMs);
+    clearTimeout(timer);
+    if (timeoutMs === undefined || !Number.isFinite(timeoutMs) || pauses > 0 || ended) return;
+    timer = setTimeout(onTimeout, timeoutMs);
   };
 
-  if (parent?.aborted) controller.abort(abortError(parent, what));
-  else {
+  if (parent?.aborted) {
+    ended = true;
+    controller.abort(abortError(parent, what));
+  } else {
     parent?.addEventListener("abort", onParentAbort, { once: true });
     start();
   }
   return {
     signal: controller.signal,
-    extend() {
-      if (timer === undefined) return;
+    extend: start,
+    pause() {
+      pauses++;
       clearTimeout(timer);
+    },
+    resume() {
+      pauses--;
       start();
+    },
+    fail(reason) {
+      dispose();
+      controller.abort(reason);
     },
     [Symbol.dispose]: dispose,
   };

@@ -31,6 +31,28 @@ describe("deadlines", () => {
     expect(deadline.signal.reason).toBe(reason);
   });
 
+  it("stand still while they are paused, as often as they were", () => {
+    using deadline = startDeadline({ what: "Asking", timeoutMs: 100 });
+    deadline.pause();
+    deadline.pause();
+    vi.advanceTimersByTime(1000);
+    deadline.resume();
+    deadline.extend();
+    vi.advanceTimersByTime(1000);
+    expect(deadline.signal.aborted).toBe(false);
+    deadline.resume();
+    vi.advanceTimersByTime(100);
+    expect(deadline.signal.reason).toMatchObject({ code: "TIMEOUT" });
+  });
+
+  it("can be ended with a reason of one's own", () => {
+    using deadline = startDeadline({ what: "Asking", timeoutMs: 100 });
+    deadline.fail("too many questions");
+    expect(deadline.signal.reason).toBe("too many questions");
+    deadline.extend();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("pass the caller's abort on as ABORTED, and keep a reason that is one of ours", () => {
     const controller = new AbortController();
     using deadline = startDeadline({ what: "Reading", signal: controller.signal });

@@ -1,6 +1,5 @@
 // One server definition, one connection that heals itself. Each time it connects is a generation: what an old
 // generation reports late (a close, a failed request) never touches the state of a newer one.
-import { setMaxListeners } from "node:events";
 import type { Transport } from "@modelcontextprotocol/client";
 import {
   abortable,
@@ -11,9 +10,10 @@ import {
   TrunklineError,
   withDeadline,
 } from "@trunkline/core";
-import { z } from "zod";
+import { type Abilities, type Channel, type Root, runOutsideChannels } from "../channel/channel.js";
+import { type AskPolicy, runOutsideCalls } from "../channel/in-flight.js";
 import type { ServerDefinition } from "../config/types.js";
-import { requireMethod, revisionsDefining } from "../revisions.js";
+import { Conversation, type OutgoingRequest } from "./conversation.js";
 import { connectError, isSessionExpired, requestError, unusableError } from "./errors.js";
 import { type ClientInfo, type Generation, type ListKind, openGeneration, type Verdict } from "./generation.js";
 import { type ProcessExit, StdioTransport } from "./stdio-transport.js";
@@ -34,6 +34,20 @@ export interface ConnectionOptions {
   /** A new generation is there; the connection counts as connected when this has settled. */
   onConnected: (signal: AbortSignal) => Promise<void>;
   onListChanged: (kind: ListKind) => void;
+  /** Every notification that is not handled here: updated resources, finished elicitations, those of extensions. */
+  onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  /** Who is asked, and how. */
+  asking: AskingOptions;
+}
+
+/** What the hub lets servers ask. */
+export interface AskingOptions {
+  channel: Channel | undefined;
+  policy: AskPolicy;
+  abilities: Abilities;
+  maxQuestions: number;
+  roots: () => readonly Root[] | undefined;
+  logLevel: string | undefined;
 }
 
 /** Waits between restarts after a crash, the n-th crash in a row taking the n-th. */
@@ -45,15 +59,13 @@ const STABLE_MS = 30_000;
 /** A list that has more pages than this does not end. */
 const MAX_PAGES = 1_000;
 
-/** Results pass through as they are: the typed calls of the SDK would strip what they do not know. */
-const untouched = z.looseObject({});
-
 /** A connection to one server. */
 export class Connection {
   readonly definition: ServerDefinition;
   readonly #options: ConnectionOptions;
   readonly #lifetime = new AbortController();
   readonly #verdict: Verdict = {};
+  readonly #conversation: Conversation;
   readonly #retiring = new Set<Promise<void>>();
   #generation: Generation | undefined;
   #attempt: Promise<void> | undefined;
@@ -70,6 +82,18 @@ export class Connection {
   constructor(definition: ServerDefinition, options: ConnectionOptions) {
     this.definition = definition;
     this.#options = options;
+    const { channel, policy, maxQuestions, roots, logLevel } = options.asking;
+    this.#conversation = new Conversation({
+      server: definition.name,
+      logger: options.logger,
+      defaultChannel: channel,
+      policy,
+      asks: definition.asks ?? true,
+      callTimeoutMs: definition.callTimeoutMs,
+      maxQuestions,
+      roots,
+      logLevel,
+    });
     this.#error = unusableError(definition);
     if (definition.disabled) this.#state = "disabled";
     else if (!definition.trusted) this.#state = "untrusted";
@@ -134,7 +158,8 @@ export class Connection {
     if (this.#state === "connected") return;
     this.#requireUsable();
     clearTimeout(this.#restartTimer);
-    this.#attempt ??= this.#connect().finally(() => {
+    // Outside every scope: what the connection reads later must not seem to belong to whoever opened it.
+    this.#attempt ??= runOutsideCalls(() => runOutsideChannels(() => this.#connect())).finally(() => {
       this.#attempt = undefined;
     });
     const { name } = this.definition;
@@ -151,20 +176,16 @@ export class Connection {
    * Sends a request and returns the result as the server sent it. Progress starts the time anew. A session that the
    * server has forgotten is opened again once, and the request, which was refused unseen, repeated.
    */
-  async request(
-    method: string,
-    params: Record<string, unknown>,
-    options: ToolCallOptions = {},
-  ): Promise<Record<string, unknown>> {
+  async request(request: OutgoingRequest, options: ToolCallOptions = {}): Promise<Record<string, unknown>> {
     await this.connect(options.signal);
     const generation = this.#requireGeneration();
     try {
-      return await this.#send(generation, { method, params }, options);
+      return await this.#send(generation, request, options);
     } catch (error) {
       if (!isSessionExpired(error)) throw error;
       this.#options.logger.info("session expired, connecting again", { server: this.definition.name });
       await this.#replace(generation, options.signal);
-      return await this.#send(this.#requireGeneration(), { method, params }, options);
+      return await this.#send(this.#requireGeneration(), request, options);
     }
   }
 
@@ -196,6 +217,16 @@ export class Connection {
       seen.add(next);
       cursor = next;
     }
+  }
+
+  /** Sends a notification; it is lost where nobody is connected. */
+  async notify(method: string, params: Record<string, unknown> = {}): Promise<void> {
+    await this.#generation?.client.notification({ method, params });
+  }
+
+  /** The era of the present generation. */
+  get era(): "legacy" | "modern" | undefined {
+    return this.#generation?.era;
   }
 
   /** Ends the connection and the server's process. Idempotent. */
@@ -233,9 +264,12 @@ export class Connection {
           const generation = await openGeneration(
             {
               ...this.#options,
+              abilities: this.#options.asking.abilities,
               definition: launched.definition,
               verdict: this.#verdict,
               onClose: (closed) => this.#onClose(closed),
+              onQuestion: (question, asked) => this.#conversation.answer(question, asked),
+              onNotification: (method, params) => this.#onNotification(method, params),
               onTransport: (transport) => {
                 this.#transport = transport;
               },
@@ -274,6 +308,14 @@ export class Connection {
     }
   }
 
+  #onNotification(method: string, params: Readonly<Record<string, unknown>>): void {
+    if (method === "notifications/message") {
+      const { level, logger, data } = params;
+      this.#conversation.log({ level: String(level), data, ...(typeof logger === "string" ? { logger } : {}) });
+    }
+    this.#options.onNotification(method, params);
+  }
+
   /** Values that are looked up only now: `\${NAME}` in a skill. */
   #launch(): { definition: ServerDefinition; missing: readonly string[] } {
     const { definition } = this;
@@ -286,33 +328,17 @@ export class Connection {
 
   async #send(
     generation: Generation,
-    request: { method: string; params: Record<string, unknown> },
+    request: OutgoingRequest,
     options: ToolCallOptions,
   ): Promise<Record<string, unknown>> {
-    const { signal, timeoutMs = this.definition.callTimeoutMs, onProgress } = options;
-    const what = `${request.method} on "${this.definition.name}"`;
-    if (signal?.aborted) throw abortError(signal, what);
-    const revision = generation.client.getNegotiatedProtocolVersion();
-    // What no revision knows is the method of an extension, and the server's business.
-    if (revision !== undefined && revisionsDefining(request.method).length > 0) {
-      requireMethod(revision, request.method, "client-to-server");
-    }
-    // One signal may well stop a hundred calls: that is no leak to warn of.
-    if (signal !== undefined) setMaxListeners(0, signal);
     generation.inFlight++;
     try {
-      return await generation.client.request(request, untouched, {
-        ...(signal === undefined ? {} : { signal }),
-        timeout: timeoutMs,
-        resetTimeoutOnProgress: true,
-        // A progress token is sent only where a handler is set, and without one a server has no way to ask for more time.
-        onprogress: (progress) => onProgress?.(progress),
-      });
+      return await this.#conversation.send(generation, request, options);
     } catch (error) {
       if (isSessionExpired(error)) throw error;
       const { transport } = generation;
       const exit = transport instanceof StdioTransport ? transport.exit : undefined;
-      const failure = requestError(error, { what, timeoutMs, signal, exit });
+      const failure = requestError(error, { what: this.#conversation.describe(request.method), exit });
       if (failure.code === "CONNECTION_FAILED" && generation === this.#generation) this.#lost(generation, failure);
       throw failure;
     } finally {

@@ -7,15 +7,7 @@ import {
   SseError,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import {
-  abortError,
-  type ErrorCode,
-  formatMs,
-  isTrunklineError,
-  messageOf,
-  systemCodeOf,
-  TrunklineError,
-} from "@trunkline/core";
+import { type ErrorCode, isTrunklineError, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 import type { HttpServer, ServerDefinition } from "../config/types.js";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "../revisions.js";
 import type { ProcessExit } from "./stdio-transport.js";
@@ -197,24 +189,14 @@ export function isSessionExpired(error: unknown): boolean {
 /** What is known about a request that failed. */
 export interface RequestFailure {
   what: string;
-  timeoutMs: number;
-  signal: AbortSignal | undefined;
   exit: ProcessExit | undefined;
 }
 
 /** Why a request failed. */
 export function requestError(error: unknown, failure: RequestFailure): TrunklineError {
-  const { what, timeoutMs, signal, exit } = failure;
+  const { what, exit } = failure;
   if (isTrunklineError(error)) return error;
-  // The SDK rejects with the same code for a timeout and for the caller's own abort, so ask the signal first.
-  if (signal?.aborted) return abortError(signal, what);
   if (error instanceof SdkError) {
-    if (error.code === SdkErrorCode.RequestTimeout) {
-      return new TrunklineError("TIMEOUT", `${what} took longer than ${formatMs(timeoutMs)}.`, {
-        cause: error,
-        hint: '"callTimeout" in the server\'s entry allows more seconds.',
-      });
-    }
     if (
       error.code === SdkErrorCode.ConnectionClosed ||
       error.code === SdkErrorCode.NotConnected ||

@@ -1,7 +1,17 @@
 // One attempt at a connection that succeeded: a client on a started transport. A connection goes through several of
 // these in its life; each is opened once and closed once.
-import { Client, ProtocolError, SdkError, SdkErrorCode, type Transport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type ClientCapabilities,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import type { Logger } from "@trunkline/core";
+import { z } from "zod";
+import type { Abilities } from "../channel/channel.js";
+import type { Question, QuestionMethod } from "../channel/questions.js";
 import type { ServerDefinition } from "../config/types.js";
 import { networkCodeOf } from "./errors.js";
 import { StdioTransport } from "./stdio-transport.js";
@@ -35,7 +45,11 @@ export interface GenerationOptions extends TransportContext {
   clientInfo: ClientInfo;
   verdict: Verdict;
   logger: Logger;
+  /** What the channels can answer: what is not in it is not advertised, and not handled. */
+  abilities: Abilities;
   onListChanged: (kind: ListKind) => void;
+  onQuestion: (question: Question, signal: AbortSignal) => Promise<Record<string, unknown>>;
+  onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
   onClose: (generation: Generation) => void;
   /** Told about every transport that is started, before it is known whether it works: its stderr explains a failure. */
   onTransport: (transport: Transport) => void;
@@ -45,6 +59,11 @@ export interface GenerationOptions extends TransportContext {
 export interface Generation {
   readonly client: Client;
   readonly transport: Transport;
+  /** The revision that was negotiated, and the era it belongs to. */
+  readonly revision: string | undefined;
+  readonly era: "legacy" | "modern";
+  /** Each request has a stream of its own, on which the server's questions about it come. */
+  readonly hasOwnStreams: boolean;
   /** The connection has ended, from whichever side. */
   readonly closed: boolean;
   /** Requests that are still waiting for their answer. */
@@ -63,6 +82,9 @@ const PROBE_TIMEOUT_MS = 3_000;
 
 /** Several list_changed in a row are one change. */
 const LIST_CHANGED_DEBOUNCE_MS = 50;
+
+/** What a server asks is the channel's business: it is passed on as it came. */
+const anyParams = z.looseObject({}).default({});
 
 /** Opens a generation, trying what the server may speak in the order the specification gives. */
 export async function openGeneration(options: GenerationOptions, signal: AbortSignal): Promise<Generation> {
@@ -136,10 +158,16 @@ async function openOnce(
     onChanged: () => onListChanged(list),
   });
   const client = new Client(clientInfo, {
-    capabilities: {},
+    capabilities: options.abilities as ClientCapabilities, // the same words, only read-only
     versionNegotiation: { mode: handshake, probe: { timeoutMs: PROBE_TIMEOUT_MS } },
     listChanged: { tools: listChanged("tools"), prompts: listChanged("prompts"), resources: listChanged("resources") },
   });
+  for (const method of handledMethods(options.abilities)) {
+    client.setRequestHandler(method, { params: anyParams }, async (params, { mcpReq }) =>
+      options.onQuestion({ method, params }, mcpReq.signal),
+    );
+  }
+  client.fallbackNotificationHandler = async ({ method, params }) => options.onNotification(method, { ...params });
   const transport = createTransport(definition, kind, options);
   options.onTransport(transport);
   let closed = false;
@@ -147,6 +175,13 @@ async function openOnce(
     client,
     transport,
     inFlight: 0,
+    hasOwnStreams: transport.hasPerRequestStream === true,
+    get revision() {
+      return client.getNegotiatedProtocolVersion();
+    },
+    get era() {
+      return client.getProtocolEra() === "modern" ? "modern" : "legacy";
+    },
     get closed() {
       return closed;
     },
@@ -179,4 +214,12 @@ async function openOnce(
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+function handledMethods(abilities: Abilities): QuestionMethod[] {
+  return [
+    ...(abilities.elicitation === undefined ? [] : ["elicitation/create" as const]),
+    ...(abilities.sampling === undefined ? [] : ["sampling/createMessage" as const]),
+    ...(abilities.roots === undefined ? [] : ["roots/list" as const]),
+  ];
 }

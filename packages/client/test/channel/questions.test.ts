@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest";
+import { startServer } from "../../../../test/servers/start.js";
+import {
+  type Channel,
+  type Elicitation,
+  type HubOptions,
+  openHub,
+  type ServerDefinition,
+  type ServerLog,
+} from "../../src/index.js";
+import { configOf, http, stdio } from "../hub/fixtures.js";
+
+const eras: [string, string[]][] = [
+  ["modern", []],
+  ["legacy", ["--legacy-only"]],
+];
+
+describe.each(eras)("a %s server", (_, args) => {
+  const open = (options: HubOptions, server: ServerDefinition = stdio("asking", args)) =>
+    openHub(configOf(server), options);
+
+  it("asks the default channel during a call that nobody in particular makes", async () => {
+    const seen: Elicitation[] = [];
+    const channel: Channel = {
+      elicit: async (elicitation) => {
+        seen.push(elicitation);
+        return { action: "accept", content: { name: "Ada", amount: 3 } };
+      },
+    };
+    await using hub = await open({ channel });
+    const { text } = await hub.call("asking.ask_form", { tag: "x", question: "Who?" });
+    // What was left out and has a default is filled in.
+    expect(JSON.parse(text)).toMatchObject({
+      tag: "x",
+      answer: { action: "accept", content: { name: "Ada", amount: 3, agreed: false } },
+    });
+    expect(seen).toMatchObject([{ mode: "form", message: "Who? [x]", requestedSchema: { type: "object" } }]);
+  });
+
+  it("gets a refusal as it is", async () => {
+    for (const action of ["decline", "cancel"] as const) {
+      await using hub = await open({ channel: { elicit: async () => ({ action }) } });
+      expect(JSON.parse((await hub.call("asking.ask_form")).text)).toMatchObject({ answer: { action } });
+    }
+  });
+
+  it("asks for a visit of a page only where that is offered", async () => {
+    const urls: string[] = [];
+    const channel: Channel = {
+      elicit: async (elicitation) => {
+        if (elicitation.mode === "url") urls.push(elicitation.url);
+        return { action: "accept" };
+      },
+    };
+    await using both = await open({ channel });
+    expect(JSON.parse((await both.call("asking.ask_url", { tag: "t" })).text)).toMatchObject({
+      answer: { action: "accept" },
+    });
+    expect(urls).toEqual(["https://asking.example/visit?tag=t"]);
+
+    await using formsOnly = await open({
+      channel: { elicitationModes: ["form"], elicit: async () => ({ action: "accept" }) },
+    });
+    const refused = await formsOnly.call("asking.ask_url").catch((error: unknown) => error);
+    expect(JSON.stringify(refused)).not.toContain("accept");
+    expect(urls).toHaveLength(1);
+  });
+
+  it("is told nothing of abilities that nobody has", async () => {
+    await using hub = await open({});
+    const outcome = await hub.call("asking.ask_form").then(
+      ({ isError, text }) => ({ refused: isError || text.includes("decline") }),
+      () => ({ refused: true }),
+    );
+    expect(outcome).toEqual({ refused: true });
+  });
+
+  it("gets the hub's roots, and a channel's own in its scope", async () => {
+    await using hub = await open({ roots: [{ uri: "file:///shared", name: "shared" }] });
+    expect(JSON.parse((await hub.call("asking.ask_roots")).text).answer).toMatchObject({
+      roots: [{ uri: "file:///shared" }],
+    });
+    const own: Channel = { roots: async () => [{ uri: "file:///own" }] };
+    const { text } = await hub.withChannel(own, () => hub.call("asking.ask_roots"));
+    expect(JSON.parse(text).answer).toMatchObject({ roots: [{ uri: "file:///own" }] });
+  });
+
+  it("that asks several times during a call gets every answer", async () => {
+    let count = 0;
+    await using hub = await open({
+      channel: { elicit: async () => ({ action: "accept", content: { answer: String(++count) } }) },
+    });
+    expect(JSON.parse((await hub.call("asking.ask_many", { count: 4 })).text).answers).toHaveLength(4);
+    expect(JSON.parse((await hub.call("asking.ask_many", { count: 3, at_once: true })).text).answers).toHaveLength(3);
+  });
+
+  it("that asks for ever is stopped", async () => {
+    let count = 0;
+    const channel: Channel = {
+      elicit: async () => {
+        count++;
+        return { action: "accept", content: { answer: "again" } };
+      },
+    };
+    await using hub = await open({ channel, maxQuestions: 5 });
+    await expect(hub.call("asking.ask_forever")).rejects.toMatchObject({
+      code: "PROTOCOL",
+      message: expect.stringContaining("more than 5 times"),
+    });
+    expect(count).toBe(5);
+    expect(hub.status()[0]?.state).toBe("connected");
+  });
+
+  it("does not run its call's time down while a person thinks", async () => {
+    const channel: Channel = {
+      elicit: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 700));
+        return { action: "accept", content: { name: "slow" } };
+      },
+    };
+    await using hub = await open({ channel });
+    expect((await hub.call("asking.ask_form", {}, { timeoutMs: 400 })).text).toContain("slow");
+  });
+
+  it("is told that nobody answered when a channel fails", async () => {
+    await using hub = await open({
+      channel: {
+        elicit: async () => Promise.reject(new Error("window closed")),
+        sample: async () => Promise.reject(new Error("no model")),
+      },
+    });
+    expect(JSON.parse((await hub.call("asking.ask_form")).text)).toMatchObject({ answer: { action: "cancel" } });
+    const sampled = await hub.call("asking.ask_sampling", { prompt: "hi" }).then(
+      ({ isError }) => isError,
+      () => true,
+    );
+    expect(sampled).toBe(true);
+  });
+
+  it("has its question withdrawn when the call is given up", async () => {
+    const controller = new AbortController();
+    let withdraw: () => void = () => {};
+    const withdrawn = new Promise<void>((resolve) => {
+      withdraw = resolve;
+    });
+    const channel: Channel = {
+      elicit: (_elicitation, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            withdraw();
+            reject(signal.reason);
+          });
+          controller.abort("enough");
+        }),
+    };
+    await using hub = await open({ channel });
+    await expect(hub.call("asking.ask_form", {}, { signal: controller.signal })).rejects.toMatchObject({
+      code: "ABORTED",
+    });
+    await withdrawn;
+  });
+
+  it("sends its logs and progress to the channel of the call", async () => {
+    const logs: ServerLog[] = [];
+    const progress: number[] = [];
+    const channel: Channel = { log: (message) => logs.push(message), progress: (step) => progress.push(step.progress) };
+    await using hub = await openHub(configOf(stdio("flooding", args), stdio("slow", args)), { logLevel: "debug" });
+    await hub.withChannel(channel, async () => {
+      await hub.call("flooding.logs", { count: 20 });
+      await hub.call("slow.wait", { ms: 200, progress_every_ms: 20 });
+    });
+    expect(logs.length).toBeGreaterThan(10);
+    expect(logs[0]).toMatchObject({ server: "flooding", level: expect.any(String) });
+    expect(progress.length).toBeGreaterThan(3);
+  });
+});
+
+describe("over HTTP+SSE", () => {
+  it("a question is answered too", async () => {
+    await using server = await startServer("asking", ["--sse"]);
+    await using hub = await openHub(configOf(http("asking", server.url, { type: "sse" })), {
+      channel: { elicit: async () => ({ action: "accept", content: { name: "Ada" } }) },
+    });
+    expect((await hub.call("asking.ask_form")).text).toContain("Ada");
+  });
+});

@@ -1,0 +1,144 @@
+// Two hundred calls from twenty channels at once: every question reaches the channel whose call caused it, and no other.
+import { describe, expect, it } from "vitest";
+import { startServer } from "../../../../test/servers/start.js";
+import { type AskPolicy, type Channel, type Hub, openHub, type ServerDefinition } from "../../src/index.js";
+import { configOf, http, stdio } from "../hub/fixtures.js";
+
+const CHANNELS = 20;
+const CALLS = 10;
+
+/** A channel that answers with its own name and notes every question that was not meant for it. */
+class Witness implements Channel {
+  readonly name: string;
+  readonly strays: string[] = [];
+  asked = 0;
+
+  constructor(index: number) {
+    this.name = `channel-${index}`;
+  }
+
+  elicit: NonNullable<Channel["elicit"]> = async ({ message }) => {
+    this.#note(message);
+    return { action: "accept", content: { name: this.name } };
+  };
+
+  sample: NonNullable<Channel["sample"]> = async (params) => {
+    this.#note(JSON.stringify(params));
+    return { role: "assistant", model: "test", content: { type: "text", text: this.name } };
+  };
+
+  roots: NonNullable<Channel["roots"]> = async () => {
+    this.asked++;
+    return [{ uri: `file:///${this.name}` }];
+  };
+
+  #note(question: string): void {
+    this.asked++;
+    if (!question.includes(`[${this.name}/`)) this.strays.push(question);
+  }
+}
+
+const TOOLS = ["ask_form", "ask_sampling", "ask_roots", "ask_form", "ask_sampling"];
+
+/** Every channel makes its calls, all at the same time; what each was told comes back by tag. */
+async function converse(
+  hub: Hub,
+): Promise<{ witnesses: Witness[]; results: { tag: string; text: string; isError: boolean }[] }> {
+  const witnesses = Array.from({ length: CHANNELS }, (_, index) => new Witness(index));
+  const results = await Promise.all(
+    witnesses.map((witness) =>
+      hub.withChannel(witness, () =>
+        Promise.all(
+          Array.from({ length: CALLS }, async (_, index) => {
+            const tag = `${witness.name}/${index}`;
+            const tool = TOOLS[index % TOOLS.length] ?? "ask_form";
+            const { text, isError } = await hub.call(
+              { server: "asking", tool },
+              { tag, prompt: "Who are you?" },
+              { timeoutMs: 60_000 },
+            );
+            return { tag, text, isError };
+          }),
+        ),
+      ),
+    ),
+  );
+  return { witnesses, results: results.flat() };
+}
+
+const answers = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+
+function open(server: ServerDefinition, askPolicy: AskPolicy = "serialize"): Promise<Hub> {
+  return openHub(configOf(server), { answers, askPolicy });
+}
+
+async function expectEveryAnswerAtItsCaller(hub: Hub): Promise<void> {
+  const { witnesses, results } = await converse(hub);
+  expect(witnesses.flatMap(({ strays }) => strays)).toEqual([]);
+  expect(witnesses.map(({ asked }) => asked)).toEqual(Array(CHANNELS).fill(CALLS));
+  expect(results).toHaveLength(CHANNELS * CALLS);
+  for (const { tag, text, isError } of results) {
+    expect(isError, text).toBe(false);
+    const result = JSON.parse(text);
+    expect(result.tag).toBe(tag);
+    // The answer carries the name of the channel that gave it.
+    expect(JSON.stringify(result.answer)).toContain(tag.split("/")[0]);
+  }
+}
+
+describe("200 calls from 20 channels that are all asked something", () => {
+  it("get their own answers from a modern server over stdio", async () => {
+    await using hub = await open(stdio("asking"));
+    expect(hub.status()[0]?.revision).toBe("2026-07-28");
+    await expectEveryAnswerAtItsCaller(hub);
+  }, 90_000);
+
+  it.each([
+    ["modern", []],
+    ["legacy", ["--legacy-only"]],
+  ])(
+    "get their own answers from a %s server over Streamable HTTP",
+    async (_, args) => {
+      await using server = await startServer("asking", ["--http", ...args]);
+      await using hub = await open(http("asking", server.url));
+      await expectEveryAnswerAtItsCaller(hub);
+    },
+    90_000,
+  );
+
+  it.each(["serialize", "isolate"] as const)(
+    "get their own answers from a legacy server over stdio with the policy %s",
+    async (policy) => {
+      await using hub = await open(stdio("asking", ["--legacy-only"], { connectTimeoutMs: 60_000 }), policy);
+      expect(hub.status()[0]?.revision).toBe("2025-11-25");
+      await expectEveryAnswerAtItsCaller(hub);
+    },
+    120_000,
+  );
+
+  it("get no answer, rather than somebody else's, from a legacy server over stdio with the policy decline", async () => {
+    await using hub = await open(stdio("asking", ["--legacy-only"]), "decline");
+    const { witnesses, results } = await converse(hub);
+    expect(witnesses.flatMap(({ strays }) => strays)).toEqual([]);
+    expect(results.some(({ text, isError }) => isError || text.includes("decline"))).toBe(true);
+  }, 90_000);
+
+  it("are not answered where the table is bypassed: serialize is what makes it work", async () => {
+    // `asks: false` lets the calls run side by side although the server does ask.
+    await using hub = await open(stdio("asking", ["--legacy-only"], { asks: false }));
+    await expect(expectEveryAnswerAtItsCaller(hub)).rejects.toThrow();
+  }, 90_000);
+});
+
+describe("with one channel in flight", () => {
+  it("a legacy stdio server's question reaches it, also when the connection was opened in another's scope", async () => {
+    const [first, second] = [new Witness(1), new Witness(2)];
+    await using hub = await openHub(configOf(stdio("asking", ["--legacy-only"], { lazy: true })), { answers });
+    for (const witness of [first, second]) {
+      const tag = `${witness.name}/0`;
+      const { text } = await hub.withChannel(witness, () => hub.call("asking.ask_form", { tag }));
+      expect(JSON.parse(text).answer.content).toEqual({ name: witness.name, agreed: false });
+      expect(witness.strays).toEqual([]);
+    }
+  });
+});
