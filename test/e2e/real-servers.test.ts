@@ -1,24 +1,14 @@
 // Servers as their authors publish them, from npm.
 import { type ChildProcess, spawn } from "node:child_process";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Place, seen } from "./command.js";
+import { freePort, Place, seen } from "./command.js";
 
 const require = createRequire(import.meta.url);
 const entry = (name: string) =>
   join(require.resolve(`@modelcontextprotocol/server-${name}/package.json`), "..", "dist", "index.js");
 const node = process.execPath;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 let place: Place;
 const running: ChildProcess[] = [];

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Place, root } from "./command.js";
+import { freePort, Place, root } from "./command.js";
 
 const secrets = {
   url: "url-secret-4f1c/with+signs",
@@ -38,15 +38,6 @@ function forms(secret: string): string[] {
     JSON.stringify(secret).slice(1, -1),
     Buffer.from(secret).toString("base64").replace(/=+$/, "").slice(0, -1),
   ];
-}
-
-/** A port on which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 let place: Place;

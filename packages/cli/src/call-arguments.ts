@@ -1,4 +1,4 @@
-import { messageOf, TrunklineError } from "@trunkline/core";
+import { isRecord, messageOf, TrunklineError } from "@trunkline/core";
 
 /** What the user wrote after the tool's name. */
 export interface WrittenArguments {
@@ -67,8 +67,4 @@ function parseObject(text: string): Record<string, unknown> {
   throw new TrunklineError("USAGE", "--json takes an object with the tool's parameters.", {
     hint: `For example: --json '{"name": "Ada"}'`,
   });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

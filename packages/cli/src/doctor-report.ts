@@ -28,7 +28,7 @@ const STDERR_LINES = 5;
 const SHOWN_NAMES = 15;
 
 /** The report as one JSON document. */
-export function jsonReport(findings: Findings) {
+export function jsonReport(findings: Findings): Record<string, unknown> {
   const { version, cwd, home, config, servers, tools, renamed } = findings;
   return {
     environment: { version, node: process.version, platform: `${process.platform}-${process.arch}`, cwd, home },

@@ -1,4 +1,5 @@
 // A tool's parameters as a TypeScript programmer would write them.
+import { isRecord } from "@trunkline/core";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -33,8 +34,4 @@ function typeOf(schema: unknown): string {
     default:
       return "unknown";
   }
-}
-
-function isRecord(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

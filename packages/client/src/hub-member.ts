@@ -1,6 +1,7 @@
 // A server in the hub: its connection and what it last said it has.
 import {
   contentIdOf,
+  isRecord,
   isTrunklineError,
   type SourcedTool,
   type ToolCallOptions,
@@ -200,8 +201,4 @@ function toSourcedTool(server: string, raw: Record<string, unknown>): SourcedToo
     ...(isRecord(raw.annotations) ? { annotations: raw.annotations } : {}),
     raw,
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

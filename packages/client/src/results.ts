@@ -1,7 +1,7 @@
 // Renderings of a tool's result. The raw result is always kept beside them. Servers send all kinds of things under the name
 // of content, so nothing here trusts its shape, and nothing that was received is lost without a word.
 import { resolve } from "node:path";
-import { type Logger, messageOf, silentLogger, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isRecord, type Logger, messageOf, silentLogger, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { decodeBase64 } from "./results/base64.js";
 import { cutText, leftOutNote } from "./results/cap-text.js";
 import { saveBinary } from "./results/save-binary.js";
@@ -197,8 +197,4 @@ function text(content: string): Piece {
 
 function note(content: string): Piece {
   return { block: { type: "text", text: `[${content}]` }, isNote: true };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@
 // project: a project must not be able to confirm itself.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { TrunklineError } from "@trunkline/core";
+import { parseJson, TrunklineError } from "@trunkline/core";
 import { z } from "zod";
 import { isAbsent, resolvedPath, writeFileAtomically } from "./atomic-file.js";
 
@@ -100,14 +100,5 @@ export class TrustStore {
       folderMode: 0o700,
       forceMode: true,
     });
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }

@@ -4,6 +4,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import {
   abortable,
   abortError,
+  isRecord,
   isTrunklineError,
   type Logger,
   type ToolCallOptions,
@@ -439,8 +440,4 @@ export class Connection {
     if (state !== "connected") this.#connectedAtMs = undefined;
     this.#options.onState();
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -12,7 +12,7 @@ import {
   toWebRequest,
 } from "@modelcontextprotocol/node";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "@modelcontextprotocol/server";
-import { type Logger, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { type Logger, parseJson, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { createServer, type ServerInfo } from "../surface/create-server.js";
 
 /** What the HTTP endpoint needs. */
@@ -173,15 +173,6 @@ function isInitialize(body: unknown): boolean {
 function refuse(response: ServerResponse, status: number, error: { code: number; message: string }): void {
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
-}
-
-/** What is not JSON is undefined, which no JSON is. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function listenError(error: Error, host: string, port: number): TrunklineError {
