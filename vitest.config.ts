@@ -6,6 +6,10 @@ export default defineConfig({
     // Unit tests run against the sources of all packages; end-to-end tests start the built command as a user would.
     alias: [
       {
+        find: /^@trunkline\/client\/config$/,
+        replacement: fileURLToPath(new URL("./packages/client/src/config/index.ts", import.meta.url)),
+      },
+      {
         find: /^@trunkline\/(\w+)$/,
         replacement: fileURLToPath(new URL("./packages/$1/src/index.ts", import.meta.url)),
       },

@@ -6,11 +6,14 @@ import { openHub } from "@trunkline/client";
 import { isTrunklineError } from "@trunkline/core";
 import { exampleOf } from "./example-arguments.js";
 
-/** @import { Hub, LoadedConfig } from "@trunkline/client" */
+/** @import { AuthSettings, Channel, Hub, LoadedConfig, SignIn } from "@trunkline/client" */
 /** @typedef {Readonly<Record<string, unknown>>} Context What the suite tells about a scenario. */
 /** @typedef {(hub: Hub, context: Context) => Promise<void>} Scenario What to do once the hub is open. */
 
 const SERVER = "suite";
+
+/** The suite knows no other; nobody fetches it. */
+const CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json";
 
 /** The suite gives up after 30 s, but ends only the shell around this process. */
 const LIMIT_MS = 25_000;
@@ -31,8 +34,14 @@ const SCENARIOS = {
 async function callEveryTool(hub) {
   const failures = [];
   for (const { server, tool, inputSchema } of hub.tools()) {
+    const call = () => hub.callTool(server, tool, exampleOf(inputSchema));
     try {
-      await hub.callTool(server, tool, exampleOf(inputSchema));
+      await call().catch(async (error) => {
+        // In mid-session nobody is asked by himself: the hub offers to.
+        if (hub.status()[0]?.state !== "needs-auth") throw error;
+        await hub.authenticate(SERVER);
+        await call();
+      });
     } catch (error) {
       failures.push(error);
     }
@@ -59,11 +68,51 @@ async function echoSchema(hub) {
 }
 
 /**
+ * A person in a hurry: the suite's authorization server asks nothing and sends the browser straight back.
+ * @type {SignIn}
+ */
+async function signIn({ url }) {
+  const response = await fetch(url, { redirect: "manual" });
+  const location = response.headers.get("location");
+  if (location === null) throw new Error(`the authorization server answers ${response.status} and sends nobody back`);
+  await fetch(new URL(location, url));
+  return "completed";
+}
+
+/**
+ * A person who agrees to everything and fills nothing in, so that forms come back with their defaults alone.
+ * @type {Channel}
+ */
+const channel = {
+  elicit: async () => ({ action: "accept", content: {} }),
+  sample: async () => ({ role: "assistant", model: "none", content: { type: "text", text: "as you like" } }),
+};
+
+/**
+ * What an entry would say about signing in, where the suite has registered a client itself.
+ * @param {string} scenario
+ * @param {Context} context
+ * @returns {AuthSettings | undefined}
+ */
+function authFor(scenario, context) {
+  const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context;
+  if (typeof clientId !== "string") return undefined;
+  return {
+    grant: scenario.startsWith("auth/client-credentials") ? "client_credentials" : "authorization_code",
+    clientId,
+    ...(typeof clientSecret === "string" ? { clientSecret } : {}),
+    ...(typeof privateKey === "string" ? { privateKey } : {}),
+    ...(typeof context.signing_algorithm === "string" ? { algorithm: context.signing_algorithm } : {}),
+  };
+}
+
+/**
  * The configuration that a file with this one server would give. Nobody else wrote it, so there is nothing to confirm.
  * @param {string} url
+ * @param {AuthSettings | undefined} auth
  * @returns {LoadedConfig}
  */
-function configFor(url) {
+function configFor(url, auth) {
   return {
     path: "",
     exists: true,
@@ -75,6 +124,7 @@ function configFor(url) {
         name: SERVER,
         url,
         headers: {},
+        ...(auth === undefined ? {} : { auth }),
         scope: "explicit",
         dialect: "servers",
         file: "",
@@ -96,7 +146,11 @@ async function run(url) {
   const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
   /** @type {Context} */
   const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
-  const hub = await openHub(configFor(url));
+  const hub = await openHub(configFor(url, authFor(scenario, context)), {
+    signIn,
+    clientMetadataUrl: CLIENT_METADATA_URL,
+    channel,
+  });
   try {
     const failure = hub.status()[0]?.error;
     if (failure !== undefined) throw failure;

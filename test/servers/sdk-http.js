@@ -18,13 +18,15 @@ import { pathOf, readJson, sendRpcError } from "./network.js";
  * @property {boolean} legacy whether legacy clients are served at all
  * @property {boolean} [modern] whether modern ones are; true by default
  * @property {import("@modelcontextprotocol/server").ServerEventBus} bus feeds subscriptions/listen
+ * @property {(request: IncomingMessage, response: ServerResponse, body: unknown) => Promise<boolean>} [admit] may answer
+ *   a request itself, for example with 401, and then says false
  */
 
 /**
  * @param {Endpoint} endpoint
  * @returns {import("./network.js").Handler}
  */
-export function streamableHttp({ build, buildForConnection, legacy, modern = true, bus }) {
+export function streamableHttp({ build, buildForConnection, legacy, modern = true, bus, admit }) {
   const serveModern = toNodeHandler(createMcpHandler(build, { legacy: "reject", bus }));
   const sessions = legacy ? legacySessions(buildForConnection) : undefined;
 
@@ -34,6 +36,7 @@ export function streamableHttp({ build, buildForConnection, legacy, modern = tru
     if (request.method === "POST" && body === undefined) {
       return sendRpcError(response, 400, { code: -32700, message: "Parse error" });
     }
+    if (admit !== undefined && !(await admit(request, response, body))) return;
     // The adapter's type does not allow for Node's `method?: string | undefined`; at run time they are the same.
     const incoming = /** @type {import("@modelcontextprotocol/node").NodeIncomingMessageLike} */ (request);
     const isLegacy = !modern || (await isLegacyRequest(await toWebRequest(incoming, body), body));

@@ -46,7 +46,8 @@ export async function serve(build, options, { legacy = true, bus = new InMemoryS
   /** @returns {Promise<Server>} an instance that outlives a request and so carries its own list_changed */
   const buildForConnection = async () => {
     const server = await build();
-    server.onclose = bus.subscribe(() => {
+    server.onclose = bus.subscribe((event) => {
+      if (event.kind !== "tools_list_changed") return;
       server.sendToolListChanged().catch((error) => console.error(error));
     });
     return server;

@@ -11,12 +11,13 @@ export interface WrittenArguments {
  * is JSON, `--json` is the whole object; pairs are put over it.
  */
 export function readCallArguments(
-  written: WrittenArguments,
+  given: WrittenArguments,
   schema: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const args = written.json === undefined ? {} : parseObject(written.json);
+  const args = given.json === undefined ? {} : parseObject(given.json);
+  const written = new Set<string>();
   const properties = isRecord(schema.properties) ? schema.properties : {};
-  for (const pair of written.pairs) {
+  for (const pair of given.pairs) {
     const equals = pair.indexOf("=");
     if (equals <= 0 || pair.startsWith(":=")) {
       throw new TrunklineError("USAGE", `"${pair}" is not an argument.`, {
@@ -26,6 +27,9 @@ export function readCallArguments(
     const isJson = pair[equals - 1] === ":";
     const key = pair.slice(0, isJson ? equals - 1 : equals);
     const text = pair.slice(equals + 1);
+    if (written.has(key))
+      throw new TrunklineError("USAGE", `"${key}" is given twice.`, { hint: `For a list write ${key}:='["a", "b"]'.` });
+    written.add(key);
     args[key] = isJson ? parseValue(key, text) : coerce(key, text, properties[key]);
   }
   return args;

@@ -108,7 +108,20 @@ function jsonServer(status: ServerStatus, { config, tools }: Findings) {
       resources: { count: status.resourceCount },
       prompts: { count: status.promptCount },
     },
+    sign_in: jsonSignIn(status),
     ...(status.stderr.length > 0 && state !== "connected" ? { stderr: status.stderr } : {}),
+  };
+}
+
+function jsonSignIn({ state, signIn }: ServerStatus) {
+  if (signIn === undefined || (!signIn.signedIn && state !== "needs-auth")) return null;
+  return {
+    status: signIn.signedIn ? "ok" : "needed",
+    kind: signIn.kind,
+    issuer: signIn.issuer ?? null,
+    scope: signIn.scope ?? null,
+    expires_at: signIn.expiresAt ?? null,
+    renewable: signIn.renewable,
   };
 }
 
@@ -121,6 +134,11 @@ export function* textReport(findings: Findings): Generator<string> {
   for (const [index, { path, scope }] of used.entries())
     yield `${index === 0 ? "configuration:" : "           and:"} ${path} (${scope})`;
   for (const diagnostic of config.diagnostics) yield `  ${diagnosticText(diagnostic)}`;
+  if (servers.length === 0 && used.length > 0 && config.diagnostics.some(({ severity }) => severity !== "note")) {
+    yield "";
+    yield "No server can be used. Correct what is said above.";
+    return;
+  }
   if (servers.length === 0) {
     yield "";
     yield "No MCP server is configured. Add one, or take over what another program has:";
@@ -156,6 +174,7 @@ function* textServer(status: ServerStatus, { tools }: Findings): Generator<strin
         tookMs === undefined ? undefined : formatMs(tookMs),
         counted(status.resourceCount, "resource"),
         counted(status.promptCount, "prompt"),
+        status.signIn?.signedIn ? "signed in" : undefined,
       ];
       yield `    ${facts.filter((fact) => fact !== undefined).join(", ")}`;
       if (toolsError === undefined)

@@ -10,6 +10,8 @@ export const EXIT = {
   interrupted: 130,
   /** SIGTERM, as shells count it. `serve`, which is stopped that way, ends with 0. */
   terminated: 143,
+  /** SIGHUP. */
+  hungUp: 129,
 } as const;
 
 /** The exit code of an error; what is not listed is a failure. */

@@ -1,5 +1,5 @@
 // Asks the person at the terminal for the inputs that a configuration needs.
-import type { InputRequest } from "@trunkline/client";
+import type { InputRequest } from "@trunkline/client/config";
 import { askLine } from "./ask.js";
 import type { CommandContext } from "./context.js";
 import { printable } from "./printable.js";

@@ -1,5 +1,5 @@
-// The command behind bin/trunkline.cjs. It stays small: what a command needs is loaded when the command runs, so that the first
-// answer does not wait for the rest.
+// The command behind bin/trunkline.cjs. It stays small: what a command needs is loaded when the command runs, so that the
+// first answer does not wait for the rest.
 import { EXIT } from "./exit-codes.js";
 
 process.exitCode = await run();

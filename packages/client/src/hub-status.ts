@@ -1,6 +1,7 @@
 // What the hub tells about its servers, with the secrets taken out.
 import { REDACTED, type Redactor, TrunklineError } from "@trunkline/core";
-import type { ServerDefinition } from "./config/types.js";
+import type { SignInReport } from "./auth/server-auth.js";
+import type { AuthSettings, ServerDefinition } from "./config/types.js";
 import type { ServerState } from "./connection/connection.js";
 import type { HubMember } from "./hub-member.js";
 
@@ -22,6 +23,8 @@ export interface ServerStatus {
   readonly roundTripMs?: number;
   /** How long connecting and listing took. */
   readonly tookMs?: number;
+  /** Where the sign-in stands, for a server on the network that has been tried. */
+  readonly signIn?: SignInReport;
   /** The process of a stdio server. */
   readonly pid?: number;
   /** The last lines of its stderr. */
@@ -48,6 +51,7 @@ export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
     ...(live && roundTripMs !== undefined ? { roundTripMs } : {}),
     ...(live && pid !== undefined ? { pid } : {}),
     ...(tookMs === undefined ? {} : { tookMs }),
+    ...(connection.signIn === undefined ? {} : { signIn: connection.signIn }),
     stderr: connection.stderrTail.map((line) => redactor.text(line)),
   };
 }
@@ -68,5 +72,17 @@ function hideValues(definition: ServerDefinition): ServerDefinition {
     Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
   return definition.type === "stdio"
     ? { ...definition, env: hide(definition.env) }
-    : { ...definition, headers: hide(definition.headers) };
+    : {
+        ...definition,
+        headers: hide(definition.headers),
+        ...(definition.auth === undefined ? {} : { auth: hideSecrets(definition.auth) }),
+      };
+}
+
+function hideSecrets(auth: AuthSettings): AuthSettings {
+  return {
+    ...auth,
+    ...(auth.clientSecret === undefined ? {} : { clientSecret: REDACTED }),
+    ...(auth.privateKey === undefined ? {} : { privateKey: REDACTED }),
+  };
 }

@@ -15,16 +15,32 @@ import {
   TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
+import { CredentialStore, type Credentials, MemoryCredentials } from "./auth/credentials.js";
+import { SIGN_IN_TIMEOUT_MS, type SignIn } from "./auth/sign-in.js";
+import { authenticateResult, authenticateTool, SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
+import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
 import { type Abilities, abilitiesOf, type Channel, type Root, runWithChannel } from "./channel/channel.js";
 import type { AskPolicy } from "./channel/in-flight.js";
 import type { LoadedConfig, ServerDefinition } from "./config/types.js";
 import type { ServerState } from "./connection/connection.js";
 import type { ClientInfo } from "./connection/generation.js";
+import type { TaskWish } from "./connection/tasks.js";
 import { HubMember, isAllowed } from "./hub-member.js";
+import {
+  type CompleteOptions,
+  type Completion,
+  type CompletionReference,
+  HubRequests,
+  type ListOptions,
+  type LogMessageLevel,
+  type PromptResult,
+  type ReadResourceResult,
+} from "./hub-requests.js";
 import { redactedError, type ServerStatus, statusOf } from "./hub-status.js";
-import { nearestNames, type ToolKey, toolNamePrefix } from "./names.js";
+import { mayBelongTo, nearestNames, type ToolKey, toolNamePrefix } from "./names.js";
 import { ToolNames } from "./names-table.js";
 import { renderText } from "./results.js";
+import { type ResourceListener, Subscriptions } from "./subscriptions.js";
 
 /** Everything is optional: without it the hub is silent and on its own. */
 export interface HubOptions {
@@ -37,6 +53,8 @@ export interface HubOptions {
   signal?: AbortSignal;
   /** Connect every server at its first use, whatever its entry says. */
   lazy?: boolean;
+  /** No server may take longer to connect than this, whatever its entry allows. */
+  connectLimitMs?: number;
   /** Gets every secret the hub learns of, and takes them out of what the hub reports. */
   redactor?: Redactor;
   /** Makes the calls that are made in no other channel's scope, and is asked what is asked outside any call. */
@@ -54,10 +72,27 @@ export interface HubOptions {
   roots?: readonly Root[];
   /** The level from which servers send log messages. Default: what each server thinks right. */
   logLevel?: string;
+  /** Where sign-ins are kept, so that they outlive the hub. */
+  home?: string;
+  /** How a person gets to see the address of a sign-in. Without it nobody is asked, and the error says how to sign in. */
+  signIn?: SignIn;
+  /** How long a person may take to sign in. Default 5 minutes. */
+  signInTimeoutMs?: number;
+  /** The https address of a client-id metadata document that stands for the program, where it has one. */
+  clientMetadataUrl?: string;
   /** The tools, resources or prompts of some server have changed. */
   onCatalogChanged?: () => void;
   /** The state of some server has changed. */
   onStatusChanged?: () => void;
+}
+
+/** Options of one call of a tool. */
+export interface HubCallOptions extends ToolCallOptions {
+  /**
+   * Make the call as a task where the server offers it: `true`, or how long it should be kept. A tool that demands a task
+   * gets one anyway, and a modern server makes one when it likes, unless this is `false`. The result is the same.
+   */
+  task?: boolean | TaskWish;
 }
 
 /** What a call came back with: the server's own result, and its text. */
@@ -79,16 +114,25 @@ export type NotificationListener = (server: string, method: string, params: Read
 
 const DEFAULT_MAX_QUESTIONS = 50;
 
+/** What a modern server answers where the headers of a request are not those that it wants. */
+const HEADER_MISMATCH_CODE = -32_020;
+
 /** All servers of a configuration as one catalogue of tools. Open it with {@link openHub}. */
 export class Hub implements ToolSource, AsyncDisposable {
   readonly #members = new Map<string, HubMember>();
   readonly #options: HubOptions;
   readonly #redactor: Redactor;
   readonly #logger: Logger;
+  readonly #credentials: Credentials;
   readonly #catalogueListeners = new Set<Listener>();
   readonly #statusListeners = new Set<Listener>();
   readonly #notificationListeners = new Set<NotificationListener>();
   readonly #scopes = new Map<Channel, number>();
+  readonly #requests = new HubRequests({
+    require: (server, signal) => this.#requireMember(server, signal),
+    connected: (signal) => this.#connected(signal),
+  });
+  readonly #subscriptions: Subscriptions;
   #roots: readonly Root[] | undefined;
   readonly #onAbort = () => void this.close().catch((error: unknown) => this.#logger.warn("closing failed", { error }));
   #config: LoadedConfig;
@@ -104,10 +148,15 @@ export class Hub implements ToolSource, AsyncDisposable {
     this.#config = config;
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
+    this.#credentials = options.home === undefined ? new MemoryCredentials() : new CredentialStore(options.home);
     this.#redactor = (options.redactor ?? new Redactor()).add(...config.secrets);
     if (options.onCatalogChanged) this.#catalogueListeners.add(options.onCatalogChanged);
     if (options.onStatusChanged) this.#statusListeners.add(options.onStatusChanged);
     this.#roots = options.roots;
+    this.#subscriptions = new Subscriptions({
+      logger: this.#logger,
+      connection: (server) => this.#members.get(server)?.connection,
+    });
     for (const definition of config.servers) this.#members.set(definition.name, this.#createMember(definition));
     this.#catalogue = this.#fingerprint();
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -134,7 +183,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   toolNames(): readonly string[] {
     const signIns = this.#sorted()
       .filter(({ connection }) => connection.state === "needs-auth")
-      .map(({ name }) => `${toolNamePrefix(name)}authenticate`);
+      .map(({ name }) => `${toolNamePrefix(name)}${SIGN_IN_TOOL}`);
     return [...this.names().names("prefixed"), ...signIns].sort();
   }
 
@@ -153,7 +202,10 @@ export class Hub implements ToolSource, AsyncDisposable {
           : [{ message: problem.message, server: name, ...(problem.hint === undefined ? {} : { hint: problem.hint }) }],
       ),
     );
-    return [...this.#redactor.value(remarks), ...failures];
+    const leftOut = this.#sorted().flatMap(({ name, remarks: own }) =>
+      own.map((message) => ({ message: this.#redactor.text(message), server: name })),
+    );
+    return [...this.#redactor.value(remarks), ...failures, ...leftOut];
   }
 
   /**
@@ -179,7 +231,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   async call(
     name: string | ToolKey,
     args: Record<string, unknown> = {},
-    options: ToolCallOptions = {},
+    options: HubCallOptions = {},
   ): Promise<CallResult> {
     const { server, tool } = typeof name === "string" ? await this.findTool(name, options.signal) : name;
     const result = await this.callTool(server, tool, args, options);
@@ -188,6 +240,14 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Finds the tool that a name stands for, connecting the servers it may belong to. */
   async findTool(name: string, signal?: AbortSignal): Promise<SourcedTool> {
+    const signIn = () =>
+      this.#sorted().find(
+        ({ name: server, connection }) =>
+          connection.state === "needs-auth" &&
+          (name === `${toolNamePrefix(server)}${SIGN_IN_TOOL}` || name === `${server}.${SIGN_IN_TOOL}`),
+      );
+    const asked = signIn();
+    if (asked !== undefined) return authenticateTool(asked.name);
     const waiting = () =>
       this.#sorted().filter(({ connection }) => connection.state !== "connected" && isConnectable(connection.state));
     const candidates = waiting().filter((member) => mayBelongTo(name, member.name));
@@ -196,8 +256,14 @@ export class Hub implements ToolSource, AsyncDisposable {
       return this.names().resolve(name);
     } catch (error) {
       if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
+      const found = signIn();
+      if (found !== undefined) return authenticateTool(found.name);
       const owner = [...this.#members.values()].find((member) => name.startsWith(`${member.name}.`));
-      if (owner !== undefined && owner.connection.state !== "connected") await this.#require(owner, signal);
+      if (owner !== undefined && owner.connection.state !== "connected") {
+        // It was tried a moment ago: what came of it is the answer.
+        if (owner.connection.error !== undefined) throw this.#redacted(owner.connection.error);
+        await this.#require(owner, signal);
+      }
     }
     // Only to name the nearest: nothing is called that was not asked for.
     await Promise.all(waiting().map((member) => this.#tryConnect(member, signal)));
@@ -208,9 +274,12 @@ export class Hub implements ToolSource, AsyncDisposable {
     server: string,
     tool: string,
     args: Record<string, unknown>,
-    options: ToolCallOptions = {},
+    options: HubCallOptions = {},
   ): Promise<ToolCallResult> {
     const member = this.#member(server);
+    if (tool === SIGN_IN_TOOL && member.connection.state === "needs-auth") {
+      return authenticateResult(server, await this.authenticate(server, options.signal), () => member.tools.length);
+    }
     if (!isAllowed(tool, member.connection.definition.tools)) {
       throw new TrunklineError("TOOL_NOT_FOUND", `The configuration of "${server}" leaves out the tool "${tool}".`, {
         hint: 'See "tools" in its entry.',
@@ -218,7 +287,25 @@ export class Hub implements ToolSource, AsyncDisposable {
     }
     await this.#require(member, options.signal);
     this.#logger.debug("calling a tool", { server, tool });
-    const send = () => member.request({ method: "tools/call", params: { name: tool, arguments: args } }, options);
+    const params = { name: tool, arguments: args };
+    const { task, ...sending } = options;
+    const sendOnce = () =>
+      member.request(
+        {
+          method: "tools/call",
+          params,
+          task: member.taskFor(tool, task),
+          headers: member.headersFor(tool, args),
+        },
+        sending,
+      );
+    const send = () =>
+      sendOnce().catch(async (error: unknown) => {
+        // The tool has changed since it was listed, and with it the headers that it wants.
+        if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== HEADER_MISMATCH_CODE) throw error;
+        await member.refreshTools();
+        return await sendOnce();
+      });
     try {
       const raw = await send().catch(async (error: unknown) => {
         // The call may have taken effect before the server went: only what may safely happen twice is repeated.
@@ -230,6 +317,87 @@ export class Hub implements ToolSource, AsyncDisposable {
     } catch (error) {
       throw this.#redacted(toTrunklineError(error));
     }
+  }
+
+  /**
+   * Has a person sign in to a server that wants it, through the `signIn` callback, and connects it. A finished sign-in
+   * lists the tools; a cancelled one leaves the server in `needs-auth`. Rejects with `AUTH_REQUIRED` where nobody can be asked.
+   */
+  async authenticate(server: string, signal?: AbortSignal): Promise<"completed" | "cancelled"> {
+    try {
+      return await this.#member(server).connection.authenticate(signal);
+    } catch (error) {
+      throw this.#redacted(toTrunklineError(error));
+    }
+  }
+
+  /** The resources of all servers that can be connected, or of one. */
+  async resources(options: ListOptions = {}): Promise<readonly SourcedResource[]> {
+    return await this.#telling(this.#requests.resources(options));
+  }
+
+  /** The kinds of resources that servers make on demand. */
+  async resourceTemplates(options: ListOptions = {}): Promise<readonly SourcedTemplate[]> {
+    return await this.#telling(this.#requests.resourceTemplates(options));
+  }
+
+  /** Reads a resource. One that is not there is `NOT_FOUND`, with those that have a similar URI. */
+  async readResource(server: string, uri: string, options: ToolCallOptions = {}): Promise<ReadResourceResult> {
+    return await this.#telling(this.#requests.readResource(server, uri, options));
+  }
+
+  /**
+   * Tells whenever a resource has changed, until the function that it resolves with is called. The subscription outlives
+   * the server's process and session: when it had to be made again, the listener is told so.
+   */
+  async subscribe(
+    server: string,
+    uri: string,
+    listener: ResourceListener,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<() => Promise<void>> {
+    await this.#requireMember(server, options.signal);
+    return await this.#telling(this.#subscriptions.subscribe(server, uri, { listener, signal: options.signal }));
+  }
+
+  /** The prompts of all servers that can be connected, or of one. */
+  async prompts(options: ListOptions = {}): Promise<readonly SourcedPrompt[]> {
+    return await this.#telling(this.#requests.prompts(options));
+  }
+
+  /** Finds a prompt by `server.name`, or by its name alone where only one server has it. */
+  async findPrompt(name: string, signal?: AbortSignal): Promise<SourcedPrompt> {
+    return await this.#telling(this.#requests.findPrompt(name, signal));
+  }
+
+  /** The messages of a prompt with these arguments. */
+  async getPrompt(
+    server: string,
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: ToolCallOptions = {},
+  ): Promise<PromptResult> {
+    return await this.#telling(this.#requests.getPrompt(server, name, { args, options }));
+  }
+
+  /** How a server would complete what has been typed so far of a prompt's or a template's argument. */
+  async complete(
+    server: string,
+    ref: CompletionReference,
+    argument: { readonly name: string; readonly value: string },
+    options: CompleteOptions = {},
+  ): Promise<Completion> {
+    return await this.#telling(this.#requests.complete(server, ref, { argument, options }));
+  }
+
+  /** Sets the level from which a server sends log messages, from now on and after each time it is connected again. */
+  async setLogLevel(server: string, level: LogMessageLevel, options: ToolCallOptions = {}): Promise<void> {
+    await this.#telling(this.#requests.setLogLevel(server, level, options));
+  }
+
+  /** How long a server takes to answer, in milliseconds. Modern servers have no ping: `PROTOCOL`. */
+  async ping(server: string, options: ToolCallOptions = {}): Promise<number> {
+    return await this.#telling(this.#requests.ping(server, options));
   }
 
   /** Sends any request to a server and returns its result untouched. */
@@ -322,7 +490,10 @@ export class Hub implements ToolSource, AsyncDisposable {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       this.#options.signal?.removeEventListener("abort", this.#onAbort);
-      const outcomes = await Promise.allSettled([...this.#members.values()].map((member) => member.close()));
+      const outcomes = await Promise.allSettled([
+        this.#subscriptions.close(),
+        ...[...this.#members.values()].map((member) => member.close()),
+      ]);
       this.#catalogueListeners.clear();
       this.#statusListeners.clear();
       this.#notificationListeners.clear();
@@ -354,11 +525,12 @@ export class Hub implements ToolSource, AsyncDisposable {
   #createMember(definition: ServerDefinition): HubMember {
     const { clientInfo = { name: "trunkline", version: "0" }, env, channel } = this.#options;
     const answers = this.#options.answers ?? abilitiesOf(channel);
-    return new HubMember(definition, {
+    const member: HubMember = new HubMember(definition, {
       clientInfo,
       logger: this.#logger,
       env: env ?? getDefaultEnvironment(),
       workspaceFolder: this.#config.workspaceFolder,
+      connectLimitMs: this.#options.connectLimitMs,
       asking: {
         channel,
         policy: this.#options.askPolicy ?? "serialize",
@@ -367,14 +539,45 @@ export class Hub implements ToolSource, AsyncDisposable {
         roots: () => this.#roots,
         logLevel: this.#options.logLevel,
       },
+      signingIn: {
+        credentials: this.#credentials,
+        signIn: this.#options.signIn,
+        signInTimeoutMs: this.#options.signInTimeoutMs ?? SIGN_IN_TIMEOUT_MS,
+        clientName: clientInfo.name === "trunkline" ? "Trunkline" : clientInfo.name,
+        clientMetadataUrl: this.#options.clientMetadataUrl,
+      },
       onNotification: (method, params) => this.#onNotification(definition.name, method, params),
       onSecrets: (values) => void this.#redactor.add(...values),
       onState: () => {
         this.#statusChanged();
         this.#catalogueChanged();
+        if (member.connection.state === "connected") this.#subscriptions.onConnected(definition.name);
       },
       onCatalogue: () => this.#catalogueChanged(),
     });
+    return member;
+  }
+
+  async #requireMember(server: string, signal: AbortSignal | undefined): Promise<HubMember> {
+    const member = this.#member(server);
+    await this.#require(member, signal);
+    return member;
+  }
+
+  /** Every server that can be connected, connected. */
+  async #connected(signal: AbortSignal | undefined): Promise<readonly HubMember[]> {
+    const members = this.#sorted().filter(({ connection }) => isConnectable(connection.state));
+    await Promise.all(members.map((member) => this.#tryConnect(member, signal)));
+    return members.filter(({ connection }) => connection.state === "connected");
+  }
+
+  /** The same outcome, with an error of ours in which no secret is left. */
+  async #telling<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw this.#redacted(toTrunklineError(error));
+    }
   }
 
   async #tryConnect(member: HubMember, signal: AbortSignal | undefined): Promise<void> {
@@ -440,6 +643,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   }
 
   #onNotification(...told: Parameters<NotificationListener>): void {
+    this.#subscriptions.onNotification(...told);
     this.#tell(this.#notificationListeners, ...told);
   }
 
@@ -466,13 +670,6 @@ export async function openHub(config: LoadedConfig, options: HubOptions = {}): P
 
 function isConnectable(state: ServerState): boolean {
   return state !== "disabled" && state !== "untrusted";
-}
-
-/** Whether a name, in whatever style, may be that of a tool of this server. Too many is fine: the table decides. */
-function mayBelongTo(name: string, server: string): boolean {
-  const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
-  const owner = bare(server);
-  return bare(name).startsWith(owner) || bare(name).startsWith(`mcp${owner}`);
 }
 
 /** Whether the server declares that calling the tool twice does no more than calling it once. */

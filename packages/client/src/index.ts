@@ -1,4 +1,8 @@
 /** The client: configuration to live connections, one catalogue, clean calls. */
+export { forgetSignIn, type KeptSignIn, type KeptSignInOptions, readSignIn } from "./auth/kept-sign-ins.js";
+export type { SignInReport } from "./auth/server-auth.js";
+export { SIGN_IN_TIMEOUT_MS, type SignIn, type SignInRequest } from "./auth/sign-in.js";
+export type { PromptArgument, SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
 export {
   type Abilities,
   abilitiesOf,
@@ -14,37 +18,42 @@ export {
   type ServerLog,
   type UrlElicitation,
 } from "./channel/channel.js";
+export {
+  type BooleanField,
+  type ChoiceField,
+  type ChoicesField,
+  describeField,
+  type FieldCommon,
+  type FieldOption,
+  type FieldValue,
+  type FormField,
+  type NumberField,
+  type OtherField,
+  type ParsedText,
+  parseText,
+  readFormFields,
+  type TextField,
+  type TextFormat,
+  validateField,
+  validateForm,
+} from "./channel/form-schema.js";
 export type { AskPolicy } from "./channel/in-flight.js";
+export {
+  createQueueChannel,
+  type QueueChannel,
+  type QueueChannelOptions,
+  type QueuedForm,
+  type QueuedQuestion,
+  type QueuedQuestionCommon,
+  type QueuedSample,
+  type QueuedUrl,
+} from "./channel/queue-channel.js";
 export { parseEnvFile } from "./config/dot-env.js";
-export {
-  type ConfigEdit,
-  dialectNotes,
-  type EditableConfig,
-  type EditOptions,
-  type EditOutcome,
-  editConfigFile,
-  readEditableConfig,
-} from "./config/edit.js";
 export { expandEnv } from "./config/expand.js";
-export {
-  type FindImportsOptions,
-  type FoundImport,
-  findImports,
-  IMPORT_SOURCES,
-  importSource,
-  readImport,
-} from "./config/import/find.js";
-export type {
-  ImportContext,
-  ImportedServer,
-  ImportPlace,
-  ImportSource,
-  ParsedServers,
-} from "./config/import/types.js";
-export { forgetInputs, type InputPrompt, type InputRequest } from "./config/inputs.js";
+export type { InputPrompt, InputRequest } from "./config/inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./config/load.js";
-export { type TrustedFile, TrustStore, type TrustSubject } from "./config/trust.js";
 export type {
+  AuthSettings,
   ConfigFile,
   ConfigScope,
   Diagnostic,
@@ -58,12 +67,30 @@ export type {
   ToolFilter,
 } from "./config/types.js";
 export { type ConfigWatch, type WatchConfigOptions, watchConfig } from "./config/watch.js";
-export { type InputDefinition, inputsOf, type ServerEntry, toDialect } from "./config/written-entry.js";
 export type { ServerState } from "./connection/connection.js";
 export { INHERITED_NAMES } from "./connection/environment.js";
 export type { ConnectCause } from "./connection/errors.js";
 export type { ClientInfo } from "./connection/generation.js";
-export { type CallResult, Hub, type HubOptions, type HubWarning, type NotificationListener, openHub } from "./hub.js";
+export type { TaskWish } from "./connection/tasks.js";
+export {
+  type CallResult,
+  Hub,
+  type HubCallOptions,
+  type HubOptions,
+  type HubWarning,
+  type NotificationListener,
+  openHub,
+} from "./hub.js";
+export {
+  type CompleteOptions,
+  type Completion,
+  type CompletionReference,
+  type ListOptions,
+  LOG_MESSAGE_LEVELS,
+  type LogMessageLevel,
+  type PromptResult,
+  type ReadResourceResult,
+} from "./hub-requests.js";
 export type { ServerStatus } from "./hub-status.js";
 export {
   buildToolName,
@@ -72,6 +99,7 @@ export {
   isGlob,
   MAX_NAME_LENGTH,
   matchesGlob,
+  mayBelongTo,
   NAME_STYLES,
   type NameStyle,
   nearestNames,
@@ -84,6 +112,7 @@ export {
   wireName,
 } from "./names.js";
 export { type RenamedTool, type ResolveOptions, resolveToolName, ToolNames } from "./names-table.js";
+export { type AgentTool, type ResourceToolsOptions, resourceTools } from "./resource-tools.js";
 export { capText } from "./results/cap-text.js";
 export {
   type RenderBlocksOptions,
@@ -105,3 +134,4 @@ export {
   revisionsDefining,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "./revisions.js";
+export type { ResourceListener, ResourceUpdate } from "./subscriptions.js";

@@ -211,3 +211,10 @@ function editDistance(a: string, b: string): number {
   }
   return previous[b.length] ?? 0;
 }
+
+/** Whether a name, in whatever style, may be that of a tool of this server. Too many is fine: the table decides. */
+export function mayBelongTo(name: string, server: string): boolean {
+  const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const owner = bare(server);
+  return bare(name).startsWith(owner) || bare(name).startsWith(`mcp${owner}`);
+}

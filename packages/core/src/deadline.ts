@@ -1,5 +1,6 @@
 // Deadlines and linked signals. A timeout here stops the work: it aborts the signal that was handed to the work, so that
 // sockets close and child processes go, instead of only rejecting the promise that somebody waits for.
+import { setMaxListeners } from "node:events";
 import { TrunklineError } from "./errors.js";
 
 /** How a piece of work may be limited. */
@@ -67,7 +68,7 @@ export function startDeadline(options: DeadlineOptions): Deadline {
     ended = true;
     controller.abort(abortError(parent, what));
   } else {
-    parent?.addEventListener("abort", onParentAbort, { once: true });
+    if (parent !== undefined) listenOnce(parent, onParentAbort);
     start();
   }
   return {
@@ -104,7 +105,7 @@ export async function abortable<T>(signal: AbortSignal, promise: Promise<T>): Pr
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);
     if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
+    else listenOnce(signal, onAbort);
   });
   try {
     return await Promise.race([promise, aborted]);
@@ -127,8 +128,14 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener("abort", onAbort);
       resolve();
     }, ms);
-    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal !== undefined) listenOnce(signal, onAbort);
   });
+}
+
+/** One signal may well stop a hundred pieces of work: that is no leak for Node to warn of. */
+function listenOnce(signal: AbortSignal, listener: () => void): void {
+  setMaxListeners(0, signal);
+  signal.addEventListener("abort", listener, { once: true });
 }
 
 /** The error for work that the caller's own signal stopped; a reason that already is one of ours is kept. */

@@ -78,18 +78,69 @@ export interface ToolSource {
   ): Promise<ToolCallResult>;
 }
 
+/** The operations of a store, by the names of its contract. Parameters and results are those of the contract. */
+export const STORE_OPERATIONS = [
+  "search",
+  "grep",
+  "list",
+  "get",
+  "graph",
+  "list_collections",
+  "list_snapshots",
+  "diff",
+  "status",
+  "add",
+  "update",
+  "delete",
+  "undelete",
+  "snapshot",
+  "restore",
+  "download",
+  "start",
+  "stop",
+  "pin",
+  "unpin",
+  "watch",
+] as const;
+
+/** The name of one operation of a store. */
+export type StoreOperation = (typeof STORE_OPERATIONS)[number];
+
+/** Options of one operation of a store. */
+export interface StoreOperationOptions {
+  signal?: AbortSignal;
+  onProgress?: (progress: ToolProgress) => void;
+  /** Who is asking: each client has its own current session. */
+  client?: string;
+  /** Folders that `get` may write to. Default: none. */
+  allowWrite?: readonly string[];
+  /** Lets `download` reach addresses that are not public. Default: no. */
+  allowPrivateAddresses?: boolean;
+}
+
 /**
- * Content by its hash. `put` answers only when the bytes are durable; `get` verifies what it read against the id and
- * never returns bytes that do not match. Putting the same bytes twice stores them once. Several processes may use one
- * store at the same time.
+ * What the server needs of a store: content by its hash, and the operations of the contract by their names.
+ *
+ * `put` answers only when the bytes are durable; `get` verifies what it read and never returns bytes that do not match.
+ * Putting the same bytes twice stores them once; content without a document is kept for seven days. `run` answers with
+ * a result as the contract describes it and rejects with a `TrunklineError`: `INVALID_ARGUMENT` for parameters that
+ * cannot be used and for an operation that this store does not have (`operations` lists those it has), `NOT_FOUND`,
+ * `AMBIGUOUS`, `ABORTED` within 100 ms of the signal. What a changing operation answered is durable and can be found.
+ * Several processes may use one store at the same time.
  */
 export interface ContentStore extends AsyncDisposable {
   put(bytes: Uint8Array, options?: { signal?: AbortSignal }): Promise<ContentId>;
   /** The bytes, or a part of them. Rejects with `NOT_FOUND` where there is no such content. */
   get(id: ContentId, options?: { signal?: AbortSignal; start?: number; end?: number }): Promise<Uint8Array>;
   has(id: ContentId, options?: { signal?: AbortSignal }): Promise<boolean>;
-  /** Every id that begins with these digits, sorted. */
+  /** Every id that begins with these digits (at least 8), sorted. */
   resolve(prefix: string, options?: { signal?: AbortSignal }): Promise<readonly ContentId[]>;
+  readonly operations: readonly StoreOperation[];
+  run(
+    operation: StoreOperation,
+    params: Readonly<Record<string, unknown>>,
+    options?: StoreOperationOptions,
+  ): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /**

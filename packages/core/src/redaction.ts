@@ -62,37 +62,46 @@ export class Redactor {
 
 /** The spellings in which a secret may turn up: as it is, URL-encoded, JSON-escaped, and inside base64 at any offset. */
 export function secretForms(secret: string): string[] {
-  const bytes = Buffer.from(secret, "utf8");
-  const forms = new Set([secret]);
-  forms.add(encodeURIComponent(secret));
-  forms.add(encodeURIComponent(secret).replaceAll("%20", "+"));
-  forms.add(encodeURI(secret));
+  return [...plainForms(secret), ...base64Forms(secret)];
+}
+
+function plainForms(secret: string): string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
-  forms.add(escaped);
-  forms.add(JSON.stringify(escaped).slice(1, -1));
-  // A neighbour before the secret ("user:secret" in basic auth) shifts base64 by 0, 1 or 2 bytes. The characters that
-  // the secret's own bytes fix entirely are the same whatever stands around it; the shared ones at both ends are left.
-  for (const shift of [0, 1, 2]) {
-    const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
-      .toString("base64")
-      .replace(/=+$/, "");
+  const encoded = encodeURIComponent(secret);
+  const nested = JSON.stringify(escaped).slice(1, -1);
+  return [secret, encoded, encoded.replaceAll("%20", "+"), encodeURI(secret), escaped, nested];
+}
+
+/**
+ * A neighbour before the secret ("user:secret" in basic auth) shifts base64 by 0, 1 or 2 bytes. The characters that the
+ * secret's own bytes fix entirely are the same whatever stands around it.
+ */
+function base64Forms(secret: string): string[] {
+  const bytes = Buffer.from(secret, "utf8");
+  return [0, 1, 2].flatMap((shift) => {
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64");
     const from = shift === 0 ? 0 : shift + 1;
-    const whole = Math.floor(((shift + bytes.length) * 8) / 6);
-    const core = encoded.slice(from, whole);
-    if (core.length < MIN_SECRET_LENGTH) continue;
-    forms.add(core);
-    forms.add(core.replaceAll("+", "-").replaceAll("/", "_"));
-  }
-  return [...forms].filter((form) => form !== "");
+    const core = encoded.slice(from, Math.floor(((shift + bytes.length) * 8) / 6));
+    return core.length < MIN_SECRET_LENGTH ? [] : [core, core.replaceAll("+", "-").replaceAll("/", "_")];
+  });
 }
 
 function compile(secrets: Iterable<string>): RegExp {
-  const forms = new Set<string>();
-  for (const secret of secrets) for (const form of secretForms(secret)) forms.add(form);
-  // The longest first, so that a secret that contains another one goes whole. Percent escapes match in either case.
-  const sources = [...forms]
-    .sort((a, b) => b.length - a.length)
-    .map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"))
-    .map((source) => source.replace(/%([0-9A-F]{2})/g, (_, hex: string) => `%(?:${hex}|${hex.toLowerCase()})`));
-  return new RegExp(sources.join("|"), "g");
+  const sources = new Map<string, string>();
+  for (const secret of secrets) {
+    for (const form of plainForms(secret)) sources.set(form, escapedSource(form));
+    // The character after these holds the secret's last bits; it goes too, and so does the padding.
+    for (const form of base64Forms(secret))
+      if (!sources.has(form)) sources.set(form, `${escapedSource(form)}[\\w+/-]?={0,2}`);
+  }
+  // The longest first, so that a secret that contains another one goes whole.
+  const longestFirst = [...sources].filter(([form]) => form !== "").sort(([a], [b]) => b.length - a.length);
+  return new RegExp(longestFirst.map(([, source]) => source).join("|"), "g");
+}
+
+/** The text as a regular expression; percent escapes match in either case. */
+function escapedSource(form: string): string {
+  return form
+    .replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
+    .replace(/%([0-9A-F]{2})/g, (_, hex: string) => `%(?:${hex}|${hex.toLowerCase()})`);
 }

@@ -31,6 +31,12 @@ describe("redaction by value", () => {
     }
   });
 
+  it("takes the end of a base64 text with it, padding included", () => {
+    for (const secret of ["hunter2hunter2", "hunter2hunter", "hunter2hunter22"]) {
+      expect(new Redactor().add(secret).text(Buffer.from(secret).toString("base64"))).toBe(REDACTED);
+    }
+  });
+
   it("leaves values of fewer than 6 characters alone in text", () => {
     expect(new Redactor().add("true", "12345").text("true 12345 123456")).toBe("true 12345 123456");
     expect(new Redactor().add("123456").text("x123456y")).toBe(`x${REDACTED}y`);

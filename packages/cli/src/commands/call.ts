@@ -1,3 +1,6 @@
+import { mayBelongTo } from "@trunkline/client";
+import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { isAtTerminal } from "../ask.js";
 import { readCallArguments } from "../call-arguments.js";
 import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
@@ -10,22 +13,42 @@ export interface CallOptions {
   json?: string;
   raw?: boolean;
   timeout?: number;
+  root?: string[];
   mcp: string | undefined;
 }
 
 /** Calls one tool and prints its result. A result that reports a failure ends with exit code 1. */
 export async function call(context: CommandContext, options: CallOptions): Promise<number> {
   const { signal } = context;
-  await using opened = await openConfiguredHub(context, { mcp: options.mcp, lazy: true });
+  await using opened = await openConfiguredHub(context, {
+    mcp: options.mcp,
+    lazy: true,
+    wanted: (server) => mayBelongTo(options.tool, server),
+    ...(options.root === undefined ? {} : { roots: options.root }),
+  });
   const { hub } = opened;
   const tool = await hub.findTool(options.tool, signal);
   const args = readCallArguments(options, tool.inputSchema);
-  const result = await hub.call(tool, args, {
-    signal,
-    ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }),
-  });
+  const result = await hub
+    .call(tool, args, { signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) })
+    .catch((error: unknown) => {
+      throw isAtTerminal() ? error : withAskingHint(error);
+    });
+  opened.clearProgress();
   const printed = options.raw ? JSON.stringify(result.raw, null, 2) : result.text;
   if (result.isError && !options.raw) context.note(printed);
   else context.out(printed);
   return result.isError ? EXIT.failure : EXIT.success;
+}
+
+/** The protocol's code for a client that lacks what a request needs: here, somebody to ask. */
+const MISSING_CAPABILITY = -32021;
+
+function withAskingHint(error: unknown): unknown {
+  if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== MISSING_CAPABILITY) return error;
+  return new TrunklineError("UPSTREAM", error.message, {
+    cause: error.cause,
+    data: error.data,
+    hint: "This tool asks a person something. Call it at a terminal, with standard input and standard error not redirected.",
+  });
 }

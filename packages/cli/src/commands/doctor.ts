@@ -1,8 +1,8 @@
-import { openHub } from "@trunkline/client";
+import { openHub, type ServerState } from "@trunkline/client";
 import type { CommandContext } from "../context.js";
 import { type Findings, jsonReport, textReport } from "../doctor-report.js";
 import { EXIT } from "../exit-codes.js";
-import { readConfig } from "../open-hub.js";
+import { readConfig } from "../read-config.js";
 
 /** Options of `trunkline doctor`. */
 export interface DoctorOptions {
@@ -14,26 +14,22 @@ export interface DoctorOptions {
   mcp: string | undefined;
 }
 
+/** What nobody has confirmed was not checked, so that it is no success either. */
+const NOT_WORKING: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "needs-auth", "untrusted", "pending"]);
+
 /** Checks the configuration and really connects every server in it, all at once and within the deadline. */
 export async function doctor(context: CommandContext, options: DoctorOptions): Promise<number> {
   const config = await readConfig(context, options.mcp);
-  const deadlineMs = options.timeout * 1000;
-  const servers = config.servers.map((server) => ({
-    ...server,
-    connectTimeoutMs: Math.min(server.connectTimeoutMs, deadlineMs),
-    callTimeoutMs: Math.min(server.callTimeoutMs, deadlineMs),
-  }));
-  await using hub = await openHub(
-    { ...config, servers },
-    {
-      logger: context.logger,
-      clientInfo: { name: "trunkline", version: context.version },
-      env: context.env,
-      redactor: context.redactor,
-      signal: context.signal,
-      lazy: true,
-    },
-  );
+  await using hub = await openHub(config, {
+    logger: context.logger,
+    clientInfo: { name: "trunkline", version: context.version },
+    env: context.env,
+    redactor: context.redactor,
+    signal: context.signal,
+    lazy: true,
+    connectLimitMs: options.timeout * 1000,
+    home: context.home,
+  });
   await hub.connect(undefined, context.signal);
   context.signal.throwIfAborted();
   const findings: Findings = {
@@ -51,9 +47,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     for (const line of textReport(findings)) context.out(context.redactor.text(line));
   }
   const failed =
-    findings.servers.some(
-      ({ state, toolsError }) => state === "failed" || state === "needs-auth" || toolsError !== undefined,
-    ) ||
+    findings.servers.some(({ state, toolsError }) => NOT_WORKING.has(state) || toolsError !== undefined) ||
     config.rejected.length > 0 ||
     config.diagnostics.some(({ severity, server }) => severity !== "note" && server === undefined);
   return failed && options.strict ? EXIT.failure : EXIT.success;

@@ -12,18 +12,18 @@ import {
   readEditableConfig,
   readImport,
   toDialect,
-} from "@trunkline/client";
+} from "@trunkline/client/config";
 import { TrunklineError } from "@trunkline/core";
 import { askYesNo, isAtTerminal } from "../ask.js";
 import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { printable } from "../printable.js";
+import { readOwnConfig } from "../read-config.js";
 import { shownEntry } from "../shown-entry.js";
 import { quantity } from "../trust-prompt.js";
 import {
   checkScope,
   projectTarget,
-  readOwnConfig,
   type ScopeOptions,
   userTarget,
   type WriteTarget,

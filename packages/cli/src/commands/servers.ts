@@ -6,21 +6,14 @@ import {
   readEditableConfig,
   type ServerDefinition,
   type ServerEntry,
-} from "@trunkline/client";
+} from "@trunkline/client/config";
 import { isTrunklineError, REDACTED, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
-import { readConfig } from "../open-hub.js";
 import { commandLine, printable } from "../printable.js";
+import { readConfig, readOwnConfig } from "../read-config.js";
 import { table } from "../table.js";
-import {
-  checkScope,
-  defaultTarget,
-  readOwnConfig,
-  type ScopeOptions,
-  type WriteTarget,
-  writeConfig,
-} from "../write-config.js";
+import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../write-config.js";
 
 /** Options of `trunkline servers add`. */
 export interface AddOptions extends ScopeOptions {
@@ -93,8 +86,8 @@ export async function listServers(
   const listed = [...config.servers.map(listedServer), ...config.rejected.map(listedRejected)].sort((a, b) =>
     a.name < b.name ? -1 : 1,
   );
-  for (const { severity, message } of config.diagnostics) {
-    if (severity !== "note") context.note(`${severity}: ${message}`);
+  for (const { severity, message, shadowing } of config.diagnostics) {
+    if (severity !== "note" || shadowing) context.note(`${severity}: ${message}`);
   }
   if (options.json) {
     context.out(JSON.stringify(context.redactor.value(listed.map(({ what: _, ...rest }) => rest)), null, 2));

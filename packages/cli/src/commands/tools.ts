@@ -22,9 +22,13 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
   const { hub } = opened;
   const wanted = pattern === undefined ? undefined : serversOf(pattern, hub);
   await hub.connect(wanted, context.signal);
+  context.signal.throwIfAborted();
   const failed = reportFailures(context, hub, wanted);
   // With nothing connected the name is not to blame.
-  if (hub.tools().length === 0 && failed) return EXIT.failure;
+  if (hub.tools().length === 0 && failed) {
+    const states = hub.status().filter(({ name }) => wanted?.includes(name) ?? true);
+    return states.some(({ state }) => state === "needs-auth") ? EXIT.signIn : EXIT.failure;
+  }
   const found = pattern === undefined ? hub.tools() : hub.names().match(pattern);
   if (options.tokens) await printCosts(context, hub, { found, json: options.json ?? false });
   else if (options.json)
@@ -54,6 +58,7 @@ function reportFailures(context: CommandContext, hub: Hub, wanted: readonly stri
   for (const { name, state, error } of missing) {
     if (state === "untrusted") continue;
     context.note(`${name}: ${error?.message ?? state}`);
+    if (state === "needs-auth" && error?.hint !== undefined) context.note(`  ${error.hint}`);
   }
   if (missing.some(({ state }) => state !== "untrusted")) context.note("`trunkline doctor` says what to do.");
   return missing.length > 0;

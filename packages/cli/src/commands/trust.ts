@@ -1,9 +1,9 @@
-import { TrustStore } from "@trunkline/client";
+import { TrustStore } from "@trunkline/client/config";
 import { TrunklineError } from "@trunkline/core";
 import { askYesNo, isAtTerminal } from "../ask.js";
 import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
-import { readConfig } from "../open-hub.js";
+import { readConfig } from "../read-config.js";
 import { describeFiles, runnableFiles } from "../trust-prompt.js";
 
 /** Options of `trunkline trust`. */

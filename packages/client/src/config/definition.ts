@@ -1,6 +1,7 @@
 // A checked entry to a server definition: substitutions carried out, paths resolved, the env file read.
 import { isAbsolute, resolve } from "node:path";
 import { messageOf } from "@trunkline/core";
+import { authSettings } from "./auth-fields.js";
 import { parseEnvFile } from "./dot-env.js";
 import { type CheckedEntry, urlProblem } from "./entries.js";
 import { type Deferred, type ExpandScope, type Expansion, expandText, type Finding, renderParts } from "./expand.js";
@@ -33,7 +34,10 @@ export interface DefinedServer {
 /** The texts of an entry in which variables count, given its transport. */
 export function expandableLeaves(entry: CheckedEntry): readonly Leaf[] {
   const { command, args, env, envFile, cwd, url, headers } = entry;
-  const leaves = entry.type === "stdio" ? [command, ...args, ...env, envFile, cwd] : [url, ...headers];
+  const leaves =
+    entry.type === "stdio"
+      ? [command, ...args, ...env, envFile, cwd]
+      : [url, ...headers, ...Object.values(entry.auth?.texts ?? {})];
   return leaves.filter((leaf) => leaf !== undefined);
 }
 
@@ -52,10 +56,12 @@ export async function defineServer(entry: CheckedEntry, options: DefineOptions):
     const expansion = expandText(leaf.text, scope);
     expansions.set(leaf, expansion);
     candidates.push(...expansion.values);
-    for (const finding of distinct(expansion.findings)) say(...remarkOn(finding), leaf);
+    for (const finding of distinct(expansion.findings)) say(...remarkOn(finding, entry.dialect), leaf);
   }
   const unset = new Set(
-    [...expansions.values()].flatMap(({ findings }) => findings.filter(isUnset).map(({ name }) => name)),
+    [...expansions.values()].flatMap(({ findings }) =>
+      findings.filter((finding) => isUnset(finding, entry.dialect)).map(({ name }) => name),
+    ),
   );
   const fileEnv = entry.envFile === undefined ? {} : await readEnvFile(entry.envFile);
 
@@ -126,7 +132,9 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
   const pairs = (leaves: CheckedEntry["env"]) => leaves.map((leaf): [string, string] => [leaf.name, text(leaf)]);
   if (entry.type !== "stdio") {
     const url = entry.url === undefined ? "" : text(entry.url).trim();
-    return { ...common, type: entry.type, url, headers: Object.fromEntries(pairs(entry.headers)) };
+    const headers = Object.fromEntries(pairs(entry.headers));
+    const auth = entry.auth === undefined ? {} : { auth: authSettings(entry.auth, text) };
+    return { ...common, type: entry.type, url, headers, ...auth };
   }
   const { userHome } = options.scope;
   const cwd = entry.cwd === undefined ? "" : text(entry.cwd);
@@ -149,7 +157,11 @@ function pathOf(text: string, options: DefineOptions): string {
 }
 
 function ownSecrets(definition: ServerDefinition): SecretCandidate[] {
-  if (definition.type !== "stdio") return Object.values(definition.headers).flatMap(headerSecrets);
+  if (definition.type !== "stdio") {
+    const { clientSecret, privateKey } = definition.auth ?? {};
+    const own = [clientSecret, privateKey].filter((value) => value !== undefined).map((value) => ({ value }));
+    return [...Object.values(definition.headers).flatMap(headerSecrets), ...own];
+  }
   return Object.entries(definition.env).map(([name, value]) => ({ name, value }));
 }
 
@@ -172,17 +184,24 @@ function withProblem(definition: ServerDefinition, problem: string | undefined):
   };
 }
 
-function isUnset({ kind }: Finding): boolean {
-  return kind === "unset" || kind === "empty";
+/** Whether the environment lacks a variable; in a skill, `${NAME}` is not looked for there. */
+function isUnset({ kind }: Finding, dialect: CheckedEntry["dialect"]): boolean {
+  return kind === "empty" || (kind === "unset" && dialect !== "metadata.mcp");
 }
 
 function distinct(findings: readonly Finding[]): Finding[] {
   return [...new Map(findings.map((finding) => [`${finding.kind} ${finding.name}`, finding])).values()];
 }
 
-function remarkOn({ kind, name }: Finding): [Diagnostic["severity"], string] {
+function remarkOn({ kind, name }: Finding, dialect: CheckedEntry["dialect"]): [Diagnostic["severity"], string] {
   switch (kind) {
     case "unset":
+      if (dialect === "metadata.mcp") {
+        return [
+          "warning",
+          `the caller's context has no ${name}; for the environment write \\\${${name}} or \${env:${name}}`,
+        ];
+      }
       return ["warning", `the variable ${name} is not set; \${${name}} is left as it is`];
     case "empty":
       return ["warning", `the variable ${name} is not set; \${env:${name}} is empty`];

@@ -6,7 +6,6 @@ import { TrunklineError } from "@trunkline/core";
 import { isAbsent, writeFileAtomically } from "./atomic-file.js";
 import { findSections } from "./dialects.js";
 import { removeJson, setJson } from "./edit-json.js";
-import { removeYaml, setYaml } from "./edit-yaml.js";
 import { decodeConfigText, parseConfigText } from "./parse-file.js";
 import { parseJson } from "./parse-json.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
@@ -92,7 +91,7 @@ export async function editConfigFile(
       case "set": {
         notes.push(...dialectNotes(edit.name, edit.entry, dialect));
         text = document.set(text, at, toDialect(edit.entry, dialect));
-        if (dialect === "servers") text = addInputs(text, path, document, edit);
+        if (dialect === "servers") text = await addInputs(text, path, document, edit);
         dialects.set(edit.name, dialect);
         break;
       }
@@ -110,7 +109,11 @@ export async function editConfigFile(
   }
   options.signal?.throwIfAborted();
   const changed = text !== (document.text ?? "");
-  if (changed) await writeFileAtomically(path, document.mark + text, { mode: options.mode ?? 0o644 });
+  if (changed)
+    await writeFileAtomically(path, document.mark + text, {
+      mode: options.mode ?? 0o644,
+      ...(options.mode === 0o600 ? { folderMode: 0o700 } : {}),
+    });
   return { path, created: document.text === undefined, changed, notes };
 }
 
@@ -134,7 +137,12 @@ const KEY_PATHS: Readonly<Record<Dialect, readonly string[]>> = {
 };
 
 const JSON_EDITS = { set: setJson, remove: removeJson };
-const YAML_EDITS = { set: setYaml, remove: removeYaml };
+
+/** Loaded where it is needed: most files are JSON. */
+async function yamlEdits(): Promise<typeof JSON_EDITS> {
+  const { setYaml, removeYaml } = await import("./edit-yaml.js");
+  return { set: setYaml, remove: removeYaml };
+}
 
 async function readDocument(path: string, options: EditOptions): Promise<OpenDocument> {
   const bytes = await readBytes(path, options.signal);
@@ -147,12 +155,12 @@ async function readDocument(path: string, options: EditOptions): Promise<OpenDoc
   // A file without a key gets the one that files of its name have.
   const usual = /^settings\./i.test(basename(path)) ? "mcpServers" : "servers";
   if (text === undefined || text.trim() === "") {
-    return { text, mark, dialect: usual, dialects: new Map(), ...(isYamlFile ? YAML_EDITS : JSON_EDITS) };
+    return { text, mark, dialect: usual, dialects: new Map(), ...(isYamlFile ? await yamlEdits() : JSON_EDITS) };
   }
   if (/^---[ \t]*\r?\n/.test(text) && !isYamlFile) {
     throw invalid(path, "is a skill file, which is not edited here", "Change its front matter by hand.");
   }
-  const parsed = parseConfigText(text, path);
+  const parsed = await parseConfigText(text, path);
   if (!parsed.ok) throw invalid(`${path}:${parsed.at.line}:${parsed.at.column}`, `cannot be edited: ${parsed.reason}`);
   const { sections, malformed } = findSections(parsed.root);
   if (malformed !== undefined) {
@@ -163,19 +171,19 @@ async function readDocument(path: string, options: EditOptions): Promise<OpenDoc
     for (const { key } of entries) if (!dialects.has(key)) dialects.set(key, dialect);
   }
   const isJson = !isYamlFile && parseJson(text).ok;
-  return { text, mark, dialect: sections[0]?.dialect ?? usual, dialects, ...(isJson ? JSON_EDITS : YAML_EDITS) };
+  return { text, mark, dialect: sections[0]?.dialect ?? usual, dialects, ...(isJson ? JSON_EDITS : await yamlEdits()) };
 }
 
 /** Puts the definitions of inputs beside the servers, apart from those that are there. */
-function addInputs(
+async function addInputs(
   text: string,
   path: string,
   document: OpenDocument,
   edit: Extract<ConfigEdit, { op: "set" }>,
-): string {
+): Promise<string> {
   const wanted = edit.inputs ?? [];
   if (wanted.length === 0) return text;
-  const parsed = parseConfigText(text, path);
+  const parsed = await parseConfigText(text, path);
   const existing = parsed.ok ? memberOf(parsed.root, "inputs") : undefined;
   const items = existing?.kind === "list" ? existing.items : [];
   const ids = new Set(items.map((item) => textOf(memberOf(item, "id"))));

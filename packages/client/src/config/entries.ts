@@ -1,5 +1,6 @@
 // One entry of a file to a checked entry that is not expanded yet. A malformed one becomes diagnostics that name the field.
 
+import { type CheckedAuth, readAuth } from "./auth-fields.js";
 import { FieldReader, type Leaf } from "./field-reader.js";
 import { transportOf } from "./fields.js";
 import type { Member, Position } from "./tree.js";
@@ -36,6 +37,8 @@ export interface CheckedEntry {
   readonly callTimeoutMs: number;
   readonly tools?: ToolFilter;
   readonly asks?: boolean;
+  /** Present where `type` is `http` or `sse`, and the entry says something about signing in. */
+  readonly auth?: CheckedAuth;
 }
 
 /** Where an entry stands. */
@@ -92,6 +95,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   const connectTimeoutMs = readTimeout(fields);
   const callTimeoutMs = readCallTimeout(fields);
   const tools = readTools(fields);
+  const auth = type === "stdio" ? undefined : readAuth(fields);
   if (fields.failed || type === undefined) return reject();
   const entry: CheckedEntry = {
     ...{ name, ...origin, at: member.at, type, args, env, headers, disabled, lazy, connectTimeoutMs, callTimeoutMs },
@@ -101,6 +105,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
     ...(cwd === undefined || cwd.text === "" ? {} : { cwd }),
     ...(tools === undefined ? {} : { tools }),
     ...(asks === undefined ? {} : { asks }),
+    ...(auth === undefined ? {} : { auth }),
   };
   return { entry, diagnostics: fields.diagnostics };
 }

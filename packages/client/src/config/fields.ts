@@ -17,16 +17,17 @@ const KNOWN_FIELDS = [
   "tools",
   "lazy",
   "asks",
+  "auth",
 ] as const;
 
 /** Other programs' names for them. */
 const ALIASES = wordSet(`transport transportType serverUrl httpUrl enabled includeTools enabledTools enabled_tools
-  excludeTools disabledTools disabled_tools`);
+  excludeTools disabledTools disabled_tools oauth`);
 
 /** Fields of other programs that change nothing here. They are part of files that work elsewhere, so nothing is said. */
-const FOREIGN_FIELDS = wordSet(`$schema alwaysAllow auth authProviderType authorization autoApprove autoStart category
+const FOREIGN_FIELDS = wordSet(`$schema alwaysAllow authProviderType authorization autoApprove autoStart category
   comment default_tools_approval_mode description dev displayName gallery homepage icon icons id label meta metadata name
-  note notes oauth oauth_resource priority provider registry required sandbox sandboxEnabled scopes source
+  note notes oauth_resource priority provider registry required sandbox sandboxEnabled scopes source
   startup_timeout_sec tags title tool_timeout_sec toolsets trust version watch`);
 
 function wordSet(words: string): ReadonlySet<string> {

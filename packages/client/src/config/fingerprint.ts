@@ -5,7 +5,7 @@ import type { CheckedEntry } from "./entries.js";
 
 /**
  * SHA-256 over names, commands, args, urls, working directories, the paths of env files, and the names (never values) of
- * env and headers. The order of keys and the formatting do not matter, and neither does `disabled`: what was shown as
+ * env, headers and auth. The order of keys and the formatting do not matter, and neither does `disabled`: what was shown as
  * disabled was shown. Entries that could not be read would not run, so they do not count until they can be.
  */
 export function fingerprintOf(entries: readonly CheckedEntry[]): string {
@@ -20,6 +20,8 @@ export function fingerprintOf(entries: readonly CheckedEntry[]): string {
       entry.envFile?.text ?? null,
       entry.env.map(({ name }) => name).sort(),
       entry.headers.map(({ name }) => name.toLowerCase()).sort(),
+      // Only where it is there: entries without it keep the fingerprint they had.
+      ...(entry.auth === undefined ? [] : [[entry.auth.grant, ...Object.keys(entry.auth.texts).sort()]]),
     ])
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(canonical)).digest("hex");
@@ -36,6 +38,7 @@ export function wouldRunOf(entries: readonly CheckedEntry[]): { name: string; wh
     const extras = [
       ...(entry.type === "stdio" && entry.env.length > 0 ? [`env: ${names(entry.env)}`] : []),
       ...(entry.type !== "stdio" && entry.headers.length > 0 ? [`headers: ${names(entry.headers)}`] : []),
+      ...(entry.auth === undefined ? [] : [`auth: ${[entry.auth.grant, ...Object.keys(entry.auth.texts)].join(", ")}`]),
       ...(entry.envFile === undefined ? [] : [`envFile: ${quoted(entry.envFile.text)}`]),
       ...(entry.cwd === undefined ? [] : [`cwd: ${quoted(entry.cwd.text)}`]),
       ...(entry.disabled ? ["disabled"] : []),

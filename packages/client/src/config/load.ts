@@ -10,6 +10,7 @@ import { inputIdsIn, lookupIn } from "./expand.js";
 import { fieldDiagnostic } from "./field-reader.js";
 import { type ConfigSource, findSources, foldersUpward } from "./find.js";
 import { type InputPrompt, Inputs } from "./inputs.js";
+import { withProjectValues } from "./project-values.js";
 import { type ReadSource, readSource } from "./read-source.js";
 import { secretsAmong } from "./secrets.js";
 import type { Diagnostic, LoadedConfig, ServerDefinition } from "./types.js";
@@ -26,6 +27,8 @@ export interface LoadConfigOptions {
   mcpPath?: string | undefined;
   /** What `${NAME}` in `metadata.mcp` is looked up in, by dotted path. */
   context?: unknown;
+  /** The servers that will be used; nobody is asked for the inputs of the others. Default: all. */
+  wanted?: ((server: string) => boolean) | undefined;
   /** Asks a person for `${input:id}`. Without it, an entry that needs one is `unusable`. */
   prompt?: InputPrompt | undefined;
   /** Whether what a project's file would run has been confirmed. Default: nothing has. Other scopes need no confirmation. */
@@ -51,11 +54,16 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const { mcpPath } = options;
   const found = await findSources({ cwd, env: processEnv, dotEnv, folders, home, userHome, mcpPath });
 
-  const files = await Promise.all(found.sources.map((source) => readSource(source, signal)));
+  const files = await Promise.all(
+    found.sources.map(async (source) =>
+      withProjectValues(await readSource(source, signal), { processEnv, dotEnv, userHome, signal }),
+    ),
+  );
   const merged = merge(files);
   const filling: Filling = {
     ...{ env: (name) => processEnv(name) ?? dotEnv.get(name)?.value, userHome, context: options.context, signal },
     inputs: new Inputs({ prompt: options.prompt, home, signal }),
+    wanted: options.wanted ?? (() => true),
     trusted: await trustOf(files, options),
   };
   const servers: ServerDefinition[] = [];
@@ -127,6 +135,7 @@ interface Filling {
   readonly userHome: string;
   readonly context: unknown;
   readonly inputs: Inputs;
+  readonly wanted: (server: string) => boolean;
   readonly trusted: ReadonlySet<ReadSource>;
   readonly signal: AbortSignal | undefined;
 }
@@ -135,7 +144,9 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
   const { env, userHome, context, signal } = filling;
   const { workspaceFolder, defaultCwd } = file.source;
   const trusted = filling.trusted.has(file);
-  const asked = await answersFor(entry, file, { trusted, inputs: filling.inputs });
+  const asked = filling.wanted(entry.name)
+    ? await answersFor(entry, file, { trusted, inputs: filling.inputs })
+    : { answers: new Map<string, string>(), diagnostics: [] };
   const defined = await defineServer(entry, {
     scope: { dialect: entry.dialect, env, workspaceFolder, userHome, context, inputs: asked.answers },
     baseFolder: baseFolderOf(entry, file.source),

@@ -5,7 +5,6 @@ import { extname } from "node:path";
 export { decodeConfigText } from "./read-file.js";
 
 import { looksLikeJson, parseJson } from "./parse-json.js";
-import { parseYaml } from "./parse-yaml.js";
 import type { ParseOutcome } from "./tree.js";
 
 const JSON_EXTENSIONS = new Set([".json", ".jsonc", ".json5", ".code-workspace"]);
@@ -15,10 +14,10 @@ const FRONT_MATTER = /^---[ \t]*\r?\n/;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)[ \t]*$/m;
 
 /** Reads the text of a file. Content decides where extension and content disagree and the content can be read. */
-export function parseConfigText(text: string, path: string): ParseOutcome {
+export async function parseConfigText(text: string, path: string): Promise<ParseOutcome> {
   const extension = extname(path).toLowerCase();
   if (text.trim() === "") return { ok: false, at: { line: 1, column: 1 }, reason: "it is empty" };
-  if (FRONT_MATTER.test(text)) return parseFrontMatter(text);
+  if (FRONT_MATTER.test(text)) return await parseFrontMatter(text);
   if (MARKDOWN_EXTENSIONS.has(extension)) {
     return { ok: false, at: { line: 1, column: 1 }, reason: 'it has no front matter (a first line "---")' };
   }
@@ -27,14 +26,19 @@ export function parseConfigText(text: string, path: string): ParseOutcome {
   if (asJson?.ok) return asJson;
   // A YAML flow mapping begins like JSON, and YAML may stand in a file that is called .json.
   if (asJson !== undefined && isLikely && JSON_EXTENSIONS.has(extension)) return asJson;
-  const asYaml = parseYaml(text);
+  const asYaml = (await yaml()).parseYaml(text);
   const isMap = asYaml.ok && asYaml.root.kind === "map";
   return isMap ? asYaml : (asJson ?? asYaml);
 }
 
-function parseFrontMatter(text: string): ParseOutcome {
+async function parseFrontMatter(text: string): Promise<ParseOutcome> {
   const offset = text.indexOf("\n") + 1;
   const rest = text.slice(offset);
   const end = FRONT_MATTER_END.exec(rest)?.index ?? rest.length;
-  return parseYaml(rest.slice(0, end), { whole: text, offset });
+  return (await yaml()).parseYaml(rest.slice(0, end), { whole: text, offset });
+}
+
+/** Most files are JSON, and the parser of YAML takes as long to load as the rest of a short command. */
+function yaml(): Promise<typeof import("./parse-yaml.js")> {
+  return import("./parse-yaml.js");
 }

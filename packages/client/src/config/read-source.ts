@@ -88,7 +88,7 @@ async function parse(text: string, path: string): Promise<ParseOutcome> {
   const json = looksLikeJson(text) ? parseJson(text) : undefined;
   if (json?.ok) return json;
   const { parseConfigText } = await import("./parse-file.js");
-  return parseConfigText(text, path);
+  return await parseConfigText(text, path);
 }
 
 function nothing(

@@ -16,6 +16,8 @@ export function secretsAmong(candidates: readonly SecretCandidate[]): string[] {
   const secrets = new Set<string>();
   for (const { name, value } of candidates) {
     if (value === "" || PLAIN_NAMES.has(name?.toUpperCase() ?? "") || isExistingPath(value)) continue;
+    // A variable that was not filled in is no secret, and hiding it would hide the advice about it.
+    if (/^\$\{[^{}]*\}$/.test(value.trim())) continue;
     secrets.add(value);
   }
   return [...secrets];

@@ -60,6 +60,26 @@ export interface HttpServer extends ServerCommon {
   readonly type: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** How to sign in, where the entry says something about it. */
+  readonly auth?: AuthSettings;
+}
+
+/** What an entry says about signing in: `auth`, or `oauth` as other programs call it. */
+export interface AuthSettings {
+  /** `authorization_code`: a person signs in. `client_credentials`: this program does, as itself. */
+  readonly grant: "authorization_code" | "client_credentials";
+  /** The client registered by hand, or the address of a client-id metadata document. */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** The private key (PEM) of a client that signs instead of having a secret, and its algorithm. */
+  readonly privateKey?: string;
+  readonly algorithm?: string;
+  /** What to ask for, in place of what the server suggests. */
+  readonly scope?: string;
+  /** The redirect address registered by hand; it must be on this machine. */
+  readonly redirectUri?: string;
+  /** The one authorization server that the client belongs to. */
+  readonly issuer?: string;
 }
 
 /** One server of the effective configuration. */

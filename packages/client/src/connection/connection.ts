@@ -1,6 +1,6 @@
 // One server definition, one connection that heals itself. Each time it connects is a generation: what an old
 // generation reports late (a close, a failed request) never touches the state of a newer one.
-import type { Transport } from "@modelcontextprotocol/client";
+import type { McpSubscription, SubscriptionFilter, Transport } from "@modelcontextprotocol/client";
 import {
   abortable,
   abortError,
@@ -9,13 +9,16 @@ import {
   type Logger,
   type ToolCallOptions,
   TrunklineError,
+  toTrunklineError,
   withDeadline,
 } from "@trunkline/core";
+import { signInCancelled } from "../auth/errors.js";
+import { type AuthOptions, ServerAuth, type SignInReport, usesSignIn } from "../auth/server-auth.js";
 import { type Abilities, type Channel, type Root, runOutsideChannels } from "../channel/channel.js";
 import { type AskPolicy, runOutsideCalls } from "../channel/in-flight.js";
 import type { ServerDefinition } from "../config/types.js";
 import { Conversation, type OutgoingRequest } from "./conversation.js";
-import { connectError, isSessionExpired, requestError, unusableError } from "./errors.js";
+import { connectError, isSessionExpired, neededScope, requestError, unusableError } from "./errors.js";
 import { type ClientInfo, type Generation, type ListKind, openGeneration, type Verdict } from "./generation.js";
 import { type ProcessExit, StdioTransport } from "./stdio-transport.js";
 
@@ -28,6 +31,8 @@ export interface ConnectionOptions {
   logger: Logger;
   env: Readonly<Record<string, string | undefined>>;
   workspaceFolder: string;
+  /** Connecting may take no longer than this, whatever the entry allows. */
+  connectLimitMs?: number | undefined;
   /** Values that were looked up at launch and must not be shown. */
   onSecrets: (values: readonly string[]) => void;
   /** The state has changed. */
@@ -39,6 +44,8 @@ export interface ConnectionOptions {
   onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
   /** Who is asked, and how. */
   asking: AskingOptions;
+  /** How to sign in where a server wants it. */
+  signingIn: AuthOptions;
 }
 
 /** What the hub lets servers ask. */
@@ -56,6 +63,12 @@ const RESTART_DELAYS_MS = [0, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
 
 /** A server that has run this long without a crash starts the count anew. */
 const STABLE_MS = 30_000;
+
+/** How often a person is asked to sign in before a server that is never satisfied is given up. */
+const MAX_SIGN_INS = 3;
+
+/** How often a person is asked for more permissions on account of one request. */
+const MAX_STEP_UPS = 2;
 
 /** A list that has more pages than this does not end. */
 const MAX_PAGES = 1_000;
@@ -79,6 +92,11 @@ export class Connection {
   #tookMs: number | undefined;
   #transport: Transport | undefined;
   #closing: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
+  #auth: ServerAuth | undefined;
+  #elsewhere: Disposable | undefined;
+  /** Has been connected before, or somebody would not sign in: from then on a person is asked only on request. */
+  #asksNoMore = false;
 
   constructor(definition: ServerDefinition, options: ConnectionOptions) {
     this.definition = definition;
@@ -151,6 +169,11 @@ export class Connection {
     return this.#transport instanceof StdioTransport ? (this.#transport.pid ?? undefined) : undefined;
   }
 
+  /** Where the sign-in stands, for a server that may want one. */
+  get signIn(): SignInReport | undefined {
+    return this.#auth?.report;
+  }
+
   /**
    * Connects, or joins the attempt that is under way: however many callers there are, there is one attempt. The signal
    * ends this caller's waiting, not the attempt that others may be waiting for.
@@ -158,15 +181,43 @@ export class Connection {
   async connect(signal?: AbortSignal): Promise<void> {
     if (this.#state === "connected") return;
     this.#requireUsable();
+    await this.#join(this.#try({ ask: !this.#asksNoMore }), signal);
+  }
+
+  /**
+   * Has a person sign in where the server wants it, and connects. `completed` where it is connected afterwards, whether
+   * or not anybody had to be asked.
+   */
+  async authenticate(signal?: AbortSignal): Promise<"completed" | "cancelled"> {
+    try {
+      // An attempt that is under way may be one that asks nobody.
+      if (this.#attempt !== undefined) await this.#join(this.#attempt, signal).catch(() => {});
+      signal?.throwIfAborted();
+      this.#requireUsable();
+      if (this.#state !== "connected") await this.#join(this.#try({ ask: true }), signal);
+      if (this.#auth?.isWanting) await this.#join(this.#signIn(this.#auth), signal);
+      return "completed";
+    } catch (error) {
+      if (isTrunklineError(error, "AUTH_REQUIRED") && error.data?.signIn === "cancelled") return "cancelled";
+      throw error;
+    }
+  }
+
+  /** The attempt under way, or a new one. */
+  #try(options: { ask: boolean }): Promise<void> {
     clearTimeout(this.#restartTimer);
     // Outside every scope: what the connection reads later must not seem to belong to whoever opened it.
-    this.#attempt ??= runOutsideCalls(() => runOutsideChannels(() => this.#connect())).finally(() => {
+    this.#attempt ??= runOutsideCalls(() => runOutsideChannels(() => this.#connectOrSignIn(options))).finally(() => {
       this.#attempt = undefined;
     });
+    return this.#attempt;
+  }
+
+  async #join(attempt: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
     const { name } = this.definition;
-    if (signal === undefined) return await this.#attempt;
+    if (signal === undefined) return await attempt;
     try {
-      await abortable(signal, this.#attempt);
+      await abortable(signal, attempt);
     } catch (error) {
       if (signal.aborted) throw abortError(signal, `Connecting to "${name}"`);
       throw error;
@@ -178,6 +229,16 @@ export class Connection {
    * server has forgotten is opened again once, and the request, which was refused unseen, repeated.
    */
   async request(request: OutgoingRequest, options: ToolCallOptions = {}): Promise<Record<string, unknown>> {
+    for (let stepUps = 0; ; stepUps++) {
+      try {
+        return await this.#requestOnce(request, options);
+      } catch (error) {
+        if (stepUps === MAX_STEP_UPS || !(await this.#stepUp(error, options.signal))) throw error;
+      }
+    }
+  }
+
+  async #requestOnce(request: OutgoingRequest, options: ToolCallOptions): Promise<Record<string, unknown>> {
     await this.connect(options.signal);
     const generation = this.#requireGeneration();
     try {
@@ -225,6 +286,30 @@ export class Connection {
     await this.#generation?.client.notification({ method, params });
   }
 
+  /** Opens a stream on which a modern server tells of changes, for as long as the present generation lasts. */
+  async listen(filter: SubscriptionFilter, signal?: AbortSignal): Promise<McpSubscription> {
+    await this.connect(signal);
+    const { client } = this.#requireGeneration();
+    const options = { timeout: this.definition.callTimeoutMs, ...(signal === undefined ? {} : { signal }) };
+    try {
+      return await runOutsideCalls(() => runOutsideChannels(() => client.listen(filter, options)));
+    } catch (error) {
+      const what = this.#conversation.describe("subscriptions/listen");
+      if (signal?.aborted) throw abortError(signal, what);
+      throw requestError(error, { server: this.definition, what, exit: undefined });
+    }
+  }
+
+  /** The level from which the server is to send log messages. A modern one is told with each call. */
+  get logLevel(): string | undefined {
+    return this.#conversation.logLevel;
+  }
+
+  /** Sets the level; a legacy server has to be told by a request as well. */
+  setLogLevel(level: string): void {
+    this.#conversation.setLogLevel(level);
+  }
+
   /** The era of the present generation. */
   get era(): "legacy" | "modern" | undefined {
     return this.#generation?.era;
@@ -234,19 +319,70 @@ export class Connection {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       clearTimeout(this.#restartTimer);
+      this.#elsewhere?.[Symbol.dispose]();
       this.#lifetime.abort(new TrunklineError("CLOSED", "The hub was closed."));
       const generation = this.#generation;
       this.#generation = undefined;
       await this.#attempt?.catch(() => {});
       await generation?.close();
-      await Promise.all(this.#retiring);
+      await Promise.all([...this.#retiring, this.#checking]);
       if (this.#state === "connected") this.#enter("pending");
     })();
     return this.#closing;
   }
 
+  /** Connects; where the server wants a sign-in, asks a person for it, outside the connect timeout, and tries again. */
+  async #connectOrSignIn({ ask }: { ask: boolean }): Promise<void> {
+    for (let signIns = 0; ; signIns++) {
+      try {
+        return await this.#connect();
+      } catch (error) {
+        const auth = this.#auth;
+        if (!ask || signIns === MAX_SIGN_INS || auth?.interactive !== true || !isTrunklineError(error, "AUTH_REQUIRED"))
+          throw error;
+        await auth.want(neededScope(error));
+        await this.#signIn(auth);
+      }
+    }
+  }
+
+  /** Has a person sign in; a no, or a failure, is the state of the server until somebody tries again. */
+  async #signIn(auth: ServerAuth): Promise<void> {
+    let failure: TrunklineError;
+    this.#asksNoMore = true;
+    try {
+      if ((await auth.signIn(this.#lifetime.signal)) === "completed") return;
+      failure = signInCancelled(this.definition.name);
+    } catch (error) {
+      failure = toTrunklineError(error);
+    }
+    if (this.#lifetime.signal.aborted) throw this.#lifetime.signal.reason;
+    // A callback that throws fails the connect; everything else leaves the sign-in to be done.
+    if (this.#state !== "connected")
+      this.#enter(failure.code === "SERVER_UNAVAILABLE" ? "failed" : "needs-auth", failure);
+    throw failure;
+  }
+
+  /** Whether a person has granted what a refused request needs. Where nobody is asked, the next sign-in asks for it. */
+  async #stepUp(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
+    const scope = neededScope(error);
+    const auth = this.#auth;
+    if (scope === undefined || auth === undefined) return false;
+    await auth.want(scope);
+    if (!auth.interactive) return false;
+    await this.#join(
+      runOutsideCalls(() => runOutsideChannels(() => this.#signIn(auth))),
+      signal,
+    );
+    return true;
+  }
+
   async #connect(): Promise<void> {
-    const { name, connectTimeoutMs } = this.definition;
+    const { name } = this.definition;
+    const connectTimeoutMs = Math.min(
+      this.definition.connectTimeoutMs,
+      this.#options.connectLimitMs ?? Number.POSITIVE_INFINITY,
+    );
     this.#enter("pending");
     let exit: ProcessExit | undefined;
     const launched = this.#launch();
@@ -254,6 +390,7 @@ export class Connection {
     try {
       const unusable = unusableError(launched.definition);
       if (unusable !== undefined) throw unusable;
+      this.#auth ??= this.#createAuth(launched.definition);
       await withDeadline(
         {
           what: `Connecting to "${name}"`,
@@ -268,7 +405,9 @@ export class Connection {
               abilities: this.#options.asking.abilities,
               definition: launched.definition,
               verdict: this.#verdict,
+              auth: this.#auth,
               onClose: (closed) => this.#onClose(closed),
+              onStreamLost: () => this.#checkSession(),
               onQuestion: (question, asked) => this.#conversation.answer(question, asked),
               onNotification: (method, params) => this.#onNotification(method, params),
               onTransport: (transport) => {
@@ -287,6 +426,7 @@ export class Connection {
       this.#tookMs = performance.now() - startedMs;
       this.#error = undefined;
       this.#connectedAtMs = Date.now();
+      this.#asksNoMore = true;
       this.#enter("connected");
     } catch (error) {
       const generation = this.#generation;
@@ -302,6 +442,7 @@ export class Connection {
         server: launched.definition,
         exit,
         stderr: this.stderrTail,
+        noise: this.#transport instanceof StdioTransport ? this.#transport.firstNoise : undefined,
         missing: launched.missing,
       });
       this.#enter(failure.code === "AUTH_REQUIRED" ? "needs-auth" : "failed", failure);
@@ -314,7 +455,22 @@ export class Connection {
       const { level, logger, data } = params;
       this.#conversation.log({ level: String(level), data, ...(typeof logger === "string" ? { logger } : {}) });
     }
-    this.#options.onNotification(method, params);
+    this.#conversation.notice(method, params);
+    // Progress has its own way to those who asked for it.
+    if (method !== "notifications/progress") this.#options.onNotification(method, params);
+  }
+
+  /** Finds out, with a request that changes nothing, whether the session is still there; if not, the request heals it. */
+  #checkSession(): void {
+    if (this.#state !== "connected" || this.#checking !== undefined || this.era !== "legacy") return;
+    this.#checking = runOutsideCalls(() => runOutsideChannels(() => this.request({ method: "ping", params: {} })))
+      .then(() => {})
+      .catch((error: unknown) =>
+        this.#options.logger.debug("the session does not answer", { server: this.definition.name, error }),
+      )
+      .finally(() => {
+        this.#checking = undefined;
+      });
   }
 
   /** Values that are looked up only now: `\${NAME}` in a skill. */
@@ -325,6 +481,12 @@ export class Connection {
     if (launched === undefined) return { definition, missing: unset };
     this.#options.onSecrets(launched.secrets);
     return { definition: launched.definition, missing: [...unset, ...launched.missing] };
+  }
+
+  #createAuth(definition: ServerDefinition): ServerAuth | undefined {
+    if (definition.type === "stdio" || !usesSignIn(definition) || !URL.canParse(definition.url)) return undefined;
+    const { signingIn, logger, onSecrets } = this.#options;
+    return new ServerAuth(definition, { ...signingIn, logger, onSecrets });
   }
 
   async #send(
@@ -339,8 +501,18 @@ export class Connection {
       if (isSessionExpired(error)) throw error;
       const { transport } = generation;
       const exit = transport instanceof StdioTransport ? transport.exit : undefined;
-      const failure = requestError(error, { what: this.#conversation.describe(request.method), exit });
+      const failure = requestError(error, {
+        server: this.definition,
+        what: this.#conversation.describe(request.method),
+        exit,
+      });
       if (failure.code === "CONNECTION_FAILED" && generation === this.#generation) this.#lost(generation, failure);
+      // What could be renewed was renewed: now somebody has to sign in. A missing permission leaves the rest usable.
+      const isOut = failure.code === "AUTH_REQUIRED" && neededScope(failure) === undefined;
+      if (isOut && generation === this.#generation && this.#state === "connected") {
+        this.#generation = undefined;
+        this.#enter("needs-auth", failure);
+      }
       throw failure;
     } finally {
       generation.inFlight--;
@@ -438,6 +610,14 @@ export class Connection {
     this.#state = state;
     this.#error = error;
     if (state !== "connected") this.#connectedAtMs = undefined;
+    this.#elsewhere?.[Symbol.dispose]();
+    this.#elsewhere = undefined;
+    if (state === "needs-auth" && !this.#lifetime.signal.aborted) {
+      this.#elsewhere = this.#auth?.onSignedInElsewhere(() => {
+        // Nobody waits for it, and what comes of it is the state.
+        if (this.#state === "needs-auth" && !this.#lifetime.signal.aborted) this.#try({ ask: false }).catch(() => {});
+      });
+    }
     this.#options.onState();
   }
 }

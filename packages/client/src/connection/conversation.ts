@@ -1,8 +1,23 @@
 // What goes back and forth on one connection: our requests, and what the server asks while they are under way. Every
 // question goes to the channel whose call caused it; where that cannot be known, it is declined, never guessed.
+import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import { CLIENT_CAPABILITIES_META_KEY, isInputRequiredResult, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
-import { abortError, type Logger, sleep, startDeadline, type ToolCallOptions, TrunklineError } from "@trunkline/core";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  isInputRequiredResult,
+  LOG_LEVEL_META_KEY,
+  ProtocolError,
+} from "@modelcontextprotocol/client";
+import {
+  abortError,
+  type Logger,
+  messageOf,
+  sleep,
+  startDeadline,
+  type ToolCallOptions,
+  type ToolProgress,
+  TrunklineError,
+} from "@trunkline/core";
 import { z } from "zod";
 import {
   abilitiesOf,
@@ -16,6 +31,18 @@ import { type AskPolicy, type Call, currentCall, InFlightTable, runInCall } from
 import { answerQuestion, declinedAnswer, type Question } from "../channel/questions.js";
 import { requireMethod, revisionsDefining } from "../revisions.js";
 import type { Generation } from "./generation.js";
+import { Notices, noticeKeyOf, progressKey } from "./notices.js";
+import { PROGRESS_TOKEN_PREFIX, STREAM_ENDED_CODE } from "./raw-answers.js";
+import {
+  createdTask,
+  followTask,
+  relatedTaskOf,
+  statusText,
+  TASKS_EXTENSION,
+  type TaskState,
+  type TaskWish,
+} from "./tasks.js";
+import { UrlVisits } from "./url-visits.js";
 
 /** How questions are handled. */
 export interface ConversationOptions {
@@ -41,6 +68,14 @@ export interface OutgoingRequest {
   params: Record<string, unknown>;
   /** Headers of this request alone, where the transport has headers. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** A legacy server is asked to make the call a task; `false` tells a modern one that it may not. */
+  task?: TaskWish | false | undefined;
+}
+
+/** A call and who hears how far it has come. */
+interface Round {
+  readonly call: Call;
+  readonly onProgress: (progress: ToolProgress) => void;
 }
 
 /** The requests during which a server may ask something back. */
@@ -52,6 +87,9 @@ const NEVER_MS = 2_147_483_647;
 /** A server that sends only its state back wants to be asked again, but not at once. */
 const STATE_ONLY_PAUSE_MS = 250;
 
+/** How long a server may take to hear that a task is no longer wanted. */
+const CANCEL_TIMEOUT_MS = 2_000;
+
 /** Results pass through as they are: the typed calls of the SDK would strip what they do not know. */
 const untouched = z.looseObject({});
 
@@ -59,9 +97,24 @@ const untouched = z.looseObject({});
 export class Conversation {
   readonly #table = new InFlightTable();
   readonly #options: ConversationOptions;
+  readonly #notices = new Notices();
+  /** The calls that have become tasks, by the id of the task. */
+  readonly #tasks = new Map<string, Call>();
+  /** The level that was set for this server in particular. */
+  #logLevel: string | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
+  }
+
+  /** The level from which the server is to send log messages. */
+  get logLevel(): string | undefined {
+    return this.#logLevel ?? this.#options.logLevel;
+  }
+
+  /** Sets the level for this server. A modern one is told with each call, a legacy one has to be told by a request. */
+  setLogLevel(level: string): void {
+    this.#logLevel = level;
   }
 
   /** Sends a request, answers what the server asks during it, and returns the result as the server sent it. */
@@ -88,8 +141,13 @@ export class Conversation {
     const tool = request.method === "tools/call" ? String(request.params.name) : undefined;
     const call: Call = { channel, tool, deadline, questions: 0 };
     using _listed = asking ? this.#table.add(call) : undefined;
+    const onProgress = (progress: ToolProgress) => {
+      deadline.extend();
+      options.onProgress?.(progress);
+      channel?.progress?.({ server: this.#options.server, ...(tool === undefined ? {} : { tool }), ...progress });
+    };
     try {
-      return await this.#rounds(generation, request, { call, onProgress: options.onProgress });
+      return await this.#rounds(generation, request, { call, onProgress });
     } catch (error) {
       // The SDK has one code for a timeout and for an abort; the deadline knows which it was.
       throw deadline.signal.aborted ? deadline.signal.reason : error;
@@ -99,8 +157,9 @@ export class Conversation {
   /** A request of the server's own: the legacy way of asking. */
   async answer(question: Question, signal: AbortSignal): Promise<Record<string, unknown>> {
     const { server, logger, defaultChannel } = this.#options;
-    // Over HTTP the question comes on the stream of the call's own answer; elsewhere only the table can tell.
-    const owner = currentCall() ?? this.#table.owner();
+    // A task's question says whose it is. Over HTTP a call's comes on the stream of its own answer; elsewhere only the
+    // table can tell.
+    const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? currentCall() ?? this.#table.owner();
     if (owner === "several") {
       logger.warn("a question came while several channels had calls under way; it was declined", {
         server,
@@ -110,6 +169,12 @@ export class Conversation {
     }
     if (owner !== "none") return await this.#ask(owner, question, signal);
     return await this.#put(question, defaultChannel, { server, signal });
+  }
+
+  /** Passes a notification on to the call that waits for it. */
+  notice(method: string, params: Readonly<Record<string, unknown>>): void {
+    const key = noticeKeyOf(method, params);
+    if (key !== undefined) this.#notices.tell(key, params);
   }
 
   /** A log message goes where the call came from; one outside any call to the default channel. */
@@ -124,30 +189,35 @@ export class Conversation {
     return `${method} on "${this.#options.server}"`;
   }
 
-  /** The modern way of asking: the answer is a list of questions, and the request is repeated with the answers. */
-  async #rounds(
-    generation: Generation,
-    request: OutgoingRequest,
-    { call, onProgress }: { call: Call; onProgress: ToolCallOptions["onProgress"] },
-  ): Promise<Record<string, unknown>> {
-    const { deadline, channel, tool } = call;
-    const { server } = this.#options;
-    let params = this.#withMeta(generation, request.params, channel);
+  /**
+   * The modern way of asking: the answer is a list of questions, and the request is repeated with the answers. A task in
+   * place of a result is followed to its end, and pages that have to be visited first are put to the caller.
+   */
+  async #rounds(generation: Generation, request: OutgoingRequest, round: Round): Promise<Record<string, unknown>> {
+    const { call } = round;
+    const { deadline } = call;
+    const visits = new UrlVisits({
+      what: this.describe(request.method),
+      deadline,
+      notices: this.#notices,
+      ask: (question) => this.#ask(call, question, deadline.signal),
+    });
+    using token = mayBecomeTask(generation, request) ? this.#progressToken(round) : undefined;
+    let answered: Record<string, unknown> = {};
     for (;;) {
-      const result = await runInCall(call, () =>
-        generation.client.request({ method: request.method, params }, untouched, {
-          signal: deadline.signal,
-          timeout: NEVER_MS,
-          allowInputRequired: true,
-          ...(request.headers === undefined ? {} : { headers: { ...request.headers } }),
-          // A progress token is sent only where a handler is set, and without one a server has no way to ask for more time.
-          onprogress: (progress) => {
-            deadline.extend();
-            onProgress?.(progress);
-            channel?.progress?.({ server, ...(tool === undefined ? {} : { tool }), ...progress });
-          },
-        }),
-      );
+      const params = {
+        ...this.#params(generation, request, { channel: call.channel, token: token?.value }),
+        ...answered,
+      };
+      let result: Record<string, unknown>;
+      try {
+        result = await this.#exchange(generation, { ...request, params }, round);
+      } catch (error) {
+        if (await visits.settle(error)) continue;
+        throw error;
+      }
+      const task = request.method === "tools/call" ? createdTask(result) : undefined;
+      if (task !== undefined) return await this.#follow(generation, task, round);
       if (!isInputRequiredResult(result)) return result;
       const { inputRequests = {}, requestState } = result;
       const questions = Object.entries(inputRequests);
@@ -159,12 +229,100 @@ export class Conversation {
         questions.map(async ([key, question]) => [key, await this.#ask(call, question, deadline.signal)] as const),
       );
       deadline.signal.throwIfAborted();
-      params = {
-        ...this.#withMeta(generation, request.params, channel),
+      answered = {
         ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),
         ...(requestState === undefined ? {} : { requestState }),
       };
     }
+  }
+
+  /** One request and its answer. */
+  async #exchange(generation: Generation, request: OutgoingRequest, round: Round): Promise<Record<string, unknown>> {
+    const { method, params, headers } = request;
+    const { call, onProgress } = round;
+    const hasOwnToken = isRecord(params._meta) && params._meta.progressToken !== undefined;
+    try {
+      return await runInCall(call, () =>
+        generation.client.request({ method, params }, untouched, {
+          signal: call.deadline.signal,
+          timeout: NEVER_MS,
+          allowInputRequired: true,
+          ...(headers === undefined ? {} : { headers: { ...headers } }),
+          // A progress token is sent only where a handler is set, and without one a server has no way to ask for more time.
+          ...(hasOwnToken ? {} : { onprogress: onProgress }),
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof ProtocolError) || error.code !== STREAM_ENDED_CODE) throw error;
+      throw new TrunklineError(
+        "SERVER_EXITED",
+        `${this.describe(method)} failed: the stream ended without an answer.`,
+        {
+          hint: "It may or may not have taken effect.",
+        },
+      );
+    }
+  }
+
+  async #follow(generation: Generation, task: TaskState, round: Round): Promise<Record<string, unknown>> {
+    const { call, onProgress } = round;
+    const { signal } = call.deadline;
+    const { taskId } = task;
+    let said: string | undefined;
+    let changes = 0;
+    this.#tasks.set(taskId, call);
+    try {
+      return await followTask(task, {
+        era: generation.era,
+        what: this.describe("tools/call"),
+        signal,
+        notices: this.#notices,
+        request: (method, params) =>
+          this.#exchange(generation, { method, params: this.#params(generation, { method, params }, call) }, round),
+        cancel: () => this.#cancelTask(generation, taskId),
+        ask: (question) => this.#ask(call, question, signal),
+        onStatus: (current) => {
+          // A task may take its time: that its server still answers for it is what keeps the call alive.
+          call.deadline.extend();
+          const text = statusText(current);
+          if (text === said) return;
+          said = text;
+          onProgress({ progress: changes++, message: text });
+        },
+      });
+    } finally {
+      this.#tasks.delete(taskId);
+    }
+  }
+
+  /** Tells the server that nobody waits for a task any more; on its own time, because the call's is up. */
+  async #cancelTask(generation: Generation, taskId: string): Promise<void> {
+    const { era, client } = generation;
+    const { tasks } = client.getServerCapabilities() ?? {};
+    if (generation.closed || (era === "legacy" && tasks?.cancel === undefined)) return;
+    const request = { method: "tasks/cancel", params: { taskId } };
+    await client
+      .request({ ...request, params: this.#params(generation, request, {}) }, untouched, { timeout: CANCEL_TIMEOUT_MS })
+      .catch((error: unknown) =>
+        this.#options.logger.debug("a task was not cancelled", {
+          server: this.#options.server,
+          error: messageOf(error),
+        }),
+      );
+  }
+
+  /** A progress token that outlives the answer, for what may go on after it. */
+  #progressToken({ onProgress }: Round): Disposable & { value: string } {
+    const value = `${PROGRESS_TOKEN_PREFIX}${randomUUID()}`;
+    const listening = this.#notices.listen(progressKey(value), ({ progress, total, message }) => {
+      if (typeof progress !== "number") return;
+      onProgress({
+        progress,
+        ...(typeof total === "number" ? { total } : {}),
+        ...(typeof message === "string" ? { message } : {}),
+      });
+    });
+    return { value, [Symbol.dispose]: () => listening[Symbol.dispose]() };
   }
 
   /** Puts a question to the channel of a call. The call's own time stands still meanwhile. */
@@ -220,23 +378,33 @@ export class Conversation {
     }
   }
 
-  /** A modern server learns with each request what this caller, and no other, can answer. */
-  #withMeta(
+  /** What is sent. A modern server learns with each request what this caller, and no other, can answer. */
+  #params(
     generation: Generation,
-    params: Record<string, unknown>,
-    channel: Channel | undefined,
+    { params, task }: Pick<OutgoingRequest, "params" | "task"> & { method: string },
+    { channel, token }: { channel?: Channel | undefined; token?: string | undefined },
   ): Record<string, unknown> {
-    if (generation.era !== "modern") return params;
-    const { logLevel } = this.#options;
-    const own = typeof params._meta === "object" ? params._meta : {};
+    const progress = token === undefined ? {} : { progressToken: token };
+    const own = isRecord(params._meta) ? params._meta : {};
+    if (generation.era !== "modern") {
+      return {
+        ...params,
+        ...(token === undefined ? {} : { _meta: { ...progress, ...own } }),
+        ...(task ? { task: task.ttlMs === undefined ? {} : { ttl: task.ttlMs } } : {}),
+      };
+    }
+    const { logLevel } = this;
+    const wantsLogs = channel?.log !== undefined || this.#logLevel !== undefined;
     return {
       ...params,
       _meta: {
         [CLIENT_CAPABILITIES_META_KEY]: {
           ...(this.#options.roots() === undefined ? {} : { roots: {} }),
           ...abilitiesOf(channel),
+          ...(task !== false && offersTasks(generation) ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
         },
-        ...(channel?.log === undefined || logLevel === undefined ? {} : { [LOG_LEVEL_META_KEY]: logLevel }),
+        ...(wantsLogs && logLevel !== undefined ? { [LOG_LEVEL_META_KEY]: logLevel } : {}),
+        ...progress,
         ...own,
       },
     };
@@ -247,5 +415,21 @@ function checkRevision(generation: Generation, method: string): void {
   const { revision } = generation;
   // What no revision knows is the method of an extension, and the server's business.
   if (revision === undefined || revisionsDefining(method).length === 0) return;
+  // The extension has kept some names of the revision that it came from.
+  if (generation.era === "modern" && method.startsWith("tasks/") && offersTasks(generation)) return;
   requireMethod(revision, method, "client-to-server");
+}
+
+/** Whether a modern server has the extension. */
+function offersTasks({ client }: Generation): boolean {
+  return client.getServerCapabilities()?.extensions?.[TASKS_EXTENSION] !== undefined;
+}
+
+function mayBecomeTask(generation: Generation, { method, task }: OutgoingRequest): boolean {
+  if (method !== "tools/call" || task === false) return false;
+  return generation.era === "modern" ? offersTasks(generation) : task !== undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 // Turns what transports and the SDK throw into errors with a code, a cause told apart, and the next thing to try.
 import {
+  InsufficientScopeError,
   ProtocolError,
   SdkError,
   SdkErrorCode,
@@ -8,6 +9,8 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { type ErrorCode, isTrunklineError, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { hintToSignIn } from "../auth/errors.js";
+import { usesSignIn } from "../auth/server-auth.js";
 import type { HttpServer, ServerDefinition } from "../config/types.js";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "../revisions.js";
 import type { ProcessExit } from "./stdio-transport.js";
@@ -17,6 +20,8 @@ export interface ConnectFailure {
   server: ServerDefinition;
   exit: ProcessExit | undefined;
   stderr: readonly string[];
+  /** What it wrote to stdout that was no message of the protocol. */
+  noise?: string | undefined;
   /** Variables that its values refer to and that are not set. */
   missing: readonly string[];
 }
@@ -73,10 +78,18 @@ interface Explanation {
   cause: ConnectCause;
 }
 
-function explain(error: unknown, { server, exit, stderr }: ConnectFailure): Explanation {
+function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure): Explanation {
   const { name } = server;
   if (isTrunklineError(error, "TIMEOUT") || (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)) {
     const seconds = server.connectTimeoutMs / 1000;
+    if (noise !== undefined) {
+      return {
+        code: "PROTOCOL",
+        message: `Server "${name}" did not answer within ${seconds} s, and wrote to stdout what is no message of the protocol: ${noise}`,
+        hint: "Is it an MCP server, and does it keep its own output off stdout?",
+        cause: "protocol",
+      };
+    }
     const words = lastWords(stderr);
     return {
       code: "TIMEOUT",
@@ -100,7 +113,11 @@ function explain(error: unknown, { server, exit, stderr }: ConnectFailure): Expl
         ? "program-missing"
         : error.code === "CONFIG_INVALID"
           ? "configuration"
-          : "protocol";
+          : error.code === "AUTH_REQUIRED"
+            ? "unauthorized"
+            : error.code === "CONNECTION_FAILED"
+              ? "unreachable"
+              : "protocol";
     return {
       code: error.code,
       message: error.message,
@@ -108,15 +125,32 @@ function explain(error: unknown, { server, exit, stderr }: ConnectFailure): Expl
       cause,
     };
   }
-  if (isUnauthorized(error)) {
-    return {
-      code: "AUTH_REQUIRED",
-      message: `Server "${name}" asks for authorization (401).`,
-      hint: 'Give it a token under "headers" in its entry, or check the one that is there.',
-      cause: "unauthorized",
-    };
+  if (isUnauthorized(error) || error instanceof InsufficientScopeError) {
+    return { code: "AUTH_REQUIRED", ...refusal(error, server), cause: "unauthorized" };
   }
   return server.type === "stdio" ? protocolFailure(error, name) : networkFailure(error, server);
+}
+
+/** What a server that wants to know who asks, or wants more than it was shown, is told to the user as. */
+function refusal(error: unknown, server: ServerDefinition): { message: string; hint: string } {
+  const { name } = server;
+  const hint =
+    server.type !== "stdio" && !usesSignIn(server)
+      ? 'Check the token under "headers" in its entry.'
+      : server.type !== "stdio" && server.auth?.grant === "client_credentials"
+        ? 'Check the client credentials under "auth" in its entry.'
+        : hintToSignIn(name);
+  if (!(error instanceof InsufficientScopeError)) return { message: `Server "${name}" needs you to sign in.`, hint };
+  const scope = error.requiredScope === undefined ? "" : `: ${error.requiredScope}`;
+  return { message: `Server "${name}" needs a permission that was not granted${scope}.`, hint };
+}
+
+/** The scope that a refused request would have needed. */
+export function neededScope(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    if (at instanceof InsufficientScopeError) return at.requiredScope;
+  }
+  return undefined;
 }
 
 /** The code of the network failure underneath, for which the SDK's own codes are no answer. */
@@ -152,6 +186,10 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
     return { code: "CONNECTION_FAILED", message: `${at} cannot be reached (${code}).`, hint, cause: "unreachable" };
   }
   const status = error instanceof SdkHttpError ? error.status : error instanceof SseError ? error.code : undefined;
+  if (status === 403) {
+    const hint = "The credentials in its entry lack the right, or it lets nobody in from here.";
+    return { code: "PROTOCOL", message: `${at} denies access (HTTP 403).`, hint, cause: "unauthorized" };
+  }
   if (status !== undefined && status >= 400) {
     const hint =
       status >= 500
@@ -175,10 +213,17 @@ function protocolFailure(error: unknown, name: string): Explanation {
   }
   return {
     code: "PROTOCOL",
-    message: `Server "${name}" does not answer as an MCP server: ${messageOf(error)}`,
-    hint: "Is it an MCP server at all?",
+    message: `Server "${name}" does not answer as an MCP server: ${shortMessage(error)}`,
+    hint: "Is it an MCP server at all, and is this its address or command?",
     cause: "protocol",
   };
+}
+
+/** A validator's message is a page of JSON: what it means is that the answer has the wrong shape. */
+function shortMessage(error: unknown): string {
+  if (error instanceof Error && error.name === "ZodError") return "its answer is no message of the protocol.";
+  const [line = ""] = messageOf(error).split("\n");
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }
 
 /** Whether the server has forgotten our session: it refused the request without looking at it. */
@@ -188,13 +233,14 @@ export function isSessionExpired(error: unknown): boolean {
 
 /** What is known about a request that failed. */
 export interface RequestFailure {
+  server: ServerDefinition;
   what: string;
   exit: ProcessExit | undefined;
 }
 
 /** Why a request failed. */
 export function requestError(error: unknown, failure: RequestFailure): TrunklineError {
-  const { what, exit } = failure;
+  const { server, what, exit } = failure;
   if (isTrunklineError(error)) return error;
   if (error instanceof SdkError) {
     if (
@@ -209,8 +255,10 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
       });
     }
   }
-  if (isUnauthorized(error))
-    return new TrunklineError("AUTH_REQUIRED", `${what} asks for authorization.`, { cause: error });
+  if (isUnauthorized(error) || error instanceof InsufficientScopeError) {
+    const { message, hint } = refusal(error, server);
+    return new TrunklineError("AUTH_REQUIRED", message, { cause: error, hint, data: { cause: "unauthorized" } });
+  }
   if (error instanceof ProtocolError) {
     return new TrunklineError("UPSTREAM", `${what} failed: ${messageOf(error)} (${error.code})`, {
       cause: error,
@@ -236,8 +284,10 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
 /** The line of stderr that most likely says why: the last error, rather than the stack or the version under it. */
 function lastWords(stderr: readonly string[]): string | undefined {
   return (
-    stderr.findLast((line) => /error|cannot|not found|denied|missing|refused/i.test(line) && !/^\s+at /.test(line)) ??
-    stderr.at(-1)
+    stderr.findLast(
+      (line) =>
+        /error|cannot|not found|denied|missing|refused/i.test(line) && !/^\s+at |complete log of this run/.test(line),
+    ) ?? stderr.at(-1)
   );
 }
 
@@ -248,7 +298,7 @@ export function exitText(exit: ProcessExit): string {
 
 function isUnauthorized(error: unknown): boolean {
   if (error instanceof UnauthorizedError) return true;
-  return error instanceof SdkHttpError && error.status === 401;
+  return (error instanceof SdkHttpError && error.status === 401) || (error instanceof SseError && error.code === 401);
 }
 
 function shellQuoted(word: string): string {

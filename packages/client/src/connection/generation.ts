@@ -13,7 +13,8 @@ import { z } from "zod";
 import type { Abilities } from "../channel/channel.js";
 import type { Question, QuestionMethod } from "../channel/questions.js";
 import type { ServerDefinition } from "../config/types.js";
-import { networkCodeOf } from "./errors.js";
+import { isSessionExpired, networkCodeOf } from "./errors.js";
+import { letAnswersThrough } from "./raw-answers.js";
 import { StdioTransport } from "./stdio-transport.js";
 import {
   createTransport,
@@ -51,6 +52,8 @@ export interface GenerationOptions extends TransportContext {
   onQuestion: (question: Question, signal: AbortSignal) => Promise<Record<string, unknown>>;
   onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
   onClose: (generation: Generation) => void;
+  /** A stream that the server may speak on at any time cannot be opened again: whether the session lives is uncertain. */
+  onStreamLost: () => void;
   /** Told about every transport that is started, before it is known whether it works: its stderr explains a failure. */
   onTransport: (transport: Transport) => void;
 }
@@ -169,6 +172,7 @@ async function openOnce(
   }
   client.fallbackNotificationHandler = async ({ method, params }) => options.onNotification(method, { ...params });
   const transport = createTransport(definition, kind, options);
+  letAnswersThrough(transport, (params) => options.onNotification("notifications/progress", params));
   options.onTransport(transport);
   let closed = false;
   const generation: Generation = {
@@ -195,7 +199,13 @@ async function openOnce(
     closed = true;
     options.onClose(generation);
   };
-  client.onerror = (error) => logger.debug("transport error", { server: definition.name, error });
+  client.onerror = (error) => {
+    logger.debug("transport error", { server: definition.name, error });
+    // A request that fails so tells its caller; a stream has nobody to tell.
+    if (isSessionExpired(error) && (error as SdkError).code === SdkErrorCode.ClientHttpFailedToOpenStream) {
+      options.onStreamLost();
+    }
+  };
   // An abort has to end the process as well, not only the waiting for it.
   const onAbort = () => void transport.close().catch(() => {});
   signal.addEventListener("abort", onAbort, { once: true });

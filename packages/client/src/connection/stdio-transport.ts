@@ -1,7 +1,7 @@
 // The stdio transport. Our own instead of the SDK's, because a server's whole process tree has to go when the connection
 // does, noise on stdout must not break a connection, and large answers must not cost quadratic time.
 import type { ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -36,6 +36,7 @@ export interface ProcessExit {
 const DEFAULT_MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 const STDERR_TAIL_LINES = 40;
 const STDERR_LINE_CHARS = 2_000;
+const NOISE_CHARS = 200;
 const NEWLINE = 0x0a;
 /** How long a server may take to end by itself once its input is closed, and again after SIGTERM. */
 const GRACE_MS = 1_000;
@@ -50,6 +51,7 @@ export class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions;
   readonly #stderrTail: string[] = [];
   #child: ChildProcess | undefined;
+  #firstNoise: string | undefined;
   #running = false;
   #exit: ProcessExit | undefined;
   #ended: Promise<void> = Promise.resolve();
@@ -72,6 +74,11 @@ export class StdioTransport implements Transport {
   /** The last lines the server wrote to stderr. */
   get stderrTail(): readonly string[] {
     return this.#stderrTail;
+  }
+
+  /** The first line on stdout that was no message of the protocol. */
+  get firstNoise(): string | undefined {
+    return this.#firstNoise;
   }
 
   /** How the process ended by itself; undefined while it runs, and where we ended it. */
@@ -224,14 +231,19 @@ export class StdioTransport implements Transport {
     try {
       parsed = JSON.parse(line);
     } catch {
-      this.#options.onNoise?.(line);
+      this.#noise(line);
       return;
     }
     // Revision 2025-03-26 has batches: several messages on one line.
     for (const message of Array.isArray(parsed) ? parsed : [parsed]) {
       if (isMessage(message)) this.onmessage?.(message);
-      else this.#options.onNoise?.(line);
+      else this.#noise(line);
     }
+  }
+
+  #noise(line: string): void {
+    this.#firstNoise ??= line.slice(0, NOISE_CHARS);
+    this.#options.onNoise?.(line);
   }
 
   #reportClose(): void {
@@ -255,6 +267,12 @@ export class StdioTransport implements Transport {
         hint: "Install it, or give its full path. Is it on PATH?",
       });
     }
+    if (code === "EACCES" && isFolder(command)) {
+      return new TrunklineError("SPAWN_FAILED", `"${command}" is a folder, not a program.`, {
+        cause: error,
+        hint: 'Name the program in "command".',
+      });
+    }
     if (code === "EACCES") {
       return new TrunklineError("SPAWN_FAILED", `The program "${command}" may not be executed.`, {
         cause: error,
@@ -269,6 +287,10 @@ export class StdioTransport implements Transport {
 
 function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === "object" && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === "2.0";
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function streamEnd(stream: Readable | null): Promise<void> {

@@ -9,7 +9,9 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { type Logger, TrunklineError } from "@trunkline/core";
+import type { ServerAuth } from "../auth/server-auth.js";
 import type { HttpServer, ServerDefinition, StdioServer } from "../config/types.js";
+import { withoutBatches } from "./batches.js";
 import { serverEnvironment } from "./environment.js";
 import { StdioTransport } from "./stdio-transport.js";
 
@@ -23,7 +25,22 @@ export interface TransportContext {
   env: Readonly<Record<string, string | undefined>>;
   /** Where a server without a `cwd` is started. */
   workspaceFolder: string;
+  /** Gives the requests of an HTTP server their token. */
+  auth?: ServerAuth | undefined;
+  /** A stream has been lost, and could not be opened again so far. */
+  onStreamLost: () => void;
 }
+
+/** How a stream that was dropped is opened again: for as long as the connection lasts. */
+const RECONNECTION = {
+  initialReconnectionDelay: 500,
+  reconnectionDelayGrowFactor: 2,
+  maxReconnectionDelay: 30_000,
+  maxRetries: Number.POSITIVE_INFINITY,
+};
+
+/** After so many attempts in vain the stream counts as lost. */
+const ATTEMPTS_BEFORE_LOST = 2;
 
 /** The transports to try, in order. */
 export function transportOrder(definition: ServerDefinition): readonly TransportKind[] {
@@ -44,7 +61,7 @@ export function createTransport(
   context: TransportContext,
 ): Transport {
   if (definition.type === "stdio") return createStdio(definition, context);
-  return kind === "http+sse" ? createSse(definition) : createStreamableHttp(definition);
+  return kind === "http+sse" ? createSse(definition, context) : createStreamableHttp(definition, context);
 }
 
 /** Whether a failure means that the server does not speak this transport, as the specification describes it. */
@@ -66,16 +83,31 @@ function createStdio(definition: StdioServer, context: TransportContext): StdioT
   });
 }
 
-function createStreamableHttp(definition: HttpServer): StreamableHTTPClientTransport {
+function createStreamableHttp(
+  definition: HttpServer,
+  { auth, onStreamLost }: TransportContext,
+): StreamableHTTPClientTransport {
   return new StreamableHTTPClientTransport(parseUrl(definition), {
     requestInit: { headers: { ...definition.headers } },
-    fetch: fetchForServers,
+    reconnectionOptions: RECONNECTION,
+    reconnectionScheduler: (reconnect, delayMs, attempts) => {
+      if (attempts >= ATTEMPTS_BEFORE_LOST) onStreamLost();
+      const timer = setTimeout(reconnect, delayMs);
+      return () => clearTimeout(timer);
+    },
+    ...authorized(auth),
+    // Asking a person for more is the connection's business: it knows whether anybody is there, and for how long.
+    onInsufficientScope: "throw",
   });
 }
 
-function createSse(definition: HttpServer): SSEClientTransport {
+function createSse(definition: HttpServer, { auth }: TransportContext): SSEClientTransport {
   const headers = { ...definition.headers };
-  return new SSEClientTransport(parseUrl(definition), { requestInit: { headers }, fetch: fetchForServers });
+  return new SSEClientTransport(parseUrl(definition), { requestInit: { headers }, ...authorized(auth) });
+}
+
+function authorized(auth: ServerAuth | undefined): { fetch: FetchLike; authProvider?: ServerAuth } {
+  return auth === undefined ? { fetch: fetchForServers } : { fetch: auth.watch(fetchForServers), authProvider: auth };
 }
 
 function parseUrl({ name, url }: HttpServer): URL {
@@ -91,7 +123,7 @@ function parseUrl({ name, url }: HttpServer): URL {
 }
 
 /** One signal is shared by all requests of a connection, and more than ten of them at a time are no leak. */
-const fetchForServers: FetchLike = (url, init) => {
+const fetchForServers: FetchLike = withoutBatches((url, init) => {
   if (init?.signal) setMaxListeners(0, init.signal);
   return fetch(url, init);
-};
+});

@@ -135,6 +135,7 @@ describe("finding configuration", () => {
         line: 3,
         column: 5,
         message: expect.stringContaining(`instead of the user's own in ${join(place.home, "settings.json")}`),
+        shadowing: true,
       },
     ]);
   });
@@ -211,5 +212,50 @@ describe("trust", () => {
     expect(asked).toEqual(config.files.slice(0, 2).map(({ path, fingerprint }) => ({ path, fingerprint })));
     expect(asked[0]?.fingerprint).toMatch(/^[0-9a-f]{64}$/);
     expect((await place.load()).servers.every(({ trusted }) => trusted)).toBe(true);
+  });
+});
+
+describe("what a project's own env files put into what it runs", () => {
+  const files = {
+    ".trunkline/mcp.json": {
+      mcpServers: {
+        tool: { command: "${TOOL}", args: ["${ARG}"], envFile: "server.env" },
+        web: { url: "${BASE}/mcp?key=${KEY}", headers: { Authorization: "Bearer ${TOKEN}" } },
+      },
+    },
+    ".env": "TOOL=node\nARG=a\nBASE=http://one.example\nKEY=secret-key\nTOKEN=secret-token\n",
+    "server.env": "LEVEL=1\n",
+  };
+  const fingerprint = async (place: Place, env = {}) =>
+    (await place.load({ trustAll: false, env })).files[0]?.fingerprint;
+
+  it.each([
+    ["the command", ".env", files[".env"].replace("TOOL=node", "TOOL=/tmp/evil")],
+    ["an argument", ".env", files[".env"].replace("ARG=a", "ARG=--require=evil")],
+    ["the address", ".env", files[".env"].replace("one.example", "evil.example")],
+    ["the names in the env file", "server.env", "LEVEL=1\nNODE_OPTIONS=--require=evil\n"],
+  ])("has to be confirmed again when %s changes", async (_, file, text) => {
+    using place = new Place(files);
+    const before = await fingerprint(place);
+    place.write(file, text);
+    expect(await fingerprint(place)).not.toBe(before);
+  });
+
+  it("is no matter where the environment of the process decides, nor for values of env and headers", async () => {
+    using place = new Place(files);
+    const env = { TOOL: "node", ARG: "a", BASE: "http://one.example", KEY: "k" };
+    const before = await fingerprint(place, env);
+    place.write(".env", "TOOL=/tmp/evil\nARG=x\nBASE=http://evil.example\nKEY=x\nTOKEN=other\n");
+    place.write("server.env", "LEVEL=2\n");
+    expect(await fingerprint(place, env)).toBe(before);
+    expect(await fingerprint(place, { ...env, TOOL: "other" })).toBe(before);
+  });
+
+  it("is shown with the program and the host, and without what may be secret", async () => {
+    using place = new Place(files);
+    const shown = (await place.load({ trustAll: false })).files[0]?.wouldRun.map(({ what }) => what).join("\n") ?? "";
+    expect(shown).toContain("→ node");
+    expect(shown).toContain("→ http://one.example");
+    expect(shown).not.toContain("secret");
   });
 });

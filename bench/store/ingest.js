@@ -1,0 +1,105 @@
+// How fast a folder is taken up, beside git on the same tree, and what deduplication saves. Ratios within one run count.
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { openStore } from "../../packages/store/dist/index.js";
+import { median, report, timeMs } from "../report.js";
+
+const { values } = parseArgs({
+  options: {
+    files: { type: "string", default: "20000" },
+    rounds: { type: "string", default: "3" },
+    from: { type: "string", default: fileURLToPath(new URL("../../node_modules", import.meta.url)) },
+  },
+});
+const wanted = Number(values.files);
+const home = mkdtempSync(join(tmpdir(), "trunkline-bench-store-"));
+const tree = join(home, "tree");
+
+/** Real source files, copied round and round under new names, with a line that makes each one distinct. @param {string} folder */
+function makeTree(folder) {
+  const sources = collect(folder, []).slice(0, wanted);
+  for (let number = 0; number < wanted; number++) {
+    const source = /** @type {string} */ (sources[number % sources.length]);
+    const path = join(tree, `part-${number % 200}`, `${number}-${source.split("/").pop()}`);
+    if (number < 200) mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `// ${number}\n${readFileSync(source, "utf8")}`);
+  }
+}
+
+/** @param {string} folder @param {string[]} found @returns {string[]} */
+function collect(folder, found) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (found.length >= wanted) break;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) collect(path, found);
+    else if (entry.isFile() && /\.(m?[jt]s|md|json)$/.test(entry.name) && statSync(path).size < 200_000)
+      found.push(path);
+  }
+  return found;
+}
+
+/** @param {string} cwd @param {...string} args */
+function git(cwd, ...args) {
+  execFileSync("git", ["-c", "core.fsmonitor=false", ...args], { cwd, stdio: "ignore", maxBuffer: 1 << 28 });
+}
+
+makeTree(values.from);
+/** @type {Record<"gitAdd" | "gitStatus" | "add" | "again", number[]>} */
+const times = { gitAdd: [], gitStatus: [], add: [], again: [] };
+for (let round = 0; round < Number(values.rounds); round++) {
+  const repository = join(home, `git-${round}`);
+  cpSync(tree, repository, { recursive: true, preserveTimestamps: true });
+  git(repository, "init", "-q");
+  times.gitAdd.push(await timeMs(async () => git(repository, "add", "-A")));
+  git(repository, "status");
+  times.gitStatus.push(await timeMs(async () => git(repository, "status", "--porcelain")));
+  rmSync(repository, { recursive: true });
+
+  const store = await openStore({ path: join(home, `store-${round}`) });
+  times.add.push(await timeMs(() => store.add({ path: tree })));
+  await store.add({ path: tree });
+  times.again.push(await timeMs(() => store.add({ path: tree })));
+  const found = await store.search({ query: "function", limit: 1 });
+  if (found.total === 0) throw new Error("nothing was found");
+  await store.close();
+  rmSync(join(home, `store-${round}`), { recursive: true });
+}
+
+const store = await openStore({ path: join(home, "versions") });
+const large = join(home, "large.bin");
+const bytes = randomBytes(10 * 1024 * 1024);
+for (let version = 0; version < 20; version++) {
+  for (let edit = 0; edit < 5; edit++) bytes.set(randomBytes(64), (version * 5 + edit) * 97_003);
+  writeFileSync(large, Buffer.concat([bytes.subarray(0, 5000), randomBytes(version), bytes.subarray(5000)]));
+  await store.add({ path: large });
+}
+const { dedup_ratio: saved } = await store.status();
+await store.close();
+rmSync(home, { recursive: true, force: true });
+
+report("store-ingest", [
+  { what: "git add -A", figure: median(times.gitAdd), unit: "ms" },
+  {
+    what: `add ${wanted} new files`,
+    figure: median(times.add),
+    unit: "ms",
+    beside: "git add -A",
+    ratio: median(times.add) / median(times.gitAdd),
+    aim: 6,
+  },
+  { what: "git status", figure: median(times.gitStatus), unit: "ms" },
+  {
+    what: `add ${wanted} unchanged files`,
+    figure: median(times.again),
+    unit: "ms",
+    beside: "git status",
+    ratio: median(times.again) / median(times.gitStatus),
+    aim: 5,
+  },
+  { what: "20 versions of 10 MB: not stored again", figure: saved * 100, unit: "%" },
+]);

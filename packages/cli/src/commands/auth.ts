@@ -1,0 +1,142 @@
+import { forgetSignIn, type HttpServer, type KeptSignIn, type LoadedConfig, readSignIn } from "@trunkline/client";
+import { formatMs, TrunklineError } from "@trunkline/core";
+import type { CommandContext } from "../context.js";
+import { EXIT } from "../exit-codes.js";
+import { openConfiguredHub } from "../open-hub.js";
+import { readConfig } from "../read-config.js";
+import { askToSignIn } from "../sign-in-prompt.js";
+import { table } from "../table.js";
+
+/** Options of `trunkline auth login`. */
+export interface LoginOptions {
+  server: string;
+  /** Open a browser, at a terminal. */
+  browser: boolean;
+  mcp: string | undefined;
+}
+
+/** Has the person sign in to a server, and connects it to see that it worked. */
+export async function login(context: CommandContext, { server, browser, mcp }: LoginOptions): Promise<number> {
+  let asked = false;
+  await using opened = await openConfiguredHub(context, {
+    mcp,
+    lazy: true,
+    signIn: async (request) => {
+      asked = true;
+      return await askToSignIn(context, request, { browser });
+    },
+  });
+  const { hub, config } = opened;
+  const definition = signInServer(config, server);
+  const outcome = await hub.authenticate(definition.name, context.signal);
+  if (outcome === "cancelled") {
+    context.note(`Not signed in to "${server}".`);
+    return EXIT.signIn;
+  }
+  const status = hub.status().find(({ name }) => name === server);
+  const tools = `${status?.toolCount ?? 0} ${status?.toolCount === 1 ? "tool" : "tools"}`;
+  if (asked) context.out(`Signed in to "${server}": ${tools}.`);
+  else if (status?.signIn?.signedIn) {
+    context.out(`Already signed in to "${server}": ${tools}. For another account: trunkline auth logout ${server}`);
+  } else context.out(`"${server}" needs no sign-in: ${tools}.`);
+  return EXIT.success;
+}
+
+/** Signs out of a server: what is kept of the sign-in goes, and its authorization server is told. */
+export async function logout(
+  context: CommandContext,
+  { server, mcp }: { server: string; mcp: string | undefined },
+): Promise<number> {
+  const definition = signInServer(await readConfig(context, mcp), server);
+  const { home, logger, signal } = context;
+  const onSecrets = (values: readonly string[]) => void context.redactor.add(...values);
+  const wasSignedIn = await forgetSignIn(definition, { home, logger, signal, onSecrets });
+  context.out(wasSignedIn ? `Signed out of "${server}".` : `Nobody was signed in to "${server}".`);
+  return EXIT.success;
+}
+
+/** Options of `trunkline auth status`. */
+export interface StatusOptions {
+  server: string | undefined;
+  json?: boolean;
+  mcp: string | undefined;
+}
+
+/** Says where the sign-ins stand, by what is kept and without connecting. One server that is not signed in is exit code 3. */
+export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
+  const config = await readConfig(context, options.mcp);
+  const servers =
+    options.server === undefined
+      ? config.servers.filter((server) => server.type !== "stdio")
+      : [signInServer(config, options.server)];
+  const { home } = context;
+  const found = await Promise.all(
+    servers.map(async (server) => ({ server, kept: await readSignIn(server, { home }) })),
+  );
+  if (options.json) {
+    const shown = found.map(({ server, kept }) => ({
+      server: server.name,
+      url: server.url,
+      state: stateOf(kept),
+      ...kept,
+    }));
+    context.out(JSON.stringify(context.redactor.value(shown), null, 2));
+  } else if (found.length === 0) context.note("No server on the network is configured.");
+  else {
+    const rows = found.map(({ server, kept }) => [server.name, stateOf(kept), context.redactor.text(factsOf(kept))]);
+    for (const line of table(rows)) context.out(line);
+  }
+  const [only] = found;
+  const isOut =
+    options.server !== undefined &&
+    only !== undefined &&
+    stateOf(only.kept) !== "signed in" &&
+    only.kept.kind === "person";
+  return isOut ? EXIT.signIn : EXIT.success;
+}
+
+function stateOf(kept: KeptSignIn): string {
+  if (kept.kind === "header") return "header";
+  if (kept.kind === "client-credentials") return "client credentials";
+  if (!kept.signedIn) return "not signed in";
+  return isOver(kept) && !kept.renewable ? "expired" : "signed in";
+}
+
+function factsOf(kept: KeptSignIn): string {
+  if (kept.kind === "header") return "its entry has an Authorization header";
+  if (kept.kind === "client-credentials") return "signs in as itself, when it is used";
+  if (!kept.signedIn) return "";
+  const left = kept.expiresAt === undefined ? undefined : Date.parse(kept.expiresAt) - Date.now();
+  const facts = [
+    kept.issuer === undefined ? undefined : `at ${kept.issuer}`,
+    kept.scope === undefined ? undefined : `for ${kept.scope}`,
+    kept.renewable
+      ? "renews itself"
+      : left === undefined
+        ? undefined
+        : left > 0
+          ? `for ${formatMs(left)} more`
+          : "has to be done again",
+  ];
+  return facts.filter((fact) => fact !== undefined).join(", ");
+}
+
+function isOver({ expiresAt }: { expiresAt?: string }): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
+}
+
+/** The server of this name, if it is one that somebody can sign in to. */
+function signInServer(config: LoadedConfig, name: string): HttpServer {
+  const server = config.servers.find((candidate) => candidate.name === name);
+  if (server === undefined) {
+    const known = config.servers.filter(({ type }) => type !== "stdio").map((candidate) => candidate.name);
+    throw new TrunklineError("SERVER_NOT_FOUND", `There is no server "${name}".`, {
+      hint:
+        known.length > 0 ? `On the network there are: ${known.join(", ")}.` : "No server on the network is configured.",
+    });
+  }
+  if (server.type !== "stdio") return server;
+  throw new TrunklineError("USAGE", `"${name}" is a program on this machine: there is nothing to sign in to.`, {
+    hint: "What it needs to know goes under env in its entry.",
+  });
+}

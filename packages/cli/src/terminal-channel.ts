@@ -1,0 +1,259 @@
+// The channel of a person at the terminal: servers' questions, log messages and progress. What a server says is somebody
+// else's text: it is indented, and nothing in it can move the cursor or pass for a question of ours.
+import {
+  type CallProgress,
+  type Channel,
+  capText,
+  type Elicitation,
+  type ElicitationAnswer,
+  type QuestionContext,
+  type ServerLog,
+  type UrlElicitation,
+} from "@trunkline/client";
+import { isRecord, TrunklineError } from "@trunkline/core";
+import type { CommandContext } from "./context.js";
+import { openAddress } from "./open-address.js";
+import { printable } from "./printable.js";
+import { ProgressLine } from "./progress-line.js";
+import { askWord, fillForm } from "./terminal-form.js";
+import { type Prompt, TerminalPrompt } from "./terminal-prompt.js";
+
+/** From the least to the most urgent, as the protocol has them. */
+const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+
+/** The level from which log messages of servers are shown. */
+export const SHOWN_LOG_LEVEL: (typeof LEVELS)[number] = "warning";
+
+/** Of one text of a server. More than anybody reads before saying yes, and less than fills a terminal's memory. */
+const MAX_SHOWN_CHARS = 20_000;
+
+/** Log lines that wait for the end of a question. */
+const MAX_HELD_LINES = 100;
+
+/** The channel of the person at the terminal. */
+export interface TerminalChannel extends Channel {
+  /** Takes the progress line away: something else is about to be written. */
+  clearProgress(): void;
+}
+
+/**
+ * Makes the channel. Only for a terminal with somebody at it (`isAtTerminal`): a server that is told that it may ask would
+ * otherwise wait for nobody.
+ */
+export function createTerminalChannel(context: CommandContext): TerminalChannel {
+  const terminal = new Terminal(context);
+  return {
+    name: "terminal",
+    elicit: (elicitation, asked) => terminal.elicit(elicitation, asked),
+    sample: (params, asked) => terminal.sample(params, asked),
+    log: (message) => terminal.log(message),
+    progress: (progress) => terminal.progress(progress),
+    clearProgress: () => terminal.clearProgress(),
+  };
+}
+
+class Terminal {
+  readonly #context: CommandContext;
+  readonly #progress = new ProgressLine(process.stderr);
+  readonly #showsProgress: boolean;
+  /** Settles when the last question that was let in has ended. */
+  #last: Promise<void> = Promise.resolve();
+  #asking = false;
+  #held: string[] = [];
+  #leftOut = 0;
+  #interruptions = 0;
+
+  constructor(context: CommandContext) {
+    this.#context = context;
+    this.#showsProgress = process.stderr.isTTY === true && context.env.TERM !== "dumb";
+  }
+
+  async elicit(elicitation: Elicitation, asked: QuestionContext): Promise<ElicitationAnswer> {
+    return await this.#inTurn(asked, async (prompt) => {
+      if (elicitation.mode === "url") return (await this.#visit(prompt, elicitation, asked)) ?? givenUp(prompt);
+      prompt.say(`${nameOf(asked)} asks you:`);
+      sayQuoted(prompt, elicitation.message);
+      prompt.say("Enter takes what is in brackets; Ctrl-D declines, Ctrl-C cancels.");
+      return (await fillForm(prompt, elicitation.requestedSchema)) ?? givenUp(prompt);
+    });
+  }
+
+  async sample(
+    params: Readonly<Record<string, unknown>>,
+    asked: QuestionContext,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const text = await this.#inTurn(asked, async (prompt) => {
+      prompt.say(`${nameOf(asked)} asks for a model's answer. No model is set up here; you may write the answer.`);
+      for (const { speaker, said } of messagesOf(params)) {
+        prompt.say(`  ${speaker}:`);
+        sayQuoted(prompt, said, "    ");
+      }
+      const words = { yes: /^y(es)?$/i, decline: /^(d(ecline)?|no?)$/i } as const;
+      if ((await askWord(prompt, "Answer it?", words)) !== "yes") return undefined;
+      for (;;) {
+        const line = await prompt.ask("Answer: ");
+        if (line === undefined || line.trim() !== "") return line;
+        prompt.say("  Please write something; Ctrl-D declines.");
+      }
+    });
+    if (text === undefined) throw new TrunklineError("ABORTED", "The person at the terminal declined.");
+    return { role: "assistant", model: "person-at-terminal", content: { type: "text", text }, stopReason: "endTurn" };
+  }
+
+  log({ server, level, logger, data }: ServerLog): void {
+    const urgency = (LEVELS as readonly string[]).indexOf(level);
+    // A level that nobody knows is rather shown than lost.
+    if (urgency !== -1 && urgency < LEVELS.indexOf(SHOWN_LOG_LEVEL)) return;
+    const said = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+    const from = logger === undefined ? "" : `${logger}: `;
+    this.#note(printable(capText(`[${server}] ${level}: ${from}${said}`, MAX_SHOWN_CHARS)));
+  }
+
+  progress({ server, tool, progress, total, message }: CallProgress): void {
+    if (!this.#showsProgress) return;
+    const count = total === undefined ? `${progress}` : `${progress}/${total}`;
+    const line = `[${server}] ${tool === undefined ? "" : `${tool} `}${count}${message === undefined ? "" : ` ${message}`}`;
+    this.#progress.update(this.#context.redactor.text(printable(line)));
+  }
+
+  clearProgress(): void {
+    this.#progress.clear();
+  }
+
+  /** Asks one question at a time, however many come at once. */
+  async #inTurn<T>(asked: QuestionContext, ask: (prompt: TerminalPrompt) => Promise<T>): Promise<T> {
+    const before = this.#last;
+    let end = () => {};
+    this.#last = new Promise((resolve) => {
+      end = resolve;
+    });
+    await before;
+    const signal = AbortSignal.any([this.#context.signal, asked.signal]);
+    try {
+      signal.throwIfAborted();
+      using _held = this.#progress.hold();
+      this.#asking = true;
+      using prompt = new TerminalPrompt(this.#context, signal);
+      const answer = await ask(prompt);
+      if (prompt.ending === "withdrawn") prompt.say("The question was withdrawn.");
+      this.#onInterrupt(prompt.ending === "interrupted");
+      return answer;
+    } finally {
+      this.#asking = false;
+      this.#sayHeld();
+      end();
+    }
+  }
+
+  /**
+   * Ctrl-C cancels the question, and the call goes on. A server that only asks again would never let go: two in a row,
+   * without an answer between, stop the call.
+   */
+  #onInterrupt(interrupted: boolean): void {
+    this.#interruptions = interrupted ? this.#interruptions + 1 : 0;
+    if (this.#interruptions === 1) this.#context.note("The question was cancelled. Ctrl-C again stops the call.");
+    else if (this.#interruptions > 1) process.emit("SIGINT");
+  }
+
+  /** Shows where a server wants the person to go. Nothing is opened before they have said so. */
+  async #visit(
+    prompt: Prompt,
+    { url, message }: UrlElicitation,
+    asked: QuestionContext,
+  ): Promise<ElicitationAnswer | undefined> {
+    prompt.say(`${nameOf(asked)} asks you to visit a page:`);
+    sayQuoted(prompt, message);
+    const address = URL.canParse(url) ? new URL(url) : undefined;
+    if (address === undefined || !["https:", "http:"].includes(address.protocol) || address.hostname === "") {
+      prompt.say(`  ${printable(url)}`);
+      prompt.say("Declined: that is no address of a web page.");
+      return { action: "decline" };
+    }
+    prompt.say(`  Host:    ${address.host}`);
+    // Past the redactor: who decides to go there, or goes there by hand, needs the whole address.
+    process.stderr.write(`  Address: ${printable(address.href)}\n`);
+    for (const warning of warningsOf(address)) prompt.say(`  Careful: ${warning}`);
+    const words = {
+      open: /^(o(pen)?|y(es)?)$/i,
+      hand: /^h(and)?$/i,
+      decline: /^(d(ecline)?|no?)$/i,
+      cancel: /^c(ancel)?$/i,
+    };
+    const word = await askWord(prompt, "Open it in the browser, or by hand?", words);
+    switch (word) {
+      case "open":
+        if (!(await openAddress(address, asked.signal))) {
+          prompt.say("There is nothing here that opens it. Please open this address by hand:");
+          process.stderr.write(`  ${printable(address.href)}\n`);
+        }
+        return { action: "accept" };
+      case "hand":
+        return { action: "accept" };
+      case "decline":
+      case "cancel":
+        return { action: word };
+      case undefined:
+        return undefined;
+    }
+  }
+
+  #note(line: string): void {
+    if (this.#asking) {
+      if (this.#held.length < MAX_HELD_LINES) this.#held.push(line);
+      else this.#leftOut++;
+      return;
+    }
+    this.#progress.clear();
+    this.#context.note(line);
+  }
+
+  #sayHeld(): void {
+    for (const line of this.#held) this.#context.note(line);
+    if (this.#leftOut > 0) this.#context.note(`${this.#leftOut} more log messages came during the question.`);
+    this.#held = [];
+    this.#leftOut = 0;
+  }
+}
+
+function nameOf({ server, tool }: QuestionContext): string {
+  return `Server "${printable(server)}"${tool === undefined ? "" : `, during ${printable(tool)},`}`;
+}
+
+/** A server's text, line by line, set apart from ours. */
+function sayQuoted(prompt: Prompt, text: string, indent = "  "): void {
+  const capped = capText(text.replace(/\r\n?/g, "\n"), MAX_SHOWN_CHARS, "they are not shown here");
+  for (const line of capped.split("\n")) prompt.say(`${indent}${printable(line)}`);
+}
+
+/** Ctrl-D is a no; Ctrl-C, or a question that nobody needs any more, is no answer. */
+function givenUp({ ending }: TerminalPrompt): ElicitationAnswer {
+  return { action: ending === "ended" ? "decline" : "cancel" };
+}
+
+function* warningsOf(address: URL): Generator<string> {
+  if (address.username !== "" || address.password !== "") yield "what stands before the @ is no part of the host.";
+  if (/(^|\.)xn--/.test(address.hostname)) yield "the host's name has letters that may look like others.";
+  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(address.hostname);
+  if (address.protocol === "http:" && !isLocal) yield "what is sent there can be read on the way.";
+}
+
+/** What a server wants a model to answer, as text. */
+function* messagesOf(params: Readonly<Record<string, unknown>>): Generator<{ speaker: string; said: string }> {
+  if (typeof params.systemPrompt === "string") yield { speaker: "system", said: params.systemPrompt };
+  const messages: readonly unknown[] = Array.isArray(params.messages) ? params.messages : [];
+  for (const message of messages) {
+    if (!isRecord(message)) continue;
+    const blocks: readonly unknown[] = Array.isArray(message.content) ? message.content : [message.content];
+    yield {
+      speaker: message.role === "assistant" ? "assistant" : "user",
+      said: blocks.map(describeBlock).join("\n"),
+    };
+  }
+}
+
+function describeBlock(block: unknown): string {
+  if (!isRecord(block)) return "";
+  if (block.type === "text" && typeof block.text === "string") return block.text;
+  if (block.type === "image" || block.type === "audio") return `[${block.type}, ${String(block.mimeType)}]`;
+  return JSON.stringify(block);
+}

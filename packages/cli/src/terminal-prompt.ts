@@ -1,0 +1,93 @@
+// One question to the person at the terminal, of as many lines as it takes. It is asked on stderr, since stdout is for the
+// result. One reader stays open for all of its lines, so that several pasted at once reach several fields.
+import { createInterface, type Interface } from "node:readline";
+import type { CommandContext } from "./context.js";
+
+/** Why there are no more answers: Ctrl-C, Ctrl-D (or the end of input), or nobody needs them any more. */
+export type PromptEnding = "interrupted" | "ended" | "withdrawn";
+
+/** Where questions are asked. */
+export interface Prompt {
+  /** Shows a line. */
+  say(line: string): void;
+  /** Asks for one line; `undefined` when there will be no more. */
+  ask(question: string): Promise<string | undefined>;
+}
+
+/** The terminal as a prompt, for the time of one question. Nothing else may read from the terminal meanwhile. */
+export class TerminalPrompt implements Prompt, Disposable {
+  readonly #context: CommandContext;
+  readonly #signal: AbortSignal;
+  readonly #reader: Interface;
+  readonly #lines: string[] = [];
+  #waiting: ((line: string | undefined) => void) | undefined;
+  #ending: PromptEnding | undefined;
+  readonly #onAbort = () => this.#end("withdrawn");
+
+  /** Aborting `signal` withdraws the question. */
+  constructor(context: CommandContext, signal: AbortSignal) {
+    this.#context = context;
+    this.#signal = signal;
+    this.#reader = createInterface({
+      input: process.stdin,
+      output: process.stderr,
+      terminal: true,
+      // What was typed for one server is not offered to the next.
+      historySize: 0,
+    });
+    this.#reader.on("line", (line) => this.#onLine(line));
+    // The terminal hands Ctrl-C to the reader while it reads, not to the process.
+    this.#reader.on("SIGINT", () => this.#end("interrupted"));
+    this.#reader.on("close", () => this.#end("ended"));
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+    if (signal.aborted) this.#end("withdrawn");
+    // An input that has ended already does not tell so again.
+    else if (process.stdin.readableEnded || process.stdin.destroyed) this.#end("ended");
+  }
+
+  /** Why `ask` gave nothing; `undefined` while it still may. */
+  get ending(): PromptEnding | undefined {
+    return this.#ending;
+  }
+
+  say(line: string): void {
+    this.#context.note(line);
+  }
+
+  async ask(question: string): Promise<string | undefined> {
+    if (this.#ending !== undefined) return undefined;
+    this.#reader.setPrompt(this.#context.redactor.text(question));
+    this.#reader.prompt();
+    const pasted = this.#lines.shift();
+    if (pasted !== undefined) {
+      process.stderr.write(`${pasted}\n`);
+      return pasted;
+    }
+    return await new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#end("withdrawn");
+  }
+
+  #onLine(line: string): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#lines.push(line);
+    else waiting(line);
+  }
+
+  #end(ending: PromptEnding): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = ending;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#reader.close();
+    if (this.#waiting === undefined) return;
+    // The cursor still stands behind the question.
+    process.stderr.write("\n");
+    this.#waiting(undefined);
+    this.#waiting = undefined;
+  }
+}

@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ProgressLine } from "../src/progress-line.js";
+
+const ERASE = "\r\u001b[K";
+
+/** A terminal that keeps what is written. */
+class FakeScreen {
+  written: string[] = [];
+  columns: number;
+
+  constructor(columns = 80) {
+    this.columns = columns;
+  }
+
+  write(text: string): void {
+    this.written.push(text);
+  }
+}
+
+describe("the line that shows progress", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("is written over by the next, though not more often than the eye can follow, and ends with the last", () => {
+    const screen = new FakeScreen();
+    const line = new ProgressLine(screen);
+    for (let step = 1; step <= 1000; step++) line.update(`${step}/1000`);
+    expect(screen.written).toEqual([`${ERASE}1/1000`]);
+    vi.advanceTimersByTime(1000);
+    expect(screen.written).toEqual([`${ERASE}1/1000`, `${ERASE}1000/1000`]);
+  });
+
+  it("is taken away before anything else is written, and leaves nothing for later", () => {
+    const screen = new FakeScreen();
+    const line = new ProgressLine(screen);
+    line.clear();
+    expect(screen.written).toEqual([]);
+    line.update("1");
+    line.update("2");
+    line.clear();
+    vi.advanceTimersByTime(1000);
+    expect(screen.written).toEqual([`${ERASE}1`, ERASE]);
+  });
+
+  it("stays away while a question is asked", () => {
+    const screen = new FakeScreen();
+    const line = new ProgressLine(screen);
+    line.update("1");
+    vi.advanceTimersByTime(1000);
+    {
+      using _held = line.hold();
+      line.update("2");
+      vi.advanceTimersByTime(1000);
+    }
+    expect(screen.written).toEqual([`${ERASE}1`, ERASE]);
+    line.update("3");
+    expect(screen.written.at(-1)).toBe(`${ERASE}3`);
+  });
+
+  it.each([
+    [10, "123456789012", "123456789"],
+    [10, "界界界界界界", "界界界界"],
+    [0, "unknown width", "unknown width"],
+  ])("fits into one row of %i columns", (columns, text, shown) => {
+    const screen = new FakeScreen(columns);
+    new ProgressLine(screen).update(text);
+    expect(screen.written).toEqual([`${ERASE}${shown}`]);
+  });
+});

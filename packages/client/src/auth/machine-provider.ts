@@ -1,0 +1,67 @@
+// Client credentials: a machine signs in as itself, with nobody to ask.
+import {
+  type AddClientAuthentication,
+  createPrivateKeyJwtAuth,
+  type OAuthClientInformationContext,
+  type OAuthClientMetadata,
+  type OAuthClientProvider,
+  type StoredOAuthClientInformation,
+} from "@modelcontextprotocol/client";
+import type { AuthSettings } from "../config/types.js";
+import { configuredClient } from "./sign-in.js";
+
+/** The client of an entry as the SDK wants to see it. It keeps no tokens: new ones cost no person. */
+export class MachineProvider implements OAuthClientProvider {
+  readonly redirectUrl = undefined;
+  readonly addClientAuthentication?: AddClientAuthentication;
+  readonly #settings: AuthSettings;
+  readonly #clientName: string;
+
+  constructor(settings: AuthSettings, clientName: string) {
+    this.#settings = settings;
+    this.#clientName = clientName;
+    const { clientId = "", privateKey, algorithm = "RS256" } = settings;
+    if (privateKey === undefined) return;
+    this.addClientAuthentication = createPrivateKeyJwtAuth({
+      issuer: clientId,
+      subject: clientId,
+      privateKey,
+      alg: algorithm,
+    });
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { scope, privateKey } = this.#settings;
+    return {
+      client_name: this.#clientName,
+      redirect_uris: [],
+      grant_types: ["client_credentials"],
+      token_endpoint_auth_method: privateKey === undefined ? "client_secret_basic" : "private_key_jwt",
+      ...(scope === undefined ? {} : { scope }),
+    };
+  }
+
+  clientInformation(context?: OAuthClientInformationContext): StoredOAuthClientInformation {
+    return configuredClient(this.#settings, context?.issuer ?? "");
+  }
+
+  tokens(): undefined {
+    return undefined;
+  }
+
+  saveTokens(): void {}
+
+  prepareTokenRequest(scope?: string): URLSearchParams {
+    return new URLSearchParams({ grant_type: "client_credentials", ...(scope === undefined ? {} : { scope }) });
+  }
+
+  redirectToAuthorization(): void {
+    throw new Error("client credentials redirect nobody");
+  }
+
+  saveCodeVerifier(): void {}
+
+  codeVerifier(): string {
+    throw new Error("client credentials have no code");
+  }
+}

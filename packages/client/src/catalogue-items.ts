@@ -1,0 +1,99 @@
+// Resources and prompts as a hub tells of them: the pair of server and name that identifies one, what its server says about
+// it, and the description as it came.
+
+/** A resource of a server. Its key is the pair of server and URI. */
+export interface SourcedResource {
+  readonly server: string;
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly sizeBytes?: number;
+  /** As the server listed it, with everything nobody here knows. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** A kind of resources that a server makes on demand, from a URI with blanks to fill in (RFC 6570). */
+export interface SourcedTemplate {
+  readonly server: string;
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** What a prompt can be given. Values are always text. */
+export interface PromptArgument {
+  readonly name: string;
+  readonly description?: string;
+  readonly required: boolean;
+}
+
+/** A prompt of a server. Its key is the pair of server and name. */
+export interface SourcedPrompt {
+  readonly server: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments: readonly PromptArgument[];
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** A resource as it was listed; undefined where it has no URI. */
+export function toResource(server: string, raw: Raw): SourcedResource | undefined {
+  const { uri, size } = raw;
+  if (typeof uri !== "string") return undefined;
+  const sizeBytes = typeof size === "number" ? { sizeBytes: size } : {};
+  return { server, uri, name: nameOf(raw, uri), ...describing(raw), ...sizeBytes, raw };
+}
+
+/** A template as it was listed; undefined where it has no URI. */
+export function toTemplate(server: string, raw: Raw): SourcedTemplate | undefined {
+  const { uriTemplate } = raw;
+  if (typeof uriTemplate !== "string") return undefined;
+  return { server, uriTemplate, name: nameOf(raw, uriTemplate), ...describing(raw), raw };
+}
+
+/** A prompt as it was listed; undefined where it has no name. */
+export function toPrompt(server: string, raw: Raw): SourcedPrompt | undefined {
+  const { name } = raw;
+  if (typeof name !== "string") return undefined;
+  const { mimeType: _, ...described } = describing(raw);
+  return { server, name, ...described, arguments: argumentsOf(raw.arguments), raw };
+}
+
+function argumentsOf(value: unknown): PromptArgument[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((raw: Raw | null) =>
+    typeof raw?.name === "string"
+      ? [
+          {
+            name: raw.name,
+            ...(typeof raw.description === "string" ? { description: raw.description } : {}),
+            required: raw.required === true,
+          },
+        ]
+      : [],
+  );
+}
+
+function nameOf(raw: Raw, fallback: string): string {
+  return typeof raw.name === "string" && raw.name !== "" ? raw.name : fallback;
+}
+
+function describing({ title, description, mimeType }: Raw): {
+  title?: string;
+  description?: string;
+  mimeType?: string;
+} {
+  return {
+    ...(typeof title === "string" ? { title } : {}),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(typeof mimeType === "string" ? { mimeType } : {}),
+  };
+}

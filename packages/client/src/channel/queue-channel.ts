@@ -1,0 +1,233 @@
+// A channel for programs whose person answers later and elsewhere: on a web page, in a chat, in a test. Questions wait in a
+// queue until the program takes them, and stay open until they are answered, withdrawn or the queue is closed.
+import { randomUUID } from "node:crypto";
+import { TrunklineError } from "@trunkline/core";
+import type {
+  CallProgress,
+  Channel,
+  Elicitation,
+  ElicitationAnswer,
+  FormElicitation,
+  QuestionContext,
+  ServerLog,
+  UrlElicitation,
+} from "./channel.js";
+import { type FieldValue, readFormFields, validateForm } from "./form-schema.js";
+
+/**
+ * What every waiting question has. Each of `answer`, `decline` and `cancel` settles it and returns true; where it was settled
+ * or withdrawn before, they change nothing and return false.
+ */
+export interface QueuedQuestionCommon {
+  /** Unguessable, so that it may stand in the address of a page. */
+  readonly id: string;
+  /** Who asks, during which call. Its signal aborts when the question no longer matters. */
+  readonly context: QuestionContext;
+  /** The person says no. */
+  decline(): boolean;
+  /** The person turned away without an answer. */
+  cancel(): boolean;
+}
+
+/** A form to be filled in. `readFormFields` reads its fields. */
+export interface QueuedForm extends QueuedQuestionCommon {
+  readonly kind: "form";
+  readonly request: FormElicitation;
+  /**
+   * Fields that are left out get their defaults. Throws `INVALID_ARGUMENT` for what the form does not allow, with the
+   * problems by field in `data.problems`; the question is still open then.
+   */
+  answer(content: Readonly<Record<string, FieldValue>>): boolean;
+}
+
+/** An address to be visited. */
+export interface QueuedUrl extends QueuedQuestionCommon {
+  readonly kind: "url";
+  readonly request: UrlElicitation;
+  /** The person agreed to go there; that they have finished is for the server to notice. */
+  answer(): boolean;
+}
+
+/** Messages for a model to complete. */
+export interface QueuedSample extends QueuedQuestionCommon {
+  readonly kind: "sample";
+  /** The parameters of the request, as the server sent them. */
+  readonly request: Readonly<Record<string, unknown>>;
+  /** The result as the protocol has it: role, model, content. */
+  answer(result: Readonly<Record<string, unknown>>): boolean;
+}
+
+/** A question that waits for its answer. */
+export type QueuedQuestion = QueuedForm | QueuedUrl | QueuedSample;
+
+/** What the program behind the queue can do. */
+export interface QueueChannelOptions {
+  /** For logs. */
+  name?: string;
+  /** The kinds of question it takes, and servers are told of. Default: all. */
+  kinds?: readonly QueuedQuestion["kind"][];
+  log?: (message: ServerLog) => void;
+  progress?: (progress: CallProgress) => void;
+}
+
+/** A channel and the queue behind it. */
+export interface QueueChannel extends Disposable {
+  /** For `openHub` or `hub.withChannel`. */
+  readonly channel: Channel;
+  /**
+   * The questions as they come; ends with `close()`. Every question is handed out once, also where several loops run. One
+   * that is withdrawn before anybody took it is not handed out at all.
+   */
+  readonly questions: AsyncIterable<QueuedQuestion>;
+  /** The open questions by id, taken or not: for a program that gets an answer with nothing but the id. */
+  readonly pending: ReadonlyMap<string, QueuedQuestion>;
+  /** Cancels every open question, and every later one at once. Idempotent. */
+  close(): void;
+}
+
+/**
+ * Makes a channel whose questions a program takes from a queue.
+ *
+ * ```ts
+ * using queue = createQueueChannel();
+ * const call = hub.withChannel(queue.channel, () => hub.call("docs.ask"));
+ * for await (const question of queue.questions) {
+ *   if (question.kind === "form") question.answer({ name: "Ada" });
+ *   else question.decline();
+ * }
+ * ```
+ */
+export function createQueueChannel(options: QueueChannelOptions = {}): QueueChannel {
+  const { name = "queue", kinds = ["form", "url", "sample"], log, progress } = options;
+  const queue = new QuestionQueue();
+  const modes = (["form", "url"] as const).filter((mode) => kinds.includes(mode));
+  return {
+    channel: {
+      name,
+      ...(modes.length === 0 ? {} : { elicitationModes: modes, elicit: queue.elicit }),
+      ...(kinds.includes("sample") ? { sample: queue.sample } : {}),
+      ...(log === undefined ? {} : { log }),
+      ...(progress === undefined ? {} : { progress }),
+    },
+    questions: queue,
+    pending: queue.pending,
+    close: () => queue.close(),
+    [Symbol.dispose]: () => queue.close(),
+  };
+}
+
+/** How a question ends: with what the server is told, or with nobody to tell. */
+interface Settlement<T> {
+  resolve(answer: T): boolean;
+  reject(reason: unknown): boolean;
+}
+
+class QuestionQueue implements AsyncIterable<QueuedQuestion> {
+  /** In the order in which they came. */
+  readonly pending = new Map<string, QueuedQuestion>();
+  readonly #untaken = new Set<QueuedQuestion>();
+  readonly #takers: ((result: IteratorResult<QueuedQuestion>) => void)[] = [];
+  #closed = false;
+
+  readonly elicit = async (request: Elicitation, context: QuestionContext): Promise<ElicitationAnswer> => {
+    if (this.#closed) return { action: "cancel" };
+    return await this.#wait<ElicitationAnswer>(context, (common, { resolve }) => {
+      const base = {
+        ...common,
+        decline: () => resolve({ action: "decline" }),
+        cancel: () => resolve({ action: "cancel" }),
+      };
+      if (request.mode === "url") return { ...base, kind: "url", request, answer: () => resolve({ action: "accept" }) };
+      return {
+        ...base,
+        kind: "form",
+        request,
+        answer: (content) => {
+          requireValid(request, content);
+          return resolve({ action: "accept", content });
+        },
+      };
+    });
+  };
+
+  readonly sample = async (
+    request: Readonly<Record<string, unknown>>,
+    context: QuestionContext,
+  ): Promise<Readonly<Record<string, unknown>>> => {
+    if (this.#closed) throw refused("The queue of questions is closed.");
+    return await this.#wait<Readonly<Record<string, unknown>>>(context, (common, { resolve, reject }) => ({
+      ...common,
+      kind: "sample",
+      request,
+      answer: resolve,
+      decline: () => reject(refused("The request was declined.")),
+      cancel: () => reject(refused("The request was cancelled.")),
+    }));
+  };
+
+  close(): void {
+    this.#closed = true;
+    for (const question of [...this.pending.values()]) question.cancel();
+    for (const take of this.#takers.splice(0)) take({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<QueuedQuestion> {
+    return { next: () => this.#next(), return: async () => ({ done: true, value: undefined }) };
+  }
+
+  async #next(): Promise<IteratorResult<QueuedQuestion>> {
+    const [question] = this.#untaken;
+    if (question !== undefined) {
+      this.#untaken.delete(question);
+      return { done: false, value: question };
+    }
+    if (this.#closed) return { done: true, value: undefined };
+    return await new Promise((resolve) => this.#takers.push(resolve));
+  }
+
+  /** Puts a question into the queue and waits until somebody settles it, or nobody needs it any more. */
+  async #wait<T>(
+    context: QuestionContext,
+    make: (common: { id: string; context: QuestionContext }, settlement: Settlement<T>) => QueuedQuestion,
+  ): Promise<T> {
+    const { signal } = context;
+    signal.throwIfAborted();
+    return await new Promise<T>((resolve, reject) => {
+      const id = randomUUID();
+      const settle = (end: () => void) => {
+        if (!this.pending.delete(id)) return false;
+        this.#untaken.delete(question);
+        signal.removeEventListener("abort", onAbort);
+        end();
+        return true;
+      };
+      const onAbort = () => void settle(() => reject(signal.reason));
+      const question = make(
+        { id, context },
+        {
+          resolve: (answer) => settle(() => resolve(answer)),
+          reject: (reason) => settle(() => reject(reason)),
+        },
+      );
+      this.pending.set(id, question);
+      signal.addEventListener("abort", onAbort, { once: true });
+      const take = this.#takers.shift();
+      if (take === undefined) this.#untaken.add(question);
+      else take({ done: false, value: question });
+    });
+  }
+}
+
+function requireValid(request: FormElicitation, content: Readonly<Record<string, FieldValue>>): void {
+  const problems = validateForm(readFormFields(request.requestedSchema), content);
+  const lines = Object.entries(problems).map(([name, problem]) => `${name}: ${problem}`);
+  if (lines.length === 0) return;
+  throw new TrunklineError("INVALID_ARGUMENT", `The answer does not fit the form. ${lines.join(" ")}`, {
+    hint: "The question is still open: answer it again, decline or cancel it.",
+    data: { problems },
+  });
+}
+
+function refused(message: string): TrunklineError {
+  return new TrunklineError("ABORTED", message);
+}

@@ -1,0 +1,68 @@
+// What an entry says about signing in, in the spellings that programs have for it.
+import type { FieldReader, Leaf } from "./field-reader.js";
+import type { AuthSettings } from "./types.js";
+
+/** The texts that signing in may need. */
+type AuthText = Exclude<keyof AuthSettings, "grant">;
+
+/** `auth` of an entry, not expanded yet. */
+export interface CheckedAuth {
+  readonly grant: AuthSettings["grant"];
+  readonly texts: Readonly<Partial<Record<AuthText, Leaf>>>;
+}
+
+const NAMES: Readonly<Record<AuthText, readonly string[]>> = {
+  clientId: ["client_id", "clientId", "CLIENT_ID"],
+  clientSecret: ["client_secret", "clientSecret", "CLIENT_SECRET"],
+  privateKey: ["private_key", "privateKey"],
+  algorithm: ["algorithm"],
+  scope: ["scope", "scopes"],
+  redirectUri: ["redirect_uri", "redirectUri"],
+  issuer: ["issuer"],
+};
+
+/**
+ * Reads `auth`, and `oauth` where other programs have it. A shape that is not ours, such as `"auth": "oauth"`, says only
+ * that there is a sign-in, and that shows by itself.
+ */
+export function readAuth(fields: FieldReader): CheckedAuth | undefined {
+  const texts: Partial<Record<AuthText, Leaf>> = {};
+  let isMachine = false;
+  for (const parent of ["auth", "oauth"] as const) {
+    const type =
+      fields.string(`${parent}.type`, { quiet: true }) ?? fields.string(`${parent}.grant_type`, { quiet: true });
+    isMachine ||= /^client[-_]credentials$/i.test(type?.text ?? "");
+    for (const name of Object.keys(NAMES) as AuthText[]) {
+      const leaf = NAMES[name].map((spelling) => readText(fields, `${parent}.${spelling}`)).find(Boolean);
+      if (leaf !== undefined && leaf.text !== "") texts[name] ??= leaf;
+    }
+  }
+  if (Object.keys(texts).length === 0 && !isMachine) return undefined;
+  if (isMachine && (texts.clientId === undefined || (texts.clientSecret ?? texts.privateKey) === undefined)) {
+    fields.fail("auth", 'client credentials need "client_id", and "client_secret" or "private_key"');
+  }
+  const { redirectUri } = texts;
+  if (redirectUri !== undefined && !redirectUri.text.includes("${") && !isOnThisMachine(redirectUri.text)) {
+    fields.fail(redirectUri.field, "it must be on this machine, such as http://127.0.0.1:8765/callback");
+  }
+  return { grant: isMachine ? "client_credentials" : "authorization_code", texts };
+}
+
+/** The settings with their variables filled in. */
+export function authSettings({ grant, texts }: CheckedAuth, text: (leaf: Leaf) => string): AuthSettings {
+  const filled = Object.entries(texts).map(([name, leaf]) => [name, text(leaf)]);
+  return { grant, ...Object.fromEntries(filled) };
+}
+
+function readText(fields: FieldReader, field: string): Leaf | undefined {
+  if (!fields.isList(field)) return fields.string(field, { quiet: true });
+  const items = fields.list(field) ?? [];
+  const [first] = items;
+  return first === undefined ? undefined : { ...first, field, text: items.map(({ text }) => text).join(" ") };
+}
+
+function isOnThisMachine(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === "http:" && (hostname === "127.0.0.1" || hostname === "localhost");
+}

@@ -1,0 +1,35 @@
+/**
+ * Configuration on its own, without connections: reading it, and what manages it. A program that only lists, edits or
+ * imports servers loads no protocol code through this entry, `@trunkline/client/config`.
+ */
+
+export { nearestNames, normalizeName } from "../names.js";
+export {
+  type ConfigEdit,
+  dialectNotes,
+  type EditableConfig,
+  type EditOptions,
+  type EditOutcome,
+  editConfigFile,
+  readEditableConfig,
+} from "./edit.js";
+export {
+  type FindImportsOptions,
+  type FoundImport,
+  findImports,
+  IMPORT_SOURCES,
+  importSource,
+  readImport,
+} from "./import/find.js";
+export type {
+  ImportContext,
+  ImportedServer,
+  ImportPlace,
+  ImportSource,
+  ParsedServers,
+} from "./import/types.js";
+export { forgetInputs, type InputRequest } from "./inputs.js";
+export { type LoadConfigOptions, loadConfig } from "./load.js";
+export { type TrustedFile, TrustStore, type TrustSubject } from "./trust.js";
+export type { ConfigFile, ConfigScope, Diagnostic, LoadedConfig, ServerDefinition } from "./types.js";
+export { type InputDefinition, inputsOf, type ServerEntry, toDialect } from "./written-entry.js";

@@ -1,0 +1,110 @@
+// The error -32042 of revision 2025-11-25: a call is refused until somebody has visited a page. The pages are put to the
+// caller, and the call is made again when they have been visited: when the server says so, or else after a while.
+import { ProtocolError } from "@modelcontextprotocol/client";
+import { type Deadline, sleep, TrunklineError } from "@trunkline/core";
+import type { Question } from "../channel/questions.js";
+import { elicitationKey, type Notices } from "./notices.js";
+
+const URL_ELICITATION_REQUIRED = -32_042;
+
+/** Waits between tries where the server does not say that the visit is over; the last one is repeated. */
+const RETRY_DELAYS_MS = [1_000, 2_000, 3_000, 5_000];
+
+/** How long a person may take over the visits of one call. */
+const VISIT_LIMIT_MS = 300_000;
+
+/** What the visits of one call need of it. */
+export interface VisitPort {
+  readonly what: string;
+  readonly deadline: Deadline;
+  readonly notices: Notices;
+  ask(question: Question): Promise<Record<string, unknown>>;
+}
+
+/** The visits of one call. */
+export class UrlVisits {
+  readonly #port: VisitPort;
+  readonly #accepted = new Set<string>();
+  #rounds = 0;
+  #untilMs: number | undefined;
+
+  constructor(port: VisitPort) {
+    this.#port = port;
+  }
+
+  /** Whether this error is a request for visits: it has then seen to them, and the call can be made again. */
+  async settle(error: unknown): Promise<boolean> {
+    const pages = pagesOf(error);
+    if (pages === undefined) return false;
+    this.#untilMs ??= Date.now() + VISIT_LIMIT_MS;
+    // Listening comes first: a quick visitor is done before the question is answered.
+    const listening: Disposable[] = [];
+    const completed = Promise.all(
+      pages.map(
+        ({ id }) =>
+          new Promise<void>((resolve) => {
+            if (id !== undefined) listening.push(this.#port.notices.listen(elicitationKey(id), () => resolve()));
+          }),
+      ),
+    );
+    try {
+      for (const page of pages) await this.#ask(page, { error, pages });
+      if (Date.now() >= this.#untilMs) throw this.#refused(error, pages);
+      await this.#wait(completed);
+    } finally {
+      for (const listener of listening) listener[Symbol.dispose]();
+    }
+    return true;
+  }
+
+  async #ask(page: Page, refused: { error: unknown; pages: readonly Page[] }): Promise<void> {
+    const known = page.id ?? page.url;
+    // A page that was accepted and is asked for again is still being visited: nobody wants to be asked twice.
+    if (this.#accepted.has(known)) return;
+    const { action } = await this.#port.ask({ method: "elicitation/create", params: { ...page.raw, mode: "url" } });
+    if (action !== "accept") throw this.#refused(refused.error, refused.pages);
+    this.#accepted.add(known);
+  }
+
+  /** Until the server says that the visits are over, or it is time to try. The call's own time stands still. */
+  async #wait(completed: Promise<unknown>): Promise<void> {
+    const { deadline } = this.#port;
+    const delayMs = RETRY_DELAYS_MS[Math.min(this.#rounds++, RETRY_DELAYS_MS.length - 1)] ?? 0;
+    const isOver = new AbortController();
+    const timer = sleep(delayMs, AbortSignal.any([deadline.signal, isOver.signal]));
+    timer.catch(() => {});
+    deadline.pause();
+    try {
+      await Promise.race([completed, timer]);
+    } finally {
+      isOver.abort();
+      deadline.resume();
+    }
+  }
+
+  #refused(cause: unknown, pages: readonly Page[]): TrunklineError {
+    return new TrunklineError("UPSTREAM", `${this.#port.what} needs a page to be visited first.`, {
+      cause,
+      hint: `Open ${pages.map(({ url }) => url).join(" and ")}, and call again.`,
+      data: { code: URL_ELICITATION_REQUIRED, data: { elicitations: pages.map(({ raw }) => raw) } },
+    });
+  }
+}
+
+interface Page {
+  readonly url: string;
+  readonly id: string | undefined;
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+function pagesOf(error: unknown): Page[] | undefined {
+  if (!(error instanceof ProtocolError) || error.code !== URL_ELICITATION_REQUIRED) return undefined;
+  const { elicitations } = (error.data ?? {}) as { elicitations?: unknown };
+  if (!Array.isArray(elicitations)) return undefined;
+  const pages = elicitations.flatMap((raw: Record<string, unknown> | null) =>
+    typeof raw?.url === "string"
+      ? [{ url: raw.url, id: typeof raw.elicitationId === "string" ? raw.elicitationId : undefined, raw }]
+      : [],
+  );
+  return pages.length === 0 ? undefined : pages;
+}

@@ -1,0 +1,73 @@
+// `auth` in an entry: what is read, what is filled in, and what must not be shown.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { type HttpServer, loadConfig } from "../../src/index.js";
+
+const folder = mkdtempSync(join(tmpdir(), "trunkline-settings-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function load(entry: Record<string, unknown>, env: Record<string, string> = {}) {
+  const mcpPath = join(folder, "mcp.json");
+  writeFileSync(mcpPath, JSON.stringify({ mcpServers: { docs: { url: "https://docs.example/mcp", ...entry } } }));
+  const config = await loadConfig({ cwd: folder, home: join(folder, "home"), env, mcpPath });
+  return { config, auth: (config.servers[0] as HttpServer | undefined)?.auth };
+}
+
+describe("auth in an entry", () => {
+  it("fills in variables and keeps the secret out of sight", async () => {
+    const auth = { type: "client_credentials", client_id: "me", client_secret: "${SECRET}", scope: "read" };
+    const loaded = await load({ auth }, { SECRET: "s3cret-value" });
+    expect(loaded.auth).toEqual({
+      grant: "client_credentials",
+      clientId: "me",
+      clientSecret: "s3cret-value",
+      scope: "read",
+    });
+    expect(loaded.config.secrets).toContain("s3cret-value");
+  });
+
+  it("keeps a secret that stands in the file out of sight too", async () => {
+    const { config } = await load({ auth: { client_id: "me", client_secret: "in-the-file" } });
+    expect(config.secrets).toContain("in-the-file");
+  });
+
+  it("understands the spellings of other programs", async () => {
+    expect((await load({ oauth: { clientId: "me", scopes: ["read", "write"] } })).auth).toEqual({
+      grant: "authorization_code",
+      clientId: "me",
+      scope: "read write",
+    });
+    expect((await load({ auth: { CLIENT_ID: "me", CLIENT_SECRET: "shh-secret" } })).auth).toEqual({
+      grant: "authorization_code",
+      clientId: "me",
+      clientSecret: "shh-secret",
+    });
+  });
+
+  it.each(["oauth", true, {}])("passes over %j, which only says that there is a sign-in", async (auth) => {
+    const loaded = await load({ auth });
+    expect(loaded.auth).toBeUndefined();
+    expect(loaded.config.servers).toHaveLength(1);
+    expect(loaded.config.diagnostics.filter(({ severity }) => severity !== "note")).toEqual([]);
+  });
+
+  it("refuses client credentials without a secret, and a redirect to another machine", async () => {
+    const machine = await load({ auth: { type: "client_credentials", client_id: "me" } });
+    expect(machine.config.servers).toEqual([]);
+    expect(machine.config.diagnostics[0]?.message).toContain('"client_secret" or "private_key"');
+    const redirect = await load({ auth: { client_id: "me", redirect_uri: "https://evil.example/callback" } });
+    expect(redirect.config.servers).toEqual([]);
+    expect(redirect.config.diagnostics[0]?.message).toContain("on this machine");
+  });
+
+  it("is part of what a project's file has confirmed, by its names and never by its values", async () => {
+    const fingerprint = async (entry: Record<string, unknown>) => (await load(entry)).config.files[0]?.fingerprint;
+    const plain = await fingerprint({});
+    const one = await fingerprint({ auth: { client_id: "me", client_secret: "one-secret" } });
+    const two = await fingerprint({ auth: { client_id: "me", client_secret: "two-secret" } });
+    expect(one).toBe(two);
+    expect(one).not.toBe(plain);
+  });
+});

@@ -1,0 +1,230 @@
+// Questions that a program takes from a queue and answers later, asked by the real asking server in both eras.
+import { once } from "node:events";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  abilitiesOf,
+  createQueueChannel,
+  type Hub,
+  openHub,
+  type QueueChannel,
+  type QueuedForm,
+  type QueuedQuestion,
+} from "../../src/index.js";
+import { configOf, stdio } from "../hub/fixtures.js";
+
+/** The next question, which has to be of this kind. */
+async function next<K extends QueuedQuestion["kind"]>(
+  { questions }: QueueChannel,
+  kind: K,
+): Promise<Extract<QueuedQuestion, { kind: K }>> {
+  const { value } = await questions[Symbol.asyncIterator]().next();
+  expect(value?.kind).toBe(kind);
+  return value as Extract<QueuedQuestion, { kind: K }>;
+}
+
+const sampled = (text: string) => ({ role: "assistant", model: "test", content: { type: "text", text } });
+
+describe.each([
+  ["modern", []],
+  ["legacy", ["--legacy-only"]],
+])("a queue of a %s server's questions", (_, args) => {
+  let hub: Hub;
+  let queue: QueueChannel;
+
+  beforeEach(async () => {
+    queue = createQueueChannel();
+    hub = await openHub(configOf(stdio("asking", args)), { channel: queue.channel });
+  });
+
+  afterEach(async () => {
+    queue.close();
+    await hub.close();
+  });
+
+  const call = async (tool: string, more: Record<string, unknown> = {}, signal?: AbortSignal) => {
+    const { text } = await hub.call({ server: "asking", tool }, more, signal === undefined ? {} : { signal });
+    return JSON.parse(text);
+  };
+
+  it("hands out a form with who asks, and takes the answer, with defaults for what it leaves out", async () => {
+    const called = call("ask_form", { tag: "t" });
+    const form = await next(queue, "form");
+    expect(form.request.message).toBe("Please fill in the form. [t]");
+    expect(form.context).toMatchObject({ server: "asking", tool: "ask_form" });
+    expect([...queue.pending.keys()]).toEqual([form.id]);
+    expect(form.answer({ name: "Ada", colours: ["red"] })).toBe(true);
+    expect((await called).answer).toEqual({
+      action: "accept",
+      content: { name: "Ada", colours: ["red"], agreed: false },
+    });
+    expect(queue.pending.size).toBe(0);
+  });
+
+  it("refuses an answer that the form does not allow, and keeps the question open", async () => {
+    const called = call("ask_form");
+    const form = await next(queue, "form");
+    expect(() => form.answer({ size: "huge" })).toThrow(
+      expect.objectContaining({
+        code: "INVALID_ARGUMENT",
+        data: { problems: { name: "An answer is required.", size: "It must be one of small, medium, large." } },
+      }),
+    );
+    expect(queue.pending.get(form.id)).toBe(form);
+    form.answer({ name: "Ada", size: "small" });
+    expect((await called).answer.content).toMatchObject({ size: "small" });
+  });
+
+  it.each(["decline", "cancel"] as const)("passes on a %s", async (action) => {
+    const form = call("ask_form");
+    (await next(queue, "form"))[action]();
+    expect((await form).answer).toEqual({ action });
+    const url = call("ask_url");
+    (await next(queue, "url"))[action]();
+    expect((await url).answer).toEqual({ action });
+    const refused = hub.call({ server: "asking", tool: "ask_sampling" }, { prompt: "?" }).then(
+      ({ isError }) => isError,
+      ({ code }) => code === "UPSTREAM",
+    );
+    (await next(queue, "sample"))[action]();
+    expect(await refused).toBe(true);
+  });
+
+  it("hands out pages to visit and requests for a model", async () => {
+    const visited = call("ask_url", { tag: "x" });
+    const page = await next(queue, "url");
+    expect(page.request.url).toBe("https://asking.example/visit?tag=x");
+    page.answer();
+    expect((await visited).answer).toEqual({ action: "accept" });
+
+    const completed = call("ask_sampling", { prompt: "Who?" });
+    const sample = await next(queue, "sample");
+    expect(sample.request.messages).toMatchObject([{ role: "user", content: { type: "text", text: "Who?" } }]);
+    sample.answer(sampled("Me."));
+    expect((await completed).answer).toMatchObject(sampled("Me."));
+  });
+
+  it("holds several questions at once, to be answered in any order by their ids", async () => {
+    const calls = ["a", "b", "c"].map((tag) => call("ask_form", { tag }));
+    const forms: QueuedForm[] = [];
+    for await (const question of queue.questions) {
+      if (question.kind === "form") forms.push(question);
+      if (forms.length === calls.length) break;
+    }
+    for (const { id, request } of forms.toReversed()) {
+      const question = queue.pending.get(id);
+      if (question?.kind === "form") question.answer({ name: request.message.slice(-2, -1) });
+    }
+    const told = await Promise.all(calls);
+    expect(told.map(({ tag, answer }) => [tag, answer.content.name])).toEqual([
+      ["a", "a"],
+      ["b", "b"],
+      ["c", "c"],
+    ]);
+  });
+
+  it("withdraws a question whose call was cancelled", async () => {
+    const caller = new AbortController();
+    const called = expect(call("ask_form", {}, caller.signal)).rejects.toMatchObject({ code: "ABORTED" });
+    const form = await next(queue, "form");
+    const withdrawn = once(form.context.signal, "abort");
+    caller.abort();
+    await called;
+    await withdrawn;
+    expect([form.answer({ name: "late" }), form.decline(), form.cancel()]).toEqual([false, false, false]);
+    expect(queue.pending.size).toBe(0);
+  });
+
+  it("cancels what is open when it is closed, and what comes later", async () => {
+    const called = call("ask_form");
+    await next(queue, "form");
+    queue.close();
+    expect((await called).answer).toEqual({ action: "cancel" });
+    expect((await call("ask_form")).answer).toEqual({ action: "cancel" });
+  });
+});
+
+describe("the queue of questions", () => {
+  const context = (signal = new AbortController().signal) => ({ server: "s", signal });
+  const form = (message: string) => ({ mode: "form", message, requestedSchema: {}, raw: {} }) as const;
+
+  /** Asks as a server would; what it came to is looked at later. */
+  function ask({ channel }: QueueChannel, message: string, signal?: AbortSignal) {
+    const answered = channel.elicit?.(form(message), context(signal)) ?? Promise.reject(new Error("no elicit"));
+    answered.catch(() => {});
+    return answered;
+  }
+
+  it("does not hand out what was withdrawn before anybody took it", async () => {
+    using queue = createQueueChannel();
+    const caller = new AbortController();
+    const first = ask(queue, "first", caller.signal);
+    const second = ask(queue, "second");
+    caller.abort(new Error("gone"));
+    await expect(first).rejects.toThrow("gone");
+    const question = await next(queue, "form");
+    expect(question.request.message).toBe("second");
+    question.answer({});
+    expect(await second).toEqual({ action: "accept", content: {} });
+  });
+
+  it("does not take a question that was withdrawn before it came", async () => {
+    using queue = createQueueChannel();
+    await expect(ask(queue, "late", AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+    expect(queue.pending.size).toBe(0);
+  });
+
+  it("hands every question out once, whichever loop takes it, and ends the loops when it is closed", async () => {
+    const queue = createQueueChannel();
+    const loop = async () => {
+      const taken: string[] = [];
+      for await (const question of queue.questions) {
+        if (question.kind === "form") taken.push(question.request.message);
+        question.decline();
+      }
+      return taken;
+    };
+    const before = ask(queue, "1");
+    const loops = [loop(), loop()];
+    await before;
+    await Promise.all(["2", "3", "4"].map((message) => ask(queue, message)));
+    queue.close();
+    queue.close();
+    expect((await Promise.all(loops)).flat().sort()).toEqual(["1", "2", "3", "4"]);
+    expect(await loop()).toEqual([]);
+  });
+
+  it("keeps what a loop left behind for the next one", async () => {
+    using queue = createQueueChannel();
+    const answers = [ask(queue, "1"), ask(queue, "2")];
+    for await (const question of queue.questions) {
+      question.cancel();
+      break;
+    }
+    (await next(queue, "form")).decline();
+    expect(await Promise.all(answers)).toEqual([{ action: "cancel" }, { action: "decline" }]);
+  });
+
+  it("tells servers only of the kinds it takes", () => {
+    expect(abilitiesOf(createQueueChannel().channel)).toMatchObject({
+      elicitation: { form: {}, url: {} },
+      sampling: {},
+    });
+    expect(abilitiesOf(createQueueChannel({ kinds: ["form"] }).channel)).toEqual({ elicitation: { form: {} } });
+    expect(abilitiesOf(createQueueChannel({ kinds: [] }).channel)).toEqual({});
+  });
+
+  it("lets log messages and progress through to who wants them", () => {
+    const told: unknown[] = [];
+    const { channel } = createQueueChannel({
+      log: (message) => told.push(message),
+      progress: (step) => told.push(step),
+    });
+    channel.log?.({ server: "s", level: "info", data: 1 });
+    channel.progress?.({ server: "s", progress: 1 });
+    expect(told).toEqual([
+      { server: "s", level: "info", data: 1 },
+      { server: "s", progress: 1 },
+    ]);
+    expect(createQueueChannel().channel).not.toHaveProperty("log");
+  });
+});

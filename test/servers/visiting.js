@@ -1,0 +1,69 @@
+// visiting: refuses calls until somebody has visited a page (error -32042 of revision 2025-11-25).
+// Tools: guarded {announce?} is refused with one page until that page has been fetched; then, unless announce is false,
+// notifications/elicitation/complete is sent, and the call answers with how often it was tried. impossible is refused for
+// ever. Each try is logged. Options: none of its own. Transport: stdio.
+// Written without an SDK; the legacy era only.
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { readLines, writeLine } from "./line-rpc.js";
+
+let tries = 0;
+let isVisited = false;
+let announces = true;
+
+const pages = createServer((_request, response) => {
+  isVisited = true;
+  if (announces) {
+    writeLine({ jsonrpc: "2.0", method: "notifications/elicitation/complete", params: { elicitationId: "visit-1" } });
+  }
+  response.end("thank you");
+});
+pages.listen(0, "127.0.0.1");
+await once(pages, "listening");
+const address = pages.address();
+const port = typeof address === "object" && address !== null ? address.port : 0;
+
+/** @param {string} value */
+function text(value) {
+  return { content: [{ type: "text", text: value }] };
+}
+
+/** @param {any} message what a test's client sends */
+function answer({ method, params = {} }) {
+  switch (method) {
+    case "initialize":
+      return {
+        protocolVersion: "2025-11-25",
+        capabilities: { tools: {} },
+        serverInfo: { name: "visiting", version: "1.0.0" },
+      };
+    case "tools/list":
+      return { tools: ["guarded", "impossible"].map((name) => ({ name, inputSchema: { type: "object" } })) };
+    case "tools/call": {
+      tries += 1;
+      writeLine({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: `try ${tries}` } });
+      announces = params.arguments?.announce !== false;
+      if (isVisited && params.name === "guarded") return text(`tried ${tries} times`);
+      const page = {
+        mode: "url",
+        message: "Please visit.",
+        url: `http://127.0.0.1:${port}/visit`,
+        elicitationId: "visit-1",
+      };
+      throw { code: -32042, message: "a visit is needed", data: { elicitations: [page] } };
+    }
+    default:
+      throw { code: -32601, message: `Method not found: ${method}` };
+  }
+}
+
+await readLines((message) => {
+  const { id } = /** @type {{ id?: number }} */ (message);
+  if (id === undefined) return;
+  try {
+    writeLine({ jsonrpc: "2.0", id, result: answer(message) });
+  } catch (error) {
+    writeLine({ jsonrpc: "2.0", id, error });
+  }
+});
