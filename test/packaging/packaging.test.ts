@@ -1,6 +1,6 @@
 // Packs the packages as they would be published, installs them in an empty folder, and uses them from there.
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,6 +13,8 @@ const names = readdirSync(join(root, "packages"));
 const base = mkdtempSync(join(tmpdir(), "trunkline-packaging-"));
 const hello = join(root, "test", "servers", "hello.js");
 const INSTALL_TIMEOUT_MS = 180_000;
+/** The store's native modules may have to be compiled. */
+const NATIVE_INSTALL_TIMEOUT_MS = 420_000;
 
 /** The tarball of a package folder. */
 const tarballs = new Map<string, string>();
@@ -97,7 +99,7 @@ describe("the command", () => {
   it(
     "runs from where it was installed",
     async () => {
-      const cwd = await install("command", ["core", "client", "server", "trunkline"]);
+      const cwd = await install("command", ["core", "client", "server", "store", "trunkline"]);
       const bin = join(cwd, "node_modules", ".bin", "trunkline");
       const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
       expect((await run(bin, ["--version"], { cwd })).stdout).toBe(`${version}\n`);
@@ -108,7 +110,10 @@ describe("the command", () => {
       expect((await run(bin, ["call", "hello.hello", "name=Ada", "--mcp", "mcp.json"], { cwd })).stdout).toBe(
         "Hello, Ada!\n",
       );
+      await run(bin, ["store", "add", "mcp.json", "--store", "kept"], { cwd });
+      const { stdout } = await run(bin, ["store", "search", "hello", "--paths-only", "--store", "kept"], { cwd });
+      expect(stdout).toBe(`${realpathSync(join(cwd, "mcp.json"))}\n`);
     },
-    INSTALL_TIMEOUT_MS,
+    NATIVE_INSTALL_TIMEOUT_MS,
   );
 });

@@ -9,6 +9,7 @@ import type { ImportOptions } from "./commands/import.js";
 import type { GetPromptOptions, PromptsOptions } from "./commands/prompts.js";
 import type { ReadOptions, ResourcesOptions } from "./commands/resources.js";
 import type { AddOptions } from "./commands/servers.js";
+import { registerStore } from "./commands/store/register.js";
 import type { ToolsOptions } from "./commands/tools.js";
 import type { TrustOptions } from "./commands/trust.js";
 import { type CommandContext, createContext } from "./context.js";
@@ -23,6 +24,7 @@ Examples:
   trunkline call docs.get-sum a=2 b=3       call one tool
   trunkline resources read docs <uri>       print a resource; \`resources\` lists them, and \`prompts\` the prompts
   trunkline auth login linear               sign in to a server that wants it
+  trunkline store add docs                  keep documents; \`store search\` finds them, \`store --help\` shows the rest
   trunkline serve --http                    one endpoint for your agent, at http://127.0.0.1:7411/mcp
 
 Servers are read from .trunkline/mcp.json in this folder or above it, from settings.json in the project's .trunkline
@@ -59,6 +61,8 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
     .version(context.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
     .addOption(mcpOption())
+    // `--version` after a command is that command's: `store get` has one.
+    .enablePositionalOptions()
     .showSuggestionAfterError(true)
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
     .exitOverride()
@@ -162,6 +166,7 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
       setExitCode(await trust(context, options));
     });
 
+  registerStore(program, context, setExitCode);
   registerModels(program, context, setExitCode);
 
   // Subcommands inherit these only when they are set before the command is made.
@@ -396,6 +401,8 @@ function report(error: unknown, context: CommandContext): number {
   if (error instanceof CommanderError) {
     // Help and version arrive here too, as successes.
     if (error.exitCode === 0) return EXIT.success;
+    // A group of commands without one of them: its help has been shown.
+    if (error.code === "commander.help") return EXIT.usage;
     context.note(`trunkline: ${error.message.replace(/^error: /, "")}`);
     context.note("  `trunkline --help` shows how it is used.");
     return EXIT.usage;

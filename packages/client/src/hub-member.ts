@@ -184,7 +184,7 @@ export class HubMember {
         ...this.#options,
         // The catalogue is the shared connection's business.
         onState: () => {},
-        onConnected: async () => {},
+        onConnected: async () => this.#tellLogLevel(own),
         onListChanged: () => {},
       });
       this.#isolated.set(channel, own);
@@ -197,11 +197,14 @@ export class HubMember {
     this.#lists.delete("templates");
     // The counts of the rest are for the status only: nobody's call has to wait for them.
     this.#inBackground(Promise.all([this.#refresh("resources"), this.#refresh("prompts")]).then(() => {}));
-    const { logLevel, era, capabilities } = this.connection;
-    if (logLevel !== undefined && era === "legacy" && capabilities.logging !== undefined) {
-      const params = { level: logLevel };
-      this.#inBackground(this.connection.request({ method: "logging/setLevel", params }).then(() => {}));
-    }
+    this.#tellLogLevel(this.connection);
+  }
+
+  /** A legacy server that was started anew has forgotten the level; a modern one is told with each call. */
+  #tellLogLevel(connection: Connection | undefined): void {
+    const level = this.connection.logLevel;
+    if (connection?.era !== "legacy" || level === undefined || connection.capabilities.logging === undefined) return;
+    this.#inBackground(connection.request({ method: "logging/setLevel", params: { level } }).then(() => {}));
   }
 
   /** Headers for arguments are 2026-07-28's, and only HTTP has headers. */

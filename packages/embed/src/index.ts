@@ -1,5 +1,10 @@
 /**
- * The embedded embedding model, behind the `Embedder` port of core. It is a package of its own because its native code is
- * large; it has no public names yet.
+ * Embedders behind the port of core: the embedded model, with its weights by hash, and OpenAI-compatible endpoints. It is
+ * a package of its own because its native code is large.
  */
-export {};
+export { createEmbedder, type EmbedderOptions, type LocalEmbedder } from "./embedder.js";
+export { createEndpointEmbedder, type EndpointOptions } from "./endpoint.js";
+export { shortened } from "./inference/vectors.js";
+export { DEFAULT_MODEL, MODEL_NAMES, type ModelName } from "./models.js";
+export { type ModelState, type ModelStatus, modelStatus } from "./weights/model-folder.js";
+export { type PullOptions, type PullOutcome, type PullProgress, pullModel } from "./weights/pull.js";

@@ -1,6 +1,7 @@
 // The batches of revision 2025-03-26: a server may put several messages into one JSON array. The SDK understands an array as
 // the body of an answer, and our stdio transport one on a line; an array within an event of a stream is taken apart here.
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { parseJson } from "@trunkline/core";
 
 /** The only revision with batches. Before one is negotiated there is no header, and nothing to rule them out by. */
 const REVISION_WITH_BATCHES = "2025-03-26";
@@ -9,9 +10,10 @@ const REVISION_WITH_BATCHES = "2025-03-26";
 export function withoutBatches(fetch: FetchLike): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init);
-    const revision = new Headers(init?.headers).get("mcp-protocol-version") ?? REVISION_WITH_BATCHES;
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    if (revision !== REVISION_WITH_BATCHES || !isStream || response.body === null) return response;
+    if (!isStream || response.body === null) return response;
+    const revision = new Headers(init?.headers).get("mcp-protocol-version") ?? REVISION_WITH_BATCHES;
+    if (revision !== REVISION_WITH_BATCHES) return response;
     const body = response.body
       .pipeThrough(new TextDecoderStream())
       .pipeThrough(eachMessageItsEvent())
@@ -61,11 +63,6 @@ function split(event: string): string {
 }
 
 function parseArray(text: string): unknown[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) && value.length > 0 ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseJson(text);
+  return Array.isArray(value) && value.length > 0 ? value : undefined;
 }

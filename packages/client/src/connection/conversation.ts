@@ -10,6 +10,7 @@ import {
 } from "@modelcontextprotocol/client";
 import {
   abortError,
+  isRecord,
   type Logger,
   messageOf,
   sleep,
@@ -32,7 +33,7 @@ import { answerQuestion, declinedAnswer, type Question } from "../channel/questi
 import { requireMethod, revisionsDefining } from "../revisions.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf, progressKey } from "./notices.js";
-import { PROGRESS_TOKEN_PREFIX, STREAM_ENDED_CODE } from "./raw-answers.js";
+import { PROGRESS_TOKEN_PREFIX, restoreItems, STREAM_ENDED_CODE } from "./raw-answers.js";
 import {
   createdTask,
   followTask,
@@ -242,7 +243,7 @@ export class Conversation {
     const { call, onProgress } = round;
     const hasOwnToken = isRecord(params._meta) && params._meta.progressToken !== undefined;
     try {
-      return await runInCall(call, () =>
+      const result = await runInCall(call, () =>
         generation.client.request({ method, params }, untouched, {
           signal: call.deadline.signal,
           timeout: NEVER_MS,
@@ -252,6 +253,7 @@ export class Conversation {
           ...(hasOwnToken ? {} : { onprogress: onProgress }),
         }),
       );
+      return restoreItems(result);
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.code !== STREAM_ENDED_CODE) throw error;
       throw new TrunklineError(
@@ -428,8 +430,4 @@ function offersTasks({ client }: Generation): boolean {
 function mayBecomeTask(generation: Generation, { method, task }: OutgoingRequest): boolean {
   if (method !== "tools/call" || task === false) return false;
   return generation.era === "modern" ? offersTasks(generation) : task !== undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

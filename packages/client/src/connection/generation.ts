@@ -14,6 +14,7 @@ import type { Abilities } from "../channel/channel.js";
 import type { Question, QuestionMethod } from "../channel/questions.js";
 import type { ServerDefinition } from "../config/types.js";
 import { isSessionExpired, networkCodeOf } from "./errors.js";
+import { keepListening } from "./list-changes.js";
 import { letAnswersThrough } from "./raw-answers.js";
 import { StdioTransport } from "./stdio-transport.js";
 import {
@@ -175,6 +176,8 @@ async function openOnce(
   letAnswersThrough(transport, (params) => options.onNotification("notifications/progress", params));
   options.onTransport(transport);
   let closed = false;
+  const ended = new AbortController();
+  let listening = Promise.resolve();
   const generation: Generation = {
     client,
     transport,
@@ -193,10 +196,13 @@ async function openOnce(
       await client.close();
       // A transport that never got as far as the client, or that the client has let go of, is closed by hand.
       await transport.close();
+      ended.abort();
+      await listening;
     },
   };
   client.onclose = () => {
     closed = true;
+    ended.abort();
     options.onClose(generation);
   };
   client.onerror = (error) => {
@@ -213,6 +219,7 @@ async function openOnce(
     signal.throwIfAborted();
     await client.connect(transport, { signal, timeout: definition.connectTimeoutMs });
     if (signal.aborted) throw signal.reason;
+    listening = keepListening(client, { server: definition.name, logger, signal: ended.signal, onListChanged });
     return generation;
   } catch (error) {
     // The deadline's own reason says more than the closed connection that followed from it.

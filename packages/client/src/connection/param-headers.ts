@@ -1,6 +1,7 @@
 // `x-mcp-header` of revision 2026-07-28: a tool may ask that some of its arguments are repeated as HTTP headers, so that what
 // stands between client and server can route by them. The SDK does this only inside its own `callTool`, which strips what it
 // does not know; the rules here are the specification's.
+import { isRecord } from "@trunkline/core";
 
 /** One argument that goes into a header as well. */
 export interface ParamHeader {
@@ -102,8 +103,4 @@ function textOf(value: unknown): string | undefined {
 function encode(text: string): string {
   const plain = /^[\x20-\x7e\t]+$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text);
   return plain ? text : `=?base64?${Buffer.from(text, "utf8").toString("base64")}?=`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 // What the SDK's client does not let through, put right between it and the transport:
+// - content of a kind it does not know, in a modern answer, which it would refuse, goes around it;
 // - a modern answer of the kind `task`, which it rejects as unknown, is passed on as a complete one that holds the task;
 // - progress of a call that has become a task comes after the call's answer, when the SDK has forgotten its token;
 // - an event stream that ends without the answer it was opened for, on which it would wait until the call's time is up.
@@ -9,6 +10,8 @@ import {
   type JSONRPCMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
+
+import { isRecord } from "@trunkline/core";
 
 /** Where {@link letAnswersThrough} puts the task that was created in place of a result. */
 export const TASK_META_KEY = "trunkline/createdTask";
@@ -35,7 +38,7 @@ export function letAnswersThrough(
         ((message, extra) => {
           if (isJSONRPCNotification(message) && isOwnProgress(message)) return onProgress({ ...message.params });
           if (!("method" in message) && message.id !== undefined) waiting.delete(message.id);
-          handler(withTask(message), extra);
+          handler(withoutItems(withTask(message)), extra);
         });
     },
   });
@@ -63,6 +66,31 @@ export function letAnswersThrough(
 function isOwnProgress({ method, params }: { method: string; params?: Record<string, unknown> | undefined }): boolean {
   const token = params?.progressToken;
   return method === "notifications/progress" && typeof token === "string" && token.startsWith(PROGRESS_TOKEN_PREFIX);
+}
+
+/** Where the items that went around the SDK's schemas are kept meanwhile. */
+const ITEMS_META_KEY = "trunkline/items";
+
+/** The lists of a result whose items may be of any kind. */
+const ITEM_LISTS = ["content", "messages", "contents"] as const;
+
+/** A modern answer without the items that the SDK would check; {@link restoreItems} puts them back. */
+function withoutItems(message: JSONRPCMessage): JSONRPCMessage {
+  if (!isJSONRPCResultResponse(message) || message.result.resultType !== "complete") return message;
+  const { result } = message;
+  const list = ITEM_LISTS.find((key) => Array.isArray(result[key]));
+  if (list === undefined) return message;
+  const _meta = { ...result._meta, [ITEMS_META_KEY]: { list, items: result[list] } };
+  return { ...message, result: { ...result, [list]: [], _meta } };
+}
+
+/** The result as the server sent it. */
+export function restoreItems(result: Record<string, unknown>): Record<string, unknown> {
+  if (!isRecord(result._meta)) return result;
+  const { [ITEMS_META_KEY]: kept, ..._meta } = result._meta;
+  if (!isRecord(kept)) return result;
+  const { _meta: _, ...rest } = result;
+  return { ...rest, [String(kept.list)]: kept.items, ...(Object.keys(_meta).length === 0 ? {} : { _meta }) };
 }
 
 function withTask(message: JSONRPCMessage): JSONRPCMessage {

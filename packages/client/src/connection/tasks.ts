@@ -2,7 +2,7 @@
 // it has ended. Two forms: that of revision 2025-11-25, whose result and questions come on `tasks/result`, and the extension
 // of 2026-07-28, where the task itself carries both. The caller sees the result of an ordinary call.
 import { ProtocolError, RELATED_TASK_META_KEY } from "@modelcontextprotocol/client";
-import { sleep, TrunklineError } from "@trunkline/core";
+import { isRecord, sleep, TrunklineError } from "@trunkline/core";
 import type { Question } from "../channel/questions.js";
 import { isSessionExpired, networkCodeOf } from "./errors.js";
 import { type Notices, taskKey } from "./notices.js";
@@ -214,8 +214,4 @@ function cancelledByServer({ statusMessage }: TaskState, port: TaskPort): Trunkl
 /** What a task is at, as a person reads it. */
 export function statusText({ status, statusMessage }: TaskState): string {
   return statusMessage ?? (status === "input_required" ? "input required" : status);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -62,11 +62,28 @@ describe("calling a tool", () => {
     await expect(hub.callTool("hello", "repeat", {})).rejects.toMatchObject({ code: "TOOL_NOT_FOUND" });
   });
 
-  it("keeps what nobody here knows in the raw result and in the raw tool", async () => {
-    await using hub = await openHub(configOf(stdio("old")));
-    const { raw } = await hub.callTool("old", "echo", { text: "x" });
-    expect(raw).toMatchObject({ content: [{ type: "text" }] });
-    expect(hub.tools()[0]?.raw).toMatchObject({ name: hub.tools()[0]?.tool });
+  it.each([
+    ["modern", []],
+    ["legacy", ["--legacy-only"]],
+  ])("keeps what nobody here knows, in the results and lists of a %s server", async (_, args) => {
+    await using hub = await openHub(configOf(stdio("strange", args)));
+    const hologram = { type: "hologram", depth: 3, nested: { kept: true } };
+    const { raw, text } = await hub.call("strange.show");
+    expect(raw).toMatchObject({
+      content: [{ type: "text", text: "seen", weight: 7 }, hologram],
+      structuredContent: { a: 1 },
+      temperature: 21,
+      _meta: { "acme/trace": "t-1" },
+    });
+    expect(text).toBe(`seen\n${JSON.stringify(hologram)}`);
+    expect(hub.tools()[0]?.raw).toMatchObject({ name: "show", colour: "green" });
+    expect(await hub.request("strange", "prompts/get", { name: "riddle" })).toMatchObject({
+      messages: [{ content: hologram }],
+      mood: "dark",
+    });
+    expect(await hub.request("strange", "resources/read", { uri: "strange://thing" })).toMatchObject({
+      contents: [{ smell: "pine" }],
+    });
   });
 });
 

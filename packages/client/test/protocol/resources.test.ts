@@ -78,6 +78,16 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     expect(await told.next()).toMatchObject({ uri: "test://notes/today", restored: false });
   });
 
+  it("are subscribed to again after the server's entry has changed", async () => {
+    await using hub = await openHub(configOf(library()));
+    const told = new Told<ResourceUpdate>();
+    await hub.subscribe("library", "test://notes/today", told.tell);
+    await hub.reload(configOf({ ...library(), env: { CHANGED: "yes" } }));
+    expect(await told.next()).toMatchObject({ restored: true });
+    await hub.call("library.touch");
+    expect(await told.next()).toMatchObject({ uri: "test://notes/today", restored: false });
+  });
+
   it("cannot be subscribed to where the server does not offer it", async () => {
     await using hub = await openHub(configOf(library(["--no-subscribe"])));
     await expect(hub.subscribe("library", "test://picture", () => {})).rejects.toMatchObject({

@@ -1,0 +1,143 @@
+// What brings content into the store: `add` and `download`.
+import { addAbortSignal } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { TrunklineError } from "@trunkline/core";
+import type { AddParams, AddResult } from "@trunkline/store";
+import type { CommandContext } from "../../context.js";
+import { EXIT } from "../../exit-codes.js";
+import { printable } from "../../printable.js";
+import type { Repeated } from "../../store-options.js";
+import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../store-output.js";
+import { openCommandStore } from "../../store-place.js";
+
+/** Problems that are shown one by one. */
+const SHOWN_PROBLEMS = 20;
+
+/** Options of `trunkline store add`. */
+export interface AddOptions extends StoreOptions {
+  paths: readonly string[];
+  name?: string;
+  recursive?: boolean;
+  include?: Repeated;
+  exclude?: Repeated;
+  collection: string;
+  tag?: Repeated;
+  metadata?: Repeated;
+  label?: string;
+}
+
+/** Options of `trunkline store download`. */
+export interface DownloadOptions extends StoreOptions {
+  url: string;
+  checksum?: string;
+  maxBytes?: number;
+  header?: Repeated;
+  timeout?: number;
+  resume: boolean;
+  collection: string;
+  tag?: Repeated;
+  metadata?: Repeated;
+  allowPrivate?: boolean;
+}
+
+/** Adds files, folders, or what arrives on stdin. */
+export async function addDocuments(context: CommandContext, options: AddOptions): Promise<number> {
+  const source = await sourceOf(context, options);
+  const { recursive, include, exclude, collection, tag, metadata, label } = options;
+  await using opened = await openCommandStore(context, options);
+  const result = await opened.store.add(
+    { ...source, recursive, include, exclude, collection, tags: tag, metadata, snapshot_label: label },
+    opened.calling("add"),
+  );
+  await opened.indexed();
+  opened.clearProgress();
+  const problems = result.problems ?? [];
+  for (const { path, message } of problems.slice(0, SHOWN_PROBLEMS)) {
+    context.note(`not added: ${printable(path)}: ${printable(message)}`);
+  }
+  if (problems.length > SHOWN_PROBLEMS) context.note(`not added: ${problems.length - SHOWN_PROBLEMS} more`);
+  if (wantsJson(options)) outJson(context, result);
+  else context.out(summaryOf(result));
+  const failed = problems.length > 0 && result.files === 0 && result.skipped === problems.length;
+  return failed ? EXIT.failure : EXIT.success;
+}
+
+async function sourceOf(
+  { signal }: CommandContext,
+  { paths, name }: AddOptions,
+): Promise<Pick<AddParams, "paths" | "content" | "name">> {
+  if (!paths.includes("-")) {
+    if (name === undefined) return { paths };
+    throw new TrunklineError("USAGE", "--name goes with content from stdin.", {
+      hint: "A file keeps its path; for stdin: trunkline store add --name <name> -",
+    });
+  }
+  if (paths.length > 1) {
+    throw new TrunklineError("USAGE", "- stands for stdin and cannot be mixed with paths.");
+  }
+  if (name === undefined) {
+    throw new TrunklineError("USAGE", "Content from stdin needs a name.", {
+      hint: "Use: trunkline store add --name <name> -",
+    });
+  }
+  return { name, content: await buffer(addAbortSignal(signal, process.stdin)) };
+}
+
+function summaryOf({ hash, path, size, new_bytes, files, skipped, removed, snapshot_id }: AddResult): string {
+  const isNew = new_bytes === 0 ? "nothing new" : `${shownBytes(new_bytes)} new`;
+  if (hash !== null) {
+    return `${files === 0 ? "unchanged" : "added"} ${printable(path)} (${shownBytes(size)}, ${isNew}) ${shortHash(hash)}`;
+  }
+  const parts = [
+    `${counted(files, "file")} added`,
+    `${skipped} skipped`,
+    ...(removed ? [`${removed} removed`] : []),
+    `${shownBytes(size)}, ${isNew}`,
+    ...(snapshot_id === undefined ? [] : [`snapshot ${snapshot_id}`]),
+  ];
+  return parts.join("; ");
+}
+
+/** Downloads one address into the store. */
+export async function download(context: CommandContext, options: DownloadOptions): Promise<number> {
+  const { url, checksum, maxBytes, timeout, resume, collection, tag, metadata } = options;
+  const headers = headersOf(context, options.header);
+  await using opened = await openCommandStore(context, options);
+  const result = await opened.store.download(
+    {
+      url,
+      checksum,
+      max_bytes: maxBytes,
+      headers,
+      timeout_ms: timeout === undefined ? undefined : timeout * 1000,
+      resume,
+      collection,
+      tags: tag,
+      metadata,
+    },
+    { ...opened.calling("download", { unit: "bytes" }), allowPrivateAddresses: options.allowPrivate },
+  );
+  await opened.indexed();
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    const resumed = result.resumed_bytes > 0 ? `, ${shownBytes(result.resumed_bytes)} of it earlier` : "";
+    context.out(
+      `downloaded ${printable(result.path)} (${shownBytes(result.size)}${resumed}) ${shortHash(result.hash)}`,
+    );
+  }
+  return EXIT.success;
+}
+
+function headersOf(context: CommandContext, lines: Repeated): Record<string, string> | undefined {
+  if (lines === undefined) return undefined;
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf(":");
+      if (at < 1) throw new TrunklineError("USAGE", `A header looks like 'Name: value'.`);
+      const value = line.slice(at + 1).trim();
+      context.redactor.add(value);
+      return [line.slice(0, at).trim(), value];
+    }),
+  );
+}

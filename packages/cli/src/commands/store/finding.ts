@@ -1,0 +1,239 @@
+// What reads from the store: `search`, `list` and `get`.
+import { once } from "node:events";
+import { dirname, resolve } from "node:path";
+import { isTrunklineError, parseContentId, TrunklineError } from "@trunkline/core";
+import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
+import type { CommandContext } from "../../context.js";
+import { EXIT } from "../../exit-codes.js";
+import { printable } from "../../printable.js";
+import { type FilterOptions, filterParams } from "../../store-options.js";
+import {
+  outJson,
+  type Paint,
+  paintFor,
+  type StoreOptions,
+  shortHash,
+  shownBytes,
+  shownText,
+  shownTime,
+  wantsJson,
+} from "../../store-output.js";
+import { type OpenedStore, openCommandStore } from "../../store-place.js";
+import { table } from "../../table.js";
+
+/** Options of `trunkline store search`. */
+export interface SearchOptions extends StoreOptions, FilterOptions {
+  words: readonly string[];
+  limit?: number;
+  type?: NonNullable<SearchParams["type"]>;
+  fuzzy: boolean;
+  similarity?: number;
+  hash?: string;
+  pathsOnly?: boolean;
+  lineNumbers?: boolean;
+  context?: number;
+  pathPattern?: string;
+  extension?: string;
+  cursor?: string;
+  explain?: boolean;
+}
+
+/** Options of `trunkline store list`. */
+export interface ListOptions extends StoreOptions, FilterOptions {
+  pattern: string | undefined;
+  limit?: number;
+  offset?: number;
+  sortBy?: NonNullable<ListParams["sort_by"]>;
+  sortOrder?: "asc" | "desc";
+  recent?: number;
+  type?: "text" | "binary";
+  extension?: string;
+  pathsOnly?: boolean;
+  cursor?: string;
+}
+
+/** Options of `trunkline store get`. */
+export interface GetOptions extends StoreOptions {
+  target: string;
+  lines?: string;
+  bytes?: string;
+  version?: number;
+  collection?: string;
+  output?: string;
+}
+
+/** Searches by word and meaning. Ends with 1 where nothing is found, as grep does. */
+export async function search(context: CommandContext, options: SearchOptions): Promise<number> {
+  const query = options.words.join(" ");
+  if (query.trim() === "" && options.hash === undefined) {
+    throw new TrunklineError("USAGE", "What should be searched for?", { hint: "trunkline store search <words>" });
+  }
+  await using opened = await openCommandStore(context, options);
+  const result = await opened.store.search(
+    {
+      ...filterParams(options),
+      query,
+      limit: options.limit,
+      type: options.type,
+      fuzzy: options.fuzzy,
+      similarity: options.similarity,
+      hash: options.hash,
+      paths_only: options.pathsOnly,
+      line_numbers: options.lineNumbers,
+      context: options.context,
+      path_pattern: options.pathPattern,
+      extension: options.extension,
+      cursor: options.cursor,
+      explain: options.explain,
+    },
+    opened.calling("search"),
+  );
+  opened.clearProgress();
+  const shown = "paths" in result ? result.paths.length : result.results.length;
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    const paint = paintFor(context);
+    if ("paths" in result) for (const path of result.paths) context.out(shownText(path, paint.isTerminal));
+    else {
+      // Only who asked for another method than the one that ran has to know.
+      if (result.notice !== undefined && options.type !== undefined) context.note(result.notice);
+      for (const hit of result.results) showHit(context, hit, { paint, isExplained: options.explain ?? false });
+    }
+    noteRest(context, { shown, total: result.total, cursor: result.cursor });
+    if (shown === 0) await noteNothing(context, opened);
+  }
+  return shown === 0 ? EXIT.failure : EXIT.success;
+}
+
+function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; isExplained: boolean }): void {
+  const { paint } = how;
+  const line = hit.line === undefined ? "" : `:${paint.line(String(hit.line))}`;
+  const path = paint.path(shownText(hit.path, paint.isTerminal));
+  context.out(`${path}${line}  ${paint.faint(hit.score.toFixed(3))}`);
+  if (hit.snippet.trim() !== "") {
+    for (const text of hit.snippet.split("\n")) context.out(`  ${shownText(text, paint.isTerminal)}`);
+  }
+  if (how.isExplained && hit.explain !== undefined) context.out(`  ${paint.faint(JSON.stringify(hit.explain))}`);
+}
+
+/** Lists documents. Ends with 1 where there is none. */
+export async function list(context: CommandContext, options: ListOptions): Promise<number> {
+  await using opened = await openCommandStore(context, options);
+  const result = await opened.store.list(
+    {
+      ...filterParams(options),
+      pattern: options.pattern,
+      limit: options.limit,
+      offset: options.offset,
+      sort_by: options.sortBy,
+      sort_order: options.sortOrder,
+      recent: options.recent,
+      type: options.type,
+      extension: options.extension,
+      paths_only: options.pathsOnly,
+      cursor: options.cursor,
+    },
+    opened.calling("list"),
+  );
+  opened.clearProgress();
+  const shown = "paths" in result ? result.paths.length : result.documents.length;
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    const { isTerminal } = paintFor(context);
+    if ("paths" in result) for (const path of result.paths) context.out(shownText(path, isTerminal));
+    else {
+      const rows = result.documents.map(({ size, modified, hash, path, collection, tags }) => [
+        shownBytes(size),
+        shownTime(modified),
+        shortHash(hash),
+        printable(path),
+        [...(collection === "default" ? [] : [`in ${collection}`]), ...tags.map((tag) => `#${tag}`)]
+          .map(printable)
+          .join(" "),
+      ]);
+      for (const line of table(rows, { right: [0] })) context.out(line);
+    }
+    noteRest(context, { shown, total: result.total, cursor: result.cursor });
+    if (shown === 0) await noteNothing(context, opened);
+  }
+  return shown === 0 ? EXIT.failure : EXIT.success;
+}
+
+/** A list that ends early says so, and how to go on. */
+function noteRest(
+  context: CommandContext,
+  { shown, total, cursor }: { shown: number; total: number; cursor: string | undefined },
+): void {
+  if (cursor === undefined) return;
+  context.note(`${shown} of ${total}. For more: a larger --limit, or --cursor ${cursor}`);
+}
+
+/** Somebody who finds nothing may be looking into the wrong store. */
+async function noteNothing(context: CommandContext, { store, folder }: OpenedStore): Promise<void> {
+  const { total_objects: total } = await store.status({}, { signal: context.signal });
+  context.note(total === 0 ? `Nothing found: the store in ${folder} is empty.` : "Nothing found.");
+}
+
+/** Contents up to this size are read, and checked, in one piece. */
+const PIECE_BYTES = 8 * 1024 * 1024;
+
+/** Writes a document's content, or a part of it, to stdout or to a file. */
+export async function get(context: CommandContext, options: GetOptions): Promise<number> {
+  const { target, lines, bytes, version, collection, output } = options;
+  const isPart = lines !== undefined || bytes !== undefined;
+  if (output !== undefined && isPart) {
+    throw new TrunklineError("USAGE", "--output writes the whole content.", {
+      hint: "For a part, send stdout to the file: trunkline store get … > file",
+    });
+  }
+  await using opened = await openCommandStore(context, options);
+  const { cwd, signal } = context;
+  const params = { lines, bytes, version, collection, include_content: wantsJson(options) && output === undefined };
+  // Who asks for the file at the command line has allowed it.
+  const allowWrite = output === undefined ? undefined : [dirname(resolve(cwd, output))];
+  const calling = { ...opened.calling("get"), allowWrite };
+  const result = await byPathOrHash(target, (named) =>
+    opened.store.get({ ...params, ...named, outputPath: output }, calling),
+  );
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, result);
+  else if (output !== undefined) {
+    context.note(`wrote ${printable(result.output_path ?? output)} (${shownBytes(result.size)})`);
+  } else if (lines !== undefined) await writeOut(new TextEncoder().encode(result.content ?? ""), signal);
+  else await streamOut(opened, result, signal);
+  return EXIT.success;
+}
+
+async function streamOut({ store }: OpenedStore, result: GetResult, signal: AbortSignal): Promise<void> {
+  if (result.type === "binary" && process.stdout.isTTY === true) {
+    throw new TrunklineError("USAGE", "This content is binary and would garble the terminal.", {
+      hint: "Write it to a file with --output <file>, or send stdout somewhere.",
+    });
+  }
+  const id = parseContentId(result.hash);
+  const from = result.bytes?.from ?? 0;
+  const end = result.bytes === undefined ? result.size : result.bytes.to + 1;
+  for (let start = from; start < end; start += PIECE_BYTES) {
+    await writeOut(await store.bytes(id, { start, end: Math.min(end, start + PIECE_BYTES), signal }), signal);
+  }
+}
+
+async function writeOut(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+  if (bytes.length > 0 && !process.stdout.write(bytes)) await once(process.stdout, "drain", { signal });
+}
+
+const HASH_LIKE = /^(?:sha256[-:])?[0-9a-f]{8,64}$/i;
+
+/** A document's name, or the beginning of a hash: what is called like a hash may be either. */
+export async function byPathOrHash<R>(
+  target: string,
+  work: (named: Pick<GetParams, "path" | "hash">) => Promise<R>,
+): Promise<R> {
+  if (!HASH_LIKE.test(target)) return await work({ path: target });
+  try {
+    return await work({ path: target });
+  } catch (error) {
+    if (!isTrunklineError(error, "NOT_FOUND")) throw error;
+  }
+  return await work({ hash: target });
+}

@@ -1,0 +1,218 @@
+// Collections and their history: `snapshot`, `snapshots`, `collections`, `diff` and `restore`.
+import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import type { DiffResult } from "@trunkline/store";
+import type { CommandContext } from "../../context.js";
+import { EXIT } from "../../exit-codes.js";
+import { printable } from "../../printable.js";
+import type { Repeated } from "../../store-options.js";
+import {
+  counted,
+  outJson,
+  type Paint,
+  paintFor,
+  type StoreOptions,
+  shownBytes,
+  shownText,
+  shownTime,
+  wantsJson,
+} from "../../store-output.js";
+import { openCommandStore } from "../../store-place.js";
+import { table } from "../../table.js";
+
+/** Options of `trunkline store diff`. */
+export interface DiffOptions extends StoreOptions {
+  from: string;
+  to: string | undefined;
+  path?: string;
+  collection?: string;
+}
+
+/** Options of `trunkline store restore`. */
+export interface RestoreOptions extends StoreOptions {
+  source: string | undefined;
+  to: string;
+  collection?: string;
+  dryRun?: boolean;
+  overwrite?: boolean;
+  include?: Repeated;
+  exclude?: Repeated;
+}
+
+/** Takes a snapshot of a collection. */
+export async function snapshot(
+  context: CommandContext,
+  options: StoreOptions & { collection: string; label?: string },
+): Promise<number> {
+  const { collection, label } = options;
+  await using opened = await openCommandStore(context, options);
+  const taken = await opened.store.snapshot(
+    { collection, ...(label === undefined ? {} : { label }) },
+    opened.calling("snapshot"),
+  );
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, taken);
+  else {
+    context.out(
+      `snapshot ${taken.id} of ${printable(taken.collection)}: ${counted(taken.documents, "document")}, ${shownBytes(taken.bytes)}`,
+    );
+  }
+  return EXIT.success;
+}
+
+/** Lists snapshots, the newest first. */
+export async function listSnapshots(
+  context: CommandContext,
+  options: StoreOptions & { collection?: string; limit?: number; cursor?: string },
+): Promise<number> {
+  const { collection, limit, cursor } = options;
+  await using opened = await openCommandStore(context, options);
+  const result = await opened.store.list_snapshots(
+    {
+      ...(collection === undefined ? {} : { collection }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(cursor === undefined ? {} : { cursor }),
+    },
+    opened.calling("snapshots"),
+  );
+  opened.clearProgress();
+  if (wantsJson(options)) {
+    outJson(context, result);
+    return EXIT.success;
+  }
+  const rows = result.snapshots.map(({ id, created, documents, bytes, collection: of, label }) => [
+    id,
+    shownTime(created),
+    counted(documents, "document"),
+    shownBytes(bytes),
+    printable(of),
+    printable(label ?? ""),
+  ]);
+  for (const line of table(rows, { right: [2, 3] })) context.out(line);
+  if (rows.length === 0) context.note("There are no snapshots yet.");
+  if (result.cursor !== undefined) {
+    context.note(`${rows.length} of ${result.total}. For more: a larger --limit, or --cursor ${result.cursor}`);
+  }
+  return EXIT.success;
+}
+
+/** Lists collections. */
+export async function listCollections(context: CommandContext, options: StoreOptions): Promise<number> {
+  await using opened = await openCommandStore(context, options);
+  const result = await opened.store.list_collections({}, opened.calling("collections"));
+  opened.clearProgress();
+  if (wantsJson(options)) {
+    outJson(context, result);
+    return EXIT.success;
+  }
+  const rows = result.collections.map(({ name, documents, bytes, snapshots, roots }) => [
+    printable(name),
+    counted(documents, "document"),
+    shownBytes(bytes),
+    counted(snapshots, "snapshot"),
+    roots.map(printable).join(" "),
+  ]);
+  for (const line of table(rows, { right: [1, 2, 3] })) context.out(line);
+  return EXIT.success;
+}
+
+/** Shows what changed between two snapshots, or since one; with a path, how that document's text did. */
+export async function diff(context: CommandContext, options: DiffOptions): Promise<number> {
+  const { from, to, path, collection } = options;
+  await using opened = await openCommandStore(context, options);
+  const result = await opened.store.diff({ from, to, path, collection }, opened.calling("diff"));
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    const paint = paintFor(context);
+    const lines = result.diff === undefined ? changesOf(result, paint) : textDiff(result.diff, paint);
+    for (const line of lines) context.out(line);
+    if (lines.length === 0) context.note("Nothing changed.");
+  }
+  return EXIT.success;
+}
+
+/** One letter and the path, as version control shows it. */
+function changesOf({ added, removed, modified, renamed }: DiffResult, paint: Paint): string[] {
+  const shown = (path: string) => shownText(path, paint.isTerminal);
+  return [
+    ...added.map((path) => paint.added(`A  ${shown(path)}`)),
+    ...modified.map((path) => `M  ${shown(path)}`),
+    ...renamed.map(({ from, to }) => `R  ${shown(from)} -> ${shown(to)}`),
+    ...removed.map((path) => paint.removed(`D  ${shown(path)}`)),
+  ];
+}
+
+function textDiff(text: string, paint: Paint): string[] {
+  if (text === "") return [];
+  return text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => {
+      const shown = shownText(line, paint.isTerminal);
+      if (/^(?:\+\+\+|---) /.test(line)) return paint.faint(shown);
+      if (line.startsWith("+")) return paint.added(shown);
+      return line.startsWith("-") ? paint.removed(shown) : shown;
+    });
+}
+
+/** Writes a snapshot or a collection to a folder. Ends with 1 where a file was in the way. */
+export async function restore(context: CommandContext, options: RestoreOptions): Promise<number> {
+  const { source, to, collection, dryRun, overwrite, include, exclude } = options;
+  if (source === undefined && collection === undefined) {
+    throw new TrunklineError("USAGE", "What should be restored?", {
+      hint: "Give a snapshot or a collection; trunkline store snapshots lists them.",
+    });
+  }
+  await using opened = await openCommandStore(context, options);
+  const { store } = opened;
+  const params = {
+    output_directory: to,
+    dry_run: dryRun,
+    overwrite,
+    include_patterns: include,
+    exclude_patterns: exclude,
+  };
+  const calling = opened.calling("restore");
+  const result =
+    source === undefined
+      ? await store.restore({ ...params, collection }, calling)
+      : await bySnapshotOrCollection(source, collection, (named) => store.restore({ ...params, ...named }, calling));
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    const { isTerminal } = paintFor(context);
+    for (const path of result.paths ?? []) context.out(shownText(path, isTerminal));
+    for (const { path, reason } of result.conflicts) {
+      context.note(`not restored: ${printable(path)}: ${printable(reason)}`);
+    }
+    const done = dryRun ? "would be restored" : "restored";
+    const summary = `${counted(result.restored, "file")} ${done}; ${result.skipped} skipped`;
+    if (dryRun) context.note(summary);
+    else context.out(summary);
+    if (result.conflicts.length > 0) context.note("--overwrite replaces files that are in the way.");
+  }
+  return result.conflicts.length > 0 ? EXIT.failure : EXIT.success;
+}
+
+/** A snapshot's id or label; what is none may be a collection. */
+async function bySnapshotOrCollection<R>(
+  source: string,
+  collection: string | undefined,
+  work: (named: { snapshot_id?: string; collection?: string }) => Promise<R>,
+): Promise<R> {
+  if (collection !== undefined) return await work({ snapshot_id: source, collection });
+  try {
+    return await work({ snapshot_id: source });
+  } catch (error) {
+    if (!isTrunklineError(error, "NOT_FOUND")) throw error;
+  }
+  try {
+    return await work({ collection: source });
+  } catch (error) {
+    if (!isTrunklineError(error, "NOT_FOUND")) throw error;
+    throw new TrunklineError("NOT_FOUND", `The store has no snapshot and no collection "${source}".`, {
+      cause: error,
+      hint: "trunkline store snapshots and trunkline store collections show what there is.",
+    });
+  }
+}

@@ -1,0 +1,158 @@
+// Looking after the store: `status`, `verify`, `gc`, `repair`, `export` and `import`.
+import { formatMs } from "@trunkline/core";
+import type { CommandContext } from "../../context.js";
+import { EXIT } from "../../exit-codes.js";
+import { printable } from "../../printable.js";
+import { counted, outJson, type StoreOptions, shownBytes, wantsJson } from "../../store-output.js";
+import { openCommandStore } from "../../store-place.js";
+import { table } from "../../table.js";
+
+/** Options of `trunkline store status`. */
+export interface StatusOptions extends StoreOptions {
+  detailed?: boolean;
+  fileTypes?: boolean;
+}
+
+/** Shows what the store holds and what that costs. */
+export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
+  const json = wantsJson(options);
+  await using opened = await openCommandStore(context, options);
+  const result = await opened.store.status(
+    { detailed: options.detailed || !json, file_types: options.fileTypes },
+    opened.calling("status"),
+  );
+  opened.clearProgress();
+  if (json) {
+    outJson(context, result);
+    return EXIT.success;
+  }
+  const bytes = (value: unknown) => (typeof value === "number" ? shownBytes(value) : "");
+  const number = (value: unknown) => (typeof value === "number" ? String(value) : "");
+  const percent = `${(result.dedup_ratio * 100).toFixed(1)} %`;
+  const rows = [
+    ["store", opened.folder],
+    ["documents", `${number(result.documents)} in ${counted(Number(result.collections), "collection")}`],
+    ["snapshots", number(result.snapshots)],
+    ["versions", number(result.versions)],
+    ["in the trash", number(result.in_trash)],
+    ["all bytes", bytes(result.total_bytes)],
+    ["not stored again", `${bytes(result.deduplicated_bytes)} (${percent})`],
+    ["on disk", bytes(result.disk_bytes)],
+    ...pendingRows(result.index),
+    ...(options.detailed
+      ? [
+          ["contents", number(result.contents)],
+          ["distinct chunks", `${result.unique_blocks}, ${bytes(result.unique_bytes)}`],
+          ["chunks, compressed", bytes(result.stored_bytes)],
+          ["removed files", number(result.removed)],
+          ["open sessions", number(result.sessions)],
+          ["format", number(result.format)],
+        ]
+      : []),
+    ...fileTypeRows(result.file_types),
+  ];
+  for (const line of table(rows)) context.out(printable(line));
+  return EXIT.success;
+}
+
+/** Indexes that have not caught up yet. */
+function pendingRows(index: unknown): string[][] {
+  return Object.entries((index ?? {}) as Record<string, { pending?: number }>)
+    .filter(([, { pending = 0 }]) => pending > 0)
+    .map(([name, { pending = 0 }]) => [`index ${name}`, `${pending} still to be taken up`]);
+}
+
+function fileTypeRows(types: unknown): string[][] {
+  return Object.entries((types ?? {}) as Record<string, { documents: number; bytes: number }>)
+    .sort(([, a], [, b]) => b.bytes - a.bytes)
+    .map(([name, { documents, bytes }]) => [
+      name === "" ? "(no extension)" : name,
+      `${counted(documents, "document")}, ${shownBytes(bytes)}`,
+    ]);
+}
+
+/** Checks every chunk, reference and index. Ends with 1 where something is damaged. */
+export async function verify(context: CommandContext, options: StoreOptions): Promise<number> {
+  await using opened = await openCommandStore(context, { ...options, mustExist: true });
+  const result = await opened.store.verify({}, opened.calling("verify"));
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    const rows = result.steps.map(({ name, checked, ms }) => [name, `${checked} checked`, formatMs(ms)]);
+    for (const line of table(rows, { right: [1, 2] })) context.out(line);
+    for (const { kind, message, hash, paths } of result.problems) {
+      context.out(`damaged ${kind}${hash === undefined ? "" : ` ${hash}`}: ${printable(message)}`);
+      for (const path of paths ?? []) context.out(`  in ${printable(path)}`);
+    }
+    context.out(result.ok ? "The store is sound." : `${counted(result.problems.length, "problem")} found.`);
+    if (!result.ok) {
+      context.note(
+        "trunkline store repair rebuilds indexes, and takes damaged chunks from files that still have them.",
+      );
+    }
+  }
+  return result.ok ? EXIT.success : EXIT.failure;
+}
+
+/** Empties the trash and removes what nothing refers to. */
+export async function gc(context: CommandContext, options: StoreOptions): Promise<number> {
+  await using opened = await openCommandStore(context, { ...options, mustExist: true });
+  const result = await opened.store.gc({}, opened.calling("gc"));
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    const { documents, versions, contents, chunks, freed_bytes } = result;
+    const parts = [
+      counted(documents, "document"),
+      counted(versions, "version"),
+      counted(contents, "content"),
+      counted(chunks, "chunk"),
+    ];
+    context.out(`removed ${parts.join(", ")}; freed ${shownBytes(freed_bytes)}`);
+  }
+  return EXIT.success;
+}
+
+/** Makes the indexes anew, and what can be had again of damaged content. Ends with 1 where some is lost. */
+export async function repair(context: CommandContext, options: StoreOptions): Promise<number> {
+  await using opened = await openCommandStore(context, { ...options, mustExist: true });
+  const result = await opened.store.repair({}, opened.calling("repair"));
+  await opened.indexed();
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    context.out(`indexed ${counted(result.documents, "document")} anew; mended ${counted(result.chunks, "chunk")}`);
+    for (const hash of result.lost) context.out(`lost chunk ${hash}`);
+    if (result.lost.length > 0) context.note("Add the files again where you have them; verify shows which they are.");
+  }
+  return result.lost.length > 0 ? EXIT.failure : EXIT.success;
+}
+
+/** Writes everything to one file. */
+export async function exportStore(
+  context: CommandContext,
+  options: StoreOptions & { file: string; overwrite?: boolean },
+): Promise<number> {
+  const { file: path, overwrite = false } = options;
+  await using opened = await openCommandStore(context, { ...options, mustExist: true });
+  const result = await opened.store.export({ path, overwrite }, opened.calling("export"));
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, result);
+  else context.out(`exported to ${printable(result.path)} (${shownBytes(result.bytes)})`);
+  return EXIT.success;
+}
+
+/** Plays the history of an export into this store. */
+export async function importStore(context: CommandContext, options: StoreOptions & { file: string }): Promise<number> {
+  await using opened = await openCommandStore(context, options);
+  const result = await opened.store.import({ path: options.file }, opened.calling("import"));
+  await opened.indexed();
+  opened.clearProgress();
+  if (wantsJson(options)) outJson(context, result);
+  else {
+    const { documents, contents, snapshots, new_bytes } = result;
+    const parts = [counted(documents, "document"), counted(contents, "content"), counted(snapshots, "snapshot")];
+    context.out(`imported ${parts.join(", ")}; ${shownBytes(new_bytes)} new`);
+  }
+  return EXIT.success;
+}

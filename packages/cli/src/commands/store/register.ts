@@ -1,0 +1,39 @@
+// The command `trunkline store` and its subcommands. Each action is loaded when it is run.
+import type { Command } from "commander";
+import type { CommandContext } from "../../context.js";
+import { storeOption } from "../../store-options.js";
+import { registerFinding } from "./register-finding.js";
+import { registerHistory } from "./register-history.js";
+import { registerMaintenance } from "./register-maintenance.js";
+import { registerWriting } from "./register-writing.js";
+
+const EXAMPLES = `
+Examples:
+  trunkline store add src docs --tag project        take up folders, as far as .gitignore lets them in
+  curl -s https://example.com | trunkline store add --name example.html -
+  trunkline store search parse http request         by words; identifiers are taken apart
+  trunkline store list '*.md' --sort-by size        what there is
+  trunkline store get README.md --lines 10-40       print a part of a document
+  trunkline store get 3f2a91bc --output old.bin     write a content to a file, by the beginning of its hash
+  trunkline store snapshot --label before           remember how things are now
+  trunkline store diff before                       what has changed since then
+  trunkline store restore before --to /tmp/before   bring it back, byte for byte
+  trunkline store delete 'drafts/**' --dry-run      what a delete would take; undelete brings it back
+
+The store is the folder given with --store or TRUNKLINE_STORE, else .trunkline/store where that folder exists, else the
+folder "store" in ~/.trunkline. Several processes may use it at once.
+Exit codes: 0 success, 1 failure, or nothing found by search and list, 2 wrong usage, 130 interrupted.`;
+
+/** Adds `store` and its subcommands. */
+export function registerStore(program: Command, context: CommandContext, setExitCode: (code: number) => void): void {
+  const store = program
+    .command("store")
+    .description("keep documents with their history, and find them again")
+    .addOption(storeOption())
+    .addHelpText("after", EXAMPLES);
+  const group = { store, context, setExitCode };
+  registerWriting(group);
+  registerFinding(group);
+  registerHistory(group);
+  registerMaintenance(group);
+}

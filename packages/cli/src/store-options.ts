@@ -1,0 +1,84 @@
+// Options that several `store` commands share, and how their values are read.
+import { TrunklineError } from "@trunkline/core";
+import { type Command, Option } from "commander";
+
+/** Values of an option that may be repeated. */
+export type Repeated = readonly string[] | undefined;
+
+/** Options that narrow search, grep and list alike. */
+export interface FilterOptions {
+  collection?: string;
+  snapshot?: string;
+  tag?: Repeated;
+  matchAllTags?: boolean;
+  metadata?: Repeated;
+  session?: string;
+}
+
+/** The filters under the names that the store has for them. */
+export function filterParams({ collection, snapshot, tag, matchAllTags, metadata, session }: FilterOptions) {
+  return { collection, snapshot, tags: tag, match_all_tags: matchAllTags, metadata, session };
+}
+
+/** An option that may be given several times. Not variadic: that would swallow the arguments after it. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, `${description} (may be repeated)`).argParser((value: string, earlier: Repeated) => [
+    ...(earlier ?? []),
+    value,
+  ]);
+}
+
+/** An option whose value is a whole number. */
+export function wholeNumberOption(flags: string, description: string, bounds: { from?: number; to?: number } = {}) {
+  const { from = 0, to = Number.MAX_SAFE_INTEGER } = bounds;
+  const option = new Option(flags, description);
+  return option.argParser((text: string) => {
+    const value = text.trim() === "" ? Number.NaN : Number(text);
+    if (Number.isSafeInteger(value) && value >= from && value <= to) return value;
+    const range = bounds.to === undefined ? `of at least ${from}` : `from ${from} to ${to}`;
+    throw new TrunklineError("USAGE", `"${text}" is no value for ${option.long ?? flags}.`, {
+      hint: `Give a whole number ${range}.`,
+    });
+  });
+}
+
+/** `--store`, which works before and after the command's name. */
+export function storeOption(): Option {
+  return new Option("--store <path>", "the store's folder");
+}
+
+/** What `--store` says; the nearer one wins. */
+export function storePathOf(command: Command): string | undefined {
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    const { store } = at.opts<{ store?: string }>();
+    if (store !== undefined) return store;
+  }
+  return undefined;
+}
+
+/** The options that every `store` command ends with. */
+export function withCommonOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--format <format>", "how to print the result").choices(["text", "json"]).default("text"))
+    .option("--json", "the same as --format json")
+    .addOption(storeOption());
+}
+
+/** Adds the options that narrow what is looked at. */
+export function withFilters(command: Command): Command {
+  return command
+    .option("--collection <name>", "only this collection")
+    .option("--snapshot <id>", "the documents as they were in this snapshot (id or label)")
+    .addOption(repeatable("--tag <tag>", "only documents with this tag"))
+    .option("--match-all-tags", "with every --tag, not only one of them")
+    .addOption(repeatable("--metadata <key=value>", "only documents with this metadata"))
+    .option("--session <id>", "only documents of this session");
+}
+
+/** Adds the options that describe what is stored. */
+export function withDescription(command: Command): Command {
+  return command
+    .option("--collection <name>", "the collection it goes to", "default")
+    .addOption(repeatable("--tag <tag>", "a tag for each document"))
+    .addOption(repeatable("--metadata <key=value>", "metadata for each document"));
+}

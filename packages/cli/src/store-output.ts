@@ -1,0 +1,84 @@
+// How the store's answers are written: for a person at a terminal, or for whatever reads the pipe.
+import type { CommandContext } from "./context.js";
+import { printable } from "./printable.js";
+
+/** What every `store` command can be told. */
+export interface StoreOptions {
+  store: string | undefined;
+  json?: boolean;
+  format?: "text" | "json";
+}
+
+/** Whether the answer is wanted as JSON. */
+export function wantsJson({ json, format }: Pick<StoreOptions, "json" | "format">): boolean {
+  return json === true || format === "json";
+}
+
+/** The answer as one JSON document. */
+export function outJson(context: CommandContext, answer: unknown): void {
+  context.out(JSON.stringify(answer, null, 2));
+}
+
+/** A number of bytes, as people say it. */
+export function shownBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
+
+/** `1 file`, `2 files`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** A time to the minute, in the person's own zone. */
+export function shownTime(iso: string): string {
+  const time = new Date(iso);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}
+
+/** As much of a hash as tells contents apart, and as commands accept it. */
+export function shortHash(hash: string): string {
+  return hash.slice(0, 12);
+}
+
+/** Lines of stored text: as they are in a pipe; at a terminal nothing in them moves the cursor. Tabs stay. */
+export function shownText(text: string, isTerminal: boolean): string {
+  if (!isTerminal) return text;
+  return text.replace(/\r\n/g, "\n").replace(/[^\n\t]+/g, printable);
+}
+
+/** Marks parts of a line where the terminal shows colours; elsewhere the text stays as it is. */
+export interface Paint {
+  readonly isTerminal: boolean;
+  path(text: string): string;
+  line(text: string): string;
+  match(text: string): string;
+  added(text: string): string;
+  removed(text: string): string;
+  faint(text: string): string;
+}
+
+/** Colours as grep has them: on a terminal that is not dumb, unless `NO_COLOR` is set. */
+export function paintFor({ env }: Pick<CommandContext, "env">): Paint {
+  const isTerminal = process.stdout.isTTY === true;
+  const colours = isTerminal && env.TERM !== "dumb" && !env.NO_COLOR;
+  const paint = (code: string) => (text: string) => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
+  return {
+    isTerminal,
+    path: paint("35"),
+    line: paint("32"),
+    match: paint("1;31"),
+    added: paint("32"),
+    removed: paint("31"),
+    faint: paint("2"),
+  };
+}

@@ -1,0 +1,88 @@
+// Where the store lives, and opening it. The package is loaded here and nowhere else, so that no other command waits for it.
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { abortError, TrunklineError } from "@trunkline/core";
+import type { Store, StoreCallOptions } from "@trunkline/store";
+import type { CommandContext } from "./context.js";
+import { printable } from "./printable.js";
+import { ProgressLine } from "./progress-line.js";
+import { shownBytes } from "./store-output.js";
+
+/** The store's folder: the one given, that of the environment, the project's where it has one, else the user's own. */
+export function storeFolder(context: Pick<CommandContext, "cwd" | "env" | "home">, given: string | undefined): string {
+  const { cwd, env, home } = context;
+  const named = given ?? (env.TRUNKLINE_STORE || undefined);
+  if (named !== undefined) return resolve(cwd, named);
+  const project = join(cwd, ".trunkline", "store");
+  return isFolder(project) ? project : join(home, "store");
+}
+
+/** A store that a command works with. */
+export interface OpenedStore extends AsyncDisposable {
+  readonly store: Store;
+  readonly folder: string;
+  /** What every call is given: Ctrl-C, and progress on one line of the terminal. */
+  calling(what: string, options?: { unit?: "bytes" }): StoreCallOptions & { signal: AbortSignal };
+  /** Waits until what was written can be found in every way. */
+  indexed(): Promise<void>;
+  /** Takes the progress line away: something else is about to be written. */
+  clearProgress(): void;
+}
+
+/** Opens the store; it is made on first use unless the command only makes sense on one that is there. */
+export async function openCommandStore(
+  context: CommandContext,
+  options: { store: string | undefined; mustExist?: boolean },
+): Promise<OpenedStore> {
+  const { cwd, logger, signal, redactor } = context;
+  const folder = storeFolder(context, options.store);
+  if (options.mustExist && !isFolder(folder)) {
+    throw new TrunklineError("NOT_FOUND", `There is no store in ${folder}.`, {
+      hint: "Name another with --store, or make one: trunkline store add <path>",
+    });
+  }
+  const { openStore } = await import("@trunkline/store");
+  const store = await openStore({ path: folder, cwd, logger, signal });
+  const line =
+    process.stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(process.stderr) : undefined;
+  const show = (text: string) => line?.update(redactor.text(printable(text)));
+  return {
+    store,
+    folder,
+    calling: (what, { unit } = {}) => ({
+      signal,
+      onProgress: ({ progress, total, message }) => {
+        const shown = unit === "bytes" ? shownBytes : String;
+        const count = total === undefined ? shown(progress) : `${shown(progress)}/${shown(total)}`;
+        show(`${what} ${count}${message === undefined ? "" : ` ${message}`}`);
+      },
+    }),
+    indexed: async () => {
+      show("indexing; what was added is safe");
+      await untilAborted(store.indexed(), signal);
+    },
+    clearProgress: () => line?.clear(),
+    [Symbol.asyncDispose]: async () => {
+      line?.clear();
+      await store.close();
+    },
+  };
+}
+
+async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(abortError(signal, "Indexing"));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

@@ -1,0 +1,224 @@
+// The embedded model behind the `Embedder` port. The work is done in a worker thread; here is the queue in front of it.
+import { stat } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import {
+  abortable,
+  abortError,
+  type Embedder,
+  type Logger,
+  messageOf,
+  silentLogger,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
+import type { FromWorker, ToWorker, WorkerSetup } from "./inference/messages.js";
+import { DEFAULT_MODEL, type ModelFacts, modelFacts, vectorModelName } from "./models.js";
+import { filesOf, modelFolder } from "./weights/model-folder.js";
+
+/** How the embedded model is opened. */
+export interface EmbedderOptions {
+  /** Trunkline's folder, with the weights in `<home>/models`. */
+  home: string;
+  /** Default `minilm`. */
+  model?: string | undefined;
+  /** How many cores one text may use. Default: all, but no more than 4; more gain nothing on texts this short. */
+  threads?: number | undefined;
+  logger?: Logger | undefined;
+  /** Stops the opening; each `embed` has a signal of its own. */
+  signal?: AbortSignal | undefined;
+}
+
+/** An embedder that is closed by its owner. */
+export interface LocalEmbedder extends Embedder {
+  /** Ends the worker; what is still waiting is rejected with `CLOSED`. Idempotent. */
+  close(): Promise<void>;
+}
+
+const PULL_HINT = "Run: trunkline models pull";
+const MAX_THREADS = 4;
+/** From the sources as well as from the build: a worker thread can only run what is built. */
+const WORKER_FILE = new URL("../dist/inference/worker.js", import.meta.url);
+
+/** Opens the embedded model. Rejects with `NOT_FOUND` where its weights were not pulled; it downloads nothing. */
+export async function createEmbedder(options: EmbedderOptions): Promise<LocalEmbedder> {
+  const { home, signal, logger = silentLogger } = options;
+  const facts = modelFacts(options.model ?? DEFAULT_MODEL);
+  if (signal?.aborted) throw abortError(signal, "Opening the model");
+  const folder = modelFolder(home, facts.name);
+  await requireFiles(facts, folder);
+  const pinned = ({ name, sha256 }: { name: string; sha256: string }) => ({ path: join(folder, name), sha256 });
+  const started = performance.now();
+  const embedder = new WorkerEmbedder(facts, {
+    weights: pinned(facts.weights),
+    tokenizer: pinned(facts.tokenizer),
+    dimensions: facts.dimensions,
+    maxTokens: facts.maxTokens,
+    threads: options.threads ?? Math.min(availableParallelism(), MAX_THREADS),
+  });
+  try {
+    await (signal === undefined ? embedder.opened : abortable(signal, embedder.opened));
+  } catch (error) {
+    await embedder.close();
+    if (signal?.aborted) throw abortError(signal, "Opening the model");
+    throw error;
+  }
+  logger.debug("model opened", { model: embedder.model, tookMs: Math.round(performance.now() - started) });
+  return embedder;
+}
+
+async function requireFiles(facts: ModelFacts, folder: string): Promise<void> {
+  for (const { name } of filesOf(facts)) {
+    try {
+      await stat(join(folder, name));
+    } catch (error) {
+      if (!["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) throw error;
+      throw new TrunklineError("NOT_FOUND", `The model "${facts.name}" is not there.`, {
+        cause: error,
+        hint: PULL_HINT,
+        data: { model: facts.name, path: folder },
+      });
+    }
+  }
+}
+
+/** One call of `embed`, and how far it has come. */
+interface Request {
+  readonly texts: readonly string[];
+  readonly vectors: Float32Array[];
+  /** Its caller waits no longer. */
+  givenUp: boolean;
+  resolve(vectors: readonly Float32Array[]): void;
+  reject(error: unknown): void;
+}
+
+class WorkerEmbedder implements LocalEmbedder {
+  readonly model: string;
+  readonly dimensions: number;
+  /** Settled when the weights are loaded or could not be. */
+  readonly opened: Promise<void>;
+  readonly #worker: Worker;
+  readonly #exited: Promise<void>;
+  /** Requests with texts left, the next one first. They take turns, so that a query does not wait for a long list. */
+  #waiting: Request[] = [];
+  /** The request whose text the worker has now. It may have been given up meanwhile. */
+  #running: { id: number; request: Request } | undefined;
+  #lastId = 0;
+  #ended: TrunklineError | undefined;
+
+  constructor(facts: ModelFacts, setup: WorkerSetup) {
+    this.model = vectorModelName(facts);
+    this.dimensions = facts.dimensions;
+    this.#worker = new Worker(WORKER_FILE, { workerData: setup, name: "trunkline-embed" });
+    this.opened = new Promise((resolve, reject) => {
+      this.#worker.on("message", (message: FromWorker) => {
+        if (message.type === "ready") resolve();
+        else if (message.type === "failed") {
+          const error = openingError(facts, message);
+          this.#end(error);
+          reject(error);
+        } else this.#settle(message);
+      });
+      this.#worker.once("error", (cause) => {
+        const error = new TrunklineError("INTERNAL", `The model's worker failed: ${messageOf(cause)}`, { cause });
+        this.#end(error);
+        reject(error);
+      });
+      this.#worker.once("exit", () => {
+        const error = new TrunklineError("INTERNAL", "The model's worker ended.");
+        this.#end(error);
+        reject(error);
+      });
+    });
+    // Whoever opens waits for it; a failure after that has nobody to wait for it.
+    this.opened.catch(() => {});
+    this.#exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
+  }
+
+  async embed(texts: readonly string[], options: { signal?: AbortSignal } = {}): Promise<readonly Float32Array[]> {
+    const { signal } = options;
+    if (signal?.aborted) throw abortError(signal, "Embedding");
+    if (this.#ended) throw this.#ended;
+    if (texts.length === 0) return [];
+    const { promise: answered, resolve, reject } = withResolvers<readonly Float32Array[]>();
+    const request: Request = { texts: [...texts], vectors: [], givenUp: false, resolve, reject };
+    this.#waiting.push(request);
+    this.#next();
+    if (signal === undefined) return await answered;
+    try {
+      return await abortable(signal, answered);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      // The text that the worker has now is finished, which takes milliseconds; the others are never sent.
+      request.givenUp = true;
+      throw abortError(signal, "Embedding");
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#end(new TrunklineError("CLOSED", "The embedder was closed."));
+    this.#post({ type: "close" });
+    await this.#exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #post(message: ToWorker): void {
+    this.#worker.postMessage(message);
+  }
+
+  #next(): void {
+    if (this.#running || this.#ended) return;
+    let request = this.#waiting.shift();
+    while (request?.givenUp) request = this.#waiting.shift();
+    if (request === undefined) return;
+    this.#running = { id: ++this.#lastId, request };
+    this.#post({ type: "embed", id: this.#lastId, text: request.texts[request.vectors.length] ?? "" });
+  }
+
+  #settle(message: Extract<FromWorker, { id: number }>): void {
+    if (this.#running?.id !== message.id) return;
+    const { request } = this.#running;
+    this.#running = undefined;
+    if (message.type === "error") {
+      request.reject(new TrunklineError("INTERNAL", `The model could not embed a text: ${message.reason}`));
+    } else {
+      request.vectors.push(message.vector);
+      if (request.vectors.length === request.texts.length) request.resolve(request.vectors);
+      else this.#waiting.push(request);
+    }
+    this.#next();
+  }
+
+  /** Nothing is taken any more; the first reason stays. */
+  #end(reason: TrunklineError): void {
+    if (this.#ended) return;
+    this.#ended = reason;
+    this.#running?.request.reject(reason);
+    for (const request of this.#waiting) request.reject(reason);
+    this.#running = undefined;
+    this.#waiting = [];
+  }
+}
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+function withResolvers<T>(): { promise: Promise<T>; resolve(value: T): void; reject(error: unknown): void } {
+  let settle: { resolve(value: T): void; reject(error: unknown): void } | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  // The executor has run by now.
+  return { promise, ...(settle as NonNullable<typeof settle>) };
+}
+
+function openingError(facts: ModelFacts, failed: Extract<FromWorker, { type: "failed" }>): TrunklineError {
+  return new TrunklineError("IO", `The model "${facts.name}" could not be opened: ${failed.reason}`, {
+    hint: failed.damaged
+      ? `${PULL_HINT}, which replaces the damaged file.`
+      : "`trunkline models list` checks its files.",
+    data: { model: facts.name },
+  });
+}

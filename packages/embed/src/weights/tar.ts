@@ -1,0 +1,128 @@
+// Reads a tar archive as it streams by: enough of the format for what npm packs.
+import { TrunklineError } from "@trunkline/core";
+
+/** A regular file in an archive. */
+export interface TarEntry {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** The bytes, once. What is not read is passed over when the next entry is asked for. */
+  readonly body: AsyncIterable<Buffer>;
+}
+
+const BLOCK = 512;
+/** Long names and attributes are small; anything larger is not an archive of npm's. */
+const MAX_ATTRIBUTES_BYTES = 1024 * 1024;
+
+/** The regular files of an archive, in order. Throws `PROTOCOL` where it is damaged or cut off. */
+export async function* tarEntries(archive: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
+  await using source = new ByteSource(archive);
+  let longPath: string | undefined;
+  for (;;) {
+    const header = await source.read(BLOCK);
+    // Two blocks of zeros end an archive; the first says enough.
+    if (header.every((byte) => byte === 0)) return;
+    checkHeader(header);
+    const sizeBytes = octal(header, 124, 12);
+    const padding = (BLOCK - (sizeBytes % BLOCK)) % BLOCK;
+    const type = String.fromCharCode(header[156] ?? 0);
+    if (type === "x" || type === "L") {
+      if (sizeBytes > MAX_ATTRIBUTES_BYTES) throw damaged("an entry's attributes are too large");
+      const attributes = (await source.read(sizeBytes)).toString("utf8");
+      await source.skip(padding);
+      longPath = type === "L" ? attributes.replace(/\0.*$/s, "") : (paxPath(attributes) ?? longPath);
+      continue;
+    }
+    const body = source.take(sizeBytes);
+    if (type === "0" || type === "\0") yield { path: longPath ?? pathOf(header), sizeBytes, body };
+    for await (const _ of body) {
+      // Whatever the reader left of it.
+    }
+    await source.skip(padding);
+    longPath = undefined;
+  }
+}
+
+/** A stream of buffers, read by the number of bytes. */
+class ByteSource implements AsyncDisposable {
+  readonly #iterator: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(stream: AsyncIterable<Buffer>) {
+    this.#iterator = stream[Symbol.asyncIterator]();
+  }
+
+  /** Lets the stream go when the reader has seen enough. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#iterator.return?.();
+  }
+
+  /** The next bytes, at most `limit` of them and at least one. */
+  async #next(limit: number): Promise<Buffer> {
+    while (this.#rest.length === 0) {
+      const { done, value } = await this.#iterator.next();
+      if (done) throw damaged("it ends too early");
+      this.#rest = value;
+    }
+    const taken = this.#rest.subarray(0, limit);
+    this.#rest = this.#rest.subarray(taken.length);
+    return taken;
+  }
+
+  async read(count: number): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    for await (const part of this.take(count)) parts.push(part);
+    return Buffer.concat(parts);
+  }
+
+  async skip(count: number): Promise<void> {
+    await this.read(count);
+  }
+
+  /** The next `count` bytes as they come. It can be left and taken up again. */
+  take(count: number): AsyncIterable<Buffer> {
+    let left = count;
+    const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
+      if (left === 0) return { done: true, value: undefined };
+      const value = await this.#next(left);
+      left -= value.length;
+      return { done: false, value };
+    };
+    return { [Symbol.asyncIterator]: () => ({ next }) };
+  }
+}
+
+function checkHeader(header: Buffer): void {
+  const stated = octal(header, 148, 8);
+  // The sum counts its own field as spaces.
+  let sum = 8 * 0x20;
+  for (const [index, byte] of header.entries()) if (index < 148 || index >= 156) sum += byte;
+  if (sum !== stated) throw damaged("the checksum of an entry is wrong");
+}
+
+function octal(header: Buffer, from: number, length: number): number {
+  const digits = text(header, from, length).trim();
+  if (/^[0-7]+$/.test(digits)) return Number.parseInt(digits, 8);
+  throw damaged("a number in an entry is not one");
+}
+
+function text(header: Buffer, from: number, length: number): string {
+  return header
+    .subarray(from, from + length)
+    .toString("utf8")
+    .replace(/\0.*$/s, "");
+}
+
+function pathOf(header: Buffer): string {
+  const prefix = text(header, 257, 5) === "ustar" ? text(header, 345, 155) : "";
+  const name = text(header, 0, 100);
+  return prefix === "" ? name : `${prefix}/${name}`;
+}
+
+/** Each line of the attributes is its own length, a key and a value. */
+function paxPath(attributes: string): string | undefined {
+  return /^\d+ path=(.*)$/m.exec(attributes)?.[1];
+}
+
+function damaged(reason: string): TrunklineError {
+  return new TrunklineError("PROTOCOL", `The archive is damaged: ${reason}.`);
+}
