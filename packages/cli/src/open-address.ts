@@ -35,3 +35,10 @@ export async function openAddress(address: URL, signal: AbortSignal): Promise<bo
     settled.abort();
   }
 }
+
+/** Whether a browser opened from here would be seen: not over SSH, and on Linux not without a display. */
+export function hasDisplay(env: Readonly<NodeJS.ProcessEnv>): boolean {
+  if (env.SSH_CONNECTION !== undefined || env.SSH_TTY !== undefined) return false;
+  if (process.platform === "darwin" || process.platform === "win32") return true;
+  return env.DISPLAY !== undefined || env.WAYLAND_DISPLAY !== undefined;
+}

@@ -3,8 +3,8 @@ import { createInterface } from "node:readline";
 import type { SignInRequest } from "@trunkline/client";
 import { isTrunklineError } from "@trunkline/core";
 import { isAtTerminal } from "./ask.js";
-import { openBrowser } from "./browser.js";
 import type { CommandContext } from "./context.js";
+import { hasDisplay, openAddress } from "./open-address.js";
 import { printable } from "./printable.js";
 
 /** Asks the person to sign in. At a terminal, the end of input is a no. */
@@ -18,7 +18,8 @@ export async function askToSignIn(
   context.note(`To sign in to "${printable(server)}", open this address of ${new URL(url).host}:`);
   // Not redacted: a client id that came from a variable is part of the address.
   process.stderr.write(`\n  ${printable(url)}\n\n`);
-  if (atTerminal && options.browser) openBrowser(context, url);
+  // Not awaited, for nothing depends on it: the address is on the screen.
+  if (atTerminal && options.browser && hasDisplay(context.env)) void openAddress(new URL(url), context.signal);
   context.note(
     "Waiting for the browser to come back. If it cannot reach this machine, copy the address that it ends at,",
   );
