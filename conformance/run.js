@@ -3,7 +3,7 @@
 //   --side client|server     one side only
 //   --requirements <rev>     one requirement set only
 //   --scenario <name>        one scenario, in each set that has it
-//   --suite all              everything the suite has, reported and not judged
+//   --suite all              everything the suite has; of the server it is reported and not judged
 //   --update                 write baseline.json anew
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -98,7 +98,7 @@ async function main({ sides, sets, scenario, update }, signal) {
   }
   if (verdicts.length === 0) throw new Error(`No requirement set has a scenario "${scenario}".`);
   if (update) await writeFile(BASELINE, `${JSON.stringify(baseline, null, 2)}\n`);
-  return await report(verdicts, sets.includes("all"));
+  return await report(verdicts);
 }
 
 /**
@@ -121,28 +121,29 @@ async function run(side, set, options) {
 /**
  * Prints what there is to know. True where everything is as it should be.
  * @param {readonly Verdict[]} verdicts
- * @param {boolean} unjudged
  */
-async function report(verdicts, unjudged) {
-  if (unjudged) {
-    for (const { side, reports } of verdicts)
-      console.log(
-        `${side} failed: ${
-          reports
-            .filter(hasFailed)
-            .map(({ scenario }) => scenario)
-            .join(", ") || "none"
-        }`,
-      );
-    console.log(`\n${table(verdicts.map((verdict) => ({ ...verdict, unexpected: [], complaints: [] })))}`);
-    return true;
+async function report(verdicts) {
+  const judged = verdicts.map((verdict) =>
+    isJudged(verdict) ? verdict : { ...verdict, unexpected: [], complaints: [] },
+  );
+  for (const { side, reports } of verdicts.filter((verdict) => !isJudged(verdict))) {
+    const failed = reports.filter(hasFailed).map(({ scenario }) => scenario);
+    console.log(`${side} failed: ${failed.join(", ") || "none"}`);
   }
-  for (const { side, set, unexpected, complaints } of verdicts) {
+  for (const { side, set, unexpected, complaints } of judged) {
     for (const failure of unexpected) console.log(await describe(`${side} ${set}`, failure));
     for (const complaint of complaints) console.log(`${side} ${set}: ${complaint}`);
   }
-  console.log(`\n${table(verdicts)}`);
-  return verdicts.every(({ unexpected, complaints }) => unexpected.length + complaints.length === 0);
+  console.log(`\n${table(judged)}`);
+  return judged.every(({ unexpected, complaints }) => unexpected.length + complaints.length === 0);
+}
+
+/**
+ * Everything the suite has is more than a server with one tool can be judged by.
+ * @param {Verdict} verdict
+ */
+function isJudged({ side, set }) {
+  return set !== "all" || side === "client";
 }
 
 /**
