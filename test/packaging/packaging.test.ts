@@ -14,7 +14,7 @@ const base = mkdtempSync(join(tmpdir(), "trunkline-packaging-"));
 const hello = join(root, "test", "servers", "hello.js");
 const INSTALL_TIMEOUT_MS = 180_000;
 /** The store's native modules may have to be compiled. */
-const NATIVE_INSTALL_TIMEOUT_MS = 420_000;
+const NATIVE_INSTALL_TIMEOUT_MS = 900_000;
 
 /** The tarball of a package folder. */
 const tarballs = new Map<string, string>();
