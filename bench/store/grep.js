@@ -1,11 +1,12 @@
-// grep over files against ripgrep on the same files, without any index: what matching itself costs. Both count matching
-// lines; ripgrep has two threads, as grep has. `node bench/store/grep.js [--files 4000] [--rounds 5] [--folder <dir>]`
+// grep against ripgrep on the same files: over files, without any index, which is what matching itself costs; and over a
+// store that holds the files, with its index. All count matching lines; ripgrep has two threads, as grep has. `node bench/store/grep.js [--files 4000] [--rounds 5] [--folder <dir>]`
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { GrepPool, grep } from "../../packages/store/dist/grep/index.js";
+import { openStore } from "../../packages/store/dist/index.js";
 import { median, report, timeMs } from "../report.js";
 
 const { values } = parseArgs({
@@ -46,13 +47,16 @@ const module = new URL("../../packages/store/test/grep/disk-reader.js", import.m
 const readers = new GrepPool({ threads: 2, reader: { module, data: { folder } } });
 const oneReader = new GrepPool({ threads: 1, reader: { module, data: { folder } } });
 const matchers = new GrepPool({ threads: 2 });
+const storeFolder = mkdtempSync(join(tmpdir(), "trunkline-bench-grep-store-"));
+const store = await openStore({ path: storeFolder, cwd: folder });
+await addAll();
 
 /** @type {import("../report.js").Row[]} */
 const rows = [{ what: `${names.length} files`, figure: bytes / 2 ** 20, unit: "MiB" }];
 for (const [kind, pattern] of PATTERNS) {
   if (pattern === undefined) continue;
-  /** @type {Record<"rg" | "disk" | "one" | "memory", number[]>} */
-  const times = { rg: [], disk: [], one: [], memory: [] };
+  /** @type {Record<"rg" | "disk" | "one" | "memory" | "store", number[]>} */
+  const times = { rg: [], disk: [], one: [], memory: [], store: [] };
   /** @type {Set<number>} */
   const totals = new Set();
   const limits = { budgetMs: 120_000 };
@@ -68,6 +72,7 @@ for (const [kind, pattern] of PATTERNS) {
     times.memory.push(
       await timeMs(async () => totals.add(totalOf(await grep(params, { source: inMemory, pool: matchers, limits })))),
     );
+    times.store.push(await timeMs(async () => totals.add(totalOf(await store.grep(params)))));
   }
   if (totals.size !== 1) throw new Error(`${pattern}: rg and grep differ: ${[...totals].join(", ")}`);
   const rg = median(times.rg);
@@ -77,14 +82,24 @@ for (const [kind, pattern] of PATTERNS) {
     ["disk", "threads read"],
     ["one", "one thread reads"],
     ["memory", "main thread hands over"],
+    ["store", "store.grep"],
   ])) {
     const figure = median(times[how]);
     rows.push({ what: `${kind}: ${name}`, figure, unit: "ms", beside, ratio: figure / rg });
   }
 }
-await Promise.all([readers.close(), oneReader.close(), matchers.close()]);
+await Promise.all([readers.close(), oneReader.close(), matchers.close(), store.close()]);
+rmSync(storeFolder, { recursive: true, force: true });
 if (made !== undefined) rmSync(made, { recursive: true, force: true });
 report("grep", rows);
+
+/** Everything that ripgrep sees; .gitignore would leave some of it out of a folder. */
+async function addAll() {
+  for (let index = 0; index < names.length; index += 1000) {
+    await store.add({ paths: names.slice(index, index + 1000) });
+  }
+  await store.indexed();
+}
 
 /** @param {readonly import("../../packages/store/dist/grep/index.js").GrepDocument[]} all */
 function sourceOf(all) {

@@ -36,6 +36,7 @@ function collect(folder, found) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (found.length >= wanted) break;
     const path = join(folder, entry.name);
+    if (entry.name.startsWith(".")) continue;
     if (entry.isDirectory()) collect(path, found);
     else if (entry.isFile() && /\.(m?[jt]s|md|json)$/.test(entry.name) && statSync(path).size < 200_000)
       found.push(path);

@@ -1,5 +1,50 @@
-/**
- * The embedded content store. Its place in the workspace, its layer rules and its port (`ContentStore` in core) are
- * fixed; it has no public names yet.
- */
-export {};
+/** The embedded content store: one folder, several processes, everything off the main thread. */
+export { asContentStore } from "./content-store.js";
+export type { GrepMatch, GrepResult } from "./grep/index.js";
+export { RESULTS_COLLECTION } from "./names.js";
+export { type OpenStoreOptions, openStore, Store } from "./store.js";
+export type {
+  AddParams,
+  AddResult,
+  CollectionInfo,
+  DeleteParams,
+  DeleteResult,
+  DiffParams,
+  DiffResult,
+  DocumentInfo,
+  DownloadParams,
+  DownloadResult,
+  FileProblem,
+  FilterParams,
+  GcResult,
+  GetParams,
+  GetResult,
+  GraphEdgeInfo,
+  GraphNodeInfo,
+  GraphParams,
+  GraphResult,
+  GrepParams,
+  ImportResult,
+  ListParams,
+  ListResult,
+  MetadataParam,
+  PinTarget,
+  RelatedDocuments,
+  RepairResult,
+  RestoreParams,
+  RestoreResult,
+  SearchHit,
+  SearchParams,
+  SearchResult,
+  SessionSummary,
+  SnapshotInfo,
+  StartParams,
+  StatusParams,
+  StatusResult,
+  StoreCallOptions,
+  UpdateParams,
+  VerifyProblem,
+  VerifyResult,
+  VersionInfo,
+  WatchParams,
+} from "./types.js";

@@ -1,0 +1,2 @@
+// What `npm run bench -- store` runs.
+import "./ingest.js";

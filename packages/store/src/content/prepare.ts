@@ -1,0 +1,88 @@
+// From bytes to what is stored: content id, chunks, compression, text. No I/O; runs in whichever thread has the bytes.
+import { createHash } from "node:crypto";
+// The wasm build has one instance for each thread. The native one shares its state among them: two threads at a time made
+// it fail and crash.
+import { compress, decompress } from "@cloudpss/zstd/wasm";
+import { TrunklineError } from "@trunkline/core";
+import { cutPoint, MAX_CHUNK_BYTES } from "./chunker.js";
+import { type ContentType, contentTypeOf, type IndexText, indexTextOf } from "./text.js";
+
+/** How a chunk's bytes are kept: as they are, or as a zstd frame. The numbers are part of the format. */
+export const CODEC = { raw: 0, zstd: 1 } as const;
+
+const ZSTD_LEVEL = 3;
+const MIN_COMPRESSED_BYTES = 64;
+
+/** One chunk, ready to be stored. `data` is absent where the store is believed to hold it. */
+export interface PreparedChunk {
+  readonly hash: string;
+  readonly size: number;
+  readonly codec: number;
+  readonly data: Uint8Array | undefined;
+}
+
+/** One content, ready to be stored. */
+export interface PreparedContent {
+  readonly hash: string;
+  readonly size: number;
+  readonly type: ContentType;
+  readonly chunks: readonly PreparedChunk[];
+  readonly text: IndexText | undefined;
+}
+
+/** Asks whether a chunk is stored, so that it need not be compressed and sent again. */
+export type IsStored = (hash: string) => boolean;
+
+/** SHA-256 in hex digits. */
+export function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Prepares content that is in memory. */
+export function prepareContent(bytes: Uint8Array, isStored: IsStored, hash = sha256(bytes)): PreparedContent {
+  const type = contentTypeOf(bytes);
+  const chunks: PreparedChunk[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = cutPoint(bytes, start, bytes.length);
+    const whole = start === 0 && end === bytes.length;
+    chunks.push(prepareChunk(whole ? bytes : bytes.subarray(start, end), isStored, whole ? hash : undefined));
+    start = end;
+  }
+  return { hash, size: bytes.length, type, chunks, text: type === "text" ? indexTextOf(bytes) : undefined };
+}
+
+/** Prepares one chunk; `hash` where it is known already. */
+export function prepareChunk(bytes: Uint8Array, isStored: IsStored, hash = sha256(bytes)): PreparedChunk {
+  if (isStored(hash)) return { hash, size: bytes.length, codec: CODEC.raw, data: undefined };
+  if (bytes.length >= MIN_COMPRESSED_BYTES) {
+    const compressed = compress(bytes, ZSTD_LEVEL);
+    if (compressed.length < bytes.length * 0.95) {
+      return { hash, size: bytes.length, codec: CODEC.zstd, data: compressed };
+    }
+  }
+  return { hash, size: bytes.length, codec: CODEC.raw, data: bytes };
+}
+
+/** The bytes of a stored chunk, checked against size and hash. Throws `IO` with `data.chunk` where they do not match. */
+export function openChunk(stored: { hash: string; size: number; codec: number; data: Uint8Array }): Uint8Array {
+  const bytes = decodeChunk(stored);
+  if (bytes === undefined || bytes.length !== stored.size || sha256(bytes) !== stored.hash) {
+    throw new TrunklineError("IO", `Chunk ${stored.hash} is damaged: its bytes do not match its hash.`, {
+      hint: "Run trunkline store verify to see what else is affected, and add the files again.",
+      data: { damaged: true, chunk: stored.hash },
+    });
+  }
+  return bytes;
+}
+
+function decodeChunk({ codec, data, size }: { codec: number; data: Uint8Array; size: number }): Uint8Array | undefined {
+  if (codec === CODEC.raw) return data;
+  // A damaged frame header could ask for any amount of memory; no chunk is longer than the maximum.
+  if (codec !== CODEC.zstd || size > MAX_CHUNK_BYTES) return undefined;
+  try {
+    return decompress(data);
+  } catch {
+    // The library throws plain errors for every kind of damage; the caller reports the chunk.
+    return undefined;
+  }
+}

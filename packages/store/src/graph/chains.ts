@@ -1,0 +1,145 @@
+// Expressions and types as chains of names: `this.hub.servers()` is `["this", "hub", "servers", "()"]`. An empty first
+// name stands for an expression that has no name, such as a literal.
+import type { Node } from "./parser.js";
+import { CALL_STEP } from "./types.js";
+
+/** How a grammar writes what chains are made of. Fields are those of tree-sitter. */
+export interface ChainGrammar {
+  /** Matches the text of a chain without calls; what it matches is split at `separator`. */
+  readonly plain: RegExp;
+  readonly separator: RegExp;
+  /** Node type → the fields of what is on the left and of the name on the right. */
+  readonly members: Readonly<Record<string, readonly [string, string]>>;
+  /** Node type → the field of what is called. Where the call itself has a receiver and a name, both. */
+  readonly calls: Readonly<Record<string, string | readonly [string, string]>>;
+  /** Node type → the field of the class; `""` means the first named child that is not a keyword. */
+  readonly creations: Readonly<Record<string, string>>;
+  /** Node types that change nothing: the first named child stands for them. */
+  readonly wrappers: ReadonlySet<string>;
+}
+
+const MAX_STEPS = 12;
+
+/** A chain; undefined where it has no name at its end. */
+export type Chain = readonly string[];
+
+/** The chain of an expression. What cannot be read as one has an empty root. */
+export function chainOf(node: Node, text: string, grammar: ChainGrammar): Chain {
+  const steps: string[] = [];
+  let current: Node | null = node;
+  while (current !== null && steps.length < MAX_STEPS) {
+    const source = text.slice(current.startIndex, current.endIndex);
+    if (source.length < 200 && grammar.plain.test(source)) {
+      steps.push(
+        ...source
+          .split(grammar.separator)
+          .filter((part) => part !== "")
+          .reverse(),
+      );
+      return steps.reverse();
+    }
+    const type: string = current.type;
+    const member = grammar.members[type];
+    if (member !== undefined) {
+      const name = current.childForFieldName(member[1]);
+      if (name === null) break;
+      steps.push(...lastNames(text.slice(name.startIndex, name.endIndex), grammar).reverse());
+      current = current.childForFieldName(member[0]);
+      continue;
+    }
+    const call = grammar.calls[type];
+    if (call !== undefined) {
+      steps.push(CALL_STEP);
+      if (typeof call === "string") current = current.childForFieldName(call);
+      else {
+        const name = current.childForFieldName(call[1]);
+        if (name === null) break;
+        steps.push(text.slice(name.startIndex, name.endIndex));
+        current = current.childForFieldName(call[0]);
+        if (current === null) return steps.reverse();
+      }
+      continue;
+    }
+    const creation = grammar.creations[type];
+    if (creation !== undefined) {
+      steps.push(CALL_STEP);
+      const made: Node | null = creation === "" ? current.firstNamedChild : current.childForFieldName(creation);
+      const name = made === null ? undefined : typeChain(text.slice(made.startIndex, made.endIndex), grammar);
+      if (name === undefined) break;
+      steps.push(...[...name].reverse());
+      return steps.reverse();
+    }
+    if (!grammar.wrappers.has(type)) break;
+    current = current.firstNamedChild;
+  }
+  steps.push("");
+  return steps.reverse();
+}
+
+function lastNames(source: string, grammar: ChainGrammar): string[] {
+  if (grammar.plain.test(source)) return source.split(grammar.separator).filter((part) => part !== "");
+  const bare = source.replace(/<[\s\S]*$/, "").trim();
+  return [/[\p{L}\p{N}_$]+$/u.exec(bare)?.[0] ?? bare.slice(0, 100)];
+}
+
+/** Types that stand for what is inside them when somebody calls a method on the value. */
+const TRANSPARENT = new Set([
+  "Promise",
+  "PromiseLike",
+  "Awaited",
+  "Readonly",
+  "Partial",
+  "Required",
+  "NonNullable",
+  "Optional",
+  "type",
+  "Awaitable",
+  "Coroutine",
+  "Final",
+  "ClassVar",
+  "Annotated",
+  "Box",
+  "Rc",
+  "Arc",
+  "unique_ptr",
+  "shared_ptr",
+]);
+
+/** The chain of a type as written; undefined for what is no single named type (a union, an array, a function). */
+export function typeChain(source: string, grammar: ChainGrammar): Chain | undefined {
+  let type = source.trim();
+  for (let round = 0; round < 6; round++) {
+    type = type
+      .replace(/^(?::|\?|->|readonly\b|const\b|struct\b|mut\b|dyn\b|&|\*|'\w+\s)\s*/, "")
+      .replace(/\s*(?:\*|&|\?)+$/, "")
+      .replace(/^(["'])([\w.]+)\1$/, "$2")
+      .trim();
+    const inUnion = type.split("|").map((part) => part.trim());
+    if (inUnion.length > 1) {
+      const named = inUnion.filter((part) => !/^(?:undefined|null|None|nil)$/.test(part));
+      if (named.length !== 1) return undefined;
+      type = named[0] ?? "";
+      continue;
+    }
+    if (type.length > 200) return undefined;
+    if (grammar.plain.test(type)) return type.split(grammar.separator).filter((part) => part !== "");
+    const generic = /^([\w$.:\\]+?)(?:::)?[<[]([\s\S]*)[>\]]$/.exec(type);
+    if (generic === null) continue;
+    const outer = generic[1] ?? "";
+    const lastName = outer.split(/[.:\\]+/).pop() ?? "";
+    type = TRANSPARENT.has(lastName) ? firstArgument(generic[2] ?? "") : outer;
+    if (!TRANSPARENT.has(lastName) && (generic[2] ?? "") === "") return undefined;
+  }
+  return undefined;
+}
+
+function firstArgument(args: string): string {
+  let depth = 0;
+  for (let index = 0; index < args.length; index++) {
+    const char = args[index];
+    if (char === "<" || char === "[" || char === "(") depth++;
+    else if (char === ">" || char === "]" || char === ")") depth--;
+    else if (char === "," && depth === 0) return args.slice(0, index);
+  }
+  return args;
+}

@@ -1,0 +1,117 @@
+// What one document says: its symbols, imports, exports, calls and links. Pure but for loading the grammar: the answer
+// depends on path and text alone.
+import { languageOf } from "./languages.js";
+import { hasGrammar, loadedParser, loadParser, parseSource } from "./parser.js";
+import { readConfig } from "./project-config.js";
+import { readProse } from "./prose.js";
+import { GraphReader } from "./reader.js";
+import { parsedText, rulesOf } from "./rules.js";
+import type { FileGraph, GraphLanguage, Incomplete } from "./types.js";
+
+/** What {@link extractGraph} is given. Folders in `path` are separated by `/`. */
+export interface ExtractInput {
+  readonly path: string;
+  readonly text: string;
+  /** Absent: told by the path, then by the first line. */
+  readonly language?: GraphLanguage;
+}
+
+/** Limits of {@link extractGraph}. */
+export interface ExtractLimits {
+  /** Longer texts are not parsed. Default: {@link DEFAULT_MAX_LENGTH}. */
+  readonly maxLength?: number;
+  /** Time for parsing and reading together. Default: {@link DEFAULT_TIME_MS}. */
+  readonly timeMs?: number;
+}
+
+/**
+ * UTF-16 units. What is longer was nearly always made by a program: a bundle, a table. Low enough that on a busy machine
+ * the length decides and not the time, so that the same text has the same graph.
+ */
+export const DEFAULT_MAX_LENGTH = 1024 * 1024;
+/** Milliseconds. */
+export const DEFAULT_TIME_MS = 10_000;
+
+const NOTHING = {
+  symbols: [],
+  edges: [],
+  imports: [],
+  exports: [],
+  links: [],
+  namespaces: [],
+  mentions: [],
+  syntaxErrors: false,
+} as const;
+
+/** Reads one document. Never fails because of what is in it: what could not be read is told by `incomplete`. */
+export async function extractGraph(input: ExtractInput, limits: ExtractLimits = {}): Promise<FileGraph> {
+  await loadGrammar(input.language ?? languageOf(input.path, input.text));
+  return extractGraphSync(input, limits);
+}
+
+/** Loads what {@link extractGraphSync} needs for a language. Prose and files without a language need nothing. */
+export async function loadGrammar(language: GraphLanguage | undefined): Promise<void> {
+  if (language !== undefined && hasGrammar(language)) await loadParser(language);
+}
+
+/** {@link extractGraph} for a language whose grammar is loaded, as an index needs it inside a transaction. */
+export function extractGraphSync(input: ExtractInput, limits: ExtractLimits = {}): FileGraph {
+  const { path, text } = input;
+  const language = input.language ?? languageOf(path, text);
+  const config = readConfig(path, text);
+  const empty = { ...NOTHING, path, language, ...(config === undefined ? {} : { config }) };
+  if (language === undefined) return empty;
+  if (looksBinary(text)) return incomplete(empty, "binary", "It does not look like text, so it was not parsed.");
+  const maxLength = limits.maxLength ?? DEFAULT_MAX_LENGTH;
+  if (text.length > maxLength) {
+    return incomplete(
+      empty,
+      "size",
+      `It has ${text.length} characters, more than the limit of ${maxLength}, so it was not parsed.`,
+    );
+  }
+  if (!hasGrammar(language)) return { ...empty, ...readProse(path, text, language) };
+  const parser = loadedParser(language);
+  const timeMs = limits.timeMs ?? DEFAULT_TIME_MS;
+  const deadline = performance.now() + timeMs;
+  const reader = new GraphReader({ path, text, language }, rulesOf(language));
+  const syntaxErrors = parseSource(parser, { text: parsedText(text, language), deadline }, (root) => {
+    reader.read(root, deadline);
+    return root.hasError;
+  });
+  if (syntaxErrors === undefined) return incomplete(empty, "time", `Parsing did not end within ${timeMs} ms.`);
+  return {
+    ...empty,
+    symbols: reader.symbols,
+    edges: reader.edges,
+    imports: reader.imports,
+    exports: reader.exports,
+    namespaces: [...reader.namespaces],
+    mentions: language === "csharp" || language === "java" ? mentionsOf(text) : [],
+    syntaxErrors,
+    ...(reader.incomplete === undefined ? {} : { incomplete: reader.incomplete }),
+  };
+}
+
+function incomplete(graph: FileGraph, reason: Incomplete["reason"], message: string): FileGraph {
+  return { ...graph, incomplete: { reason, message } };
+}
+
+/** NUL never occurs in source; many replacement characters mean that the bytes were no UTF-8. */
+function looksBinary(text: string): boolean {
+  const head = text.slice(0, 8192);
+  if (head.includes("\0")) return true;
+  let replaced = 0;
+  for (let at = head.indexOf("\ufffd"); at !== -1; at = head.indexOf("\ufffd", at + 1)) replaced++;
+  return replaced > 8 && replaced * 20 > head.length;
+}
+
+/** Type names by their capital letter: they tell which files of an imported namespace a file means. */
+function mentionsOf(text: string): string[] {
+  const names = new Set<string>();
+  for (const match of text.matchAll(/(?<![\w.])\p{Lu}[\p{L}\p{N}_]*/gu)) {
+    names.add(match[0]);
+    if (names.size >= 2_000) break;
+  }
+  return [...names];
+}

@@ -1,0 +1,61 @@
+/** The code graph: what one document says, what documents mean to each other, and how to walk it. */
+export {
+  DEFAULT_MAX_LENGTH,
+  DEFAULT_TIME_MS,
+  type ExtractInput,
+  type ExtractLimits,
+  extractGraph,
+  extractGraphSync,
+  loadGrammar,
+} from "./extract.js";
+export {
+  collectionKey,
+  contentKey,
+  externalKey,
+  fileKey,
+  type ParsedKey,
+  parseKey,
+  symbolKey,
+  tagKey,
+  typeOfKey,
+  versionKey,
+} from "./keys.js";
+export { languageOf } from "./languages.js";
+export { MemoryGraph } from "./memory-graph.js";
+export { toMermaid } from "./mermaid.js";
+export { releaseParsers } from "./parser.js";
+export { isConfigPath } from "./project-config.js";
+export { slugOf } from "./prose.js";
+export { type Affected, affectedBy, interfaceHash, providedKeys } from "./resolve/keys.js";
+export type { GraphSource } from "./resolve/lookup.js";
+export { type ResolvedFile, resolveFile } from "./resolve/resolve.js";
+export {
+  type GraphNode,
+  type Neighbours,
+  type NodeDescription,
+  parseRelation,
+  type Traversal,
+  type TraverseOptions,
+  traverse,
+} from "./traverse.js";
+export {
+  type FileEdge,
+  type FileGraph,
+  GRAPH_LANGUAGES,
+  type GraphEdge,
+  type GraphExport,
+  type GraphImport,
+  type GraphLanguage,
+  type GraphLink,
+  type GraphSymbol,
+  type ImportedName,
+  type ImportKind,
+  type Incomplete,
+  NODE_TYPES,
+  type NodeType,
+  type ProjectConfig,
+  RELATIONS,
+  type Reference,
+  type Relation,
+  type SymbolKind,
+} from "./types.js";

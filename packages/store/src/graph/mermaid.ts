@@ -1,0 +1,43 @@
+// A traversal as a Mermaid flowchart.
+import type { GraphNode, Traversal } from "./traverse.js";
+import type { NodeType } from "./types.js";
+
+/** The shape of each type of node; what is not listed is a rectangle. */
+const SHAPES: Partial<Record<NodeType, readonly [string, string]>> = {
+  file: ["[[", "]]"],
+  function: ["(", ")"],
+  method: ["(", ")"],
+  class: ["[", "]"],
+  external: ["{{", "}}"],
+  tag: ["([", "])"],
+  collection: ["[(", ")]"],
+};
+
+const MAX_LABEL = 80;
+
+/** The source of the chart. Edges to what is known by name only are dotted. */
+export function toMermaid(traversal: Pick<Traversal, "origin" | "nodes" | "edges">): string {
+  const ids = new Map<string, string>();
+  const lines = ["flowchart LR"];
+  const add = (node: Omit<GraphNode, "distance">) => {
+    if (ids.has(node.key)) return;
+    const id = `n${ids.size}`;
+    ids.set(node.key, id);
+    const [open, close] = SHAPES[node.type] ?? ["[", "]"];
+    lines.push(`  ${id}${open}"${label(node.name)}"${close}`);
+  };
+  add(traversal.origin);
+  for (const node of traversal.nodes) add(node);
+  for (const { from, to, relation, resolved } of traversal.edges) {
+    const [source, target] = [ids.get(from), ids.get(to)];
+    if (source === undefined || target === undefined) continue;
+    lines.push(`  ${source} ${resolved ? "-->" : "-.->"}|${relation}| ${target}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Inside quotes, Mermaid takes entities with `#` for what it would read as its own. */
+function label(name: string): string {
+  const short = name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name;
+  return short.replace(/[\s\p{C}]+/gu, " ").replace(/[#"<>&`\\[\]{}|]/g, (char) => `#${char.charCodeAt(0)};`);
+}

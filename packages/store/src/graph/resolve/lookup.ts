@@ -1,0 +1,95 @@
+// What resolution sees of the stored files, with a record of what it asked for.
+import { posix } from "node:path";
+import type { FileGraph, GraphSymbol, ProjectConfig } from "../types.js";
+import { pathLookup, stemLookup } from "./keys.js";
+
+/** The stored files, as resolution needs them. */
+export interface GraphSource {
+  /** What was extracted from a file. */
+  file(path: string): FileGraph | undefined;
+  /** Paths of the files that provide a key, in a fixed order. */
+  providers(key: string): readonly string[];
+}
+
+const symbolMaps = new WeakMap<FileGraph, ReadonlyMap<string, GraphSymbol>>();
+
+/** A file's symbols by their qualified names. */
+export function symbolsOf(file: FileGraph): ReadonlyMap<string, GraphSymbol> {
+  let map = symbolMaps.get(file);
+  if (map === undefined) {
+    map = new Map(file.symbols.map((symbol) => [symbol.qualifiedName, symbol]));
+    symbolMaps.set(file, map);
+  }
+  return map;
+}
+
+/** One resolution's view of a {@link GraphSource}. */
+export class Lookup {
+  readonly asked = new Set<string>();
+  readonly #source: GraphSource;
+  readonly #files = new Map<string, FileGraph | undefined>();
+  readonly #configs = new Map<string, readonly [string, FileGraph] | undefined>();
+
+  constructor(source: GraphSource, own: FileGraph) {
+    this.#source = source;
+    this.#files.set(own.path, own);
+  }
+
+  providers(key: string): readonly string[] {
+    this.asked.add(key);
+    return this.#source.providers(key);
+  }
+
+  /** A file that {@link providers} named. */
+  file(path: string): FileGraph | undefined {
+    if (!this.#files.has(path)) this.#files.set(path, this.#source.file(path));
+    return this.#files.get(path);
+  }
+
+  has(path: string): boolean {
+    return this.providers(pathLookup(path)).length > 0;
+  }
+
+  /** Files with this path but for the extension, and index files of this folder. */
+  stem(stem: string): readonly string[] {
+    return this.providers(stemLookup(stem));
+  }
+
+  /**
+   * The nearest of the named files in the folder or above it that says something. A file that is not there yet is not
+   * recorded: when it comes, all files below it are resolved again anyway.
+   */
+  nearest<K extends ProjectConfig["kind"]>(
+    folder: string,
+    names: readonly string[],
+  ): { readonly folder: string; readonly config: Extract<ProjectConfig, { kind: K }> } | undefined {
+    for (const current of foldersUp(folder)) {
+      for (const name of names) {
+        const found = this.config(posix.join(current, name));
+        // The names belong to one kind each.
+        if (found !== undefined) return { folder: current, config: found as Extract<ProjectConfig, { kind: K }> };
+      }
+    }
+    return undefined;
+  }
+
+  config(path: string): ProjectConfig | undefined {
+    if (!this.#configs.has(path)) {
+      const file = this.#source.providers(pathLookup(path)).length > 0 ? this.#source.file(path) : undefined;
+      this.#configs.set(path, file === undefined ? undefined : [path, file]);
+    }
+    const found = this.#configs.get(path);
+    if (found === undefined) return undefined;
+    this.asked.add(pathLookup(path));
+    return found[1].config;
+  }
+}
+
+/** The folder and all above it, nearest first. */
+export function foldersUp(folder: string): string[] {
+  const folders: string[] = [];
+  for (let current = folder; ; current = posix.dirname(current)) {
+    folders.push(current);
+    if (current === posix.dirname(current) || current === "." || folders.length > 64) return folders;
+  }
+}

@@ -1,0 +1,269 @@
+// What the specifier of an import means, language by language.
+import { posix } from "node:path";
+import type { FileGraph, GraphImport } from "../types.js";
+import { resolveJavascript } from "./javascript.js";
+import { foldersUp, type Lookup } from "./lookup.js";
+
+const { dirname, join, basename } = posix;
+
+/**
+ * - `file`: one file is the module.
+ * - `folder`: all files of a folder are (a package of Go), or the folder alone is (a package of Python without `__init__`).
+ * - `files`: the module is spread over these files (a namespace of C#, a package of Java).
+ * - `external`: it is not stored.
+ */
+export type Module =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "folder"; readonly path: string }
+  | { readonly kind: "files"; readonly paths: readonly string[] }
+  | { readonly kind: "external"; readonly name: string };
+
+/** What an import's specifier means. */
+export function resolveModule(file: FileGraph, entry: GraphImport, lookup: Lookup): Module {
+  const path = resolveStored(file, entry, lookup);
+  if (path === undefined) return { kind: "external", name: entry.specifier };
+  return typeof path === "string" ? { kind: "file", path } : path;
+}
+
+function resolveStored(file: FileGraph, entry: GraphImport, lookup: Lookup): string | Module | undefined {
+  switch (file.language) {
+    case "typescript":
+    case "tsx":
+    case "javascript":
+      return resolveJavascript(file, entry.specifier, lookup);
+    case "python":
+      return resolvePython(file, entry, lookup);
+    case "go":
+      return resolveGo(file, entry.specifier, lookup);
+    case "rust":
+      return resolveRust(file, entry, lookup);
+    case "c":
+    case "cpp":
+      return resolveInclude(file, entry, lookup);
+    case "java":
+    case "csharp":
+      return resolveNamespace(file, entry, lookup);
+    case "ruby":
+      return resolveRuby(file, entry, lookup);
+    case "php":
+      return resolvePhp(file, entry, lookup);
+    default:
+      return undefined;
+  }
+}
+
+/** A module of Python below a folder. */
+export function pythonModule(stem: string, lookup: Lookup): string | undefined {
+  const candidates = lookup.stem(stem);
+  return [`${stem}/__init__.py`, `${stem}.py`, `${stem}/__init__.pyi`, `${stem}.pyi`].find((path) =>
+    candidates.includes(path),
+  );
+}
+
+function resolvePython(file: FileGraph, entry: GraphImport, lookup: Lookup): string | Module | undefined {
+  const { specifier } = entry;
+  const dots = /^\.*/.exec(specifier)?.[0].length ?? 0;
+  const parts = specifier
+    .slice(dots)
+    .split(".")
+    .filter((part) => part !== "");
+  const folder = dirname(file.path);
+  if (dots > 0) {
+    let base = folder;
+    for (let up = 1; up < dots; up++) base = dirname(base);
+    const stem = join(base, ...parts);
+    return pythonModule(stem, lookup) ?? { kind: "folder", path: stem };
+  }
+  for (const root of pythonRoots(folder, lookup)) {
+    const found = pythonModule(join(root, ...parts), lookup);
+    if (found !== undefined) return found;
+    // A package without `__init__` is only seen by what is in it.
+    const isFolder = entry.names.some(
+      ({ imported }) => imported !== "*" && pythonModule(join(root, ...parts, imported), lookup) !== undefined,
+    );
+    if (isFolder) return { kind: "folder", path: join(root, ...parts) };
+  }
+  return undefined;
+}
+
+/** Where the packages of a program may begin: beside the outermost package of the file, and above. */
+function pythonRoots(folder: string, lookup: Lookup): string[] {
+  let root = folder;
+  while (root !== dirname(root) && lookup.stem(root).some((path) => /\/__init__\.pyi?$/.test(path)))
+    root = dirname(root);
+  return foldersUp(root).flatMap((current) => [current, join(current, "src")]);
+}
+
+function resolveGo(file: FileGraph, specifier: string, lookup: Lookup): Module | undefined {
+  const folder = dirname(file.path);
+  if (/^\.{1,2}\//.test(specifier)) return goFolder(join(folder, specifier), lookup);
+  // The standard library has no dot in its first part; a module may have none either, so only the lookup decides.
+  const parts = specifier.split("/");
+  for (let length = parts.length; length > 0; length--) {
+    const name = parts.slice(0, length).join("/");
+    const manifests = lookup.providers(`go-module:${name}`);
+    const near = foldersUp(folder);
+    const manifest = manifests.length <= 1 ? manifests[0] : manifests.find((path) => near.includes(dirname(path)));
+    if (manifest === undefined) continue;
+    const found = goFolder(join(dirname(manifest), ...parts.slice(length)), lookup);
+    if (found !== undefined) return found;
+  }
+  const own = lookup.nearest<"go">(folder, ["go.mod"]);
+  for (const [name, target] of Object.entries(own?.config.replace ?? {})) {
+    if (own !== undefined && (specifier === name || specifier.startsWith(`${name}/`))) {
+      return goFolder(join(own.folder, target, specifier.slice(name.length)), lookup);
+    }
+  }
+  return undefined;
+}
+
+function goFolder(path: string, lookup: Lookup): Module | undefined {
+  return goFiles(path, lookup).length > 0 ? { kind: "folder", path } : undefined;
+}
+
+/** The files of a package of Go without its tests. */
+export function goFiles(folder: string, lookup: Lookup): string[] {
+  return lookup.providers(`go:${folder}`).filter((path) => !path.endsWith("_test.go"));
+}
+
+/** The module of Rust with this stem. */
+function rustModule(stem: string, lookup: Lookup): string | undefined {
+  const candidates = lookup.stem(stem);
+  return [`${stem}.rs`, `${stem}/mod.rs`].find((path) => candidates.includes(path));
+}
+
+/** Where the modules that a file declares lie. */
+function rustFolder(path: string): string {
+  const folder = dirname(path);
+  return /^(?:main|lib|mod)\.rs$/.test(basename(path)) ? folder : join(folder, basename(path, ".rs"));
+}
+
+function resolveRust(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
+  const own = rustFolder(file.path);
+  if (entry.kind === "mod") return rustModule(join(own, entry.specifier), lookup);
+  const parts = entry.specifier.split("::").filter((part) => part !== "");
+  const first = parts.shift();
+  let base: string | undefined;
+  let root: string | undefined;
+  if (first === "self") [base, root] = [own, file.path];
+  else if (first === "super") {
+    base = dirname(own);
+    while (parts[0] === "super") {
+      parts.shift();
+      base = dirname(base);
+    }
+    root = rustModule(base, lookup) ?? rustCrate(base, lookup);
+  } else if (first === "crate") {
+    root = foldersUp(dirname(file.path))
+      .map((folder) => rustCrate(folder, lookup))
+      .find((path) => path !== undefined);
+    base = root === undefined ? undefined : dirname(root);
+  } else if (first !== undefined) {
+    const declared = file.imports.find(({ kind, specifier }) => kind === "mod" && specifier === first);
+    if (declared !== undefined) [base, root] = [join(own, first), rustModule(join(own, first), lookup)];
+    else {
+      const manifests = lookup.providers(`cargo:${first}`);
+      const manifest = manifests.length === 1 ? manifests[0] : undefined;
+      const config = manifest === undefined ? undefined : lookup.config(manifest);
+      if (manifest === undefined || config?.kind !== "cargo") return undefined;
+      root = [config.root ?? "src/lib.rs", "src/main.rs"]
+        .map((path) => join(dirname(manifest), path))
+        .find((path) => lookup.has(path));
+      base = root === undefined ? undefined : dirname(root);
+    }
+  }
+  if (base === undefined) return undefined;
+  // The last parts of a path may be types; and where one name is imported, it may be a module itself.
+  const name = entry.names.length === 1 ? entry.names[0]?.imported : undefined;
+  const full = name === undefined || name === "*" ? parts : [...parts, name];
+  for (let length = full.length; length > 0; length--) {
+    const found = rustModule(join(base, ...full.slice(0, length)), lookup);
+    if (found !== undefined) return found;
+  }
+  return root === file.path ? undefined : root;
+}
+
+function rustCrate(folder: string, lookup: Lookup): string | undefined {
+  return [`${folder}/lib.rs`, `${folder}/main.rs`].find((path) => lookup.has(path));
+}
+
+/** Beside the file, then below the folders above it, where projects have their headers. */
+function resolveInclude(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
+  const folder = dirname(file.path);
+  const beside = join(folder, entry.specifier);
+  if (entry.relative === true && lookup.has(beside)) return beside;
+  if (!entry.specifier.includes("/") && entry.relative !== true) return undefined;
+  for (const current of foldersUp(folder)) {
+    for (const root of [current, join(current, "include"), join(current, "src")]) {
+      const path = join(root, entry.specifier);
+      if (path !== file.path && lookup.has(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+/** Java and C#: by the full name of a type, or by the types of a namespace that the file mentions. */
+function resolveNamespace(file: FileGraph, entry: GraphImport, lookup: Lookup): Module | undefined {
+  const language = file.language ?? "";
+  if (entry.kind !== "use") {
+    // A nested type is in the file of the outer one.
+    for (let name = entry.specifier; name.includes("."); name = name.slice(0, name.lastIndexOf("."))) {
+      const paths = lookup.providers(`${language}:${name}`);
+      if (paths.length === 1 && paths[0] !== undefined) return { kind: "file", path: paths[0] };
+      if (paths.length > 1) return language === "csharp" ? { kind: "files", paths } : undefined;
+      if (/^\p{Ll}/u.test(name.slice(name.lastIndexOf(".") + 1))) break;
+    }
+    const isAll = entry.names.some(({ local }) => local === "*");
+    if (!isAll) return undefined;
+  }
+  const mentioned = new Set(file.mentions);
+  const paths = lookup.providers(`${language}-namespace:${entry.specifier}`).filter((path) => {
+    const other = path === file.path ? undefined : lookup.file(path);
+    return (
+      other?.symbols.some(
+        (symbol) => mentioned.has(symbol.name) && isTypeOf(other, symbol.qualifiedName, entry.specifier),
+      ) === true
+    );
+  });
+  return paths.length === 0 ? undefined : { kind: "files", paths };
+}
+
+function isTypeOf(file: FileGraph, qualifiedName: string, namespace: string): boolean {
+  if (file.language === "java") return !qualifiedName.includes(".");
+  return qualifiedName.startsWith(`${namespace}.`) && !qualifiedName.slice(namespace.length + 1).includes(".");
+}
+
+function resolveRuby(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
+  const name = entry.specifier.endsWith(".rb") ? entry.specifier : `${entry.specifier}.rb`;
+  const folder = dirname(file.path);
+  if (entry.relative === true || /^\.{1,2}\//.test(entry.specifier)) {
+    const path = join(folder, name);
+    return lookup.has(path) ? path : undefined;
+  }
+  return foldersUp(folder)
+    .map((current) => join(current, "lib", name))
+    .find((path) => path !== file.path && lookup.has(path));
+}
+
+function resolvePhp(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
+  const folder = dirname(file.path);
+  if (entry.kind === "include") {
+    const path = join(folder, entry.specifier);
+    return lookup.has(path) ? path : undefined;
+  }
+  return phpType(folder, entry.specifier, lookup);
+}
+
+/** The file of a class or function of PHP, by the project's own map and then by what the files declare. */
+export function phpType(folder: string, name: string, lookup: Lookup): string | undefined {
+  const found = lookup.nearest<"composer">(folder, ["composer.json"]);
+  const prefixes = Object.entries(found?.config.psr4 ?? {}).sort(([a], [b]) => b.length - a.length);
+  for (const [prefix, folders] of prefixes) {
+    if (found === undefined || !name.startsWith(prefix)) continue;
+    const rest = `${name.slice(prefix.length).replace(/\\/g, "/")}.php`;
+    const path = folders.map((root) => join(found.folder, root, rest)).find((candidate) => lookup.has(candidate));
+    if (path !== undefined) return path;
+  }
+  const paths = lookup.providers(`php:${name}`);
+  return paths.length === 1 ? paths[0] : undefined;
+}

@@ -1,0 +1,130 @@
+// Walks the graph from one node outwards. Pure: the caller says what the neighbours of a node are.
+import { TrunklineError } from "@trunkline/core";
+import { parseKey, typeOfKey } from "./keys.js";
+import { type GraphEdge, type NodeType, RELATIONS, type Relation } from "./types.js";
+
+/** A node of an answer. */
+export interface GraphNode {
+  readonly key: string;
+  readonly type: NodeType;
+  readonly name: string;
+  readonly path?: string;
+  readonly hash?: string;
+  /** Steps from the origin. */
+  readonly distance: number;
+}
+
+/** What is known of a node besides its key. */
+export type NodeDescription = Partial<Omit<GraphNode, "key" | "distance">>;
+
+/** What {@link traverse} asks of the graph. */
+export interface Neighbours {
+  /** Edges that begin at the key, or end there with `reverse`; only those of `relation` where it is given. */
+  edges(key: string, filter: { readonly relation?: Relation; readonly reverse: boolean }): Iterable<GraphEdge>;
+  /** The keys of a file's symbols. */
+  symbols(fileKey: string): Iterable<string>;
+  /** Absent: what the key itself tells. */
+  describe?(key: string): NodeDescription | undefined;
+}
+
+/** How far and along what. */
+export interface TraverseOptions {
+  readonly relation?: Relation;
+  /** 1 to 5; default 1. */
+  readonly depth?: number;
+  /** The most nodes to answer with; default 100. */
+  readonly limit?: number;
+  /** Follow incoming edges. */
+  readonly reverse?: boolean;
+}
+
+/** What {@link traverse} found. `nodes` leaves the origin out and is sorted by distance. */
+export interface Traversal {
+  readonly origin: Omit<GraphNode, "distance">;
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+  /** Whether there were more nodes than the limit. */
+  readonly truncated: boolean;
+}
+
+/** The relation of this name, in any case; undefined where there is none. */
+export function parseRelation(text: string): Relation | undefined {
+  const upper = text
+    .trim()
+    .toUpperCase()
+    .replace(/[\s-]+/g, "_");
+  return RELATIONS.find((relation) => relation === upper);
+}
+
+/**
+ * Breadth first, so that each node has its shortest distance. The calls of a file are those of its symbols: they are
+ * answered as edges of the file. Edges keep their direction, also with `reverse`.
+ */
+export function traverse(origin: string, options: TraverseOptions, neighbours: Neighbours): Traversal {
+  const { depth = 1, limit = 100, reverse = false, relation } = options;
+  if (!Number.isInteger(depth) || depth < 1 || depth > 5) {
+    throw new TrunklineError("INVALID_ARGUMENT", `The depth of a graph is 1 to 5, not ${depth}.`);
+  }
+  if (!Number.isInteger(limit) || limit < 1) {
+    throw new TrunklineError("INVALID_ARGUMENT", `The limit of a graph is at least 1, not ${limit}.`);
+  }
+  const distances = new Map([[origin, 0]]);
+  const edges = new Map<string, GraphEdge>();
+  let truncated = false;
+  let front = [origin];
+  for (let distance = 1; distance <= depth && front.length > 0; distance++) {
+    const next: string[] = [];
+    for (const key of front) {
+      for (const edge of edgesOf(key, { reverse, ...(relation === undefined ? {} : { relation }) }, neighbours)) {
+        const other = reverse ? edge.from : edge.to;
+        if (!distances.has(other)) {
+          if (distances.size > limit) {
+            truncated = true;
+            continue;
+          }
+          distances.set(other, distance);
+          next.push(other);
+        }
+        const identity = `${edge.from}\n${edge.relation}\n${edge.to}`;
+        if (!edges.has(identity)) edges.set(identity, edge);
+      }
+    }
+    front = next;
+  }
+  const nodes: GraphNode[] = [];
+  for (const [key, distance] of distances) if (key !== origin) nodes.push({ ...describe(key, neighbours), distance });
+  return { origin: describe(origin, neighbours), nodes, edges: [...edges.values()], truncated };
+}
+
+/** The most telling first: where the limit cuts, it cuts what is known by name only. */
+function edgesOf(
+  key: string,
+  filter: { readonly relation?: Relation; readonly reverse: boolean },
+  neighbours: Neighbours,
+): GraphEdge[] {
+  const found = [...neighbours.edges(key, filter)];
+  const withCalls = filter.relation === undefined || filter.relation === "CALLS";
+  if (withCalls && key.startsWith("file:")) {
+    for (const symbol of neighbours.symbols(key)) {
+      for (const edge of neighbours.edges(symbol, { relation: "CALLS", reverse: filter.reverse })) {
+        found.push(filter.reverse ? { ...edge, to: key } : { ...edge, from: key });
+      }
+    }
+  }
+  const rank = (edge: GraphEdge) => (edge.resolved ? 0 : RELATIONS.length) + RELATIONS.indexOf(edge.relation);
+  return found.sort((a, b) => rank(a) - rank(b) || (a.line ?? 0) - (b.line ?? 0));
+}
+
+function describe(key: string, neighbours: Neighbours): Omit<GraphNode, "distance"> {
+  const parsed = parseKey(key);
+  const known = neighbours.describe?.(key);
+  const path = known?.path ?? parsed?.path;
+  const hash = known?.hash ?? parsed?.hash;
+  return {
+    key,
+    type: known?.type ?? typeOfKey(key) ?? "external",
+    name: known?.name ?? parsed?.name ?? key,
+    ...(path === undefined ? {} : { path }),
+    ...(hash === undefined ? {} : { hash }),
+  };
+}

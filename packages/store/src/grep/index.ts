@@ -1,0 +1,19 @@
+/** grep: patterns in ripgrep's dialect over documents, by threads of its own. */
+export {
+  compareText,
+  type GrepDocument,
+  type GrepLimits,
+  type GrepMatch,
+  type GrepParams,
+  type GrepRequest,
+  type GrepResult,
+  type GrepSource,
+  type GrepState,
+  grep,
+} from "./grep.js";
+export { type Fold, foldAscii, ftsQuery, keepCase, mayMatch, type TrigramQuery } from "./literals.js";
+export { type CompiledPattern, compilePattern, type PatternOptions } from "./pattern.js";
+export { GrepPool, type GrepPoolOptions } from "./pool.js";
+export type { GrepReader } from "./protocol.js";
+export { type ScannedMatch, Scanner, type ScanOptions, type ScanResult } from "./scan.js";
+export { candidateEntries, findCandidates, trigramIndexer } from "./trigram-index.js";

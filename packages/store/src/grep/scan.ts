@@ -1,0 +1,228 @@
+// One content: which of its lines match, with their numbers, text and context. Synchronous and pure, so that it can run
+// in any worker.
+import { type Checkpoint, Matcher } from "./matcher.js";
+import type { CompiledPattern } from "./pattern.js";
+
+/** What is wanted of a content. */
+export interface ScanOptions {
+  /** Matching lines after which the content is left; 0 for no limit. */
+  readonly maxCount: number;
+  readonly before: number;
+  readonly after: number;
+  /** Matches are collected from the line after this one. */
+  readonly afterLine: number;
+  /** How many matches are collected at most; all are counted. */
+  readonly collect: number;
+  /** Bytes of text after which no more matches are collected; the one that goes over it is the last. */
+  readonly collectBytes: number;
+  /** One match is all that has to be known. */
+  readonly firstOnly: boolean;
+}
+
+/** A line that matches, without its line feed. */
+export interface ScannedMatch {
+  readonly line: number;
+  readonly text: string;
+  /** The lines in front that were not shown yet; each line is shown once, as by ripgrep. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  /** What all of its text takes in the content. */
+  readonly sizeBytes: number;
+}
+
+/** What a content has. */
+export interface ScanResult {
+  readonly binary: boolean;
+  readonly count: number;
+  /** How many of them lie before those that were to be collected. */
+  readonly skipped: number;
+  readonly matches: readonly ScannedMatch[];
+}
+
+const MIN_LITERAL_BYTES = 3;
+const MIN_BYTES_PER_LITERAL = 256;
+const BINARY: ScanResult = { binary: true, count: 0, skipped: 0, matches: [] };
+const NO_CHECKPOINT: Checkpoint = () => {};
+
+/** Finds lines by one pattern in one content after the other. Keeps what it learned of the pattern between contents. */
+export class Scanner {
+  readonly #matcher: Matcher;
+  readonly #literal: Buffer | undefined;
+  readonly #literalIsAll: boolean;
+  readonly #invert: boolean;
+
+  constructor(pattern: CompiledPattern) {
+    this.#matcher = new Matcher(pattern.automaton);
+    const literal = pattern.literal;
+    this.#literalIsAll = literal?.whole === true;
+    const text = Buffer.from(literal?.text ?? "");
+    this.#literal = text.length >= MIN_LITERAL_BYTES || this.#literalIsAll ? text : undefined;
+    this.#invert = pattern.options.invert === true;
+  }
+
+  /** The matching lines of a content. `checkpoint` is called now and then and may throw to stop. */
+  scan(bytes: Uint8Array, options: ScanOptions, checkpoint: Checkpoint = NO_CHECKPOINT): ScanResult {
+    const text = textOf(bytes);
+    if (text.includes(0)) return BINARY;
+    const limit = options.firstOnly ? 1 : options.maxCount === 0 ? Number.POSITIVE_INFINITY : options.maxCount;
+    return this.#invert
+      ? new Collector(text, options).run(this.#others(text, checkpoint), limit)
+      : new Collector(text, options).run(this.#matching(text, checkpoint), limit);
+  }
+
+  /** Where each matching line begins. */
+  *#matching(text: Buffer, checkpoint: Checkpoint): Generator<number> {
+    for (let position = 0; position < text.length; ) {
+      const found = this.#find(text, position, checkpoint);
+      if (found < 0) return;
+      const start = found === 0 ? 0 : text.lastIndexOf(0x0a, found - 1) + 1;
+      yield start;
+      const end = text.indexOf(0x0a, found);
+      position = end === -1 ? text.length : end + 1;
+    }
+  }
+
+  /** Where each line begins that does not match. */
+  *#others(text: Buffer, checkpoint: Checkpoint): Generator<number> {
+    let position = 0;
+    for (const start of this.#matching(text, checkpoint)) {
+      for (; position < start; position = lineAfter(text, position)) yield position;
+      position = lineAfter(text, start);
+    }
+    for (; position < text.length; position = lineAfter(text, position)) yield position;
+  }
+
+  /** An offset in the first matching line from `from` on, which is where a line begins; or -1. */
+  #find(text: Buffer, from: number, checkpoint: Checkpoint): number {
+    const literal = this.#literal;
+    if (literal === undefined) return this.#matcher.find(text, from, text.length, checkpoint);
+    let vain = 0;
+    for (let position = from; position < text.length; ) {
+      // A literal that is in every other line only costs time.
+      if (++vain > 16 && (position - from) / vain < MIN_BYTES_PER_LITERAL) {
+        return this.#matcher.find(text, position, text.length, checkpoint);
+      }
+      const found = text.indexOf(literal, position);
+      if (found === -1) return -1;
+      if (this.#literalIsAll) return found;
+      const start = Math.max(found === 0 ? 0 : text.lastIndexOf(0x0a, found - 1) + 1, from);
+      const end = lineAfter(text, found);
+      const match = this.#matcher.find(text, start, end, checkpoint);
+      if (match >= 0) return match;
+      position = end;
+    }
+    return -1;
+  }
+}
+
+function lineAfter(text: Buffer, position: number): number {
+  const end = text.indexOf(0x0a, position);
+  return end === -1 ? text.length : end + 1;
+}
+
+/** The bytes without a byte order mark; UTF-16 that says so becomes UTF-8. */
+function textOf(bytes: Uint8Array): Buffer {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [first, second] = buffer;
+  if (first === 0xef && second === 0xbb && buffer[2] === 0xbf) return buffer.subarray(3);
+  if (first === 0xff && second === 0xfe) return Buffer.from(new TextDecoder("utf-16le").decode(buffer));
+  if (first === 0xfe && second === 0xff) return Buffer.from(new TextDecoder("utf-16be").decode(buffer));
+  return buffer;
+}
+
+/** Counts matching lines and collects some of them, with context. */
+class Collector {
+  readonly #text: Buffer;
+  readonly #options: ScanOptions;
+  readonly #matches: { line: number; text: string; before: string[]; after: string[]; sizeBytes: number }[] = [];
+  #sizeBytes = 0;
+  /** The line that begins at #position has number #line. */
+  #position = 0;
+  #line = 1;
+  /** Number of the last line that was shown, and how many lines of context it may still be followed by. */
+  #shown = 0;
+  #owed = 0;
+
+  constructor(text: Buffer, options: ScanOptions) {
+    this.#text = text;
+    this.#options = options;
+  }
+
+  run(starts: Iterable<number>, limit: number): ScanResult {
+    const { collect, collectBytes, afterLine } = this.#options;
+    let count = 0;
+    let skipped = 0;
+    // The last collected match waits here for the lines after it until the next match is known.
+    let open = false;
+    for (const start of starts) {
+      count++;
+      const room = this.#matches.length < collect && this.#sizeBytes <= collectBytes;
+      if (room || (open && this.#owed > 0)) this.#advance(start, open);
+      open = room && this.#add(start, afterLine);
+      if (room && !open) skipped++;
+      if (count >= limit) break;
+    }
+    if (open) this.#advance(this.#text.length, true);
+    return { binary: false, count, skipped, matches: this.#matches };
+  }
+
+  /** Goes on to the line that begins at `target`, counting, and gives lines to the open match that it is owed. */
+  #advance(target: number, open: boolean): void {
+    let position = this.#position;
+    let line = this.#line;
+    const last = open ? this.#matches.at(-1) : undefined;
+    while (position < target) {
+      if (last === undefined || this.#owed === 0) {
+        // Nobody wants these lines: only their number counts. Far from the end of the text this is all there is.
+        if (target >= this.#text.length) {
+          position = target;
+          break;
+        }
+      }
+      const end = lineAfter(this.#text, position);
+      if (this.#owed > 0 && line > this.#shown) {
+        if (last !== undefined) {
+          const before = this.#sizeBytes;
+          last.after.push(this.#take(position, end));
+          last.sizeBytes += this.#sizeBytes - before;
+        }
+        this.#shown = line;
+        this.#owed--;
+      }
+      position = end;
+      line++;
+    }
+    this.#position = position;
+    this.#line = line;
+  }
+
+  /** Takes the match up whose line begins here; false where it lies before the ones that are wanted. */
+  #add(start: number, afterLine: number): boolean {
+    const line = this.#line;
+    const end = lineAfter(this.#text, start);
+    const wanted = line > afterLine;
+    if (wanted) {
+      const sizeBefore = this.#sizeBytes;
+      const before: string[] = [];
+      let position = start;
+      for (let back = 1; back <= this.#options.before && line - back > this.#shown; back++) {
+        const previous = position <= 1 ? 0 : this.#text.lastIndexOf(0x0a, position - 2) + 1;
+        before.unshift(this.#take(previous, position));
+        position = previous;
+      }
+      const text = this.#take(start, end);
+      this.#matches.push({ line, text, before, after: [], sizeBytes: this.#sizeBytes - sizeBefore });
+    }
+    this.#shown = line;
+    this.#owed = this.#options.after;
+    this.#position = end;
+    this.#line = line + 1;
+    return wanted;
+  }
+
+  #take(start: number, end: number): string {
+    const stop = end > start && this.#text[end - 1] === 0x0a ? end - 1 : end;
+    this.#sizeBytes += stop - start;
+    return this.#text.toString("utf8", start, stop);
+  }
+}

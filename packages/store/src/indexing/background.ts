@@ -1,0 +1,81 @@
+// Indexers that come after the acknowledgement. They follow the entries in the order of their ids, in short
+// transactions, and note how far they are in the same transaction: a crash or a second process loses and repeats nothing.
+import type { IndexText } from "../content/text.js";
+import type { Db } from "../sqlite/database.js";
+import type { Call } from "../workers/rpc.js";
+import { describeEntry, readIndexText } from "./catch-up.js";
+import type { IndexEntry, Indexer } from "./indexer.js";
+import { indexers } from "./indexers.js";
+
+const ENTRIES_PER_SLICE = 32;
+
+interface Prepared {
+  readonly entry: IndexEntry;
+  readonly text: IndexText | undefined;
+  readonly made: unknown;
+}
+
+/** Whether there is anything to run at all. */
+export const hasBackgroundIndexers = indexers.some((indexer) => indexer.when === "background");
+
+/** Runs every background indexer until it has seen all entries. Answers how many entries were taken up. */
+export async function runBackground({ truth, index }: { truth: Db; index: Db }, call: Call): Promise<number> {
+  let taken = 0;
+  for (const indexer of indexers) {
+    if (indexer.when !== "background") continue;
+    while (true) {
+      call.check();
+      const count = await takeSlice({ truth, index, indexer }, call);
+      if (count === 0) break;
+      taken += count;
+      call.progress({ progress: taken, message: indexer.name });
+    }
+    await settle(index, indexer, call);
+  }
+  return taken;
+}
+
+async function takeSlice(context: { truth: Db; index: Db; indexer: Indexer }, call: Call): Promise<number> {
+  const { truth, index, indexer } = context;
+  const from = reached(index, indexer);
+  const rows = index.all<{ id: number; document: number; version: number }>(
+    "SELECT id, document, version FROM entries WHERE id > ? ORDER BY id LIMIT ?",
+    from,
+    ENTRIES_PER_SLICE,
+  );
+  const last = rows.at(-1);
+  if (last === undefined) return 0;
+  // What takes long happens before the write lock is taken.
+  const prepared: Prepared[] = [];
+  for (const row of rows) {
+    call.check();
+    const entry = describeEntry(truth, row);
+    if (entry === undefined) continue;
+    const wanted = entry.type === "text" && indexer.wantsText?.(entry) !== false;
+    const text = wanted ? readIndexText(truth, entry.content) : undefined;
+    prepared.push({ entry, text, made: await indexer.prepare?.(entry, text, call.signal) });
+  }
+  index.immediate(() => {
+    // Another process may have been faster.
+    if (reached(index, indexer) !== from) return;
+    for (const { entry, text, made } of prepared) {
+      const still = index.get("SELECT 1 FROM entries WHERE id = ?", entry.id);
+      if (still !== undefined) indexer.add(index, entry, text, made);
+    }
+    index.run("UPDATE indexers SET entry = ? WHERE name = ?", last.id, indexer.name);
+  }, call.check);
+  await new Promise((resolve) => setImmediate(resolve));
+  return rows.length;
+}
+
+async function settle(index: Db, indexer: Indexer, call: Call): Promise<void> {
+  if (indexer.settle === undefined) return;
+  while (index.immediate(() => indexer.settle?.(index) ?? 0, call.check) > 0) {
+    call.check();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function reached(index: Db, indexer: Indexer): number {
+  return index.one<{ entry: number }>("SELECT entry FROM indexers WHERE name = ?", indexer.name).entry;
+}

@@ -1,0 +1,82 @@
+// `grep` on the main thread: readers list the documents, the threads of grep read and match them.
+import { resolve } from "node:path";
+import { GrepPool, type GrepRequest, type GrepResult, type GrepSource, grep } from "../grep/index.js";
+import type { GrepParams } from "../types.js";
+import type { WorkerPool } from "../workers/pool.js";
+import type { GivenPath, GrepFilters, GrepPage, GrepPageParams } from "./grep.js";
+import type { GrepReaderData } from "./grep-reader.js";
+
+// Tests run the sources; a thread cannot, so it runs what the build made of them.
+const READER_MODULE = new URL(
+  import.meta.url.endsWith(".ts") ? "../../dist/operations/grep-reader.js" : "./grep-reader.js",
+  import.meta.url,
+).href;
+
+/** The first page is small, so that matching begins soon. */
+const FIRST_PAGE = 500;
+const PAGE = 5000;
+
+/** grep over one open store. Its threads start with the first query. */
+export class StoreGrep {
+  readonly #workers: WorkerPool;
+  readonly #threads: GrepPool;
+  readonly #cwd: string;
+
+  constructor(workers: WorkerPool, { folder, cwd }: { folder: string; cwd: string }) {
+    this.#workers = workers;
+    const data: GrepReaderData = { folder };
+    this.#threads = new GrepPool({ reader: { module: READER_MODULE, data } });
+    this.#cwd = cwd;
+  }
+
+  /** Searches. `session` is an id by now. */
+  async run(
+    params: Omit<GrepParams, "session"> & { session: string | undefined },
+    signal: AbortSignal | undefined,
+  ): Promise<GrepResult> {
+    const { paths, collection, snapshot, tags, match_all_tags, metadata, session, cursor, ...rest } = params;
+    const filters = { collection, snapshot, tags, match_all_tags, metadata, session };
+    const given = paths?.length
+      ? paths.map((path) => ({ given: path, absolute: resolve(this.#cwd, path) }))
+      : undefined;
+    const source = storeSource(this.#workers, { filters, paths: given });
+    // The source knows what the paths stand for. They and the filters are here because a cursor is for the same ones.
+    const query = { ...sortedByName(rest), pattern: rest.pattern, cursor, within: given, filters };
+    return await grep(query, { source, pool: this.#threads }, { signal });
+  }
+
+  async close(): Promise<void> {
+    await this.#threads.close();
+  }
+}
+
+/** So that the order in which parameters are written makes no difference. */
+function sortedByName<T extends object>(params: T): T {
+  return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
+}
+
+/** The documents of the store. The next page is fetched while the one before is searched. */
+function storeSource(
+  workers: WorkerPool,
+  { filters, paths }: { filters: GrepFilters; paths: readonly GivenPath[] | undefined },
+): GrepSource {
+  return {
+    async *documents({ trigrams, fromPath, signal }: GrepRequest) {
+      const places =
+        paths === undefined ? undefined : await workers.call("reader", "grepPlaces", { filters, paths }, { signal });
+      const fetch = (from: GrepPageParams["from"], limit: number): Promise<GrepPage> => {
+        const page = workers.call("reader", "grepPage", { filters, trigrams, places, from, limit }, { signal });
+        // It is awaited in turn, or not at all where the search ends before.
+        page.catch(() => {});
+        return page;
+      };
+      const from = fromPath === undefined ? undefined : { path: fromPath };
+      let page: Promise<GrepPage> | undefined = fetch(from, FIRST_PAGE);
+      while (page !== undefined) {
+        const { documents, next }: GrepPage = await page;
+        page = next === undefined ? undefined : fetch(next, PAGE);
+        yield documents;
+      }
+    },
+  };
+}

@@ -1,0 +1,164 @@
+// A folder to write into that cannot be left: every step down is taken through an open folder, so that a symbolic link,
+// planted before or meanwhile, leads nowhere. A file gets its name only when it is complete.
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  futimesSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { systemCodeOf } from "@trunkline/core";
+
+/** One file to write. */
+export interface OutputFile {
+  readonly overwrite: boolean;
+  readonly mode: number;
+  readonly mtimeUs: number | undefined;
+  readonly isSame: (path: string) => boolean;
+  readonly chunks: () => Iterable<Uint8Array>;
+}
+
+interface OpenFolder {
+  readonly fd: number;
+  /** A path that means this very folder, whatever happens to its name. */
+  readonly path: string;
+}
+
+/** How many folders stay open. */
+const MOST_OPEN = 64;
+
+export class OutputFolder {
+  readonly #root: OpenFolder;
+  readonly #open = new Map<string, OpenFolder>();
+
+  private constructor(root: OpenFolder) {
+    this.#root = root;
+  }
+
+  /** Makes the folder if it is not there. The folder itself may be reached through links: the caller named it. */
+  static make(path: string): OutputFolder {
+    mkdirSync(path, { recursive: true });
+    return new OutputFolder(openFolder(realpathSync(path)));
+  }
+
+  /** Writes one file: `restored`, `same` if it is there already, or the reason why not. */
+  write(target: string, file: OutputFile): "restored" | "same" | (string & {}) {
+    const parts = target.split("/");
+    const name = parts.pop() as string;
+    const folder = this.#enter(parts);
+    if (folder === undefined) return "a part of its path is not a folder";
+    const path = join(folder.path, name);
+    const there = lstatSync(path, { throwIfNoEntry: false });
+    if (there !== undefined && !there.isFile()) return "something that is not a file is there";
+    if (there !== undefined && file.isSame(path)) return "same";
+    if (there !== undefined && !file.overwrite) return "another file is there";
+    return this.#writeWhole(folder, name, file);
+  }
+
+  close(): void {
+    for (const { fd } of this.#open.values()) closeSync(fd);
+    this.#open.clear();
+    closeSync(this.#root.fd);
+  }
+
+  #writeWhole(folder: OpenFolder, name: string, file: OutputFile): "restored" | (string & {}) {
+    const partial = join(folder.path, `.trunkline-${randomBytes(8).toString("hex")}.part`);
+    const path = join(folder.path, name);
+    const fd = openSync(
+      partial,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    );
+    try {
+      try {
+        for (const chunk of file.chunks()) writeSync(fd, chunk);
+        fchmodSync(fd, file.mode & 0o777);
+        if (file.mtimeUs !== undefined) futimesSync(fd, file.mtimeUs / 1e6, file.mtimeUs / 1e6);
+        fsyncSync(fd);
+      } finally {
+        closeSync(fd);
+      }
+      if (file.overwrite) renameSync(partial, path);
+      else if (!linkOrRename(partial, path)) return "another file is there";
+      return "restored";
+    } finally {
+      rmSync(partial, { force: true });
+    }
+  }
+
+  #enter(parts: readonly string[]): OpenFolder | undefined {
+    let folder = this.#root;
+    let key = "";
+    for (const part of parts) {
+      key += `${part}/`;
+      const known = this.#open.get(key);
+      if (known !== undefined) {
+        folder = known;
+        continue;
+      }
+      const path = join(folder.path, part);
+      const next = enterFolder(path);
+      if (next === undefined) return undefined;
+      this.#open.set(key, next);
+      folder = next;
+    }
+    this.#closeOldest(parts);
+    return folder;
+  }
+
+  #closeOldest(current: readonly string[]): void {
+    const path = `${current.join("/")}/`;
+    for (const [key, { fd }] of this.#open) {
+      if (this.#open.size <= MOST_OPEN) return;
+      if (path.startsWith(key)) continue;
+      closeSync(fd);
+      this.#open.delete(key);
+    }
+  }
+}
+
+function enterFolder(path: string): OpenFolder | undefined {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (systemCodeOf(error) !== "EEXIST") throw error;
+  }
+  try {
+    return openFolder(path);
+  } catch (error) {
+    if (["ENOTDIR", "ELOOP"].includes(systemCodeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+function openFolder(path: string): OpenFolder {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  // Linux can name a file relative to an open folder. Elsewhere the real path is checked, which a race could beat.
+  return { fd, path: process.platform === "linux" ? `/proc/self/fd/${fd}` : realpathSync(path) };
+}
+
+/** Gives the file its name unless that is taken. */
+function linkOrRename(partial: string, path: string): boolean {
+  try {
+    linkSync(partial, path);
+    return true;
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === "EEXIST") return false;
+    // Not every file system has hard links.
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "EXDEV", "ENOENT", "EINVAL"].includes(code ?? "")) throw error;
+  }
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+  renameSync(partial, path);
+  return true;
+}

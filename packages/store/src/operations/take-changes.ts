@@ -1,0 +1,77 @@
+// What a watcher noticed, brought into the store: files that are there are taken, files that are gone are marked removed.
+import { realpathSync, statSync } from "node:fs";
+import { dirname, sep } from "node:path";
+import { isTrunklineError, messageOf, systemCodeOf } from "@trunkline/core";
+import { collectionId } from "../sqlite/documents.js";
+import type { FileProblem } from "../types.js";
+import type { Call } from "../workers/rpc.js";
+import { takeFile } from "./add.js";
+import { DocumentBatcher } from "./batch.js";
+import type { MoveEnvironment } from "./environment.js";
+
+/** Paths below one watched root that may have changed. */
+export interface TakeChangesParams {
+  readonly root: string;
+  readonly paths: readonly string[];
+  readonly collection: string;
+  readonly session: string | undefined;
+}
+
+/** What became of them. */
+export interface TakenChanges {
+  readonly files: number;
+  readonly removed: number;
+  readonly problems: readonly FileProblem[];
+}
+
+/** Looks at each path as it is now; what happened in between does not matter. */
+export async function takeChanges(env: MoveEnvironment, params: TakeChangesParams, call: Call): Promise<TakenChanges> {
+  const { root, collection, session } = params;
+  const problems: FileProblem[] = [];
+  const gone: string[] = [];
+  const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const batcher = new DocumentBatcher(
+    env,
+    { collection, tags: [], metadata: {}, session },
+    call,
+    isFolder ? root : dirname(root),
+  );
+  for (const path of params.paths) {
+    call.check();
+    try {
+      const stats = statSync(path);
+      if (stats.isFile() && staysInside(root, path)) {
+        await takeFile(env, batcher, { path, size: stats.size, known: undefined }, call);
+      }
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) gone.push(path);
+      else if (isTrunklineError(error) && error.data?.sqlite !== undefined) throw error;
+      else problems.push({ path, message: messageOf(error) });
+    }
+  }
+  const { added, changed } = await batcher.finish();
+  const ids = gone.flatMap((path) => liveAt(env, collection, path));
+  const removed = ids.length === 0 ? 0 : (await env.writer.call("removeDocuments", { ids, session })).removed;
+  return { files: added + changed, removed, problems };
+}
+
+function staysInside(root: string, path: string): boolean {
+  const real = realpathSync(path);
+  const realRoot = realpathSync(root);
+  return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
+}
+
+/** Live documents at a path, or below it if it was a folder. */
+function liveAt({ truth }: MoveEnvironment, collection: string, path: string): number[] {
+  const id = collectionId(truth, collection);
+  if (id === undefined) return [];
+  return truth
+    .all<{ id: number }>(
+      "SELECT id FROM documents WHERE collection = ? AND state = 'live' AND (path = ? OR (path >= ? AND path < ?))",
+      id,
+      path,
+      `${path}/`,
+      `${path}0`,
+    )
+    .map((row) => row.id);
+}

@@ -1,0 +1,240 @@
+// The only file that imports the database driver. Everything is synchronous, so it runs in workers.
+import { messageOf, TrunklineError } from "@trunkline/core";
+import BetterSqlite, { type Database, SqliteError, type Statement } from "better-sqlite3";
+
+/** What can be bound to a statement. */
+export type SqlValue = string | number | bigint | Uint8Array | null;
+
+/** How a database file is opened. */
+export interface OpenDatabaseOptions {
+  readonly readOnly?: boolean;
+  /** `FULL` where a commit has to survive a power cut. */
+  readonly synchronous: "FULL" | "NORMAL";
+  readonly applicationId: number;
+}
+
+const PAGE_BYTES = 8192;
+const CACHE_KIB = 32 * 1024;
+/** Reads wait only while another process recovers after a crash. */
+const BUSY_MS = 20_000;
+/** Short, so that a waiting writer notices an abort; {@link Db.immediate} repeats it. */
+const WRITE_BUSY_MS = 40;
+const WRITE_PATIENCE_MS = 60_000;
+
+/** One connection with its prepared statements. */
+export class Db {
+  readonly #raw: Database;
+  readonly #statements = new Map<string, Statement<SqlValue[]>>();
+
+  constructor(raw: Database) {
+    this.#raw = raw;
+  }
+
+  get inTransaction(): boolean {
+    return this.#raw.inTransaction;
+  }
+
+  get<Row>(sql: string, ...values: SqlValue[]): Row | undefined {
+    return translate(() => this.#prepare(sql).get(...values) as Row | undefined);
+  }
+
+  /** As {@link get}, for a row that is there whenever the store is sound. */
+  one<Row>(sql: string, ...values: SqlValue[]): Row {
+    const row = this.get<Row>(sql, ...values);
+    if (row === undefined) throw new TrunklineError("INTERNAL", `No row for: ${sql}`);
+    return row;
+  }
+
+  all<Row>(sql: string, ...values: SqlValue[]): Row[] {
+    return translate(() => this.#prepare(sql).all(...values) as Row[]);
+  }
+
+  /** Row by row, so that long work can be stopped between rows. The connection takes no other statement meanwhile that writes. */
+  *iterate<Row>(sql: string, ...values: SqlValue[]): Generator<Row> {
+    // Not from the cache: a statement that is being stepped cannot be used a second time.
+    const statement = translate(() => this.#raw.prepare<SqlValue[], Row>(sql));
+    const rows = statement.iterate(...values);
+    try {
+      while (true) {
+        const next = translate(() => rows.next());
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      rows.return?.();
+    }
+  }
+
+  /** Runs a changing statement; answers with the number of changed rows and the last row id. */
+  run(sql: string, ...values: SqlValue[]): { changes: number; id: number } {
+    return translate(() => {
+      const { changes, lastInsertRowid } = this.#prepare(sql).run(...values);
+      return { changes, id: Number(lastInsertRowid) };
+    });
+  }
+
+  exec(sql: string): void {
+    translate(() => this.#raw.exec(sql));
+  }
+
+  pragma<T>(text: string): T {
+    return translate(() => this.#raw.pragma(text, { simple: true }) as T);
+  }
+
+  /** Adds a pure function to SQL. */
+  define(name: string, fn: (...values: SqlValue[]) => SqlValue): void {
+    this.#raw.function(name, { deterministic: true, varargs: false }, fn as (...values: unknown[]) => unknown);
+  }
+
+  /**
+   * Runs `work` in a transaction that takes the write lock first, waiting for other processes as long as `check` lets
+   * it. Rolls back when `work` throws.
+   */
+  immediate<T>(work: () => T, check: () => void = () => {}): T {
+    this.#beginImmediate(check);
+    try {
+      const result = work();
+      this.exec("COMMIT");
+      return result;
+    } catch (error) {
+      // A full disk and the like make sqlite roll back by itself.
+      if (this.#raw.inTransaction) this.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** Several reads of one state. */
+  reading<T>(work: () => T): T {
+    if (this.#raw.inTransaction) return work();
+    this.exec("BEGIN");
+    try {
+      return work();
+    } finally {
+      if (this.#raw.inTransaction) this.exec("COMMIT");
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#raw.close();
+  }
+
+  #beginImmediate(check: () => void): void {
+    const patientUntil = Date.now() + WRITE_PATIENCE_MS;
+    this.#raw.exec(`PRAGMA busy_timeout = ${WRITE_BUSY_MS}`);
+    try {
+      while (true) {
+        try {
+          this.#raw.exec("BEGIN IMMEDIATE");
+          return;
+        } catch (error) {
+          if (!isBusy(error) || Date.now() > patientUntil) throw asTrunklineError(error);
+          check();
+        }
+      }
+    } finally {
+      this.#raw.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    }
+  }
+
+  #prepare(sql: string): Statement<SqlValue[]> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#raw.prepare<SqlValue[]>(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** Opens a database file, making it unless `readOnly`. Refuses a file that belongs to another program. */
+export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
+  const { readOnly = false, synchronous, applicationId } = options;
+  return translate(() => {
+    const raw = new BetterSqlite(file, {
+      readonly: readOnly,
+      fileMustExist: readOnly,
+      timeout: BUSY_MS,
+    });
+    try {
+      const db = new Db(raw);
+      const owner = retryWhileBusy(() => db.pragma<number>("application_id"));
+      if (owner !== 0 && owner !== applicationId) {
+        throw new TrunklineError("INVALID_ARGUMENT", `${file} is a database of another program.`);
+      }
+      raw.pragma(`cache_size = -${CACHE_KIB}`);
+      if (!readOnly) {
+        // These two only count before the first table is made.
+        retryWhileBusy(() => raw.pragma(`page_size = ${PAGE_BYTES}`));
+        retryWhileBusy(() => raw.pragma("auto_vacuum = INCREMENTAL"));
+        // Switching to WAL ignores the busy timeout, so it is repeated here.
+        retryWhileBusy(() => raw.pragma("journal_mode = WAL"));
+        raw.pragma(`synchronous = ${synchronous}`);
+      }
+      return db;
+    } catch (error) {
+      raw.close();
+      throw error;
+    }
+  });
+}
+
+function retryWhileBusy<T>(work: () => T): T {
+  const patientUntil = Date.now() + WRITE_PATIENCE_MS;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  while (true) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > patientUntil) throw error;
+      Atomics.wait(pause, 0, 0, 5);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const code = error instanceof TrunklineError ? error.data?.sqlite : (error as { code?: unknown }).code;
+  return typeof code === "string" && /^SQLITE_(BUSY|LOCKED)/.test(code);
+}
+
+function translate<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asTrunklineError(error);
+  }
+}
+
+const MEANINGS: readonly (readonly [RegExp, string, string])[] = [
+  [/^SQLITE_FULL/, "The disk that holds the store is full.", "Make room, then try again: nothing was lost."],
+  [/^SQLITE_(READONLY|PERM)/, "The store cannot be written.", "Check who may write to its folder."],
+  [/^SQLITE_CANTOPEN/, "The store's files cannot be opened.", "Check that the folder exists and who may write to it."],
+  [
+    /^SQLITE_(CORRUPT|NOTADB)/,
+    "The store's database is damaged.",
+    "Run trunkline store verify; trunkline store repair rebuilds the indexes.",
+  ],
+  [/^SQLITE_(BUSY|LOCKED)/, "Another process kept the store busy for too long.", "Try again when it has finished."],
+  [/^SQLITE_IOERR/, "The store's files cannot be read or written.", "Check the disk that holds the store."],
+];
+
+function asTrunklineError(error: unknown): unknown {
+  if (!(error instanceof SqliteError)) {
+    // The driver checks the folder itself and throws a plain TypeError.
+    if (error instanceof TypeError && /directory does not exist/.test(error.message)) {
+      return new TrunklineError("IO", "The store's folder does not exist.", { cause: error });
+    }
+    return error;
+  }
+  const meaning = MEANINGS.find(([pattern]) => pattern.test(error.code));
+  const data = { sqlite: error.code, ...(/CORRUPT|NOTADB/.test(error.code) ? { damaged: true } : {}) };
+  if (meaning === undefined) {
+    return new TrunklineError("INTERNAL", `The store's database failed: ${messageOf(error)}`, { cause: error, data });
+  }
+  return new TrunklineError("IO", `${meaning[1]} (${error.message})`, {
+    cause: error,
+    hint: meaning[2],
+    retryable: isBusy(error),
+    data,
+  });
+}

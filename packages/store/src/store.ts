@@ -1,0 +1,372 @@
+// The public store: an asynchronous facade on the main thread. All work with files and databases happens in workers.
+import { resolve } from "node:path";
+import {
+  type ContentId,
+  type Embedder,
+  type Logger,
+  parseContentId,
+  silentLogger,
+  TrunklineError,
+} from "@trunkline/core";
+import type { GrepResult } from "./grep/index.js";
+import { StoreGrep } from "./operations/grep-source.js";
+import { Embedding } from "./searching/embedding.js";
+import type {
+  AddParams,
+  AddResult,
+  CollectionInfo,
+  DeleteParams,
+  DeleteResult,
+  DiffParams,
+  DiffResult,
+  DownloadParams,
+  DownloadResult,
+  FilterParams,
+  GcResult,
+  GetParams,
+  GetResult,
+  GraphParams,
+  GraphResult,
+  GrepParams,
+  ImportResult,
+  ListParams,
+  ListResult,
+  PinTarget,
+  RepairResult,
+  RestoreParams,
+  RestoreResult,
+  SearchParams,
+  SearchResult,
+  SessionSummary,
+  SnapshotInfo,
+  StartParams,
+  StatusParams,
+  StatusResult,
+  StoreCallOptions,
+  UpdateParams,
+  VerifyResult,
+  WatchParams,
+} from "./types.js";
+import { ClientSessions } from "./watching/client-sessions.js";
+import { WorkerPool } from "./workers/pool.js";
+import type { RpcOptions } from "./workers/rpc.js";
+
+/** How a store is opened. */
+export interface OpenStoreOptions {
+  /** The store's folder; made on first use. */
+  readonly path: string;
+  /** Relative paths are relative to this. Default: the process's working folder. */
+  readonly cwd?: string | undefined;
+  readonly logger?: Logger | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Refuses every change. The store has to exist. */
+  readonly readOnly?: boolean | undefined;
+  /** Makes search by meaning possible. It runs in this process and stays its owner's to close, after the store. */
+  readonly embedder?: Embedder | undefined;
+}
+
+/** Opens the embedded store, makes or migrates it where needed, and brings its index up to date. */
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const { path, cwd = process.cwd(), logger = silentLogger, signal, readOnly = false, embedder } = options;
+  const folder = resolve(cwd, path);
+  const pool = new WorkerPool(folder, logger);
+  try {
+    if (readOnly) await pool.call("reader", "status", {}, { signal });
+    else {
+      const { background } = await pool.call("writer", "ready", {}, { signal });
+      pool.hasBackgroundIndexers = background;
+      if (background) pool.indexInBackground();
+    }
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  const store = new Store(pool, { cwd, readOnly, logger, folder });
+  if (embedder !== undefined) store.useEmbedder(embedder);
+  return store;
+}
+
+/** One open store. Methods are named as the operations of the contract and take their parameters. */
+export class Store implements AsyncDisposable {
+  readonly #pool: WorkerPool;
+  readonly #cwd: string;
+  readonly #readOnly: boolean;
+  readonly #sessions: ClientSessions;
+  readonly #embedding: Embedding;
+  readonly #grep: StoreGrep;
+
+  /** @internal Use {@link openStore}. */
+  constructor(pool: WorkerPool, options: { cwd: string; readOnly: boolean; logger: Logger; folder: string }) {
+    const { cwd, readOnly, logger, folder } = options;
+    this.#pool = pool;
+    this.#sessions = new ClientSessions(pool, { logger, folder });
+    this.#embedding = new Embedding(pool, { logger, follow: !readOnly });
+    this.#grep = new StoreGrep(pool, { folder, cwd });
+    pool.onChange = () => this.#embedding.wake();
+    this.#cwd = cwd;
+    this.#readOnly = readOnly;
+  }
+
+  /** Stores bytes without a document; they are kept for seven days from the last time they were put. */
+  async put(bytes: Uint8Array, options: StoreCallOptions = {}): Promise<ContentId> {
+    this.#mayWrite();
+    return await this.#pool.call("mover", "put", { bytes }, rpc(options));
+  }
+
+  /** The bytes of a content, or a part of them, checked against their hashes. */
+  async bytes(id: ContentId, options: StoreCallOptions & { start?: number; end?: number } = {}): Promise<Uint8Array> {
+    const { start, end } = options;
+    return await this.#pool.call("reader", "content", { id: parseContentId(id), start, end }, rpc(options));
+  }
+
+  async has(id: ContentId, options: StoreCallOptions = {}): Promise<boolean> {
+    return await this.#pool.call("reader", "has", { id: parseContentId(id) }, rpc(options));
+  }
+
+  /** Every content id that begins with these digits, sorted. */
+  async resolve(prefix: string, options: StoreCallOptions = {}): Promise<readonly ContentId[]> {
+    return await this.#pool.call("reader", "resolve", { prefix }, rpc(options));
+  }
+
+  async add(params: AddParams, options: StoreCallOptions = {}): Promise<AddResult> {
+    this.#mayWrite();
+    const { path, paths, content, ...rest } = params;
+    const given = [path, paths, content].filter((value) => value !== undefined).length;
+    if (given !== 1) throw new TrunklineError("INVALID_ARGUMENT", "add needs one of path, paths and content.");
+    const files = path === undefined ? paths : [path];
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    const resolved = {
+      ...rest,
+      paths: files?.map((file) => resolve(this.#cwd, file)),
+      content: bytes,
+      session: this.#sessions.current(options),
+    };
+    return await this.#pool.call("mover", "add", resolved, rpc(options));
+  }
+
+  async list(params: ListParams = {}, options: StoreCallOptions = {}): Promise<ListResult> {
+    return await this.#pool.call("reader", "list", this.#filters(params, options), rpc(options));
+  }
+
+  async get(params: GetParams, options: StoreCallOptions = {}): Promise<GetResult> {
+    const { allowWrite } = options;
+    const absolute = this.#absolute(params.path ?? params.name);
+    const { outputPath } = params;
+    const output = outputPath === undefined ? {} : { outputPath: resolve(this.#cwd, outputPath) };
+    return await this.#pool.call("reader", "get", { ...params, ...output, absolute, allowWrite }, rpc(options));
+  }
+
+  /** Answers what is in the graph by now; {@link indexed} waits until everything is. */
+  async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
+    return await this.#pool.call("reader", "graph", { ...params, absolute: this.#absolute(params.name) }, rpc(options));
+  }
+
+  async search(
+    params: SearchParams,
+    options: StoreCallOptions = {},
+  ): Promise<SearchResult | { paths: readonly string[]; total: number; cursor?: string }> {
+    const byMeaning = params.type !== "keyword" && params.hash === undefined;
+    const embedded = byMeaning ? await this.#embedding.queryVector(params.query, options.signal) : undefined;
+    return await this.#pool.call(
+      "reader",
+      "search",
+      { ...this.#filters(params, options), pins: this.#sessions.current(options), embedded },
+      rpc(options),
+    );
+  }
+
+  /** Complete, or `truncated` with a cursor. No pattern keeps other calls waiting. */
+  async grep(params: GrepParams, options: StoreCallOptions = {}): Promise<GrepResult> {
+    return await this.#grep.run(this.#filters(params, options), options.signal);
+  }
+
+  async update(params: UpdateParams, options: StoreCallOptions = {}): Promise<{ matched: number }> {
+    this.#mayWrite();
+    return await this.#pool.call(
+      "writer",
+      "update",
+      { ...params, absolute: this.#absolute(params.name) },
+      rpc(options),
+    );
+  }
+
+  async delete(params: DeleteParams, options: StoreCallOptions = {}): Promise<DeleteResult> {
+    this.#mayWrite();
+    const names = [...(params.name === undefined ? [] : [params.name]), ...(params.names ?? [])];
+    const absolutes = names.map((name) => this.#absolute(name));
+    const session = this.#sessions.current(options);
+    return await this.#pool.call("writer", "delete", { ...params, absolutes, session }, rpc(options));
+  }
+
+  async undelete(
+    params: { name: string; collection?: string },
+    options: StoreCallOptions = {},
+  ): Promise<{ restored: readonly string[]; count: number }> {
+    this.#mayWrite();
+    return await this.#pool.call(
+      "writer",
+      "undelete",
+      { ...params, absolute: this.#absolute(params.name) },
+      rpc(options),
+    );
+  }
+
+  async snapshot(
+    params: { collection?: string; label?: string } = {},
+    options: StoreCallOptions = {},
+  ): Promise<SnapshotInfo> {
+    this.#mayWrite();
+    return await this.#pool.call("writer", "snapshot", params, rpc(options));
+  }
+
+  async list_snapshots(
+    params: { collection?: string; limit?: number; cursor?: string } = {},
+    options: StoreCallOptions = {},
+  ): Promise<{ snapshots: readonly SnapshotInfo[]; total: number; cursor?: string }> {
+    return await this.#pool.call("reader", "list_snapshots", params, rpc(options));
+  }
+
+  async list_collections(
+    _params: Record<string, never> = {},
+    options: StoreCallOptions = {},
+  ): Promise<{ collections: readonly CollectionInfo[]; total: number }> {
+    return await this.#pool.call("reader", "list_collections", undefined as never, rpc(options));
+  }
+
+  async diff(params: DiffParams, options: StoreCallOptions = {}): Promise<DiffResult> {
+    return await this.#pool.call("reader", "diff", { ...params, absolute: this.#absolute(params.path) }, rpc(options));
+  }
+
+  async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
+    const output_directory = resolve(this.#cwd, params.output_directory);
+    return await this.#pool.call("mover", "restore", { ...params, output_directory }, rpc(options));
+  }
+
+  /** `onProgress` counts bytes. Private addresses are refused unless the options allow them. */
+  async download(params: DownloadParams, options: StoreCallOptions = {}): Promise<DownloadResult> {
+    this.#mayWrite();
+    const allowPrivate = options.allowPrivateAddresses ?? false;
+    const resolved = { ...params, allowPrivate, session: this.#sessions.current(options) };
+    return await this.#pool.call("mover", "download", resolved, rpc(options));
+  }
+
+  /** Begins a session for the client; a session that the client had under way is stopped first. */
+  async start(params: StartParams = {}, options: StoreCallOptions = {}): Promise<{ session_id: string }> {
+    this.#mayWrite();
+    return await this.#sessions.start(params, options);
+  }
+
+  /** Ends the client's session, and its watching, after what was noticed has been taken up. */
+  async stop(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<SessionSummary> {
+    return await this.#sessions.stop(options);
+  }
+
+  async pin(params: PinTarget, options: StoreCallOptions = {}): Promise<{ hash: string; pinned: boolean }> {
+    return await this.#pool.call("writer", "pin", this.#pinParams(params, options), rpc(options));
+  }
+
+  async unpin(params: PinTarget, options: StoreCallOptions = {}): Promise<{ hash: string; pinned: boolean }> {
+    return await this.#pool.call("writer", "unpin", this.#pinParams(params, options), rpc(options));
+  }
+
+  /** Takes changed files up until the session stops. `onProgress` hears of every burst that was taken up. */
+  async watch(params: WatchParams, options: StoreCallOptions = {}): Promise<{ watching: readonly string[] }> {
+    this.#mayWrite();
+    const paths = params.paths.map((path) => resolve(this.#cwd, path));
+    return await this.#sessions.watch({ ...params, paths }, options);
+  }
+
+  /** Checks every chunk, reference and index. Damage is in the answer; it does not reject. */
+  async verify(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<VerifyResult> {
+    return await this.#pool.call("mover", "verify", {}, rpc(options));
+  }
+
+  /** Empties the trash and removes what nothing refers to. */
+  async gc(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<GcResult> {
+    this.#mayWrite();
+    return await this.#pool.call("mover", "gc", {}, rpc(options));
+  }
+
+  /** Makes the indexes anew, and damaged chunks from files that still have them. */
+  async repair(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<RepairResult> {
+    this.#mayWrite();
+    return await this.#pool.call("mover", "repair", {}, rpc(options));
+  }
+
+  /** Everything in one file, as it is at this moment. */
+  async export(
+    params: { path: string; overwrite?: boolean },
+    options: StoreCallOptions = {},
+  ): Promise<{ path: string; bytes: number }> {
+    const path = resolve(this.#cwd, params.path);
+    return await this.#pool.call("mover", "export", { ...params, path }, rpc(options));
+  }
+
+  /** Plays the history of an export into this store. */
+  async import(params: { path: string }, options: StoreCallOptions = {}): Promise<ImportResult> {
+    this.#mayWrite();
+    return await this.#pool.call("mover", "import", { path: resolve(this.#cwd, params.path) }, rpc(options));
+  }
+
+  async status(params: StatusParams = {}, options: StoreCallOptions = {}): Promise<StatusResult> {
+    return await this.#pool.call("reader", "status", params, rpc(options));
+  }
+
+  /**
+   * Changes the embedding model. Everything is embedded anew in the background; the model that was there goes on
+   * answering until the new one has everything, so it is closed only after {@link indexed}.
+   */
+  useEmbedder(embedder: Embedder): void {
+    this.#embedding.use(embedder);
+  }
+
+  /** Resolves when background indexing (patterns, relations, meaning) has taken up everything. */
+  async indexed(): Promise<void> {
+    await this.#pool.indexed();
+    await this.#embedding.idle();
+  }
+
+  /** Ends the threads. What was acknowledged is on disk. Idempotent. */
+  async close(): Promise<void> {
+    try {
+      await this.#sessions.close();
+    } finally {
+      try {
+        await this.#embedding.close();
+      } finally {
+        await this.#grep.close();
+        await this.#pool.close();
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #mayWrite(): void {
+    if (this.#readOnly) {
+      throw new TrunklineError("INVALID_ARGUMENT", "The store was opened for reading only.");
+    }
+  }
+
+  #absolute(name: string | undefined): string | undefined {
+    return name === undefined ? undefined : resolve(this.#cwd, name);
+  }
+
+  #pinParams(params: PinTarget, options: StoreCallOptions) {
+    this.#mayWrite();
+    return { ...params, absolute: this.#absolute(params.path), session: this.#sessions.require(options) };
+  }
+
+  #filters<P extends FilterParams>(
+    params: P,
+    options: StoreCallOptions,
+  ): Omit<P, "session"> & { session: string | undefined } {
+    return { ...params, session: this.#sessions.meant(params.session, options) };
+  }
+}
+
+function rpc({ signal, onProgress }: StoreCallOptions): RpcOptions {
+  return { signal, onProgress };
+}

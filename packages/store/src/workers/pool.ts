@@ -1,0 +1,193 @@
+// The threads of one open store, seen from the main thread: started when they are first needed, and kept.
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
+import type { IndexerHandlers, MoverHandlers, ReaderHandlers } from "./reader.js";
+import {
+  type Handlers,
+  makeAbortFlags,
+  type ParamsOf,
+  type ResultOf,
+  RpcClient,
+  type RpcOptions,
+  type Wire,
+} from "./rpc.js";
+import type { WriterHandlers } from "./writer.js";
+
+/** What a worker is started with. */
+export type WorkerStart =
+  | { readonly role: "writer"; readonly folder: string; readonly flags: SharedArrayBuffer }
+  | { readonly role: "reader"; readonly folder: string; readonly flags: SharedArrayBuffer }
+  | { readonly role: "indexer"; readonly folder: string; readonly flags: SharedArrayBuffer }
+  | {
+      readonly role: "mover";
+      readonly folder: string;
+      readonly flags: SharedArrayBuffer;
+      readonly writer: { readonly port: MessagePort; readonly flags: SharedArrayBuffer };
+    };
+
+interface RoleHandlers {
+  writer: WriterHandlers;
+  reader: ReaderHandlers;
+  mover: MoverHandlers;
+  indexer: IndexerHandlers;
+}
+
+/** What a thread is for. */
+export type Role = keyof RoleHandlers;
+
+interface Thread<H extends Handlers> {
+  readonly worker: Worker;
+  readonly rpc: RpcClient<H>;
+  readonly ended: Promise<void>;
+}
+
+// Tests run the sources; a thread cannot, so it runs what the build made of them.
+const WORKER_FILE = new URL(
+  import.meta.url.endsWith(".ts") ? "../../dist/workers/main.js" : "./main.js",
+  import.meta.url,
+);
+
+const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mover: 2, indexer: 1 };
+
+/** The threads, by role. */
+export class WorkerPool {
+  readonly #folder: string;
+  readonly #logger: Logger;
+  readonly #threads: { [R in Role]: Thread<RoleHandlers[R]>[] } = { writer: [], reader: [], mover: [], indexer: [] };
+  /** Whether changes have to be followed by {@link indexInBackground}. The writer knows. */
+  hasBackgroundIndexers = false;
+  /** Told after every call that may have changed the store. */
+  onChange: (() => void) | undefined;
+  #closed = false;
+  #indexing: Promise<void> | undefined;
+  #indexAgain = false;
+
+  constructor(folder: string, logger: Logger) {
+    this.#folder = folder;
+    this.#logger = logger;
+  }
+
+  /** Makes a call to the thread of a role that has the least to do. */
+  async call<R extends Role, M extends keyof RoleHandlers[R] & string>(
+    role: R,
+    method: M,
+    params: ParamsOf<RoleHandlers[R], M>,
+    options?: RpcOptions,
+  ): Promise<ResultOf<RoleHandlers[R], M>> {
+    if (this.#closed) throw closedError();
+    const result = await this.#thread(role).rpc.call(method, params, options);
+    if (role === "writer" || role === "mover") {
+      if (this.hasBackgroundIndexers) this.indexInBackground();
+      this.onChange?.();
+    }
+    return result;
+  }
+
+  /** Has background indexers take up what is new. Does not wait, and begins again if it is under way. */
+  indexInBackground(): void {
+    if (this.#closed) return;
+    if (this.#indexing !== undefined) {
+      this.#indexAgain = true;
+      return;
+    }
+    this.#indexAgain = false;
+    this.#indexing = this.call("indexer", "run", {})
+      .catch((error: unknown) => {
+        if (!this.#closed) this.#logger.warn("background indexing failed", { error });
+      })
+      .then(() => {
+        this.#indexing = undefined;
+        if (this.#indexAgain) this.indexInBackground();
+      });
+  }
+
+  /** Resolves when background indexing has nothing more to do. */
+  async indexed(): Promise<void> {
+    while (this.#indexing !== undefined) await this.#indexing;
+  }
+
+  /** Ends the threads. What is under way is rejected with `CLOSED`. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { writer, ...others } = this.#threads;
+    const all = Object.values(this.#threads).flat();
+    for (const { rpc } of all) rpc.break(closedError());
+    // The writer last: others hand changes to it, and the last to close tidies the files.
+    await Promise.all(Object.values(others).flat().map(endThread));
+    await Promise.all(writer.map(endThread));
+  }
+
+  #thread<R extends Role>(role: R): Thread<RoleHandlers[R]> {
+    const threads = this.#threads[role];
+    const idle = threads.find((thread) => thread.rpc.pending === 0);
+    if (idle !== undefined) return idle;
+    if (threads.length < MOST_THREADS[role]) {
+      const thread = this.#start(role);
+      threads.push(thread);
+      return thread;
+    }
+    return threads.reduce((least, thread) => (thread.rpc.pending < least.rpc.pending ? thread : least));
+  }
+
+  #start<R extends Role>(role: R): Thread<RoleHandlers[R]> {
+    const flags = makeAbortFlags();
+    const { data, transfer } = this.#startData(role, flags);
+    const worker = new Worker(WORKER_FILE, { workerData: data, transferList: transfer, name: `store ${role}` });
+    const rpc = new RpcClient<RoleHandlers[R]>(worker as Wire, flags);
+    // A thread that has nothing to do must not keep the process from ending.
+    worker.unref();
+    rpc.onBusy = (busy) => (busy ? worker.ref() : worker.unref());
+    const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    worker.on("error", (error) => this.#lose(role, error));
+    worker.once("exit", () => this.#lose(role, new Error(`the ${role} thread ended`)));
+    return { worker, rpc, ended };
+  }
+
+  #startData(role: Role, flags: SharedArrayBuffer): { data: WorkerStart; transfer: MessagePort[] } {
+    const folder = this.#folder;
+    if (role !== "mover") return { data: { role, folder, flags }, transfer: [] };
+    const { port1, port2 } = new MessageChannel();
+    const shared = makeAbortFlags();
+    this.#thread("writer").worker.postMessage({ connect: port1, flags: shared }, [port1]);
+    return { data: { role, folder, flags, writer: { port: port2, flags: shared } }, transfer: [port2] };
+  }
+
+  /** A thread died. Movers hold a line to the writer, so all threads are given up; the next call starts new ones. */
+  #lose(role: Role, error: unknown): void {
+    if (this.#closed) return;
+    this.#logger.error("a thread of the store ended", { role, error });
+    const lost = new TrunklineError("INTERNAL", `A thread of the store ended: ${messageOf(error)}.`, {
+      cause: error,
+      hint: "Try again; what was acknowledged is safe.",
+      retryable: true,
+    });
+    for (const threads of Object.values(this.#threads)) {
+      for (const { rpc, worker } of threads.splice(0)) {
+        rpc.break(lost);
+        worker.removeAllListeners("exit");
+        void worker.terminate();
+      }
+    }
+  }
+}
+
+/** How long a thread may take to close its databases. */
+const END_MS = 2000;
+
+/** Lets a thread close its databases. One that does not come to it is ended, which is like a crash: safe. */
+async function endThread({ worker, ended }: Pick<Thread<Handlers>, "worker" | "ended">): Promise<void> {
+  worker.ref();
+  worker.postMessage({ end: true });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, END_MS);
+  });
+  await Promise.race([ended, late]);
+  clearTimeout(timer);
+  await worker.terminate();
+}
+
+function closedError(): TrunklineError {
+  return new TrunklineError("CLOSED", "The store has been closed.");
+}

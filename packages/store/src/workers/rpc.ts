@@ -1,0 +1,243 @@
+// Calls between threads: typed by a table of handlers, with progress, cancellation and errors that keep their code. An
+// abort travels twice: as a flag in shared memory, which synchronous work polls, and as a message for work that waits.
+import { type ErrorCode, isTrunklineError, messageOf, type ToolProgress, TrunklineError } from "@trunkline/core";
+
+/** What a handler gets besides its parameters. */
+export interface Call {
+  /** Throws `ABORTED` when the caller has lost interest. Cheap: meant for inner loops. */
+  check(): void;
+  progress(progress: ToolProgress): void;
+  /** For work that waits. */
+  readonly signal: AbortSignal;
+}
+
+/** A table of handlers: everything one side offers. */
+// biome-ignore lint/suspicious/noExplicitAny: parameters are contravariant, so that no other type takes every handler.
+export type Handlers = Record<string, (params: any, call: Call) => unknown>;
+export type ParamsOf<H extends Handlers, M extends keyof H> = Parameters<H[M]>[0];
+export type ResultOf<H extends Handlers, M extends keyof H> = Unwrapped<Awaited<ReturnType<H[M]>>>;
+type Unwrapped<R> = R extends Transferred<infer T> ? T : R;
+
+/** A worker or a message port. */
+export interface Wire {
+  postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void;
+  on(event: "message", listener: (message: unknown) => void): unknown;
+}
+
+/** A result whose buffers are handed over instead of copied. */
+export class Transferred<T> {
+  readonly value: T;
+  readonly buffers: readonly ArrayBuffer[];
+  constructor(value: T, buffers: readonly ArrayBuffer[]) {
+    this.value = value;
+    this.buffers = buffers;
+  }
+}
+
+/** How one call is made. */
+export interface RpcOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  readonly transfer?: readonly ArrayBuffer[] | undefined;
+}
+
+interface Request {
+  readonly id: number;
+  readonly slot: number;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+type Reply =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: WireError }
+  | { readonly id: number; readonly progress: ToolProgress };
+
+interface WireError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly retryable: boolean;
+  readonly data: Readonly<Record<string, unknown>> | undefined;
+  readonly cause: string | undefined;
+}
+
+const SLOTS = 4096;
+
+/** Makes the shared flags of one wire. */
+export function makeAbortFlags(): SharedArrayBuffer {
+  return new SharedArrayBuffer(SLOTS * 4);
+}
+
+interface Pending {
+  readonly slot: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onProgress: ((progress: ToolProgress) => void) | undefined;
+}
+
+/** The calling side of a wire. */
+export class RpcClient<H extends Handlers> {
+  readonly #wire: Wire;
+  readonly #flags: Int32Array;
+  readonly #pending = new Map<number, Pending>();
+  readonly #freeSlots: number[] = Array.from({ length: SLOTS }, (_, slot) => SLOTS - 1 - slot);
+  #nextId = 1;
+  #broken: TrunklineError | undefined;
+  /** Told whenever calls begin to be or cease to be under way. */
+  onBusy: ((busy: boolean) => void) | undefined;
+
+  constructor(wire: Wire, flags: SharedArrayBuffer) {
+    this.#wire = wire;
+    this.#flags = new Int32Array(flags);
+    wire.on("message", (message) => this.#receive(message as Reply));
+  }
+
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  /** Makes a call. On abort it rejects with `ABORTED` at once; the other side stops as soon as it looks. */
+  async call<M extends keyof H & string>(
+    method: M,
+    params: ParamsOf<H, M>,
+    options: RpcOptions = {},
+  ): Promise<ResultOf<H, M>> {
+    const { signal, onProgress, transfer } = options;
+    if (signal?.aborted) throw aborted(signal, method);
+    if (this.#broken) throw this.#broken;
+    const slot = this.#freeSlots.pop();
+    if (slot === undefined) {
+      throw new TrunklineError("INTERNAL", "Too many calls to the store are under way.", { retryable: true });
+    }
+    const id = this.#nextId++;
+    Atomics.store(this.#flags, slot, 0);
+    if (this.#pending.size === 0) this.onBusy?.(true);
+    let onAbort: (() => void) | undefined;
+    try {
+      return await new Promise<ResultOf<H, M>>((resolve, reject) => {
+        this.#pending.set(id, { slot, resolve: resolve as (value: unknown) => void, reject, onProgress });
+        onAbort = () => {
+          Atomics.store(this.#flags, slot, 1);
+          this.#wire.postMessage({ cancel: id });
+          reject(aborted(signal as AbortSignal, method));
+        };
+        signal?.addEventListener("abort", onAbort, { once: true });
+        this.#wire.postMessage({ id, slot, method, params } satisfies Request, transfer);
+      });
+    } finally {
+      if (onAbort) signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Rejects everything that waits, and every later call; the other side is told to stop. */
+  break(error: TrunklineError): void {
+    this.#broken ??= error;
+    for (const [id, { reject, slot }] of this.#pending) {
+      Atomics.store(this.#flags, slot, 1);
+      this.#wire.postMessage({ cancel: id });
+      reject(this.#broken);
+    }
+    if (this.#pending.size > 0) this.onBusy?.(false);
+    this.#pending.clear();
+  }
+
+  #receive(reply: Reply): void {
+    const pending = this.#pending.get(reply.id);
+    if (pending === undefined) return;
+    if ("progress" in reply) {
+      pending.onProgress?.(reply.progress);
+      return;
+    }
+    this.#pending.delete(reply.id);
+    this.#freeSlots.push(pending.slot);
+    if ("error" in reply) pending.reject(fromWire(reply.error));
+    else pending.resolve(reply.result);
+    if (this.#pending.size === 0) this.onBusy?.(false);
+  }
+}
+
+function aborted(signal: AbortSignal, method: string): TrunklineError {
+  if (signal.reason instanceof TrunklineError) return signal.reason;
+  return new TrunklineError("ABORTED", `The store's ${method} was cancelled.`, { cause: signal.reason });
+}
+
+/** Answers the calls that arrive on a wire. */
+export function serveRpc(wire: Wire, handlers: Handlers, shared: SharedArrayBuffer): void {
+  const flags = new Int32Array(shared);
+  const controllers = new Map<number, AbortController>();
+  wire.on("message", (message) => {
+    if (typeof message !== "object" || message === null) return;
+    if ("cancel" in message) {
+      controllers.get(message.cancel as number)?.abort();
+      return;
+    }
+    if (!("method" in message)) return;
+    // What has a method was sent by the RpcClient at the other end.
+    void answer(message as Request);
+  });
+
+  const answer = async ({ id, slot, method, params }: Request) => {
+    const controller = new AbortController();
+    controllers.set(id, controller);
+    const call: Call = {
+      check() {
+        if (Atomics.load(flags, slot) !== 0)
+          throw new TrunklineError("ABORTED", `The store's ${method} was cancelled.`);
+      },
+      progress: (progress) => wire.postMessage({ id, progress } satisfies Reply),
+      signal: controller.signal,
+    };
+    try {
+      const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+      if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no "${method}".`);
+      call.check();
+      const result = await handler(params, call);
+      if (result instanceof Transferred) wire.postMessage({ id, result: result.value }, result.buffers);
+      else wire.postMessage({ id, result });
+    } catch (error) {
+      wire.postMessage({ id, error: toWire(error) } satisfies Reply);
+    } finally {
+      controllers.delete(id);
+    }
+  };
+}
+
+function toWire(error: unknown): WireError {
+  const { code, message, hint, retryable, data, cause } = isTrunklineError(error) ? error : unexpected(error);
+  return { code, message, hint, retryable, data, cause: cause === undefined ? undefined : messageOf(cause) };
+}
+
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: "There is no such file or folder",
+  EACCES: "Access was denied",
+  EPERM: "This is not permitted",
+  ENOSPC: "The disk is full",
+  EROFS: "The file system is read-only",
+  EISDIR: "This is a folder",
+  ENOTDIR: "This is not a folder",
+  ELOOP: "Symbolic links go round in circles",
+};
+
+function unexpected(error: unknown): TrunklineError {
+  const { code, path } = (error ?? {}) as { code?: unknown; path?: unknown };
+  if (typeof code === "string" && /^E[A-Z0-9]+$/.test(code)) {
+    const what = FILE_ERRORS[code] ?? messageOf(error);
+    const message = typeof path === "string" ? `${what}: ${path}` : what;
+    return new TrunklineError(code === "ENOENT" ? "NOT_FOUND" : "IO", message, {
+      cause: error,
+      data: { system: code },
+    });
+  }
+  const stack = error instanceof Error ? error.stack : undefined;
+  return new TrunklineError("INTERNAL", messageOf(error), { cause: stack ?? error });
+}
+
+function fromWire(error: WireError): TrunklineError {
+  return new TrunklineError(error.code, error.message, {
+    retryable: error.retryable,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.data === undefined ? {} : { data: error.data }),
+    ...(error.cause === undefined ? {} : { cause: new Error(error.cause) }),
+  });
+}

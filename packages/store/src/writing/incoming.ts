@@ -1,0 +1,87 @@
+// What travels from the thread that read a file to the thread that writes it. The bytes of a whole batch share one
+// buffer, which is handed over instead of copied.
+import type { PreparedContent } from "../content/prepare.js";
+import type { ContentType, IndexText } from "../content/text.js";
+import type { IncomingChunk } from "../sqlite/contents.js";
+
+/** Where a document comes from in the file system; absent for inline content. */
+export interface FileFacts {
+  readonly mode: number;
+  /** Microseconds: what a double still holds exactly, and what utimes can set. */
+  readonly mtimeUs: number;
+  readonly inode: number;
+  readonly birthMs: number;
+  /** When the file's facts were read, in microseconds: a file changed in the same instant is read again next time. */
+  readonly checkedUs: number;
+}
+
+/** A document on its way into the store. */
+export interface IncomingDocument {
+  readonly path: string;
+  readonly root: string | undefined;
+  readonly title: string | undefined;
+  readonly file: FileFacts | undefined;
+  readonly content: IncomingContent;
+}
+
+/** Its content: with chunks, or as chunks that were sent ahead under an upload. */
+export interface IncomingContent {
+  readonly hash: string;
+  readonly size: number;
+  readonly type: ContentType;
+  readonly chunks: readonly PackedChunk[];
+  readonly upload: number | undefined;
+  readonly text: IndexText | undefined;
+}
+
+/** A chunk whose bytes lie in the batch's buffer; `length` -1 where it was not sent. */
+export interface PackedChunk {
+  readonly hash: string;
+  readonly size: number;
+  readonly codec: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Collects chunks into one buffer. */
+export class ChunkPacker {
+  readonly #parts: Uint8Array[] = [];
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  pack(chunk: IncomingChunk): PackedChunk {
+    const { hash, size, codec, data } = chunk;
+    const packed = { hash, size, codec, offset: this.#bytes, length: data?.length ?? -1 };
+    if (data !== undefined) {
+      this.#parts.push(data);
+      this.#bytes += data.length;
+    }
+    return packed;
+  }
+
+  content(prepared: PreparedContent): IncomingContent {
+    const { hash, size, type, text } = prepared;
+    return { hash, size, type, text, upload: undefined, chunks: prepared.chunks.map((chunk) => this.pack(chunk)) };
+  }
+
+  /** The buffer with everything packed so far. */
+  finish(): ArrayBuffer {
+    const buffer = new ArrayBuffer(this.#bytes);
+    const bytes = new Uint8Array(buffer);
+    let offset = 0;
+    for (const part of this.#parts) {
+      bytes.set(part, offset);
+      offset += part.length;
+    }
+    return buffer;
+  }
+}
+
+/** The chunk with its bytes, as the writer stores it. */
+export function unpackChunk(chunk: PackedChunk, data: ArrayBuffer): IncomingChunk {
+  const { hash, size, codec, offset, length } = chunk;
+  return { hash, size, codec, data: length < 0 ? undefined : new Uint8Array(data, offset, length) };
+}

@@ -1,0 +1,102 @@
+// Group commit: the writes that wait share one transaction and one fsync. Each runs in a savepoint, so that one that
+// fails takes nothing else with it. A write is acknowledged when it is durable and the index has taken it up.
+import type { TrunklineError } from "@trunkline/core";
+import type { IndexText } from "../content/text.js";
+import { catchUp } from "../indexing/catch-up.js";
+import type { Db } from "../sqlite/database.js";
+
+/** What a write works on. */
+export interface WriteContext {
+  readonly truth: Db;
+  /** Texts of contents it stored, by row id, for the index. */
+  readonly texts: Map<number, IndexText>;
+}
+
+/** A synchronous change of the truth. */
+export type Write<T> = (context: WriteContext) => T;
+
+interface Job {
+  readonly write: Write<unknown>;
+  readonly check: () => void;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const MAX_JOBS_PER_COMMIT = 512;
+/** Once a transaction has taken this long, the jobs that are left wait for the next one. */
+const MAX_COMMIT_MS = 50;
+
+/** Writes in the order in which they come. */
+export class WriteQueue {
+  readonly #truth: Db;
+  readonly #index: Db;
+  readonly #jobs: Job[] = [];
+  #scheduled = false;
+
+  constructor(truth: Db, index: Db) {
+    this.#truth = truth;
+    this.#index = index;
+  }
+
+  /** Resolves when the change is durable and can be found. */
+  submit<T>(write: Write<T>, check: () => void = () => {}): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#jobs.push({ write, check, resolve: resolve as (value: unknown) => void, reject });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      setImmediate(() => this.#flush());
+    });
+  }
+
+  #flush(): void {
+    const started = performance.now();
+    const outcomes: { job: Job; value?: unknown; error?: unknown }[] = [];
+    const texts = new Map<number, IndexText>();
+    try {
+      this.#truth.immediate(() => {
+        while (this.#jobs.length > 0 && outcomes.length < MAX_JOBS_PER_COMMIT) {
+          const job = this.#jobs.shift() as Job;
+          outcomes.push(this.#run(job, texts));
+          if (performance.now() - started > MAX_COMMIT_MS) break;
+        }
+      });
+      if (outcomes.some((outcome) => !("error" in outcome))) {
+        catchUp({ truth: this.#truth, index: this.#index, texts, check: () => {} });
+      }
+      for (const { job, value, ...failed } of outcomes) {
+        if ("error" in failed) job.reject(failed.error);
+        else job.resolve(value);
+      }
+    } catch (error) {
+      // Nothing in this transaction is durable, or the index could not follow: nobody is told otherwise.
+      const failed = outcomes.length > 0 ? outcomes.map(({ job }) => job) : this.#jobs.splice(0, 1);
+      for (const job of failed) job.reject(error);
+    }
+    if (this.#jobs.length > 0) setImmediate(() => this.#flush());
+    else this.#scheduled = false;
+  }
+
+  #run(job: Job, texts: Map<number, IndexText>): { job: Job; value?: unknown; error?: unknown } {
+    const own = new Map<number, IndexText>();
+    try {
+      job.check();
+    } catch (error) {
+      return { job, error };
+    }
+    this.#truth.exec("SAVEPOINT job");
+    try {
+      const value = job.write({ truth: this.#truth, texts: own });
+      this.#truth.exec("RELEASE job");
+      for (const [content, text] of own) texts.set(content, text);
+      return { job, value };
+    } catch (error) {
+      // Some failures (a full disk) end the whole transaction.
+      if (!this.#truth.inTransaction) {
+        job.reject(error as TrunklineError);
+        throw error;
+      }
+      this.#truth.exec("ROLLBACK TO job; RELEASE job");
+      return { job, error };
+    }
+  }
+}

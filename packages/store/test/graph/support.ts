@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { extractGraph, type FileGraph, type GraphEdge, MemoryGraph, type Relation } from "../../src/graph/index.js";
+
+const FIXTURES = fileURLToPath(new URL("./fixtures/", import.meta.url));
+
+/** The graph of a fixture. Sources that the project's own tools would check carry `.txt` after their name. */
+export async function fixtureGraph(name: string): Promise<FileGraph> {
+  const folder = join(FIXTURES, name, "..");
+  const base = name.slice(name.lastIndexOf("/") + 1);
+  const file = readdirSync(folder).find((entry) => entry === base || entry === `${base}.txt`) ?? base;
+  return await extractGraph({ path: `/fixtures/${name}`, text: readFileSync(join(folder, file), "utf8") });
+}
+
+/** `kind qualifiedName` of all symbols, in the order of the source. */
+export function symbolLines(graph: FileGraph): string[] {
+  return graph.symbols.map(({ kind, qualifiedName }) => `${kind} ${qualifiedName}`);
+}
+
+/** `from -> to` of the edges of a relation as the file alone tells them; what it does not tell has a `?`. */
+export function edgeLines(graph: FileGraph, relation: Relation): string[] {
+  return graph.edges
+    .filter((edge) => edge.relation === relation)
+    .map((edge) => `${short(edge.from)} -> ${edge.to === undefined ? `? ${edge.name}` : short(edge.to)}`);
+}
+
+function short(key: string): string {
+  return key.startsWith("file:") ? "file" : key.slice(key.lastIndexOf("#") + 1);
+}
+
+/** `kind specifier imported>local,…` of all imports. */
+export function importLines(graph: FileGraph): string[] {
+  return graph.imports.map(({ kind, specifier, names }) =>
+    `${kind} ${specifier} ${names.map(({ imported, local }) => `${imported}>${local}`).join(",")}`.trim(),
+  );
+}
+
+/** All the files, resolved against each other. Keys are paths, values their texts. */
+export async function graphOf(files: Readonly<Record<string, string>>): Promise<MemoryGraph> {
+  const graph = new MemoryGraph();
+  graph.put(await Promise.all(Object.entries(files).map(([path, text]) => extractGraph({ path, text }))));
+  return graph;
+}
+
+/** `from -> to` of a file's resolved edges; keys as they are, but for the file's own path. */
+export function resolvedLines(graph: MemoryGraph, path: string, relation: Relation): string[] {
+  return graph
+    .edgesOf(path)
+    .filter((edge) => edge.relation === relation)
+    .map((edge) => line(edge, path));
+}
+
+function line(edge: GraphEdge, path: string): string {
+  const own = (key: string) => (key === `file:${path}` ? "file" : key.replace(`symbol:${path}#`, "#"));
+  return `${own(edge.from)} -> ${own(edge.to)}`;
+}

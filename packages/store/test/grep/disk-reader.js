@@ -1,0 +1,18 @@
+// How a thread of grep reads documents that are files in a folder.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { TrunklineError } from "@trunkline/core";
+
+/** @param {{ folder: string }} data */
+export function openGrepReader({ folder }) {
+  return {
+    /** @param {{ path: string }} document */
+    read({ path }) {
+      try {
+        return readFileSync(join(folder, path));
+      } catch (error) {
+        throw new TrunklineError("NOT_FOUND", `${path} is not there.`, { cause: error });
+      }
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { rmSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type GrepLimits, type GrepParams, GrepPool, type GrepResult, grep } from "../../src/grep/index.js";
+import { MemorySource } from "./memory-source.js";
+import { writeTree } from "./rg.js";
+import { makeTree } from "./tree.js";
+
+let pool: GrepPool;
+beforeAll(() => {
+  pool = new GrepPool({ threads: 2 });
+});
+afterAll(async () => await pool.close());
+
+const text = (name: string, content: string) => ({ name, bytes: Buffer.from(content) });
+const lines = (...all: string[]) => `${all.join("\n")}\n`;
+
+async function ask(
+  files: readonly { name: string; bytes: Uint8Array }[],
+  params: GrepParams,
+  limits: GrepLimits = {},
+): Promise<GrepResult> {
+  return await grep(params, { source: new MemorySource(files), pool, limits });
+}
+
+function matchesOf(result: GrepResult) {
+  if (!("matches" in result)) throw new Error("no matches in the answer");
+  return result;
+}
+
+/** All pages of a query, one after the other. */
+async function pages(
+  files: readonly { name: string; bytes: Uint8Array }[],
+  params: GrepParams,
+  limits: GrepLimits,
+): Promise<GrepResult[]> {
+  const all: GrepResult[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const result = await ask(files, { ...params, cursor }, limits);
+    all.push(result);
+    expect(result.truncated).toBe(result.cursor !== undefined);
+    cursor = result.cursor;
+    if (cursor === undefined) return all;
+  }
+}
+
+describe("an answer", () => {
+  const files = [
+    text("b.txt", lines("one foo", "two", "foo three")),
+    text("a.txt", lines("foo")),
+    text("c.txt", "bar"),
+  ];
+
+  it("has every matching line in the order of paths, with totals", async () => {
+    const result = matchesOf(await ask(files, { pattern: "foo" }));
+    expect(result.matches.map(({ path, line, text }) => `${path}:${line}:${text}`)).toEqual([
+      "a.txt:1:foo",
+      "b.txt:1:one foo",
+      "b.txt:3:foo three",
+    ]);
+    expect(result).toMatchObject({ total: 3, files: 2, truncated: false, binary: 0 });
+    expect(result.matches[0]?.hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it("counts lines by file", async () => {
+    expect(await ask(files, { pattern: "foo", count: true })).toEqual({
+      total: 3,
+      files: [
+        { path: "a.txt", count: 1 },
+        { path: "b.txt", count: 2 },
+      ],
+      truncated: false,
+      binary: 0,
+    });
+  });
+
+  it("names the files that have a match", async () => {
+    const result = await ask(files, { pattern: "foo", files_with_matches: true });
+    expect(result).toEqual({ files: ["a.txt", "b.txt"], truncated: false, binary: 0 });
+  });
+
+  it("stops in each file after max_count lines", async () => {
+    const result = matchesOf(await ask(files, { pattern: "foo", max_count: 1 }));
+    expect(result.matches.map(({ path, line }) => [path, line])).toEqual([
+      ["a.txt", 1],
+      ["b.txt", 1],
+    ]);
+    expect(result.total).toBe(2);
+  });
+
+  it("skips binary content and counts it", async () => {
+    const result = await ask([...files, { name: "x.bin", bytes: Buffer.from("foo\0") }], { pattern: "foo" });
+    expect(result).toMatchObject({ total: 3, binary: 1 });
+  });
+
+  it("keeps to paths, include and exclude", async () => {
+    const tree = ["src/a.ts", "src/b.js", "srcs/c.ts", "lib/d.ts"].map((name) => text(name, "foo"));
+    const found = async (params: Partial<GrepParams>) => {
+      const result = await ask(tree, { pattern: "foo", files_with_matches: true, ...params });
+      return result.files;
+    };
+    expect(await found({ paths: ["src"] })).toEqual(["src/a.ts", "src/b.js"]);
+    expect(await found({ paths: ["src/", "lib/d.ts"] })).toEqual(["lib/d.ts", "src/a.ts", "src/b.js"]);
+    expect(await found({ include: ["*.ts"] })).toEqual(["lib/d.ts", "src/a.ts", "srcs/c.ts"]);
+    expect(await found({ include: ["*.ts"], exclude: ["lib/**"] })).toEqual(["src/a.ts", "srcs/c.ts"]);
+  });
+
+  it("asks the source for what has the trigrams only", async () => {
+    const source = new MemorySource(makeTree(), { filters: true });
+    const filtered = await grep({ pattern: "quick" }, { source, pool });
+    const whole = await grep({ pattern: "quick" }, { source: new MemorySource(makeTree()), pool });
+    expect(source.requests[0]?.trigrams).not.toBe("none");
+    expect({ ...filtered, binary: 0 }).toEqual({ ...whole, binary: 0 });
+  });
+
+  it("refuses what makes no sense", async () => {
+    await expect(ask(files, { pattern: "(" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(ask(files, { pattern: "x", context: -1 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(ask(files, { pattern: "x", max_count: 1.5 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(ask(files, { pattern: "x", cursor: "nonsense" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("threads that read for themselves", () => {
+  it("find what is found in memory", async () => {
+    const tree = makeTree();
+    const folder = writeTree(tree);
+    const module = new URL("./disk-reader.js", import.meta.url).href;
+    await using own = new GrepPool({ reader: { module, data: { folder } } });
+    const source = new MemorySource(tree);
+    const fromDisk = await grep({ pattern: "o.o", context: 1 }, { source, pool: own });
+    expect(fromDisk).toEqual(await grep({ pattern: "o.o", context: 1 }, { source, pool }));
+    rmSync(folder, { recursive: true });
+    await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});
+
+describe("context", () => {
+  const file = text("f", lines("1", "2 foo", "3", "4", "5 foo", "6 foo", "7", "8", "9"));
+
+  it("shows each line once", async () => {
+    const result = matchesOf(await ask([file], { pattern: "foo", context: 2 }));
+    expect(result.matches.map(({ line, before, after }) => [line, before, after])).toEqual([
+      [2, ["1"], ["3", "4"]],
+      [5, [], []],
+      [6, [], ["7", "8"]],
+    ]);
+  });
+
+  it("may differ before and after, and carries line numbers where asked", async () => {
+    const result = matchesOf(
+      await ask([file], { pattern: "5|9", before_context: 1, after_context: 0, line_numbers: true }),
+    );
+    expect(result.matches.map(({ text, before, after }) => [before, text, after])).toEqual([
+      [["4-4"], "5:5 foo", undefined],
+      [["8-8"], "9:9", undefined],
+    ]);
+  });
+
+  it("follows the last match that max_count allows", async () => {
+    const result = matchesOf(await ask([file], { pattern: "foo", max_count: 2, after_context: 2 }));
+    expect(result.matches.map(({ line, after }) => [line, after])).toEqual([
+      [2, ["3", "4"]],
+      [5, ["6 foo", "7"]],
+    ]);
+  });
+});
+
+describe("pages", () => {
+  const tree = makeTree();
+
+  it.each([
+    [{ pattern: "o" }],
+    [{ pattern: "o", context: 2 }],
+    [{ pattern: "o", before_context: 3, line_numbers: true }],
+    [{ pattern: "o", invert: true, max_count: 7 }],
+    [{ pattern: "", after_context: 1 }],
+  ])("are together what one answer is, for any size: %j", async (params) => {
+    const whole = matchesOf(await ask(tree, params, { maxMatches: 1e6, maxBytes: 1e9 }));
+    expect(whole.truncated).toBe(false);
+    for (const limits of [{ maxMatches: 1 + Math.ceil(whole.total / 9) }, { maxMatches: 50 }, { maxBytes: 1500 }]) {
+      const all = await pages(tree, params, limits);
+      expect(all.length).toBeGreaterThan(1);
+      expect(all.flatMap((page) => matchesOf(page).matches)).toEqual(whole.matches);
+      for (const page of all) expect(page).toMatchObject({ total: whole.total, files: whole.files });
+    }
+  });
+
+  it("of counts and of files go on exactly, too", async () => {
+    const whole = await ask(tree, { pattern: "foo", count: true });
+    const counts = await pages(tree, { pattern: "foo", count: true }, { maxFiles: 3 });
+    expect(counts.flatMap((page) => page.files as unknown[])).toEqual(whole.files);
+    for (const page of counts) expect(page).toMatchObject({ total: (whole as { total: number }).total });
+    const files = await pages(tree, { pattern: "foo", files_with_matches: true }, { maxFiles: 4 });
+    const paths = (whole.files as readonly { path: string }[]).map(({ path }) => path);
+    expect(files.flatMap((page) => page.files as unknown[])).toEqual(paths);
+  });
+
+  it("are not truncated when the last one is exactly full", async () => {
+    const file = text("f", lines("foo", "foo", "foo", "foo"));
+    const all = await pages([file], { pattern: "foo" }, { maxMatches: 2 });
+    expect(all.map((page) => matchesOf(page).matches.length)).toEqual([2, 2]);
+  });
+
+  it("belong to one query", async () => {
+    const { cursor } = await ask(tree, { pattern: "o" }, { maxMatches: 5 });
+    await expect(ask(tree, { pattern: "x", cursor })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});

@@ -1,0 +1,101 @@
+import { readFileSync, rmSync } from "node:fs";
+import { isTrunklineError } from "@trunkline/core";
+import { describe, expect, it } from "vitest";
+import { compilePattern, mayMatch, Scanner } from "../../src/grep/index.js";
+import { CASES, REFUSED } from "./cases.js";
+import { trigramsOf } from "./memory-source.js";
+import { randomPattern } from "./random-patterns.js";
+import { askRg, type Case, rgVersion, writeTree } from "./rg.js";
+import { makeTree, random } from "./tree.js";
+
+const tree = makeTree();
+const trigrams = new Map(tree.map(({ name, bytes }) => [name, trigramsOf(bytes)]));
+const ALL = { before: 0, after: 0, afterLine: 0, collect: 1e9, collectBytes: 1e12, firstOnly: false };
+
+/** What our grep finds, in the form of `askRg`. */
+function askOurs(what: Case): Record<string, number[]> | "error" {
+  try {
+    const scanner = new Scanner(compilePattern(what.pattern, what));
+    const found: Record<string, number[]> = {};
+    for (const { name, bytes } of tree) {
+      const { matches } = scanner.scan(bytes, { ...ALL, maxCount: what.max_count ?? 0 });
+      if (matches.length > 0) found[name] = matches.map((match) => match.line);
+    }
+    return found;
+  } catch (error) {
+    if (isTrunklineError(error, "INVALID_ARGUMENT")) return "error";
+    throw error;
+  }
+}
+
+const recorded = JSON.parse(readFileSync(new URL("./ripgrep.json", import.meta.url), "utf8")) as {
+  version: string;
+  answers: { what: Case; lines: Record<string, number[]> | "error" }[];
+};
+
+describe(`the lines that ${recorded.version} was recorded to find`, () => {
+  it("are there for every case", () => {
+    expect(recorded.answers.map((answer) => answer.what)).toEqual([...CASES, ...REFUSED]);
+  });
+
+  it.each(recorded.answers)("are found for $what", ({ what, lines }) => {
+    expect(askOurs(what)).toEqual(lines);
+  });
+});
+
+const version = rgVersion();
+describe(
+  version === undefined ? "SKIPPED, because rg is not installed: the real ripgrep" : `the real ${version}`,
+  () => {
+    it.skipIf(version === undefined)("finds the same lines as we do, on every case", () => {
+      const folder = writeTree(tree);
+      try {
+        for (const what of [...CASES, ...REFUSED]) expect([what, askOurs(what)]).toEqual([what, askRg(folder, what)]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    it.skipIf(version === undefined)("finds the same lines as we do, on 150 random patterns", () => {
+      const folder = writeTree(tree);
+      const below = random(11);
+      try {
+        for (let count = 0; count < 150; count++) {
+          const what = {
+            pattern: randomPattern(below),
+            ignore_case: below(4) === 0,
+            word: below(5) === 0,
+            invert: below(10) === 0,
+          };
+          expect([what, askOurs(what)]).toEqual([what, askRg(folder, what)]);
+        }
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+  },
+);
+
+describe("the trigram filter", () => {
+  it("never leaves out a content that matches, on 2,000 random patterns", () => {
+    const below = random(5);
+    let filtering = 0;
+    let leftOut = 0;
+    for (let count = 0; count < 2000; count++) {
+      const what = { pattern: randomPattern(below), ignore_case: below(3) === 0, word: below(5) === 0 };
+      const pattern = compilePattern(what.pattern, what);
+      const query = pattern.trigrams();
+      if (query === "none") continue;
+      filtering++;
+      const scanner = new Scanner(pattern);
+      for (const { name, bytes } of tree) {
+        if (mayMatch(query, (trigram) => trigrams.get(name)?.has(trigram) === true)) continue;
+        leftOut++;
+        expect([what, name, scanner.scan(bytes, { ...ALL, maxCount: 0 }).count]).toEqual([what, name, 0]);
+      }
+    }
+    // The property would hold of a filter that filters nothing, too.
+    expect(filtering).toBeGreaterThan(200);
+    expect(leftOut).toBeGreaterThan(2000);
+  });
+});

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { GrepPool, grep } from "../../src/grep/index.js";
+import { MemorySource } from "./memory-source.js";
+import { random } from "./tree.js";
+
+let pool: GrepPool;
+beforeAll(() => {
+  pool = new GrepPool({ threads: 2 });
+});
+afterAll(async () => await pool.close());
+
+/** A text on which every place begins thousands of ways to go on: the most work a pattern can be. */
+function toil(bytes: number): Buffer {
+  const below = random(3);
+  return Buffer.from(new Uint8Array(bytes).map(() => (below(2) === 0 ? 0x61 : 0x62)));
+}
+const TOIL = "a[ab]{30000}c";
+
+describe("a pattern that makes others backtrack", () => {
+  it.each([
+    ["(a+)+$"],
+    ["(a|a)*$"],
+    ["(a*)*b$"],
+    ["(x+x+)+y"],
+    ["^(([a-z])+.)+[A-Z]([a-z])+$"],
+    ["(.*)*(.*)*(.*)*=!"],
+    ["\\s*,?\\s*(\\w+\\s*)*;"],
+  ])("is done with at once: %s", async (pattern) => {
+    const source = new MemorySource([
+      { name: "a", bytes: Buffer.from(`${"a".repeat(200_000)}!\n`) },
+      { name: "x", bytes: Buffer.from(`${"x".repeat(200_000)}\n${" ".repeat(100_000)}\n`) },
+    ]);
+    const started = performance.now();
+    await grep({ pattern }, { source, pool });
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+});
+
+describe("the time budget", () => {
+  it("ends a query that is too much work and names the document", async () => {
+    const source = new MemorySource([{ name: "toil", bytes: toil(4 << 20) }]);
+    const started = performance.now();
+    await expect(grep({ pattern: TOIL }, { source, pool, limits: { budgetMs: 300 } })).rejects.toMatchObject({
+      code: "TIMEOUT",
+      message: expect.stringContaining("toil"),
+      data: { path: "toil" },
+    });
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it("keeps what was found before, says where it ended, and goes on from there", async () => {
+    const source = new MemorySource([
+      { name: "a", bytes: Buffer.from("quick\n") },
+      { name: "toil", bytes: toil(4 << 20) },
+      { name: "z", bytes: Buffer.from("quick\n") },
+    ]);
+    // Enough for the first document on a busy machine; the second one takes half an hour.
+    const limits = { budgetMs: 3000 };
+    const pattern = `quick|${TOIL}`;
+    const first = await grep({ pattern }, { source, pool, limits });
+    expect(first).toMatchObject({ total: 1, files: 1, truncated: true, timed_out: { path: "toil", budget_ms: 3000 } });
+    const { cursor } = first;
+    await expect(grep({ pattern, cursor }, { source, pool, limits })).rejects.toMatchObject({
+      code: "TIMEOUT",
+      data: { path: "toil" },
+    });
+    expect(await grep({ pattern, exclude: ["toil"] }, { source, pool })).toMatchObject({ total: 2, truncated: false });
+  });
+
+  it("is each query's own: others go on meanwhile", async () => {
+    const source = new MemorySource(
+      Array.from({ length: 12 }, (_, number) => ({ name: `toil${number}`, bytes: toil(1 << 20) })),
+    );
+    const toils = [1, 2, 3].map(() => grep({ pattern: TOIL }, { source, pool, limits: { budgetMs: 2500 } }));
+    const settled = Promise.allSettled(toils);
+    let done = false;
+    void settled.then(() => {
+      done = true;
+    });
+    const quick = new MemorySource([{ name: "q", bytes: Buffer.from("foo\n") }]);
+    expect(await grep({ pattern: "foo" }, { source: quick, pool })).toMatchObject({ total: 1 });
+    expect(done).toBe(false);
+    await settled;
+  });
+});
+
+describe("a signal", () => {
+  it("stops a query at once", async () => {
+    const source = new MemorySource([{ name: "toil", bytes: toil(4 << 20) }]);
+    const controller = new AbortController();
+    const result = grep({ pattern: TOIL }, { source, pool }, { signal: controller.signal });
+    result.catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const started = performance.now();
+    controller.abort();
+    await expect(result).rejects.toMatchObject({ code: "ABORTED" });
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it("that is aborted already starts nothing", async () => {
+    const source = new MemorySource([]);
+    await expect(grep({ pattern: "x" }, { source, pool }, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "ABORTED",
+    });
+    expect(source.requests).toEqual([]);
+  });
+});
+
+describe("closing the pool", () => {
+  it("ends what is under way with CLOSED", async () => {
+    const own = new GrepPool();
+    const source = new MemorySource([{ name: "toil", bytes: toil(4 << 20) }]);
+    const result = grep({ pattern: TOIL }, { source, pool: own });
+    result.catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await own.close();
+    await own.close();
+    await expect(result).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});

@@ -1,0 +1,37 @@
+// Writes without end and says what was acknowledged, one name a line, until it is killed. With "lean" it runs the
+// writer's code in its own thread, which starts faster; else it uses the store as everybody does.
+import { writeSync } from "node:fs";
+
+const [folder = "", prefix = "", kind = "store"] = process.argv.slice(2);
+const acknowledge = kind === "lean" ? await leanWriter() : await storeWriter();
+
+for (let number = 0; ; number++) {
+  const name = `${prefix}-${number}.txt`;
+  // Sizes from a line to several chunks, so that a kill hits transactions of every kind.
+  const size = number % 7 === 3 ? 150_000 : 200;
+  await acknowledge(name, `document ${name}\n${`${name} `.repeat(size / name.length)}`);
+  // Synchronous: once acknowledged, the parent has to hear of it.
+  writeSync(1, `${name}\n`);
+}
+
+async function storeWriter() {
+  const { openStore } = await import("../../dist/index.js");
+  const store = await openStore({ path: folder });
+  return (/** @type {string} */ name, /** @type {string} */ content) => store.add({ name, content });
+}
+
+async function leanWriter() {
+  const { openForWriting } = await import("../../dist/workers/environment.js");
+  const { writerHandlers } = await import("../../dist/workers/writer.js");
+  const { prepareContent } = await import("../../dist/content/prepare.js");
+  const { ChunkPacker } = await import("../../dist/writing/incoming.js");
+  const writer = writerHandlers(openForWriting(folder));
+  const call = { check() {}, progress() {}, signal: new AbortController().signal };
+  return async (/** @type {string} */ path, /** @type {string} */ text) => {
+    const packer = new ChunkPacker();
+    const content = packer.content(prepareContent(Buffer.from(text), () => false));
+    const documents = [{ path, root: undefined, title: undefined, file: undefined, content }];
+    const batch = { collection: "default", tags: [], metadata: {}, session: undefined };
+    await writer.addDocuments({ ...batch, documents, data: packer.finish() }, call);
+  };
+}
