@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compilingEnvironment } from "../../scripts/node-headers.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -35,7 +36,10 @@ async function install(folder: string, packages: readonly string[]): Promise<str
   const cwd = mkdtempSync(join(base, folder));
   writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: folder, private: true, type: "module" }));
   const files = packages.map((name) => tarballs.get(name) ?? `no tarball of ${name}`);
-  await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...files], { cwd });
+  await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...files], {
+    cwd,
+    env: compilingEnvironment(),
+  });
   return cwd;
 }
 

@@ -195,7 +195,7 @@ describe("graph", () => {
     });
   });
 
-  it("is the same after repair and after opening again", async () => {
+  it("is the same after repair", async () => {
     const { store, root } = await projectStore();
     const all = { name: "src/app.ts", depth: 5, limit: 1000 };
     const before = await edges(store, root, all);
