@@ -175,7 +175,10 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
 }
 
 function registerServers(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  const servers = program.command("servers").description("list, add, remove, enable or disable servers");
+  const servers = program
+    .command("servers")
+    .description("list, add, remove, enable or disable servers")
+    .addOption(mcpOption());
   const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
   servers
     .command("list", { isDefault: true })
@@ -221,7 +224,10 @@ function registerServers(program: Command, context: CommandContext, setExitCode:
 }
 
 function registerResources(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  const resources = program.command("resources").description("list the resources of all servers, or read one");
+  const resources = program
+    .command("resources")
+    .description("list the resources of all servers, or read one")
+    .addOption(mcpOption());
   resources
     .command("list", { isDefault: true })
     .description("list the resources of all servers or of one")
@@ -250,7 +256,10 @@ function registerResources(program: Command, context: CommandContext, setExitCod
 }
 
 function registerPrompts(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  const prompts = program.command("prompts").description("list the prompts of all servers, or fill one in");
+  const prompts = program
+    .command("prompts")
+    .description("list the prompts of all servers, or fill one in")
+    .addOption(mcpOption());
   prompts
     .command("list", { isDefault: true })
     .description("list the prompts of all servers or of one")
@@ -283,7 +292,10 @@ function registerPrompts(program: Command, context: CommandContext, setExitCode:
 }
 
 function registerAuth(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  const auth = program.command("auth").description("sign in to servers, sign out, and see where that stands");
+  const auth = program
+    .command("auth")
+    .description("sign in to servers, sign out, and see where that stands")
+    .addOption(mcpOption());
   auth
     .command("login")
     .description("sign in to a server")
