@@ -255,7 +255,7 @@ describe("reading the files of other programs", () => {
 const ENVIRONMENT: Record<string, string> = { X: "<x>", HOME: "/home/ada", dir: "<dir>", "env:X": "<wrong>" };
 
 describe("what a text means", () => {
-  const folder = "/work/shop";
+  const folder = "/projects/shop";
   const expand = (text: string, dialect: "servers" | "mcpServers") =>
     renderParts(
       expandText(text, {
