@@ -8,7 +8,7 @@ import {
   type TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
-import { type Channel, canAnswer, currentChannel } from "./channel/channel.js";
+import { type Channel, canAnswer, currentChannel, partyOf } from "./channel/channel.js";
 import type { ServerDefinition, ToolFilter } from "./config/types.js";
 import { Connection, type ConnectionOptions } from "./connection/connection.js";
 import type { OutgoingRequest } from "./connection/conversation.js";
@@ -46,7 +46,7 @@ export class HubMember {
   readonly #again = new Set<CatalogueKind>();
   readonly #background = new Set<Promise<void>>();
   /** With the policy `isolate`: the connections that channels have to themselves. */
-  readonly #isolated = new Map<Channel, Connection>();
+  readonly #isolated = new Map<object, Connection>();
   #tools: readonly SourcedTool[] = [];
   #remarks: readonly string[] = [];
 
@@ -155,10 +155,10 @@ export class HubMember {
     return await this.#connectionFor(currentChannel()).request(request, options);
   }
 
-  /** Closes the connection that a channel had to itself. */
-  async release(channel: Channel): Promise<void> {
-    const connection = this.#isolated.get(channel);
-    this.#isolated.delete(channel);
+  /** Closes the connection that a party had to itself. */
+  async release(party: object): Promise<void> {
+    const connection = this.#isolated.get(party);
+    this.#isolated.delete(party);
     await connection?.close();
   }
 
@@ -178,7 +178,8 @@ export class HubMember {
     const { policy } = this.#options.asking;
     if (policy !== "isolate" || channel === undefined || !canAnswer(channel)) return this.connection;
     if (definition.type !== "stdio" || era !== "legacy" || definition.asks === false) return this.connection;
-    let own = this.#isolated.get(channel);
+    const party = partyOf(channel) ?? channel;
+    let own = this.#isolated.get(party);
     if (own === undefined) {
       own = new Connection(definition, {
         ...this.#options,
@@ -187,7 +188,7 @@ export class HubMember {
         onConnected: async () => this.#tellLogLevel(own),
         onListChanged: () => {},
       });
-      this.#isolated.set(channel, own);
+      this.#isolated.set(party, own);
     }
     return own;
   }

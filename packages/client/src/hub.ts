@@ -19,7 +19,7 @@ import { CredentialStore, type Credentials, MemoryCredentials } from "./auth/cre
 import { SIGN_IN_TIMEOUT_MS, type SignIn } from "./auth/sign-in.js";
 import { authenticateResult, authenticateTool, SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
 import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
-import { type Abilities, abilitiesOf, type Channel, type Root, runWithChannel } from "./channel/channel.js";
+import { type Abilities, abilitiesOf, type Channel, partyOf, type Root, runWithChannel } from "./channel/channel.js";
 import type { AskPolicy } from "./channel/in-flight.js";
 import type { LoadedConfig, ServerDefinition } from "./config/types.js";
 import type { ServerState } from "./connection/connection.js";
@@ -127,7 +127,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   readonly #catalogueListeners = new Set<Listener>();
   readonly #statusListeners = new Set<Listener>();
   readonly #notificationListeners = new Set<NotificationListener>();
-  readonly #scopes = new Map<Channel, number>();
+  readonly #scopes = new Map<object, number>();
   readonly #requests = new HubRequests({
     require: (server, signal) => this.#requireMember(server, signal),
     connected: (signal) => this.#connected(signal),
@@ -418,19 +418,20 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /**
    * Runs `work` with a channel in scope: what servers ask during the calls made in it reaches this channel and no other.
-   * With the policy `isolate`, the connections that were opened for it are closed when `work` has ended.
+   * With the policy `isolate`, the connections that were opened for its party are closed when its last scope has ended.
    */
   async withChannel<T>(channel: Channel, work: () => Promise<T>): Promise<T> {
-    const scopes = (this.#scopes.get(channel) ?? 0) + 1;
-    this.#scopes.set(channel, scopes);
+    const party = partyOf(channel) ?? channel;
+    this.#scopes.set(party, (this.#scopes.get(party) ?? 0) + 1);
     try {
       return await runWithChannel(channel, work);
     } finally {
-      const left = (this.#scopes.get(channel) ?? 1) - 1;
-      if (left > 0) this.#scopes.set(channel, left);
+      const left = (this.#scopes.get(party) ?? 1) - 1;
+      if (left > 0) this.#scopes.set(party, left);
       else {
-        this.#scopes.delete(channel);
-        await Promise.all([...this.#members.values()].map((member) => member.release(channel)));
+        this.#scopes.delete(party);
+        if (this.#options.askPolicy === "isolate")
+          await Promise.all([...this.#members.values()].map((member) => member.release(party)));
       }
     }
   }

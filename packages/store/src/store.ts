@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import {
   type ContentId,
   type Embedder,
+  isTrunklineError,
   type Logger,
   parseContentId,
   silentLogger,
@@ -65,46 +66,71 @@ export interface OpenStoreOptions {
   readonly embedder?: Embedder | undefined;
 }
 
-/** Opens the embedded store, makes or migrates it where needed, and brings its index up to date. */
+/**
+ * Opens the embedded store, makes or migrates it where needed, and brings its index up to date. A store that may only be
+ * read, such as one on a read-only file system, is opened for reading: changes are then refused with `IO`.
+ */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, cwd = process.cwd(), logger = silentLogger, signal, readOnly = false, embedder } = options;
   const folder = resolve(cwd, path);
   const pool = new WorkerPool(folder, logger);
+  let refusal: TrunklineError | undefined;
   try {
-    if (readOnly) await pool.call("reader", "status", {}, { signal });
-    else {
-      const { background } = await pool.call("writer", "ready", {}, { signal });
-      pool.hasBackgroundIndexers = background;
-      if (background) pool.indexInBackground();
-    }
+    refusal = readOnly ? onlyForReading() : await openWriter(pool, signal);
+    if (refusal !== undefined) await pool.call("reader", "status", {}, { signal });
   } catch (error) {
     await pool.close();
     throw error;
   }
-  const store = new Store(pool, { cwd, readOnly, logger, folder });
+  const store = new Store(pool, { cwd, refusal, logger, folder });
   if (embedder !== undefined) store.useEmbedder(embedder);
   return store;
+}
+
+interface StoreParts {
+  readonly cwd: string;
+  /** Why nothing may be changed. */
+  readonly refusal: TrunklineError | undefined;
+  readonly logger: Logger;
+  readonly folder: string;
+}
+
+/** Answers with the reason where the store may only be read. */
+async function openWriter(pool: WorkerPool, signal: AbortSignal | undefined): Promise<TrunklineError | undefined> {
+  try {
+    const { background } = await pool.call("writer", "ready", {}, { signal });
+    pool.hasBackgroundIndexers = background;
+    if (background) pool.indexInBackground();
+    return undefined;
+  } catch (error) {
+    if (isTrunklineError(error, "IO") && error.data?.readOnly === true) return error;
+    throw error;
+  }
+}
+
+function onlyForReading(): TrunklineError {
+  return new TrunklineError("INVALID_ARGUMENT", "The store was opened for reading only.");
 }
 
 /** One open store. Methods are named as the operations of the contract and take their parameters. */
 export class Store implements AsyncDisposable {
   readonly #pool: WorkerPool;
   readonly #cwd: string;
-  readonly #readOnly: boolean;
+  readonly #refusal: TrunklineError | undefined;
   readonly #sessions: ClientSessions;
   readonly #embedding: Embedding;
   readonly #grep: StoreGrep;
 
   /** @internal Use {@link openStore}. */
-  constructor(pool: WorkerPool, options: { cwd: string; readOnly: boolean; logger: Logger; folder: string }) {
-    const { cwd, readOnly, logger, folder } = options;
+  constructor(pool: WorkerPool, options: StoreParts) {
+    const { cwd, refusal, logger, folder } = options;
     this.#pool = pool;
     this.#sessions = new ClientSessions(pool, { logger, folder });
-    this.#embedding = new Embedding(pool, { logger, follow: !readOnly });
+    this.#embedding = new Embedding(pool, { logger, follow: refusal === undefined });
     this.#grep = new StoreGrep(pool, { folder, cwd });
     pool.onChange = () => this.#embedding.wake();
     this.#cwd = cwd;
-    this.#readOnly = readOnly;
+    this.#refusal = refusal;
   }
 
   /** Stores bytes without a document; they are kept for seven days from the last time they were put. */
@@ -345,9 +371,7 @@ export class Store implements AsyncDisposable {
   }
 
   #mayWrite(): void {
-    if (this.#readOnly) {
-      throw new TrunklineError("INVALID_ARGUMENT", "The store was opened for reading only.");
-    }
+    if (this.#refusal !== undefined) throw this.#refusal;
   }
 
   #absolute(name: string | undefined): string | undefined {

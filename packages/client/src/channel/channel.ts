@@ -69,6 +69,11 @@ export interface CallProgress {
 export interface Channel {
   /** For logs. */
   readonly name?: string;
+  /**
+   * Whom the channel speaks for; the channel itself where it is absent. A host that makes one channel for each call gives
+   * those of one person the same party: towards a server that cannot say whom it asks they count as one.
+   */
+  readonly party?: object;
   /** The modes of elicitation it can show. Default: both, where there is `elicit`. */
   readonly elicitationModes?: readonly ("form" | "url")[];
   elicit?(elicitation: Elicitation, context: QuestionContext): Promise<ElicitationAnswer>;
@@ -98,6 +103,11 @@ export function abilitiesOf(channel: Channel | undefined): Abilities {
     ...(channel.sample === undefined ? {} : { sampling: { tools: {} } }),
     ...(channel.roots === undefined ? {} : { roots: { listChanged: true } }),
   };
+}
+
+/** Whom a channel speaks for. */
+export function partyOf(channel: Channel | undefined): object | undefined {
+  return channel?.party ?? channel;
 }
 
 /** Whether there is any question at all that this channel can answer. */

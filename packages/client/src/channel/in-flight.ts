@@ -4,7 +4,7 @@
 // several there is none, so the table sees to it that there is only one (`serialize`), or the question is declined.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Deadline } from "@trunkline/core";
-import { type Channel, canAnswer } from "./channel.js";
+import { type Channel, canAnswer, partyOf } from "./channel.js";
 
 /** What to do when several channels use one legacy stdio server, which cannot say whom it asks. */
 export type AskPolicy = "serialize" | "isolate" | "decline";
@@ -39,7 +39,7 @@ export class InFlightTable {
   owner(): Call | "none" | "several" {
     const [first, ...others] = this.#calls;
     if (first === undefined) return "none";
-    return others.every(({ channel }) => channel === first.channel) ? first : "several";
+    return others.every(({ channel }) => partyOf(channel) === partyOf(first.channel)) ? first : "several";
   }
 
   /**
@@ -76,7 +76,7 @@ export class InFlightTable {
 
   #mayEnter(channel: Channel | undefined): boolean {
     const present = [...this.#admitted.keys(), ...this.#waiting.map((waiting) => waiting.channel)];
-    if (present.every((other) => other === channel)) return true;
+    if (present.every((other) => partyOf(other) === partyOf(channel))) return true;
     return !canAnswer(channel) && !present.some(canAnswer);
   }
 
@@ -84,7 +84,7 @@ export class InFlightTable {
   #admitNext(): void {
     const [next] = this.#waiting;
     if (next === undefined || this.#admitted.size > 0) return;
-    for (const waiting of this.#waiting.filter(({ channel }) => channel === next.channel)) {
+    for (const waiting of this.#waiting.filter(({ channel }) => partyOf(channel) === partyOf(next.channel))) {
       this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
       this.#count(waiting.channel, 1);
       waiting.admit();

@@ -1,36 +1,31 @@
-// `graph`: what documents and what is defined in them have to do with each other. Edges of the text come from the index;
-// tags, collections, equal content and versions are read from the truth as they are.
+// `graph`: what documents and what is defined in them have to do with each other, from a node that is found by its hash,
+// its name or its key.
 import { TrunklineError } from "@trunkline/core";
 import {
-  collectionKey,
   contentKey,
-  externalKey,
   fileKey,
   type GraphEdge,
-  type Neighbours,
-  NODE_TYPES,
-  type NodeDescription,
-  type NodeType,
   type ParsedKey,
   parseKey,
   parseRelation,
   RELATIONS,
   type Relation,
-  tagKey,
   toMermaid,
   traverse,
   versionKey,
 } from "../graph/index.js";
 import { graphPending } from "../indexing/graph.js";
 import { wholeNumber } from "../params.js";
-import { bytesOf, findContent, hexOf, resolveContent } from "../sqlite/contents.js";
-import type { Db, SqlValue } from "../sqlite/database.js";
+import { findContent, hexOf, resolveContent } from "../sqlite/contents.js";
+import type { Db } from "../sqlite/database.js";
 import { collectionId, type DocumentRow } from "../sqlite/documents.js";
 import { requireCollection } from "../sqlite/filters.js";
 import { documentsNamed, oneDocument, severalDocuments } from "../sqlite/find-document.js";
 import type { GraphParams, GraphResult, RelatedDocuments } from "../types.js";
 import type { Call } from "../workers/rpc.js";
 import type { ReadEnvironment } from "./environment.js";
+import { nodesOfType, typesOf } from "./graph-types.js";
+import { type GraphDatabases, StoredGraph } from "./stored-graph.js";
 
 const DEFAULT_LIMIT = 100;
 const MOST_NODES = 10_000;
@@ -38,11 +33,6 @@ const MOST_NODES = 10_000;
 /** Parameters of `graph` with a relative path resolved as well. */
 export interface ResolvedGraphParams extends GraphParams {
   readonly absolute?: string | undefined;
-}
-
-interface Databases {
-  readonly truth: Db;
-  readonly index: Db;
 }
 
 /** Where to begin, and the collection to stay in: a path may be in several. */
@@ -87,7 +77,7 @@ export function graph(env: ReadEnvironment, params: ResolvedGraphParams, call: C
 
 /** What a live document is related to, for `get`. */
 export function relatedTo(
-  env: Databases,
+  env: GraphDatabases,
   { path, collection, depth }: { path: string; collection: string; depth: number },
   call: Call,
 ): RelatedDocuments {
@@ -103,7 +93,7 @@ export function relatedTo(
   });
 }
 
-function reading<T>({ truth, index }: Databases, work: () => T): T {
+function reading<T>({ truth, index }: GraphDatabases, work: () => T): T {
   return truth.reading(() => index.reading(work));
 }
 
@@ -126,19 +116,19 @@ function relationOf(text: string): Relation {
   });
 }
 
-function originOf(env: Databases, params: ResolvedGraphParams): Origin {
+function originOf(env: GraphDatabases, params: ResolvedGraphParams): Origin {
   if (params.hash !== undefined) return originByHash(env, params.hash, params.collection);
   if (params.node_key !== undefined) return originByKey(env, params.node_key, params.collection);
   return originByName(env, params.name ?? "", params);
 }
 
-function originOfDocument({ truth }: Databases, document: DocumentRow): Origin {
+function originOfDocument({ truth }: GraphDatabases, document: DocumentRow): Origin {
   const { name } = truth.one<{ name: string }>("SELECT name FROM collections WHERE id = ?", document.collection);
   return { key: fileKey(document.path), collection: name };
 }
 
 /** The document that has the content, the newest of several; else the one that had it; else the content itself. */
-function originByHash(env: Databases, hash: string, collection: string | undefined): Origin {
+function originByHash(env: GraphDatabases, hash: string, collection: string | undefined): Origin {
   const content = resolveContent(env.truth, hash);
   const id = collection === undefined ? null : requireCollection(env.truth, collection);
   const document = env.truth.get<DocumentRow & { current: number }>(
@@ -155,7 +145,7 @@ function originByHash(env: Databases, hash: string, collection: string | undefin
 }
 
 /** A document of this name; where there is none, something that is defined under it. */
-function originByName(env: Databases, name: string, { collection, absolute }: ResolvedGraphParams): Origin {
+function originByName(env: GraphDatabases, name: string, { collection, absolute }: ResolvedGraphParams): Origin {
   const found = documentsNamed(env.truth, name, { collection, absolute });
   if (found.length > 1) throw severalDocuments(env.truth, name, found);
   if (found[0] !== undefined) return originOfDocument(env, found[0]);
@@ -182,7 +172,7 @@ function originByName(env: Databases, name: string, { collection, absolute }: Re
   });
 }
 
-function originByKey(env: Databases, key: string, collection: string | undefined): Origin {
+function originByKey(env: GraphDatabases, key: string, collection: string | undefined): Origin {
   const parsed = parseKey(key);
   if (parsed === undefined) {
     throw new TrunklineError("INVALID_ARGUMENT", `"${key}" is not the key of a node.`, {
@@ -219,7 +209,7 @@ function collectionsWith(truth: Db, path: string, collection: string | undefined
 }
 
 function exists(
-  { truth, index }: Databases,
+  { truth, index }: GraphDatabases,
   { key, parsed, collection }: { key: string; parsed: ParsedKey; collection: string | undefined },
 ): boolean {
   switch (parsed.space) {
@@ -258,305 +248,4 @@ function exists(
       );
     }
   }
-}
-
-/** Both databases as one graph, within one collection or over all. */
-class StoredGraph implements Neighbours {
-  readonly #truth: Db;
-  readonly #index: Db;
-  readonly #collection: string | null;
-  readonly #most: number;
-  readonly #check: () => void;
-
-  constructor(
-    { truth, index }: Databases,
-    options: { readonly collection: string | undefined; readonly limit: number; readonly check: () => void },
-  ) {
-    this.#truth = truth;
-    this.#index = index;
-    this.#collection = options.collection ?? null;
-    // Half of them may be known already; what goes beyond can only be cut.
-    this.#most = 2 * options.limit + 2;
-    this.#check = options.check;
-  }
-
-  *edges(key: string, filter: { readonly relation?: Relation; readonly reverse: boolean }): Iterable<GraphEdge> {
-    this.#check();
-    yield* this.#textEdges(key, filter);
-    const parsed = parseKey(key);
-    if (parsed === undefined || parsed.space === "symbol" || parsed.space === "external") return;
-    const all = filter.reverse ? this.#incoming(parsed) : this.#outgoing(parsed);
-    for (const [relation, other] of all) {
-      if (filter.relation !== undefined && relation !== filter.relation) continue;
-      for (const end of other()) {
-        const [from, to] = filter.reverse ? [end, key] : [key, end];
-        yield { from, to, relation, resolved: true };
-      }
-    }
-  }
-
-  #textEdges(
-    key: string,
-    { relation, reverse }: { readonly relation?: Relation; readonly reverse: boolean },
-  ): GraphEdge[] {
-    const [own, other] = reverse ? ["target", "source"] : ["source", "target"];
-    const rows = this.#index.all<{ other: string; relation: Relation; line: number | null; resolved: number }>(
-      `SELECT o.key AS other, g.relation, g.line, g.resolved FROM graph_keys k JOIN graph_edges g ON g.${own} = k.id
-       JOIN graph_keys o ON o.id = g.${other} JOIN graph_files f ON f.id = g.file
-       WHERE k.key = ? AND (? IS NULL OR f.collection = ?) AND (? IS NULL OR g.relation = ?) AND f.gone = 0
-       ORDER BY f.path, g.position`,
-      key,
-      this.#collection,
-      this.#collection,
-      relation ?? null,
-      relation ?? null,
-    );
-    return rows.map((row) => ({
-      from: reverse ? row.other : key,
-      to: reverse ? key : row.other,
-      relation: row.relation,
-      ...(row.line === null ? {} : { line: row.line }),
-      resolved: row.resolved === 1,
-    }));
-  }
-
-  /** A document has tags and lies in a collection; documents with the same content point at each other. */
-  #outgoing(parsed: ParsedKey): (readonly [Relation, () => string[]])[] {
-    const { path = "", hash = "" } = parsed;
-    switch (parsed.space) {
-      case "file":
-        return [
-          ["TAGGED", () => this.#ofDocument("document_tags t", "t.tag", "t.document = d.id", path).map(tagKey)],
-          [
-            "IN_COLLECTION",
-            () => this.#ofDocument("collections n", "n.name", "n.id = d.collection", path).map(collectionKey),
-          ],
-          ["SAME_CONTENT", () => this.#sameContent(path)],
-        ];
-      case "content":
-        return [["SAME_CONTENT", () => this.#files("c.hash = ?", bytesOf(hash))]];
-      case "version":
-        return [["VERSION_OF", () => [fileKey(path)]]];
-      default:
-        return [];
-    }
-  }
-
-  #incoming(parsed: ParsedKey): (readonly [Relation, () => string[]])[] {
-    const { path = "", name } = parsed;
-    switch (parsed.space) {
-      case "file":
-        return [
-          ["SAME_CONTENT", () => this.#sameContent(path)],
-          ["VERSION_OF", () => this.#versions(path)],
-        ];
-      case "tag":
-        return [
-          [
-            "TAGGED",
-            () => this.#files("EXISTS (SELECT 1 FROM document_tags t WHERE t.document = d.id AND t.tag = ?)", name),
-          ],
-        ];
-      case "collection":
-        return [["IN_COLLECTION", () => this.#files("k.name = ?", name)]];
-      default:
-        return [];
-    }
-  }
-
-  #ofDocument(table: string, column: string, on: string, path: string): string[] {
-    return this.#truth
-      .all<{ value: string }>(
-        `SELECT DISTINCT ${column} AS value FROM documents d JOIN collections k ON k.id = d.collection JOIN ${table} ON ${on}
-         WHERE d.path = ? AND d.state = 'live' AND (? IS NULL OR k.name = ?) ORDER BY 1 LIMIT ?`,
-        path,
-        this.#collection,
-        this.#collection,
-        this.#most,
-      )
-      .map((row) => row.value);
-  }
-
-  #files(condition: string, ...values: SqlValue[]): string[] {
-    return this.#truth
-      .all<{ path: string }>(
-        `SELECT DISTINCT d.path FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
-         JOIN collections k ON k.id = d.collection
-         WHERE ${condition} AND d.state = 'live' AND (? IS NULL OR k.name = ?) ORDER BY d.path LIMIT ?`,
-        ...values,
-        this.#collection,
-        this.#collection,
-        this.#most,
-      )
-      .map((row) => fileKey(row.path));
-  }
-
-  #sameContent(path: string): string[] {
-    const hash = this.#hashOf(path);
-    if (hash === undefined) return [];
-    // Nothing is nothing in common.
-    return this.#files("c.hash = ? AND c.size > 0 AND d.path <> ?", hash, path);
-  }
-
-  #hashOf(path: string): Uint8Array | undefined {
-    return this.#truth.get<{ hash: Uint8Array }>(
-      `SELECT c.hash FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
-       JOIN collections k ON k.id = d.collection
-       WHERE d.path = ? AND d.state = 'live' AND (? IS NULL OR k.name = ?) LIMIT 1`,
-      path,
-      this.#collection,
-      this.#collection,
-    )?.hash;
-  }
-
-  /** The contents that a document had before. */
-  #versions(path: string): string[] {
-    const rows = this.#truth.all<{ hash: Uint8Array }>(
-      `SELECT c.hash, max(v.seq_from) AS last FROM documents d JOIN versions v ON v.document = d.id
-       JOIN contents c ON c.id = v.content JOIN collections k ON k.id = d.collection JOIN versions now ON now.id = d.version
-       WHERE d.path = ? AND d.state = 'live' AND v.content <> now.content AND (? IS NULL OR k.name = ?)
-       GROUP BY c.id ORDER BY last DESC LIMIT ?`,
-      path,
-      this.#collection,
-      this.#collection,
-      this.#most,
-    );
-    return rows.map((row) => versionKey(path, hexOf(row.hash)));
-  }
-
-  *symbols(key: string): Iterable<string> {
-    const rows = this.#index.all<{ key: string }>(
-      `SELECT k.key FROM graph_files f JOIN graph_nodes n ON n.file = f.id JOIN graph_keys k ON k.id = n.key
-       WHERE f.path = ? AND (? IS NULL OR f.collection = ?) AND f.gone = 0 ORDER BY n.position`,
-      key.slice(fileKey("").length),
-      this.#collection,
-      this.#collection,
-    );
-    for (const row of rows) yield row.key;
-  }
-
-  describe(key: string): NodeDescription | undefined {
-    const parsed = parseKey(key);
-    if (parsed?.space === "file") {
-      const hash = this.#hashOf(parsed.path ?? "");
-      return hash === undefined ? undefined : { hash: hexOf(hash) };
-    }
-    if (parsed?.space !== "symbol") return undefined;
-    return this.#index.get<{ type: NodeType; name: string; path: string; hash: string }>(
-      `SELECT n.type, n.name, f.path, f.hash FROM graph_keys k JOIN graph_nodes n ON n.key = k.id
-       JOIN graph_files f ON f.id = n.file WHERE k.key = ? AND (? IS NULL OR f.collection = ?)`,
-      key,
-      this.#collection,
-      this.#collection,
-    );
-  }
-}
-
-/** How the nodes of a type are selected: rows of `rest` (the key without its space), `name`, and maybe `path` and `hash`. */
-interface Listing {
-  readonly from: "truth" | "index";
-  readonly sql: string;
-  readonly key: (rest: string) => string;
-}
-
-interface ListedNode {
-  readonly rest: string;
-  readonly name: string;
-  readonly path: string | null;
-  readonly hash: Uint8Array | string | null;
-}
-
-const LIVE = "d.state = 'live' AND (? IS NULL OR k.name = ?)";
-const DOCUMENTS = `documents d JOIN collections k ON k.id = d.collection JOIN versions v ON v.id = d.version
-  JOIN contents c ON c.id = v.content`;
-
-/** Every statement takes the collection twice. */
-const LISTINGS: Readonly<Partial<Record<NodeType, Listing>>> = {
-  file: {
-    from: "truth",
-    sql: `SELECT d.path AS rest, d.name, d.path, c.hash FROM ${DOCUMENTS} WHERE ${LIVE} ORDER BY d.path`,
-    key: fileKey,
-  },
-  tag: {
-    from: "truth",
-    sql: `SELECT DISTINCT t.tag AS rest, t.tag AS name, NULL AS path, NULL AS hash
-      FROM documents d JOIN collections k ON k.id = d.collection JOIN document_tags t ON t.document = d.id WHERE ${LIVE} ORDER BY 1`,
-    key: tagKey,
-  },
-  collection: {
-    from: "truth",
-    sql: `SELECT k.name AS rest, k.name AS name, NULL AS path, NULL AS hash FROM collections k
-      WHERE k.documents > 0 AND (? IS NULL OR k.name = ?) ORDER BY 1`,
-    key: collectionKey,
-  },
-  version: {
-    from: "truth",
-    sql: `SELECT DISTINCT d.path || '#' || lower(hex(o.hash)) AS rest, d.name, d.path, o.hash FROM ${DOCUMENTS}
-      JOIN versions w ON w.document = d.id AND w.content <> v.content JOIN contents o ON o.id = w.content
-      WHERE ${LIVE} ORDER BY 1`,
-    key: (rest) => `version:${rest}`,
-  },
-  external: {
-    from: "index",
-    sql: `SELECT substr(t.key, 10) AS rest, substr(t.key, 10) AS name, NULL AS path, NULL AS hash FROM graph_keys t
-      WHERE t.key >= 'external:' AND t.key < 'external;' AND EXISTS (
-        SELECT 1 FROM graph_edges g JOIN graph_files f ON f.id = g.file
-        WHERE g.target = t.id AND f.gone = 0 AND (? IS NULL OR f.collection = ?)) ORDER BY 1`,
-    key: externalKey,
-  },
-};
-
-function typesOf(env: Databases, collection: string | undefined): { type: NodeType; count: number }[] {
-  const scope = [collection ?? null, collection ?? null];
-  const counts = new Map<NodeType, number>();
-  for (const [type, { from, sql }] of Object.entries(LISTINGS)) {
-    // The keys of LISTINGS are types.
-    counts.set(type as NodeType, env[from].one<{ n: number }>(`SELECT count(*) AS n FROM (${sql})`, ...scope).n);
-  }
-  for (const { type, n } of env.index.all<{ type: NodeType; n: number }>(
-    `SELECT n.type, count(*) AS n FROM graph_nodes n JOIN graph_files f ON f.id = n.file
-     WHERE f.gone = 0 AND (? IS NULL OR f.collection = ?) GROUP BY n.type`,
-    ...scope,
-  )) {
-    counts.set(type, n);
-  }
-  return NODE_TYPES.flatMap((type) => {
-    const count = counts.get(type) ?? 0;
-    return count === 0 ? [] : [{ type, count }];
-  });
-}
-
-function nodesOfType(
-  env: Databases,
-  text: string,
-  { collection, limit }: { collection?: string | undefined; limit: number },
-): Extract<GraphResult, { readonly total: number }> {
-  const type = NODE_TYPES.find((name) => name === text.trim().toLowerCase());
-  if (type === undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is no type of node.`, {
-      hint: `There are: ${NODE_TYPES.join(", ")}.`,
-    });
-  }
-  const scope: SqlValue[] = [collection ?? null, collection ?? null];
-  const { from, sql, key } = LISTINGS[type] ?? symbolListing(type);
-  const { total } = env[from].one<{ total: number }>(`SELECT count(*) AS total FROM (${sql})`, ...scope);
-  const nodes = env[from].all<ListedNode>(`${sql} LIMIT ?`, ...scope, limit).map(({ rest, name, path, hash }) => ({
-    key: key(rest),
-    type,
-    name,
-    ...(path === null ? {} : { path }),
-    ...(hash === null ? {} : { hash: typeof hash === "string" ? hash : hexOf(hash) }),
-  }));
-  return { type, nodes, total, ...(total > nodes.length ? { truncated: true } : {}) };
-}
-
-/** `type` is one of NODE_TYPES. */
-function symbolListing(type: NodeType): Listing {
-  return {
-    from: "index",
-    sql: `SELECT s.key AS rest, n.name, f.path, f.hash FROM graph_nodes n JOIN graph_files f ON f.id = n.file
-      JOIN graph_keys s ON s.id = n.key WHERE n.type = '${type}' AND f.gone = 0 AND (? IS NULL OR f.collection = ?)
-      ORDER BY n.name, s.key`,
-    key: (rest) => rest,
-  };
 }

@@ -1,5 +1,16 @@
 // Opening the store's databases in a worker.
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  chownSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { isTrunklineError, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { prepareIndex } from "../indexing/catch-up.js";
@@ -21,7 +32,10 @@ export interface Databases {
   readonly index: Db;
 }
 
-/** For the writer: makes the folder, the databases and their tables, and migrates. */
+/**
+ * For the writer: makes the folder, the databases and their tables, and migrates. Where a store may only be read, the
+ * error has `readOnly` in its data.
+ */
 export function openForWriting(folder: string): Databases {
   try {
     mkdirSync(folder, { recursive: true });
@@ -31,6 +45,7 @@ export function openForWriting(folder: string): Databases {
       hint: "Choose another folder with --store, or check who may write there.",
     });
   }
+  requireWritable(folder);
   const truth = openDatabase(join(folder, TRUTH_FILE), { synchronous: "FULL", applicationId: TRUTH_APPLICATION_ID });
   try {
     migrateTruth(truth);
@@ -40,6 +55,56 @@ export function openForWriting(folder: string): Databases {
   } catch (error) {
     truth.close();
     throw error;
+  }
+}
+
+/** A folder that may not be written keeps the store as it is, whoever may write the files in it. */
+function requireWritable(folder: string): void {
+  const files = [TRUTH_FILE, INDEX_FILE].map((name) => join(folder, name)).filter((file) => existsSync(file));
+  for (const path of [folder, ...files]) {
+    try {
+      accessSync(path, constants.W_OK);
+    } catch (error) {
+      const system = systemCodeOf(error) ?? "";
+      if (!["EROFS", "EACCES", "EPERM"].includes(system)) throw error;
+      const reason = system === "EROFS" ? "its file system is read-only" : `${path} may not be written`;
+      const readOnly = existsSync(join(folder, TRUTH_FILE));
+      throw new TrunklineError("IO", `The store in ${folder} cannot be changed: ${reason}.`, {
+        cause: error,
+        hint: `${readOnly ? "Reading works. " : ""}Make it writable, or choose another folder with --store.`,
+        data: { system, readOnly },
+      });
+    }
+  }
+}
+
+/**
+ * Closes the writer's connections. The last connection of all takes the files beside a database away, and without them
+ * SQLite cannot read where it cannot write: so that the store can be read from a read-only place, empty ones are left, as
+ * every opening makes them.
+ */
+export function closeForWriting(folder: string, { truth, index }: Databases): void {
+  truth.close();
+  index.close();
+  for (const name of [TRUTH_FILE, INDEX_FILE]) {
+    for (const end of ["-wal", "-shm"]) leaveEmpty(join(folder, name), end);
+  }
+}
+
+function leaveEmpty(database: string, end: string): void {
+  const made = `${database}${end}-${process.pid}`;
+  try {
+    if (existsSync(database + end)) return;
+    const { mode, uid, gid } = statSync(database);
+    writeFileSync(made, "", { mode: mode & 0o777, flag: "wx" });
+    if (process.getuid?.() === 0) chownSync(made, uid, gid);
+    // Linked, not made in place: closing a file drops the locks that another thread of this process has on it by then.
+    linkSync(made, database + end);
+  } catch (error) {
+    // Somebody else was faster, or there is no room: the store is as good without.
+    if (systemCodeOf(error) === undefined) throw error;
+  } finally {
+    rmSync(made, { force: true });
   }
 }
 
@@ -77,11 +142,7 @@ export function openForIndexing(folder: string): Databases {
 
 /** For everyone else. The writer, or an earlier process, has made the databases. */
 export function openForReading(folder: string): Databases {
-  const truth = openDatabase(join(folder, TRUTH_FILE), {
-    readOnly: true,
-    synchronous: "FULL",
-    applicationId: TRUTH_APPLICATION_ID,
-  });
+  const truth = openReadOnly(folder, TRUTH_FILE);
   try {
     const format = checkFormat(truth);
     if (format < FORMAT_VERSION) {
@@ -89,15 +150,27 @@ export function openForReading(folder: string): Databases {
         hint: "Open it once for writing.",
       });
     }
-    const index = openDatabase(join(folder, INDEX_FILE), {
-      readOnly: true,
-      synchronous: "NORMAL",
-      applicationId: INDEX_APPLICATION_ID,
-    });
+    const index = openReadOnly(folder, INDEX_FILE);
     defineFilterFunctions(truth);
     return { truth, index };
   } catch (error) {
     truth.close();
     throw error;
+  }
+}
+
+function openReadOnly(folder: string, name: typeof TRUTH_FILE | typeof INDEX_FILE): Db {
+  const file = join(folder, name);
+  const applicationId = name === TRUTH_FILE ? TRUTH_APPLICATION_ID : INDEX_APPLICATION_ID;
+  try {
+    return openDatabase(file, { readOnly: true, synchronous: "FULL", applicationId });
+  } catch (error) {
+    const isAlone = existsSync(file) && !(existsSync(`${file}-wal`) && existsSync(`${file}-shm`));
+    if (!isAlone || !isTrunklineError(error, "IO")) throw error;
+    throw new TrunklineError("IO", `${file} cannot be read here: ${name}-wal and ${name}-shm are missing beside it.`, {
+      cause: error,
+      hint: "Copy the store to a folder that can be written and use it once there; it can be read anywhere afterwards.",
+      ...(error.data === undefined ? {} : { data: error.data }),
+    });
   }
 }

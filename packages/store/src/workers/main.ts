@@ -1,7 +1,7 @@
 // Where a worker begins. What it was started for stands in its data.
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { TrunklineError } from "@trunkline/core";
-import { type Databases, openForIndexing, openForReading, openForWriting } from "./environment.js";
+import { closeForWriting, type Databases, openForIndexing, openForReading, openForWriting } from "./environment.js";
 import type { WorkerStart } from "./pool.js";
 import { indexerHandlers, moverHandlers, readerHandlers } from "./reader.js";
 import { type Call, type Handlers, RpcClient, serveRpc, type Wire } from "./rpc.js";
@@ -18,7 +18,7 @@ function start(parent: MessagePort, data: WorkerStart): void {
   let opened: Opened | undefined;
   // Opened by the first call, which then hears of what goes wrong; the next call tries again.
   const handlers = new Proxy({} as Handlers, {
-    get: (_target, method: string) => (params: unknown, call: Call) => {
+    get: (_target, method: string) => (params: never, call: Call) => {
       opened ??= open(data);
       const handler = Object.hasOwn(opened.handlers, method) ? opened.handlers[method] : undefined;
       if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no "${method}".`);
@@ -34,12 +34,17 @@ function start(parent: MessagePort, data: WorkerStart): void {
       serveRpc(connect as Wire, handlers, flags);
     } else if ("end" in message) {
       // The last connection to close takes the write-ahead log back into the database.
-      opened?.databases.truth.close();
-      opened?.databases.index.close();
+      if (opened !== undefined) close(data, opened.databases);
       if (data.role === "mover") data.writer.port.close();
       parent.close();
     }
   });
+}
+
+function close({ role, folder }: WorkerStart, databases: Databases): void {
+  if (role === "writer") return closeForWriting(folder, databases);
+  databases.truth.close();
+  databases.index.close();
 }
 
 function open(data: WorkerStart): Opened {

@@ -11,9 +11,8 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-/** A table of handlers: everything one side offers. */
-// biome-ignore lint/suspicious/noExplicitAny: parameters are contravariant, so that no other type takes every handler.
-export type Handlers = Record<string, (params: any, call: Call) => unknown>;
+/** A table of handlers: everything one side offers. `never`: of the table alone it is not known what a handler takes. */
+export type Handlers = Record<string, (params: never, call: Call) => unknown>;
 export type ParamsOf<H extends Handlers, M extends keyof H> = Parameters<H[M]>[0];
 export type ResultOf<H extends Handlers, M extends keyof H> = Unwrapped<Awaited<ReturnType<H[M]>>>;
 type Unwrapped<R> = R extends Transferred<infer T> ? T : R;
@@ -192,7 +191,8 @@ export function serveRpc(wire: Wire, handlers: Handlers, shared: SharedArrayBuff
       const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
       if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no "${method}".`);
       call.check();
-      const result = await handler(params, call);
+      // The other end's RpcClient is typed by the same table: these are the parameters of this handler.
+      const result = await handler(params as never, call);
       if (result instanceof Transferred) wire.postMessage({ id, result: result.value }, result.buffers);
       else wire.postMessage({ id, result });
     } catch (error) {
