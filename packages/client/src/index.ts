@@ -52,6 +52,7 @@ export { parseEnvFile } from "./config/dot-env.js";
 export { expandEnv } from "./config/expand.js";
 export type { InputPrompt, InputRequest } from "./config/inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./config/load.js";
+export type { ConfigSettings, PolicyRules, PolicyVerdict } from "./config/settings.js";
 export type {
   AuthSettings,
   ConfigFile,

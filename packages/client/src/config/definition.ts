@@ -120,11 +120,13 @@ interface Filled {
 }
 
 function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset, text }: Filled): ServerDefinition {
-  const { name, scope, dialect, file, at, disabled, lazy, connectTimeoutMs, callTimeoutMs, tools, asks } = entry;
+  const { name, scope, dialect, file, at, disabled, lazy, connectTimeoutMs, callTimeoutMs, tools, asks, readOnly } =
+    entry;
   const common = {
     ...{ name, scope, dialect, file, line: at.line, disabled, lazy, connectTimeoutMs, callTimeoutMs },
     ...(tools === undefined ? {} : { tools }),
     ...(asks === undefined ? {} : { asks }),
+    ...(readOnly === undefined ? {} : { readOnly }),
     trusted: options.trusted,
     ...(unset.length === 0 ? {} : { unset }),
     ...(options.unusable === undefined ? {} : { unusable: options.unusable }),

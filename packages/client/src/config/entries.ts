@@ -37,6 +37,7 @@ export interface CheckedEntry {
   readonly callTimeoutMs: number;
   readonly tools?: ToolFilter;
   readonly asks?: boolean;
+  readonly readOnly?: readonly string[];
   /** Present where `type` is `http` or `sse`, and the entry says something about signing in. */
   readonly auth?: CheckedAuth;
 }
@@ -92,6 +93,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   const disabled = fields.boolean("disabled") === true || enabled === false;
   const lazy = fields.boolean("lazy") ?? origin.dialect === "metadata.mcp";
   const asks = fields.boolean("asks");
+  const readOnly = readReadOnly(fields);
   const connectTimeoutMs = readTimeout(fields);
   const callTimeoutMs = readCallTimeout(fields);
   const tools = readTools(fields);
@@ -105,6 +107,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
     ...(cwd === undefined || cwd.text === "" ? {} : { cwd }),
     ...(tools === undefined ? {} : { tools }),
     ...(asks === undefined ? {} : { asks }),
+    ...(readOnly === undefined ? {} : { readOnly }),
     ...(auth === undefined ? {} : { auth }),
   };
   return { entry, diagnostics: fields.diagnostics };
@@ -221,6 +224,13 @@ function readCallTimeout(fields: FieldReader): number {
   if (seconds > MAX_TIMER_SECONDS)
     fields.warn("callTimeout", `${seconds} seconds are too many; ${MAX_TIMER_SECONDS} is used`);
   return Math.max(1, Math.round(Math.min(MAX_TIMER_SECONDS, seconds) * 1000));
+}
+
+/** Globs, or `true` for all tools. */
+function readReadOnly(fields: FieldReader): readonly string[] | undefined {
+  if (fields.isList("readOnly")) return fields.list("readOnly")?.map(({ text }) => text);
+  const all = fields.boolean("readOnly");
+  return all === undefined ? undefined : all ? ["*"] : [];
 }
 
 function readTools(fields: FieldReader): ToolFilter | undefined {

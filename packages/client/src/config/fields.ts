@@ -17,6 +17,7 @@ const KNOWN_FIELDS = [
   "tools",
   "lazy",
   "asks",
+  "readOnly",
   "auth",
 ] as const;
 

@@ -21,6 +21,7 @@ export function fingerprintOf(entries: readonly CheckedEntry[]): string {
       entry.env.map(({ name }) => name).sort(),
       entry.headers.map(({ name }) => name.toLowerCase()).sort(),
       // Only where it is there: entries without it keep the fingerprint they had.
+      ...(entry.readOnly === undefined ? [] : [{ readOnly: [...entry.readOnly].sort() }]),
       ...(entry.auth === undefined ? [] : [[entry.auth.grant, ...Object.keys(entry.auth.texts).sort()]]),
     ])
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -39,6 +40,7 @@ export function wouldRunOf(entries: readonly CheckedEntry[]): { name: string; wh
       ...(entry.type === "stdio" && entry.env.length > 0 ? [`env: ${names(entry.env)}`] : []),
       ...(entry.type !== "stdio" && entry.headers.length > 0 ? [`headers: ${names(entry.headers)}`] : []),
       ...(entry.auth === undefined ? [] : [`auth: ${[entry.auth.grant, ...Object.keys(entry.auth.texts)].join(", ")}`]),
+      ...(entry.readOnly === undefined ? [] : [`readOnly: ${entry.readOnly.map(quoted).join(", ")}`]),
       ...(entry.envFile === undefined ? [] : [`envFile: ${quoted(entry.envFile.text)}`]),
       ...(entry.cwd === undefined ? [] : [`cwd: ${quoted(entry.cwd.text)}`]),
       ...(entry.disabled ? ["disabled"] : []),

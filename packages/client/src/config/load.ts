@@ -13,6 +13,7 @@ import { type InputPrompt, Inputs } from "./inputs.js";
 import { withProjectValues } from "./project-values.js";
 import { type ReadSource, readSource } from "./read-source.js";
 import { secretsAmong } from "./secrets.js";
+import { mergeSettings } from "./settings.js";
 import type { Diagnostic, LoadedConfig, ServerDefinition } from "./types.js";
 
 /** Where to look, and whom to ask. */
@@ -85,6 +86,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     workspaceFolder: found.workspaceFolder,
     servers,
     rejected: files.flatMap(({ rejected }) => rejected),
+    settings: mergeSettings(files.map(({ settings }) => settings)),
     diagnostics,
     secrets: [...secrets],
   };

@@ -8,6 +8,7 @@ import { fingerprintOf, wouldRunOf } from "./fingerprint.js";
 import { type InputDescription, readInputs } from "./inputs.js";
 import { looksLikeJson, parseJson } from "./parse-json.js";
 import { isMissing, readText } from "./read-file.js";
+import { type FileSettings, readSettings } from "./settings.js";
 import type { ParseOutcome, Position } from "./tree.js";
 import type { ConfigFile, Diagnostic, RejectedServer } from "./types.js";
 
@@ -18,6 +19,7 @@ export interface ReadSource {
   readonly entries: readonly CheckedEntry[];
   readonly rejected: readonly RejectedServer[];
   readonly inputs: ReadonlyMap<string, InputDescription>;
+  readonly settings: FileSettings;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -38,7 +40,14 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   if (!parsed.ok) return malformed(source, parsed.at, parsed.reason);
   const found = findSections(parsed.root);
   if (found.malformed !== undefined) return malformed(source, found.malformed.at, found.malformed.message);
-  if (found.absent !== undefined) return absent(source, found.absent);
+  const { settings, diagnostics: ownRemarks } = readSettings(parsed.root, { file: path, scope });
+  if (found.absent !== undefined) {
+    // A file that sets something else needs no servers.
+    if (namedBy === undefined && Object.keys(settings).length > 0)
+      return { ...nothing(source, { exists: true }), settings, diagnostics: ownRemarks };
+    const missing = absent(source, found.absent);
+    return { ...missing, settings, diagnostics: [...ownRemarks, ...missing.diagnostics] };
+  }
 
   const diagnostics: Diagnostic[] = parsed.remarks.map(({ at, message }) => ({
     severity: "warning",
@@ -49,6 +58,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   if (namedBy?.endsWith(".env")) {
     diagnostics.push({ severity: "note", message: `The configuration is the file that ${namedBy} names.`, file: path });
   }
+  diagnostics.push(...ownRemarks);
   const names = found.sections.map(({ dialect }) => `"${dialect}"`);
   if (names.length > 1) {
     const message = `${path} has ${names.join(" and ")}; both are used, and of equal names the one under ${names[0]}.`;
@@ -79,6 +89,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
     entries: checked,
     rejected,
     inputs: readInputs(parsed.root),
+    settings,
     diagnostics,
   };
 }
@@ -102,6 +113,7 @@ function nothing(
     entries: [],
     rejected: [],
     inputs: new Map(),
+    settings: {},
     diagnostics: diagnostic === undefined ? [] : [diagnostic],
   };
 }

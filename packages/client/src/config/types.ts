@@ -1,4 +1,5 @@
 // The shapes that configuration is read into. Every dialect ends here; nothing after this knows which one it was.
+import type { ConfigSettings } from "./settings.js";
 
 /** Where an entry came from. An `explicit` file was named by the user for this run. */
 export type ConfigScope = "explicit" | "project" | "user";
@@ -31,6 +32,8 @@ export interface ServerCommon {
   readonly tools?: ToolFilter;
   /** False: the server never asks back during a call, so that its calls need not wait for one another. */
   readonly asks?: boolean;
+  /** Tools that only read although the server does not declare it: globs over its tool names. */
+  readonly readOnly?: readonly string[];
   /** False for an entry of a project's file that nobody has confirmed: it is shown, and not started. */
   readonly trusted: boolean;
   /** Variables that the entry refers to and that are not set: the likely cause when it does not work. */
@@ -129,6 +132,8 @@ export interface LoadedConfig {
   readonly workspaceFolder: string;
   readonly servers: readonly ServerDefinition[];
   readonly rejected: readonly RejectedServer[];
+  /** What the files set besides servers. */
+  readonly settings: ConfigSettings;
   readonly diagnostics: readonly Diagnostic[];
   /** Values that must not be shown: what came from headers, env, envFile, variables and inputs. */
   readonly secrets: readonly string[];

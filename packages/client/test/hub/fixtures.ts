@@ -45,6 +45,7 @@ export function configOf(...servers: ServerDefinition[]): LoadedConfig {
     workspaceFolder: process.cwd(),
     servers,
     rejected: [],
+    settings: { policies: [], allowPrivateAddresses: false },
     diagnostics: [],
     secrets: [],
   };

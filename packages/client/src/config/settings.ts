@@ -1,0 +1,87 @@
+// What a file says besides its servers: rules for operations, and what `download` may reach.
+import { nearestNames } from "../names.js";
+import { type ConfigNode, kindOf, memberOf, textOf } from "./tree.js";
+import type { ConfigScope, Diagnostic } from "./types.js";
+
+/** What a rule says of an operation: run it, ask a person each time, or refuse it. */
+export type PolicyVerdict = "allow" | "ask" | "deny";
+
+/** The rules of one file, by glob over the names of operations. */
+export type PolicyRules = Readonly<Record<string, PolicyVerdict>>;
+
+/** What one file sets. */
+export interface FileSettings {
+  readonly policy?: PolicyRules;
+  /** Lets `download` reach addresses that are not public. */
+  readonly allowPrivateAddresses?: boolean;
+}
+
+const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
+
+/** Reads `policy` and `download` of a file. A rule that cannot be read denies: what was meant to be held back stays so. */
+export function readSettings(
+  root: ConfigNode,
+  { file, scope }: { file: string; scope: ConfigScope },
+): { settings: FileSettings; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const warn = (node: ConfigNode, message: string) =>
+    diagnostics.push({ severity: "warning", message: `${file}: ${message}.`, file, ...node.at });
+  const policy = readPolicy(memberOf(root, "policy"), warn);
+  const download = memberOf(root, "download");
+  const allowed = memberOf(download, "allowPrivate");
+  if (download !== undefined && download.kind !== "map")
+    warn(download, `"download" is ${kindOf(download)}, not an object`);
+  let allowPrivateAddresses: boolean | undefined;
+  if (allowed !== undefined) {
+    const text = textOf(allowed);
+    if (text !== "true" && text !== "false") warn(allowed, '"download.allowPrivate" has to be true or false');
+    else if (text === "true" && scope === "project") {
+      warn(allowed, '"download.allowPrivate" counts only in your own settings, not in a project\'s');
+    } else allowPrivateAddresses = text === "true";
+  }
+  return {
+    settings: {
+      ...(policy === undefined ? {} : { policy }),
+      ...(allowPrivateAddresses === undefined ? {} : { allowPrivateAddresses }),
+    },
+    diagnostics,
+  };
+}
+
+function readPolicy(
+  node: ConfigNode | undefined,
+  warn: (node: ConfigNode, message: string) => void,
+): PolicyRules | undefined {
+  if (node === undefined) return undefined;
+  if (node.kind !== "map") {
+    warn(node, `"policy" is ${kindOf(node)}, not an object such as { "github.*": "ask" }`);
+    return undefined;
+  }
+  const rules = node.members.map(({ key, value }): [string, PolicyVerdict] => {
+    const text = textOf(value) ?? "";
+    const verdict = VERDICTS.find((known) => known === text.toLowerCase());
+    if (verdict !== undefined) return [key, verdict];
+    const near = nearestNames(text, VERDICTS, 1)[0];
+    warn(
+      value,
+      `the rule for "${key}" has to be "allow", "ask" or "deny"${near === undefined ? "" : ` (did you mean "${near}"?)`}; until then it counts as "deny"`,
+    );
+    return [key, "deny"];
+  });
+  return Object.fromEntries(rules);
+}
+
+/** The settings of all files together: every set of rules, the strongest file first. */
+export interface ConfigSettings {
+  readonly policies: readonly PolicyRules[];
+  readonly allowPrivateAddresses: boolean;
+}
+
+/** Puts the settings of several files together. */
+export function mergeSettings(files: readonly FileSettings[]): ConfigSettings {
+  return {
+    policies: files.flatMap(({ policy }) => (policy === undefined ? [] : [policy])),
+    allowPrivateAddresses:
+      files.find((file) => file.allowPrivateAddresses !== undefined)?.allowPrivateAddresses ?? false,
+  };
+}
