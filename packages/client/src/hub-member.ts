@@ -77,6 +77,11 @@ export class HubMember {
     return this.connection.state === "connected" ? [...this.#fingerprints.values()].join() : "";
   }
 
+  /** The same for one list alone; empty, too, while it is not known. */
+  fingerprintOf(kind: ListKind): string {
+    return this.connection.state === "connected" ? (this.#fingerprints.get(kind) ?? "") : "";
+  }
+
   /** A tool as it was last listed, also while the server is away. */
   knownTool(tool: string): SourcedTool | undefined {
     return this.#tools.find((known) => known.tool === tool);
@@ -138,6 +143,23 @@ export class HubMember {
       await this.connection.request({ method: "logging/setLevel", params: { level } }, options);
     }
     for (const connection of [this.connection, ...this.#isolated.values()]) connection.setLogLevel(level);
+  }
+
+  /** The same without connecting it: a server that is away is told when it comes back. Never rejects. */
+  async preferLogLevel(level: string): Promise<void> {
+    const connections = [this.connection, ...this.#isolated.values()];
+    for (const connection of connections) connection.setLogLevel(level);
+    await Promise.all(
+      connections
+        .filter(({ state, era, capabilities }) => {
+          return state === "connected" && era === "legacy" && capabilities.logging !== undefined;
+        })
+        .map((connection) =>
+          connection
+            .request({ method: "logging/setLevel", params: { level } })
+            .catch((error: unknown) => this.#options.logger.warn("log level not set", { server: this.name, error })),
+        ),
+    );
   }
 
   /** How many resources or prompts the server has; 0 while it is not connected. */

@@ -23,7 +23,7 @@ import { type Abilities, abilitiesOf, type Channel, partyOf, type Root, runWithC
 import type { AskPolicy } from "./channel/in-flight.js";
 import type { LoadedConfig, ServerDefinition } from "./config/types.js";
 import type { ServerState } from "./connection/connection.js";
-import type { ClientInfo } from "./connection/generation.js";
+import type { ClientInfo, ListKind } from "./connection/generation.js";
 import type { TaskWish } from "./connection/tasks.js";
 import { HubMember, isAllowed } from "./hub-member.js";
 import {
@@ -81,7 +81,7 @@ export interface HubOptions {
   /** The https address of a client-id metadata document that stands for the program, where it has one. */
   clientMetadataUrl?: string;
   /** The tools, resources or prompts of some server have changed. */
-  onCatalogChanged?: () => void;
+  onCatalogChanged?: CatalogueListener;
   /** The state of some server has changed. */
   onStatusChanged?: () => void;
 }
@@ -93,6 +93,8 @@ export interface HubCallOptions extends ToolCallOptions {
    * gets one anyway, and a modern server makes one when it likes, unless this is `false`. The result is the same.
    */
   task?: boolean | TaskWish;
+  /** `_meta` of the request, beside what the protocol itself keeps there. */
+  meta?: Readonly<Record<string, unknown>>;
 }
 
 /** What a call came back with: the server's own result, and its text. */
@@ -109,10 +111,15 @@ export interface HubWarning {
 
 type Listener = () => void;
 
+/** Told which lists have changed, of whatever servers. */
+export type CatalogueListener = (changed: readonly ListKind[]) => void;
+
 /** Told of a notification and of the server that sent it. */
 export type NotificationListener = (server: string, method: string, params: Readonly<Record<string, unknown>>) => void;
 
 const DEFAULT_MAX_QUESTIONS = 50;
+
+const LIST_KINDS: readonly ListKind[] = ["tools", "prompts", "resources"];
 
 /** What a modern server answers where the headers of a request are not those that it wants. */
 const HEADER_MISMATCH_CODE = -32_020;
@@ -124,7 +131,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   readonly #redactor: Redactor;
   readonly #logger: Logger;
   readonly #credentials: Credentials;
-  readonly #catalogueListeners = new Set<Listener>();
+  readonly #catalogueListeners = new Set<CatalogueListener>();
   readonly #statusListeners = new Set<Listener>();
   readonly #notificationListeners = new Set<NotificationListener>();
   readonly #scopes = new Map<object, number>();
@@ -136,8 +143,9 @@ export class Hub implements ToolSource, AsyncDisposable {
   #roots: readonly Root[] | undefined;
   readonly #onAbort = () => void this.close().catch((error: unknown) => this.#logger.warn("closing failed", { error }));
   #config: LoadedConfig;
-  /** The catalogue that listeners were last told of. */
-  #catalogue = "";
+  /** The catalogue that listeners were last told of, by the kind of list. */
+  #told: Readonly<Record<ListKind, string>>;
+  #logLevel: string | undefined;
   #names: { catalogue: string; table: ToolNames<SourcedTool> } | undefined;
   #catalogueTurn = false;
   #statusTurn = false;
@@ -158,7 +166,7 @@ export class Hub implements ToolSource, AsyncDisposable {
       connection: (server) => this.#members.get(server)?.connection,
     });
     for (const definition of config.servers) this.#members.set(definition.name, this.#createMember(definition));
-    this.#catalogue = this.#fingerprint();
+    this.#told = this.#fingerprints();
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
@@ -287,8 +295,8 @@ export class Hub implements ToolSource, AsyncDisposable {
     }
     await this.#require(member, options.signal);
     this.#logger.debug("calling a tool", { server, tool });
-    const params = { name: tool, arguments: args };
-    const { task, ...sending } = options;
+    const { task, meta, ...sending } = options;
+    const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
     const sendOnce = () =>
       member.request(
         {
@@ -395,6 +403,15 @@ export class Hub implements ToolSource, AsyncDisposable {
     await this.#telling(this.#requests.setLogLevel(server, level, options));
   }
 
+  /**
+   * Sets the level for every server, those that are connected or configured later included. Nothing is connected for it,
+   * and a server that does not take it keeps its own.
+   */
+  async setLogLevels(level: LogMessageLevel): Promise<void> {
+    this.#logLevel = level;
+    await Promise.all([...this.#members.values()].map((member) => member.preferLogLevel(level)));
+  }
+
   /** How long a server takes to answer, in milliseconds. Modern servers have no ping: `PROTOCOL`. */
   async ping(server: string, options: ToolCallOptions = {}): Promise<number> {
     return await this.#telling(this.#requests.ping(server, options));
@@ -470,7 +487,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   }
 
   /** Tells when tools, resources or prompts of some server have changed. Returns the way to stop it. */
-  onCatalogChanged(listener: Listener): () => void {
+  onCatalogChanged(listener: CatalogueListener): () => void {
     this.#catalogueListeners.add(listener);
     return () => void this.#catalogueListeners.delete(listener);
   }
@@ -538,7 +555,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         abilities: { ...(this.#roots === undefined ? {} : { roots: { listChanged: true } }), ...answers },
         maxQuestions: this.#options.maxQuestions ?? DEFAULT_MAX_QUESTIONS,
         roots: () => this.#roots,
-        logLevel: this.#options.logLevel,
+        logLevel: this.#logLevel ?? this.#options.logLevel,
       },
       signingIn: {
         credentials: this.#credentials,
@@ -621,16 +638,23 @@ export class Hub implements ToolSource, AsyncDisposable {
       .join();
   }
 
+  #fingerprints(): Record<ListKind, string> {
+    const members = this.#sorted();
+    const of = (kind: ListKind) => members.map((member) => `${member.name}:${member.fingerprintOf(kind)}`).join();
+    return { tools: of("tools"), prompts: of("prompts"), resources: of("resources") };
+  }
+
   /** Several changes in one turn of the loop are told once, and a list that came out the same is no change. */
   #catalogueChanged(): void {
     if (this.#catalogueTurn) return;
     this.#catalogueTurn = true;
     queueMicrotask(() => {
       this.#catalogueTurn = false;
-      const catalogue = this.#fingerprint();
-      if (catalogue === this.#catalogue) return;
-      this.#catalogue = catalogue;
-      this.#tell(this.#catalogueListeners);
+      const [now, before] = [this.#fingerprints(), this.#told];
+      const changed = LIST_KINDS.filter((kind) => now[kind] !== before[kind]);
+      if (changed.length === 0) return;
+      this.#told = now;
+      this.#tell(this.#catalogueListeners, changed);
     });
   }
 

@@ -71,10 +71,11 @@ export { type ConfigWatch, type WatchConfigOptions, watchConfig } from "./config
 export type { ServerState } from "./connection/connection.js";
 export { INHERITED_NAMES } from "./connection/environment.js";
 export type { ConnectCause } from "./connection/errors.js";
-export type { ClientInfo } from "./connection/generation.js";
+export type { ClientInfo, ListKind } from "./connection/generation.js";
 export type { TaskWish } from "./connection/tasks.js";
 export {
   type CallResult,
+  type CatalogueListener,
   Hub,
   type HubCallOptions,
   type HubOptions,

@@ -84,6 +84,8 @@ export interface Channel {
   ): Promise<Readonly<Record<string, unknown>>>;
   roots?(context: QuestionContext): Promise<readonly Root[]>;
   log?(message: ServerLog): void;
+  /** The level from which it wants log messages of modern servers, which are told with each call. Default: the hub's. */
+  readonly logLevel?: string;
   progress?(progress: CallProgress): void;
 }
 

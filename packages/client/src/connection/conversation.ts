@@ -395,7 +395,7 @@ export class Conversation {
         ...(task ? { task: task.ttlMs === undefined ? {} : { ttl: task.ttlMs } } : {}),
       };
     }
-    const { logLevel } = this;
+    const logLevel = channel?.logLevel ?? this.logLevel;
     const wantsLogs = channel?.log !== undefined || this.#logLevel !== undefined;
     return {
       ...params,

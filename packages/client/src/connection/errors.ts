@@ -262,7 +262,7 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
   if (error instanceof ProtocolError) {
     return new TrunklineError("UPSTREAM", `${what} failed: ${messageOf(error)} (${error.code})`, {
       cause: error,
-      data: { code: error.code, ...(error.data === undefined ? {} : { data: error.data }) },
+      data: { code: error.code, message: messageOf(error), ...(error.data === undefined ? {} : { data: error.data }) },
     });
   }
   if (error instanceof SdkHttpError) {

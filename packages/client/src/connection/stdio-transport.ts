@@ -56,6 +56,7 @@ export class StdioTransport implements Transport {
   #exit: ProcessExit | undefined;
   #ended: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
+  #corked = false;
   #closeReported = false;
 
   constructor(options: StdioTransportOptions) {
@@ -119,6 +120,15 @@ export class StdioTransport implements Transport {
     const stdin = this.#child?.stdin;
     if (!stdin || !this.#running || stdin.destroyed || stdin.writableEnded) {
       throw new TrunklineError("SERVER_EXITED", `${this.#options.command} is not running.`);
+    }
+    // What many calls send in one turn of the loop goes to the pipe in one write: a write costs more than a message.
+    if (!this.#corked) {
+      this.#corked = true;
+      stdin.cork();
+      process.nextTick(() => {
+        this.#corked = false;
+        stdin.uncork();
+      });
     }
     if (stdin.write(`${JSON.stringify(message)}\n`)) return;
     // Wait for the pipe, but not for a process that has died meanwhile.
