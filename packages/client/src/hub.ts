@@ -5,7 +5,6 @@ import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import {
   isTrunklineError,
   type Logger,
-  messageOf,
   Redactor,
   type SourcedTool,
   silentLogger,
@@ -16,16 +15,16 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import { CredentialStore, type Credentials, MemoryCredentials } from "./auth/credentials.js";
-import { SIGN_IN_TIMEOUT_MS, type SignIn } from "./auth/sign-in.js";
-import { authenticateResult, authenticateTool, SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
+import { SIGN_IN_TIMEOUT_MS } from "./auth/sign-in.js";
+import { SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
 import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
-import { type Abilities, abilitiesOf, type Channel, partyOf, type Root, runWithChannel } from "./channel/channel.js";
-import type { AskPolicy } from "./channel/in-flight.js";
+import { abilitiesOf, type Channel, partyOf, type Root, runWithChannel } from "./channel/channel.js";
 import type { LoadedConfig, ServerDefinition } from "./config/types.js";
-import type { ServerState } from "./connection/connection.js";
-import type { ClientInfo, ListKind } from "./connection/generation.js";
-import type { TaskWish } from "./connection/tasks.js";
-import { HubMember, isAllowed } from "./hub-member.js";
+import type { ListKind } from "./connection/generation.js";
+import { HubCalls, isConnectable } from "./hub-calls.js";
+import { type CatalogueListener, HubEvents, type Listener, type NotificationListener } from "./hub-events.js";
+import { HubMember } from "./hub-member.js";
+import type { CallResult, HubCallOptions, HubOptions, HubWarning } from "./hub-options.js";
 import {
   type CompleteOptions,
   type Completion,
@@ -37,92 +36,12 @@ import {
   type ReadResourceResult,
 } from "./hub-requests.js";
 import { redactedError, type ServerStatus, statusOf } from "./hub-status.js";
-import { mayBelongTo, nearestNames, type ToolKey, toolNamePrefix } from "./names.js";
+import { nearestNames, type ToolKey, toolNamePrefix } from "./names.js";
 import { ToolNames } from "./names-table.js";
 import { renderText } from "./results.js";
 import { type ResourceListener, Subscriptions } from "./subscriptions.js";
 
-/** Everything is optional: without it the hub is silent and on its own. */
-export interface HubOptions {
-  logger?: Logger;
-  /** How we introduce ourselves to servers. */
-  clientInfo?: ClientInfo;
-  /** Our environment, of which a server gets only what programs cannot do without. Without it: PATH and HOME of this process. */
-  env?: Readonly<Record<string, string | undefined>>;
-  /** Aborting it closes the hub. */
-  signal?: AbortSignal;
-  /** Connect every server at its first use, whatever its entry says. */
-  lazy?: boolean;
-  /** No server may take longer to connect than this, whatever its entry allows. */
-  connectLimitMs?: number;
-  /** Gets every secret the hub learns of, and takes them out of what the hub reports. */
-  redactor?: Redactor;
-  /** Makes the calls that are made in no other channel's scope, and is asked what is asked outside any call. */
-  channel?: Channel;
-  /**
-   * What the channels of this hub can answer, as servers are told when they connect. Default: what `channel` can. Give it
-   * where channels come later, with `withChannel`.
-   */
-  answers?: Abilities;
-  /** What to do when several channels use one legacy stdio server, which cannot say whom it asks. Default `serialize`. */
-  askPolicy?: AskPolicy;
-  /** More questions than this during one call end the call. Default 50. */
-  maxQuestions?: number;
-  /** The folders servers may work in, for channels that have none of their own. */
-  roots?: readonly Root[];
-  /** The level from which servers send log messages. Default: what each server thinks right. */
-  logLevel?: string;
-  /** Where sign-ins are kept, so that they outlive the hub. */
-  home?: string;
-  /** How a person gets to see the address of a sign-in. Without it nobody is asked, and the error says how to sign in. */
-  signIn?: SignIn;
-  /** How long a person may take to sign in. Default 5 minutes. */
-  signInTimeoutMs?: number;
-  /** The https address of a client-id metadata document that stands for the program, where it has one. */
-  clientMetadataUrl?: string;
-  /** The tools, resources or prompts of some server have changed. */
-  onCatalogChanged?: CatalogueListener;
-  /** The state of some server has changed. */
-  onStatusChanged?: () => void;
-}
-
-/** Options of one call of a tool. */
-export interface HubCallOptions extends ToolCallOptions {
-  /**
-   * Make the call as a task where the server offers it: `true`, or how long it should be kept. A tool that demands a task
-   * gets one anyway, and a modern server makes one when it likes, unless this is `false`. The result is the same.
-   */
-  task?: boolean | TaskWish;
-  /** `_meta` of the request, beside what the protocol itself keeps there. */
-  meta?: Readonly<Record<string, unknown>>;
-}
-
-/** What a call came back with: the server's own result, and its text. */
-export interface CallResult extends ToolCallResult, ToolKey {
-  readonly text: string;
-}
-
-/** Something that did not go as configured. */
-export interface HubWarning {
-  readonly message: string;
-  readonly server?: string;
-  readonly hint?: string;
-}
-
-type Listener = () => void;
-
-/** Told which lists have changed, of whatever servers. */
-export type CatalogueListener = (changed: readonly ListKind[]) => void;
-
-/** Told of a notification and of the server that sent it. */
-export type NotificationListener = (server: string, method: string, params: Readonly<Record<string, unknown>>) => void;
-
 const DEFAULT_MAX_QUESTIONS = 50;
-
-const LIST_KINDS: readonly ListKind[] = ["tools", "prompts", "resources"];
-
-/** What a modern server answers where the headers of a request are not those that it wants. */
-const HEADER_MISMATCH_CODE = -32_020;
 
 /** All servers of a configuration as one catalogue of tools. Open it with {@link openHub}. */
 export class Hub implements ToolSource, AsyncDisposable {
@@ -131,24 +50,28 @@ export class Hub implements ToolSource, AsyncDisposable {
   readonly #redactor: Redactor;
   readonly #logger: Logger;
   readonly #credentials: Credentials;
-  readonly #catalogueListeners = new Set<CatalogueListener>();
-  readonly #statusListeners = new Set<Listener>();
-  readonly #notificationListeners = new Set<NotificationListener>();
+  readonly #events: HubEvents;
   readonly #scopes = new Map<object, number>();
   readonly #requests = new HubRequests({
     require: (server, signal) => this.#requireMember(server, signal),
     connected: (signal) => this.#connected(signal),
   });
+  readonly #calls = new HubCalls({
+    member: (server) => this.#member(server),
+    members: () => this.#sorted(),
+    names: () => this.names(),
+    require: (member, signal) => this.#require(member, signal),
+    tryConnect: (member, signal) => this.#tryConnect(member, signal),
+    authenticate: (server, signal) => this.authenticate(server, signal),
+    redacted: (error) => this.#redacted(error),
+    logger: () => this.#logger,
+  });
   readonly #subscriptions: Subscriptions;
   #roots: readonly Root[] | undefined;
   readonly #onAbort = () => void this.close().catch((error: unknown) => this.#logger.warn("closing failed", { error }));
   #config: LoadedConfig;
-  /** The catalogue that listeners were last told of, by the kind of list. */
-  #told: Readonly<Record<ListKind, string>>;
   #logLevel: string | undefined;
   #names: { catalogue: string; table: ToolNames<SourcedTool> } | undefined;
-  #catalogueTurn = false;
-  #statusTurn = false;
   #closing: Promise<void> | undefined;
 
   /** Use {@link openHub}. */
@@ -158,15 +81,16 @@ export class Hub implements ToolSource, AsyncDisposable {
     this.#logger = options.logger ?? silentLogger;
     this.#credentials = options.home === undefined ? new MemoryCredentials() : new CredentialStore(options.home);
     this.#redactor = (options.redactor ?? new Redactor()).add(...config.secrets);
-    if (options.onCatalogChanged) this.#catalogueListeners.add(options.onCatalogChanged);
-    if (options.onStatusChanged) this.#statusListeners.add(options.onStatusChanged);
+    this.#events = new HubEvents({ logger: this.#logger, fingerprints: () => this.#fingerprints() });
+    if (options.onCatalogChanged) this.#events.catalogue.add(options.onCatalogChanged);
+    if (options.onStatusChanged) this.#events.status.add(options.onStatusChanged);
     this.#roots = options.roots;
     this.#subscriptions = new Subscriptions({
       logger: this.#logger,
       connection: (server) => this.#members.get(server)?.connection,
     });
     for (const definition of config.servers) this.#members.set(definition.name, this.#createMember(definition));
-    this.#told = this.#fingerprints();
+    this.#events.begin();
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
@@ -248,34 +172,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Finds the tool that a name stands for, connecting the servers it may belong to. */
   async findTool(name: string, signal?: AbortSignal): Promise<SourcedTool> {
-    const signIn = () =>
-      this.#sorted().find(
-        ({ name: server, connection }) =>
-          connection.state === "needs-auth" &&
-          (name === `${toolNamePrefix(server)}${SIGN_IN_TOOL}` || name === `${server}.${SIGN_IN_TOOL}`),
-      );
-    const asked = signIn();
-    if (asked !== undefined) return authenticateTool(asked.name);
-    const waiting = () =>
-      this.#sorted().filter(({ connection }) => connection.state !== "connected" && isConnectable(connection.state));
-    const candidates = waiting().filter((member) => mayBelongTo(name, member.name));
-    await Promise.all(candidates.map((member) => this.#tryConnect(member, signal)));
-    try {
-      return this.names().resolve(name);
-    } catch (error) {
-      if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
-      const found = signIn();
-      if (found !== undefined) return authenticateTool(found.name);
-      const owner = [...this.#members.values()].find((member) => name.startsWith(`${member.name}.`));
-      if (owner !== undefined && owner.connection.state !== "connected") {
-        // It was tried a moment ago: what came of it is the answer.
-        if (owner.connection.error !== undefined) throw this.#redacted(owner.connection.error);
-        await this.#require(owner, signal);
-      }
-    }
-    // Only to name the nearest: nothing is called that was not asked for.
-    await Promise.all(waiting().map((member) => this.#tryConnect(member, signal)));
-    return this.names().resolve(name);
+    return await this.#calls.findTool(name, signal);
   }
 
   async callTool(
@@ -284,47 +181,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     args: Record<string, unknown>,
     options: HubCallOptions = {},
   ): Promise<ToolCallResult> {
-    const member = this.#member(server);
-    if (tool === SIGN_IN_TOOL && member.connection.state === "needs-auth") {
-      return authenticateResult(server, await this.authenticate(server, options.signal), () => member.tools.length);
-    }
-    if (!isAllowed(tool, member.connection.definition.tools)) {
-      throw new TrunklineError("TOOL_NOT_FOUND", `The configuration of "${server}" leaves out the tool "${tool}".`, {
-        hint: 'See "tools" in its entry.',
-      });
-    }
-    await this.#require(member, options.signal);
-    this.#logger.debug("calling a tool", { server, tool });
-    const { task, meta, ...sending } = options;
-    const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
-    const sendOnce = () =>
-      member.request(
-        {
-          method: "tools/call",
-          params,
-          task: member.taskFor(tool, task),
-          headers: member.headersFor(tool, args),
-        },
-        sending,
-      );
-    const send = () =>
-      sendOnce().catch(async (error: unknown) => {
-        // The tool has changed since it was listed, and with it the headers that it wants.
-        if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== HEADER_MISMATCH_CODE) throw error;
-        await member.refreshTools();
-        return await sendOnce();
-      });
-    try {
-      const raw = await send().catch(async (error: unknown) => {
-        // The call may have taken effect before the server went: only what may safely happen twice is repeated.
-        if (!isTrunklineError(error, "SERVER_EXITED") || !isRepeatable(member, tool)) throw error;
-        this.#logger.info("server ended in mid-call, repeating an idempotent call", { server, tool });
-        return await send();
-      });
-      return { isError: raw.isError === true, raw };
-    } catch (error) {
-      throw this.#redacted(toTrunklineError(error));
-    }
+    return await this.#calls.callTool({ server, tool }, args, options);
   }
 
   /**
@@ -475,8 +332,8 @@ export class Hub implements ToolSource, AsyncDisposable {
     for (const member of gone) this.#members.delete(member.name);
     const fresh = config.servers.filter(({ name }) => !this.#members.has(name));
     for (const definition of fresh) this.#members.set(definition.name, this.#createMember(definition));
-    if (gone.length > 0) this.#catalogueChanged();
-    if (gone.length + fresh.length > 0) this.#statusChanged();
+    if (gone.length > 0) this.#events.catalogueChanged();
+    if (gone.length + fresh.length > 0) this.#events.statusChanged();
     await Promise.all([
       ...gone.map((member) => member.close()),
       this.#connectEager(
@@ -488,20 +345,20 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Tells when tools, resources or prompts of some server have changed. Returns the way to stop it. */
   onCatalogChanged(listener: CatalogueListener): () => void {
-    this.#catalogueListeners.add(listener);
-    return () => void this.#catalogueListeners.delete(listener);
+    this.#events.catalogue.add(listener);
+    return () => void this.#events.catalogue.delete(listener);
   }
 
   /** Tells when the state of some server has changed. Returns the way to stop it. */
   onStatusChanged(listener: Listener): () => void {
-    this.#statusListeners.add(listener);
-    return () => void this.#statusListeners.delete(listener);
+    this.#events.status.add(listener);
+    return () => void this.#events.status.delete(listener);
   }
 
   /** Tells of notifications that the hub itself has no use for: log messages, updated resources, those of extensions. */
   onNotification(listener: NotificationListener): () => void {
-    this.#notificationListeners.add(listener);
-    return () => void this.#notificationListeners.delete(listener);
+    this.#events.notifications.add(listener);
+    return () => void this.#events.notifications.delete(listener);
   }
 
   /** Ends every connection and every server process. Idempotent; every step runs even if one throws. */
@@ -512,9 +369,7 @@ export class Hub implements ToolSource, AsyncDisposable {
         this.#subscriptions.close(),
         ...[...this.#members.values()].map((member) => member.close()),
       ]);
-      this.#catalogueListeners.clear();
-      this.#statusListeners.clear();
-      this.#notificationListeners.clear();
+      this.#events.clear();
       const failure = outcomes.find((outcome) => outcome.status === "rejected");
       if (failure !== undefined) throw failure.reason;
     })();
@@ -564,14 +419,17 @@ export class Hub implements ToolSource, AsyncDisposable {
         clientName: clientInfo.name === "trunkline" ? "Trunkline" : clientInfo.name,
         clientMetadataUrl: this.#options.clientMetadataUrl,
       },
-      onNotification: (method, params) => this.#onNotification(definition.name, method, params),
+      onNotification: (method, params) => {
+        this.#subscriptions.onNotification(definition.name, method, params);
+        this.#events.notified(definition.name, method, params);
+      },
       onSecrets: (values) => void this.#redactor.add(...values),
       onState: () => {
-        this.#statusChanged();
-        this.#catalogueChanged();
+        this.#events.statusChanged();
+        this.#events.catalogueChanged();
         if (member.connection.state === "connected") this.#subscriptions.onConnected(definition.name);
       },
-      onCatalogue: () => this.#catalogueChanged(),
+      onCatalogue: () => this.#events.catalogueChanged(),
     });
     return member;
   }
@@ -643,44 +501,6 @@ export class Hub implements ToolSource, AsyncDisposable {
     const of = (kind: ListKind) => members.map((member) => `${member.name}:${member.fingerprintOf(kind)}`).join();
     return { tools: of("tools"), prompts: of("prompts"), resources: of("resources") };
   }
-
-  /** Several changes in one turn of the loop are told once, and a list that came out the same is no change. */
-  #catalogueChanged(): void {
-    if (this.#catalogueTurn) return;
-    this.#catalogueTurn = true;
-    queueMicrotask(() => {
-      this.#catalogueTurn = false;
-      const [now, before] = [this.#fingerprints(), this.#told];
-      const changed = LIST_KINDS.filter((kind) => now[kind] !== before[kind]);
-      if (changed.length === 0) return;
-      this.#told = now;
-      this.#tell(this.#catalogueListeners, changed);
-    });
-  }
-
-  #statusChanged(): void {
-    if (this.#statusTurn) return;
-    this.#statusTurn = true;
-    queueMicrotask(() => {
-      this.#statusTurn = false;
-      this.#tell(this.#statusListeners);
-    });
-  }
-
-  #onNotification(...told: Parameters<NotificationListener>): void {
-    this.#subscriptions.onNotification(...told);
-    this.#tell(this.#notificationListeners, ...told);
-  }
-
-  #tell<T extends unknown[]>(listeners: ReadonlySet<(...told: T) => void>, ...told: T): void {
-    for (const listener of listeners) {
-      try {
-        listener(...told);
-      } catch (error) {
-        this.#logger.error("a listener of the hub failed", { error: messageOf(error) });
-      }
-    }
-  }
 }
 
 /**
@@ -691,16 +511,6 @@ export async function openHub(config: LoadedConfig, options: HubOptions = {}): P
   const hub = new Hub(config, options);
   await hub.open();
   return hub;
-}
-
-function isConnectable(state: ServerState): boolean {
-  return state !== "disabled" && state !== "untrusted";
-}
-
-/** Whether the server declares that calling the tool twice does no more than calling it once. */
-function isRepeatable(member: HubMember, tool: string): boolean {
-  const annotations = member.knownTool(tool)?.annotations;
-  return annotations?.idempotentHint === true || annotations?.readOnlyHint === true;
 }
 
 /** Equal for definitions that would be connected in the same way. */

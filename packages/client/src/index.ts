@@ -73,16 +73,9 @@ export { INHERITED_NAMES } from "./connection/environment.js";
 export type { ConnectCause } from "./connection/errors.js";
 export type { ClientInfo, ListKind } from "./connection/generation.js";
 export type { TaskWish } from "./connection/tasks.js";
-export {
-  type CallResult,
-  type CatalogueListener,
-  Hub,
-  type HubCallOptions,
-  type HubOptions,
-  type HubWarning,
-  type NotificationListener,
-  openHub,
-} from "./hub.js";
+export { Hub, openHub } from "./hub.js";
+export type { CatalogueListener, NotificationListener } from "./hub-events.js";
+export type { CallResult, HubCallOptions, HubOptions, HubWarning } from "./hub-options.js";
 export {
   type CompleteOptions,
   type Completion,

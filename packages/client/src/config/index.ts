@@ -4,6 +4,7 @@
  */
 
 export { nearestNames, normalizeName } from "../names.js";
+export { writeFileAtomically } from "./atomic-file.js";
 export {
   type ConfigEdit,
   dialectNotes,
@@ -30,6 +31,14 @@ export type {
 } from "./import/types.js";
 export { forgetInputs, type InputRequest } from "./inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
+export {
+  type EntryPlace,
+  entryText,
+  type ProgramFile,
+  readProgramFile,
+  withEntry,
+  withoutEntry,
+} from "./program-file.js";
 export { type TrustedFile, TrustStore, type TrustSubject } from "./trust.js";
 export type { ConfigFile, ConfigScope, Diagnostic, LoadedConfig, ServerDefinition } from "./types.js";
 export { type InputDefinition, inputsOf, type ServerEntry, toDialect } from "./written-entry.js";

@@ -2,7 +2,7 @@
 // does, noise on stdout must not break a connection, and large answers must not cost quadratic time.
 import type { ChildProcess } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 import spawn from "cross-spawn";
@@ -57,6 +57,7 @@ export class StdioTransport implements Transport {
   #ended: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #corked = false;
+  #draining: Promise<void> | undefined;
   #closeReported = false;
 
   constructor(options: StdioTransportOptions) {
@@ -131,16 +132,22 @@ export class StdioTransport implements Transport {
       });
     }
     if (stdin.write(`${JSON.stringify(message)}\n`)) return;
-    // Wait for the pipe, but not for a process that has died meanwhile.
-    await new Promise<void>((resolve) => {
+    await this.#untilDrained(stdin);
+  }
+
+  /** Waits for the pipe, but not for a process that has died meanwhile. However many wait, they listen once. */
+  #untilDrained(stdin: Writable): Promise<void> {
+    this.#draining ??= new Promise<void>((resolve) => {
       const done = () => {
         stdin.off("drain", done);
         stdin.off("close", done);
+        this.#draining = undefined;
         resolve();
       };
       stdin.once("drain", done);
       stdin.once("close", done);
     });
+    return this.#draining;
   }
 
   close(): Promise<void> {

@@ -1,0 +1,240 @@
+// One entry in the configuration file of another program: read, put in, taken out. Everything else in the file stays as it
+// is, character by character, and each change is checked by reading the changed text again before anything is written.
+import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import { isRecord, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+import { parse as parseToml, stringify as stringifyToml, TomlError } from "smol-toml";
+import { isAbsent } from "./atomic-file.js";
+import { removeJson, setJson } from "./edit-json.js";
+
+/** Where an entry stands in a file. */
+export interface EntryPlace {
+  readonly format: "json" | "toml";
+  /** The table of servers and the name of the entry: `["mcpServers", "trunkline"]`. */
+  readonly path: readonly string[];
+}
+
+/** What a file holds now. */
+export interface ProgramFile {
+  /** Undefined where there is no file. */
+  readonly text: string | undefined;
+  /** The value of the entry; undefined where there is none. */
+  readonly entry: unknown;
+}
+
+/** Reads a file. Throws `CONFIG_INVALID` for one that cannot be read as what it should be, and `IO`. */
+export async function readProgramFile(
+  file: string,
+  place: EntryPlace,
+  options: { signal?: AbortSignal | undefined } = {},
+): Promise<ProgramFile> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file, options.signal === undefined ? {} : { signal: options.signal });
+  } catch (error) {
+    if (isAbsent(error)) return { text: undefined, entry: undefined };
+    const code = systemCodeOf(error);
+    if (code === undefined || options.signal?.aborted) throw error;
+    throw new TrunklineError("IO", `${file} cannot be read (${code}).`, {
+      cause: error,
+      hint: code === "EISDIR" ? "There is a folder where the file should be." : "Check its permissions.",
+    });
+  }
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) throw invalid(file, "it is encoded as UTF-16", "Save it as UTF-8.");
+  const text = bytes.toString("utf8");
+  return { text, entry: at(parsed(text, place.format, file), place.path) };
+}
+
+/** The text with the entry; made anew from an empty one. Throws `CONFIG_INVALID` where it cannot be put in safely. */
+export function withEntry(text: string, place: EntryPlace, entry: Readonly<Record<string, unknown>>): string {
+  const [mark, bare] = apart(text);
+  const changed =
+    mark + (place.format === "json" ? setJson(bare, place.path, entry) : setToml(bare, place.path, entry));
+  verify(text, changed, place, entry);
+  return changed;
+}
+
+/** The text without the entry. A table that held nothing else stays, empty. */
+export function withoutEntry(text: string, place: EntryPlace): string {
+  const [mark, bare] = apart(text);
+  const changed = mark + (place.format === "json" ? removeJson(bare, place.path) : removeToml(bare, place.path));
+  verify(text, changed, place, undefined);
+  return changed;
+}
+
+/** The entry as it is written into the file, for the screen. */
+export function entryText(place: EntryPlace, entry: unknown): string {
+  const value = place.path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), entry);
+  if (place.format === "json")
+    return JSON.stringify(value, null, 2).split("\n").slice(1, -1).join("\n").replace(/^ {2}/gm, "");
+  return sectionOf(place.path, isRecord(entry) ? entry : {}).trimEnd();
+}
+
+/** A byte order mark, and the rest. */
+function apart(text: string): [mark: string, bare: string] {
+  return text.startsWith("\uFEFF") ? ["\uFEFF", text.slice(1)] : ["", text];
+}
+
+function parsed(text: string, format: EntryPlace["format"], file: string): Record<string, unknown> {
+  const [, bare] = apart(text);
+  if (bare.trim() === "") return {};
+  if (format === "toml") {
+    try {
+      return parseToml(bare);
+    } catch (error) {
+      if (!(error instanceof TomlError)) throw error;
+      const [reason = ""] = messageOf(error).split("\n");
+      throw invalid(file, `line ${error.line}, column ${error.column}: ${reason}`);
+    }
+  }
+  const errors: ParseError[] = [];
+  const root: unknown = parse(bare, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  const [first] = errors;
+  if (first !== undefined) {
+    const before = bare.slice(0, first.offset);
+    const column = first.offset - before.lastIndexOf("\n");
+    throw invalid(file, `line ${before.split("\n").length}, column ${column}: ${printParseErrorCode(first.error)}`);
+  }
+  if (root === undefined) return {};
+  if (!isRecord(root)) throw invalid(file, "it does not hold an object");
+  return root;
+}
+
+function at(root: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    root,
+  );
+}
+
+/** The changed text has to say what the old one said, but for the entry. */
+function verify(before: string, after: string, place: EntryPlace, entry: unknown): void {
+  const file = "The changed text";
+  const wanted = structuredClone(parsed(before, place.format, file));
+  const result = parsedOrUndefined(after, place.format);
+  const [name = "", ...tables] = [...place.path].reverse();
+  let table: Record<string, unknown> = wanted;
+  for (const key of tables.reverse()) {
+    const next = Object.hasOwn(table, key) ? table[key] : undefined;
+    if (next !== undefined && !isRecord(next)) throw unsafe(place, entry);
+    if (next === undefined && entry === undefined) break;
+    const inner = next ?? {};
+    table[key] = inner;
+    table = inner;
+  }
+  if (entry === undefined) delete table[name];
+  else table[name] = entry;
+  // A table of TOML is gone with its last entry; one of JSON stays.
+  if (!isDeepStrictEqual(withoutEmpty(plain(result)), withoutEmpty(plain(wanted)))) throw unsafe(place, entry);
+}
+
+function parsedOrUndefined(text: string, format: EntryPlace["format"]): unknown {
+  try {
+    return parsed(text, format, "");
+  } catch (error) {
+    if (error instanceof TrunklineError) return undefined;
+    throw error;
+  }
+}
+
+/** Dates of TOML are objects with a class; for comparing, their text is enough. */
+function plain(value: unknown): unknown {
+  return value === undefined
+    ? undefined
+    : JSON.parse(JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? String(item) : item)));
+}
+
+function withoutEmpty(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, withoutEmpty(item)] as const);
+  return Object.fromEntries(entries.filter(([, item]) => !(isRecord(item) && Object.keys(item).length === 0)));
+}
+
+/** A section of its own at the end, or in place of the one that is there. */
+function setToml(text: string, path: readonly string[], entry: Readonly<Record<string, unknown>>): string {
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const section = sectionOf(path, entry).replaceAll("\n", eol);
+  const found = findSection(text, path);
+  if (found !== undefined) return text.slice(0, found.start) + section + text.slice(found.end);
+  if (text.trim() === "") return text.trim() === text ? section : `${text.trimEnd()}${section}`;
+  const head = text.endsWith("\n") ? text : `${text}${eol}`;
+  return `${head}${eol}${section}`;
+}
+
+function removeToml(text: string, path: readonly string[]): string {
+  const found = findSection(text, path);
+  if (found === undefined) return text;
+  const head = text.slice(0, found.start);
+  const tail = text.slice(found.end);
+  // The empty line that was put before the section goes with it.
+  return (tail.trim() === "" || /^\s*\n/.test(tail) ? head.replace(/(\r?\n)\r?\n$/, "$1") : head) + tail;
+}
+
+function sectionOf(path: readonly string[], entry: Readonly<Record<string, unknown>>): string {
+  const value = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), entry);
+  // An empty outer table would be written as a header of its own.
+  return `${stringifyToml(value as Record<string, unknown>).trim()}\n`;
+}
+
+/**
+ * From the header of the section to behind its last line, sections below it included. Comments and empty lines before the
+ * next header belong to what comes after.
+ */
+function findSection(text: string, path: readonly string[]): { start: number; end: number } | undefined {
+  let start: number | undefined;
+  let end = 0;
+  let offset = 0;
+  for (const line of text.split(/(?<=\n)/)) {
+    const header = headerOf(line);
+    if (header !== undefined) {
+      const isOurs = path.every((key, index) => header[index] === key);
+      if (isOurs && start === undefined) start = offset;
+      else if (!isOurs && start !== undefined) break;
+    }
+    offset += line.length;
+    const bare = line.trim();
+    if (start !== undefined && bare !== "" && !bare.startsWith("#")) end = offset;
+  }
+  return start === undefined ? undefined : { start, end };
+}
+
+/** The keys of a header such as `[mcp_servers."my server".env]`; undefined for every other line. */
+function headerOf(line: string): string[] | undefined {
+  const [, inner] = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/.exec(line.trimEnd()) ?? [];
+  if (inner === undefined) return undefined;
+  try {
+    let table: unknown = parseToml(`[${inner}]`);
+    const keys: string[] = [];
+    while (isRecord(table)) {
+      const [key] = Object.keys(table);
+      if (key === undefined) break;
+      keys.push(key);
+      table = table[key];
+    }
+    return keys;
+  } catch (error) {
+    // A line of a list or of a text in several lines, which only looks like a header.
+    if (error instanceof TomlError) return undefined;
+    throw error;
+  }
+}
+
+function invalid(
+  file: string,
+  reason: string,
+  hint = "Correct the file and try again; nothing was written.",
+): TrunklineError {
+  return new TrunklineError("CONFIG_INVALID", `${file} cannot be read: ${reason}.`, { hint });
+}
+
+function unsafe(place: EntryPlace, entry: unknown): TrunklineError {
+  const name = place.path.join(".");
+  return entry === undefined
+    ? new TrunklineError("CONFIG_INVALID", `${name} cannot be taken out without touching something else.`, {
+        hint: "Remove it by hand; nothing was written.",
+      })
+    : new TrunklineError("CONFIG_INVALID", `${name} cannot be put in without touching something else.`, {
+        hint: `Write it by hand; nothing was written:\n${entryText(place, entry)}`,
+      });
+}
