@@ -1,0 +1,91 @@
+// The port to a model: messages in, a stream of events out. Providers implement it; loops, records and scripts know nothing
+// else. What a model says wrong is data; what keeps it from answering is a rejection.
+
+/** One piece of a message. */
+export type MessagePart =
+  | { readonly type: "text"; readonly text: string }
+  /** An image, in base64 without a prefix. */
+  | { readonly type: "image"; readonly data: string; readonly mediaType: string }
+  | { readonly type: "reasoning"; readonly text: string; readonly providerData?: unknown }
+  | {
+      readonly type: "tool-call";
+      readonly id: string;
+      readonly name: string;
+      readonly args: unknown;
+      readonly providerData?: unknown;
+    }
+  | {
+      readonly type: "tool-result";
+      readonly id: string;
+      readonly name: string;
+      readonly text: string;
+      readonly images?: readonly { readonly data: string; readonly mediaType: string }[];
+      readonly isError?: boolean;
+    };
+
+/** One message of a conversation. */
+export interface Message {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly parts: readonly MessagePart[];
+}
+
+/** A tool as a model is told of it. */
+export interface ModelTool {
+  /** The wire name: `^[A-Za-z0-9_-]{1,64}$`. */
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** What a model is asked. */
+export interface ModelRequest {
+  readonly messages: readonly Message[];
+  readonly tools?: readonly ModelTool[] | undefined;
+  /** The answer has to be JSON; with a schema, of that shape. */
+  readonly format?:
+    | { readonly type: "json"; readonly schema?: Readonly<Record<string, unknown>> | undefined }
+    | undefined;
+  /** Let the model think first, where it can. */
+  readonly think?: boolean | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a turn cost, as far as the provider tells. */
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+}
+
+/** Why a turn ended. */
+export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "other";
+
+/** What comes while a model answers, in order; `finish` is the last one, always. */
+export type ModelEvent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string; readonly providerData?: unknown }
+  /** Whole, however many pieces it came in. `args` is what could be parsed; `raw` is there where it could not. */
+  | {
+      readonly type: "tool-call";
+      readonly id: string;
+      readonly name: string;
+      readonly args: unknown;
+      readonly raw?: string;
+      readonly providerData?: unknown;
+    }
+  /** What was said so far is void: the turn begins anew (a dropped stream, tried again). */
+  | { readonly type: "restart"; readonly reason: string }
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage?: TokenUsage | undefined };
+
+/** A model at some provider. */
+export interface Model {
+  readonly provider: string;
+  readonly id: string;
+  /**
+   * One turn. Rejects with a `TrunklineError`: `AUTH_REQUIRED` for a missing or refused key, `CONNECTION_FAILED`, `TIMEOUT`,
+   * `UPSTREAM` for what the provider refuses, `INVALID_ARGUMENT` for a request it can never take, `ABORTED`.
+   */
+  stream(request: ModelRequest): AsyncIterable<ModelEvent>;
+}
