@@ -1,0 +1,64 @@
+// Ranking by words: BM25 over weighted fields. Small and in memory: there are hundreds of operations, not millions.
+import { wordsOf } from "./words.js";
+
+/** What can be found: fields by name, each with its text. */
+export type Fields<F extends string> = Readonly<Record<F, string>>;
+
+/** How much a word in a field counts, and how much a long field takes from that. */
+export interface FieldWeight {
+  readonly weight: number;
+  readonly lengthPenalty: number;
+}
+
+const K1 = 1.2;
+
+/** An index over a fixed list of entries. */
+export class KeywordIndex<F extends string> {
+  readonly #size: number;
+  /** By word: how often it is in each entry, weighted, with the lengths of the fields taken into account. */
+  readonly #postings = new Map<string, Map<number, number>>();
+
+  constructor(entries: readonly Fields<F>[], weights: Readonly<Record<F, FieldWeight>>) {
+    this.#size = entries.length;
+    for (const [field, { weight, lengthPenalty }] of Object.entries<FieldWeight>(weights)) {
+      const words = entries.map((entry) => wordsOf(entry[field as F]));
+      const average = words.reduce((sum, each) => sum + each.length, 0) / Math.max(1, entries.length);
+      words.forEach((each, entry) => {
+        const scale = weight / (1 - lengthPenalty + (lengthPenalty * each.length) / Math.max(1, average));
+        for (const word of each) this.#add(word, entry, scale);
+      });
+    }
+  }
+
+  #add(word: string, entry: number, amount: number): void {
+    let posting = this.#postings.get(word);
+    if (posting === undefined) {
+      posting = new Map();
+      this.#postings.set(word, posting);
+    }
+    posting.set(entry, (posting.get(entry) ?? 0) + amount);
+  }
+
+  /** The most that a word can add to a score. */
+  mostFor(word: string): number {
+    return this.#weightOf(word) * (K1 + 1);
+  }
+
+  /** How rare a word is. */
+  #weightOf(word: string): number {
+    const having = this.#postings.get(word)?.size ?? 0;
+    return Math.log(1 + (this.#size - having + 0.5) / (having + 0.5));
+  }
+
+  /** The score of every entry for weighted words. */
+  scores(words: ReadonlyMap<string, number>): Float64Array {
+    const scores = new Float64Array(this.#size);
+    for (const [word, importance] of words) {
+      const weight = this.#weightOf(word) * importance;
+      for (const [entry, amount] of this.#postings.get(word) ?? []) {
+        scores[entry] = (scores[entry] ?? 0) + (weight * amount * (K1 + 1)) / (amount + K1);
+      }
+    }
+    return scores;
+  }
+}

@@ -1,0 +1,64 @@
+// Words of names, descriptions and questions, in the form they are compared in.
+
+const STOP_WORDS = new Set(
+  `a about all am an and any are as at be been before being but by can could did do does doing for from had has have having
+  her here him his how i if in into is it its just me my of off on onto or our out over please she should so some such
+  than that the their them then there these they this those through to too up us use used using was we were what when
+  where which while who whom why will with would you your want need help let tell give show`.split(/\s+/),
+);
+
+/** The words of a text: identifiers taken apart, lower case, without what every text has, cut to their stems. */
+export function wordsOf(text: string): string[] {
+  return split(text)
+    .filter((word) => !STOP_WORDS.has(word))
+    .map(stem);
+}
+
+/** What to look for in running text: beginnings of the words of a question that tell something. */
+export function queryWords(text: string): string[] {
+  const words = [...new Set(split(text))];
+  const telling = words.filter((word) => !STOP_WORDS.has(word)).map((word) => stem(word).replace(/(?<=....)i$/, ""));
+  return [...new Set(telling.length > 0 ? telling : words)];
+}
+
+/** `parseHTTPRequest`, `parse_http_request` and `parse-http-request` are the same three words. */
+function split(text: string): string[] {
+  const spaced = text
+    .normalize("NFKC")
+    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
+    .toLowerCase()
+    .replace(/['’]s?\b/g, "");
+  const words: string[] = [];
+  for (const [word] of spaced.matchAll(/[\p{L}\p{N}]+/gu)) {
+    if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(word)) words.push(...pairs(word));
+    else if (word.length > 1 || /\p{N}/u.test(word)) words.push(word);
+  }
+  return words;
+}
+
+/** Scripts without blanks: every two characters in a row count as a word. */
+function pairs(word: string): string[] {
+  const characters = [...word];
+  if (characters.length < 2) return characters;
+  return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
+}
+
+/** Light stemming: what English adds to a word, where enough of it is left. */
+export function stem(word: string): string {
+  if (word.length < 4 || /[^a-z]/.test(word)) return word;
+  let stemmed = word;
+  if (stemmed.endsWith("ies") && stemmed.length > 4) stemmed = `${stemmed.slice(0, -3)}y`;
+  else if (/(?:ss|sh|ch|x|z)es$/.test(stemmed)) stemmed = stemmed.slice(0, -2);
+  else if (/[^su]s$/.test(stemmed)) stemmed = stemmed.slice(0, -1);
+  if (stemmed.length > 5 && stemmed.endsWith("ing")) stemmed = undoubled(stemmed.slice(0, -3));
+  else if (stemmed.length > 4 && stemmed.endsWith("ed")) stemmed = undoubled(stemmed.slice(0, -2));
+  else if (stemmed.length > 5 && stemmed.endsWith("ly")) stemmed = stemmed.slice(0, -2);
+  if (stemmed.length > 4 && stemmed.endsWith("e")) stemmed = stemmed.slice(0, -1);
+  if (stemmed.length > 4 && stemmed.endsWith("y")) stemmed = `${stemmed.slice(0, -1)}i`;
+  return stemmed;
+}
+
+function undoubled(word: string): string {
+  return /([bdgklmnprt])\1$/.test(word) ? word.slice(0, -1) : word;
+}

@@ -1,0 +1,166 @@
+// What upstream servers last listed, kept between runs, so that `describe` can tell of servers that nobody has connected
+// yet in this one.
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Hub, ServerStatus } from "@trunkline/client";
+import { isRecord, type Logger, parseJson, type SourcedTool, systemCodeOf } from "@trunkline/core";
+
+/** One server, as far as it is known. */
+export interface KnownServer {
+  readonly status: ServerStatus;
+  /** Its tools, now or when it was last connected; undefined where it never was. */
+  readonly tools: readonly SourcedTool[] | undefined;
+}
+
+interface Kept {
+  /** Which definition the tools are those of. */
+  readonly key: string;
+  readonly tools: readonly SourcedTool[];
+  /** What was last written, so that nothing is written twice. */
+  text: string;
+}
+
+const FORMAT = 1;
+
+/** The tools of all servers, live ones as they are, the others as they were. */
+export class Catalogue {
+  readonly #open: () => Promise<Hub>;
+  readonly #folder: string | undefined;
+  readonly #logger: Logger;
+  readonly #kept = new Map<string, Kept>();
+  #hub: Promise<Hub> | undefined;
+  #stop: (() => void) | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: { hub: () => Promise<Hub>; folder: string | undefined; logger: Logger }) {
+    this.#open = options.hub;
+    this.#folder = options.folder;
+    this.#logger = options.logger;
+  }
+
+  /** The hub, followed from its first use on. */
+  hub(): Promise<Hub> {
+    this.#hub ??= this.#follow().catch((error: unknown) => {
+      this.#hub = undefined;
+      throw error;
+    });
+    return this.#hub;
+  }
+
+  /** Every server, sorted by name. Nothing is connected for it. */
+  async servers(): Promise<KnownServer[]> {
+    const hub = await this.hub();
+    const live = groupedByServer(hub.tools());
+    return hub.status().map((status) => ({ status, tools: this.#toolsOf(status, live) }));
+  }
+
+  /** Ends following, and waits for what is being written. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stop?.();
+    await this.#writing;
+  }
+
+  #toolsOf(status: ServerStatus, live: ReadonlyMap<string, SourcedTool[]>): readonly SourcedTool[] | undefined {
+    if (status.state === "connected") return live.get(status.name) ?? [];
+    const kept = this.#kept.get(status.name);
+    return kept?.key === keyOf(status) ? kept.tools : undefined;
+  }
+
+  async #follow(): Promise<Hub> {
+    const hub = await this.#open();
+    const folder = this.#folder;
+    if (folder !== undefined) await Promise.all(hub.status().map((status) => this.#read(folder, status)));
+    const follow = (): void => this.#keep(hub);
+    this.#stop = hub.onCatalogChanged(follow);
+    follow();
+    return hub;
+  }
+
+  /** Remembers what live servers list. */
+  #keep(hub: Hub): void {
+    if (this.#closed) return;
+    const live = groupedByServer(hub.tools());
+    for (const status of hub.status()) {
+      if (status.state !== "connected" || status.toolsError !== undefined) continue;
+      const key = keyOf(status);
+      const tools = (live.get(status.name) ?? []).map(keptTool);
+      const text = JSON.stringify({ format: FORMAT, server: status.name, key, tools });
+      if (this.#kept.get(status.name)?.text === text) continue;
+      this.#kept.set(status.name, { key, tools, text });
+      const folder = this.#folder;
+      if (folder === undefined) continue;
+      const path = join(folder, fileName(status.name));
+      this.#writing = this.#writing.then(() => this.#write(folder, path, text));
+    }
+  }
+
+  async #read(folder: string, status: ServerStatus): Promise<void> {
+    let text: string;
+    try {
+      text = await readFile(join(folder, fileName(status.name)), "utf8");
+    } catch (error) {
+      if (systemCodeOf(error) !== "ENOENT") this.#logger.warn("catalogue not read", { server: status.name, error });
+      return;
+    }
+    const read = parseJson(text);
+    if (!isRecord(read) || read.format !== FORMAT || read.key !== keyOf(status) || !Array.isArray(read.tools)) return;
+    const tools = read.tools.filter(
+      (tool): tool is SourcedTool => isRecord(tool) && typeof tool.tool === "string" && isRecord(tool.inputSchema),
+    );
+    this.#kept.set(status.name, { key: read.key, tools, text });
+  }
+
+  /** Whole or not at all; a catalogue that cannot be kept is only asked for again. */
+  async #write(folder: string, path: string, text: string): Promise<void> {
+    const temporary = `${path}.${randomUUID()}`;
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(temporary, text, { mode: 0o600 });
+      await rename(temporary, path);
+    } catch (error) {
+      this.#logger.warn("catalogue not kept", { error });
+      await rm(temporary, { force: true }).catch(() => {});
+    }
+  }
+}
+
+/** The same definition has the same key in every run. Values of env and headers, which are hidden here, make no difference. */
+function keyOf({ config }: ServerStatus): string {
+  const common = { tools: config.tools };
+  const identity =
+    config.type === "stdio"
+      ? { command: config.command, args: config.args, env: Object.keys(config.env).sort(), cwd: config.cwd }
+      : { type: config.type, url: config.url, headers: Object.keys(config.headers).sort() };
+  return createHash("sha256")
+    .update(JSON.stringify({ ...identity, ...common }))
+    .digest("hex");
+}
+
+function fileName(server: string): string {
+  const readable = server.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 40);
+  return `tools-${readable}-${createHash("sha256").update(server).digest("hex").slice(0, 12)}.json`;
+}
+
+function keptTool({ server, tool, description, inputSchema, outputSchema, annotations }: SourcedTool): SourcedTool {
+  return {
+    server,
+    tool,
+    inputSchema,
+    ...(description === undefined ? {} : { description }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}
+
+function groupedByServer(tools: readonly SourcedTool[]): Map<string, SourcedTool[]> {
+  const groups = new Map<string, SourcedTool[]>();
+  for (const tool of tools) {
+    const group = groups.get(tool.server);
+    if (group === undefined) groups.set(tool.server, [tool]);
+    else group.push(tool);
+  }
+  return groups;
+}

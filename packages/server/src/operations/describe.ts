@@ -1,0 +1,316 @@
+// `describe`: what can be done, in as few words as possible; a schema only when it is asked for.
+import { abortError, type Embedder, type Logger, nearestNames, sleep, isTrunklineError, TrunklineError } from "@trunkline/core";
+import { type Candidate, Ranker } from "../find/ranking.js";
+import type { Catalogue, KnownServer } from "./catalogue.js";
+import { define } from "./define.js";
+import type { Operation, OperationKind } from "./operation.js";
+import { count, text } from "./parameters.js";
+import { kindOf, summaryOf } from "./upstream.js";
+
+/** What `describe` looks at. */
+export interface DescribeOptions {
+  readonly catalogue: Catalogue;
+  readonly builtin: () => readonly Operation[];
+  readonly actions: readonly Operation[];
+  /** Connects one server; throws why it cannot be used. */
+  readonly connect: (server: string, signal: AbortSignal | undefined) => Promise<void>;
+  readonly embedder: () => Promise<Embedder | undefined>;
+  readonly cacheFolder: string | undefined;
+  readonly logger: Logger;
+}
+
+interface Line {
+  readonly name: string;
+  readonly kind: OperationKind;
+  readonly summary: string;
+}
+
+interface Findable extends Candidate {
+  readonly line: Line;
+}
+
+const LISTED = 50;
+const FOUND = 10;
+/** How long a question waits for servers that were never connected. */
+const CONNECT_WAIT_MS = 5000;
+
+/** Makes the operation, and what has to be closed with it. */
+export function describeOperation(options: DescribeOptions): { operation: Operation; close: () => Promise<void> } {
+  const describer = new Describer(options);
+  const operation = define({
+    name: "describe",
+    kind: "read",
+    summary: "List operations and servers; the schema of one; or find operations by what they do.",
+    params: (z) =>
+      z.object({
+        target: text(z, "An operation (its schema), a server (its tools) or server.tool."),
+        find: text(z, "What you want to do, in your own words: the operations that fit best."),
+        limit: count(z, `Most lines; default ${LISTED}, with find ${FOUND}.`, { min: 1, max: 500 }),
+        cursor: text(z, "Go on from an earlier answer."),
+      }),
+    aliases: {
+      op: "target",
+      operation: "target",
+      name: "target",
+      tool: "target",
+      server: "target",
+      query: "find",
+      q: "find",
+      search: "find",
+      text: "find",
+    },
+    example: { find: "open a pull request" },
+    run: async ({ target, find, limit, cursor }, { signal }) => {
+      if (target !== undefined && find !== undefined) {
+        throw new TrunklineError("INVALID_ARGUMENT", "target and find exclude each other.", {
+          data: { parameter: "find" },
+        });
+      }
+      const page = { limit, cursor, signal };
+      if (find !== undefined) return await describer.find(find, page);
+      return target === undefined ? await describer.overview(page) : await describer.target(target, page);
+    },
+  });
+  return { operation, close: () => describer.close() };
+}
+
+interface Page {
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+class Describer {
+  readonly #options: DescribeOptions;
+  readonly #ranker: Ranker<Findable>;
+  /** The last list of what can be found, and what it was made from. */
+  #findable: { from: readonly unknown[]; list: readonly Findable[] } | undefined;
+  /** Connecting that goes on after a question stopped waiting for it. */
+  #connecting: Promise<unknown> = Promise.resolve();
+
+  constructor(options: DescribeOptions) {
+    this.#options = options;
+    const { embedder, cacheFolder: folder, logger } = options;
+    this.#ranker = new Ranker({ embedder, folder, logger });
+  }
+
+  /** Our own operations, then one line for each server. */
+  async overview(page: Page): Promise<unknown> {
+    const servers = await this.#options.catalogue.servers();
+    const { items, cursor } = pageOf(servers.map(serverLine), page);
+    const own = page.cursor === undefined ? { operations: this.#options.builtin().map(lineOf) } : {};
+    const hint =
+      servers.length === 0
+        ? undefined
+        : 'describe {"target": "<server>"} lists its tools, {"find": "…"} finds tools of all servers.';
+    return { ...own, servers: items, ...cursor, ...(hint === undefined ? {} : { hint }) };
+  }
+
+  async target(target: string, page: Page): Promise<unknown> {
+    const { builtin, actions, catalogue, connect } = this.#options;
+    const own = [...builtin(), ...actions].find(({ name }) => name === target);
+    if (own !== undefined) return operationCard(own);
+    const servers = await catalogue.servers();
+    const server = servers.find(({ status }) => status.name === target);
+    if (server !== undefined) {
+      const live = await this.#brought(server, page.signal);
+      return serverCard(live, page);
+    }
+    const owner = await this.#ownerOf(target, servers);
+    if (owner === undefined) throw this.#unknown(target, servers);
+    if (owner.status.state !== "connected") await connectIfUnknown(owner, () => connect(owner.status.name, page.signal));
+    return await this.#toolCard(target, owner.status.name);
+  }
+
+  async find(question: string, page: Page): Promise<unknown> {
+    const waiting = await this.#connectUnknown(page.signal);
+    const servers = await this.#options.catalogue.servers();
+    const { method, ranked, notice } = await this.#ranker.rank(question, this.#findableOf(servers), page.signal);
+    const lines = ranked.map(({ candidate, score }) => ({ ...candidate.line, score: Number(score.toFixed(3)) }));
+    const { items, cursor } = pageOf(lines, { ...page, limit: page.limit ?? FOUND });
+    return {
+      operations: items,
+      total: lines.length,
+      method,
+      ...cursor,
+      ...(notice === undefined ? {} : { notice }),
+      ...(waiting.length === 0 ? {} : { not_connected: waiting }),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#ranker.close(), this.#connecting]);
+  }
+
+  /** The server with its tools: connected where it never was. */
+  async #brought(server: KnownServer, signal: AbortSignal): Promise<KnownServer> {
+    const { catalogue, connect } = this.#options;
+    const { name } = server.status;
+    await connectIfUnknown(server, () => connect(name, signal));
+    return (await catalogue.servers()).find(({ status }) => status.name === name) ?? server;
+  }
+
+  /** Which server a name of a tool belongs to, in whatever style it is written. */
+  async #ownerOf(target: string, servers: readonly KnownServer[]): Promise<KnownServer | undefined> {
+    const exact = servers.filter(({ status }) => target.startsWith(`${status.name}.`));
+    if (exact.length > 0) return exact.sort((a, b) => b.status.name.length - a.status.name.length)[0];
+    const { mayBelongTo } = await import("@trunkline/client");
+    return servers.find(({ status }) => mayBelongTo(target, status.name));
+  }
+
+  async #toolCard(target: string, server: string): Promise<unknown> {
+    const known = (await this.#options.catalogue.servers()).find(({ status }) => status.name === server);
+    const tools = known?.tools ?? [];
+    const { resolveToolName } = await import("@trunkline/client");
+    try {
+      const tool = resolveToolName(target, tools);
+      const kind = kindOf(tool, known?.status.config.readOnly);
+      const { description, inputSchema, outputSchema, annotations } = tool;
+      return {
+        name: `${tool.server}.${tool.tool}`,
+        kind,
+        ...(description === undefined ? {} : { description }),
+        schema: inputSchema,
+        ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
+        ...(annotations === undefined ? {} : { annotations }),
+      };
+    } catch (error) {
+      if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
+      throw this.#unknown(target, known === undefined ? [] : [known]);
+    }
+  }
+
+  #unknown(target: string, servers: readonly KnownServer[]): TrunklineError {
+    const { builtin, actions } = this.#options;
+    const names = [
+      ...[...builtin(), ...actions].map(({ name }) => name),
+      ...servers.map(({ status }) => status.name),
+      ...servers.flatMap(({ tools }) => (tools ?? []).map(({ server, tool }) => `${server}.${tool}`)),
+    ];
+    const bare = names.filter((name) => name.endsWith(`.${target}`));
+    const near = [...new Set([...bare, ...nearestNames(target, names)])].slice(0, 3);
+    return new TrunklineError("NOT_FOUND", `There is no operation or server "${target}".`, {
+      hint:
+        near.length > 0 ? `Did you mean ${near.join(" or ")}?` : 'describe {} lists what there is, {"find": "…"} looks for it.',
+      data: { near, parameter: "target" },
+    });
+  }
+
+  /** So that the first question is answered from all servers. Those that take long are named and not waited for. */
+  async #connectUnknown(signal: AbortSignal): Promise<string[]> {
+    const { catalogue, connect, logger } = this.#options;
+    const unknown = (await catalogue.servers()).filter(
+      ({ tools, status }) => tools === undefined && status.state === "pending",
+    );
+    if (unknown.length === 0) return [];
+    const all = Promise.all(
+      unknown.map(async ({ status }) => {
+        try {
+          // Not the question's own signal: the next one has use for the connection too.
+          await connect(status.name, undefined);
+        } catch (error) {
+          logger.debug("server not connected for find", { server: status.name, error });
+        }
+      }),
+    );
+    this.#connecting = Promise.all([this.#connecting, all]);
+    const stop = new AbortController();
+    await Promise.race([all, sleep(CONNECT_WAIT_MS, AbortSignal.any([signal, stop.signal])).catch(() => {})]);
+    stop.abort();
+    if (signal.aborted) throw abortError(signal, "describe");
+    return (await catalogue.servers()).flatMap(({ tools, status }) => (tools === undefined ? [status.name] : []));
+  }
+
+  #findableOf(servers: readonly KnownServer[]): readonly Findable[] {
+    const from = servers.flatMap(({ tools, status }) => [status.name, tools === undefined ? "" : JSON.stringify(tools)]);
+    const last = this.#findable;
+    if (last !== undefined && last.from.length === from.length && from.every((part, at) => part === last.from[at])) {
+      return last.list;
+    }
+    const own = this.#options.builtin().map(
+      (operation): Findable => ({
+        name: operation.name,
+        tool: operation.name,
+        description: operation.summary,
+        schema: operation.schema,
+        line: lineOf(operation),
+      }),
+    );
+    const upstream = servers.flatMap(({ tools, status }) =>
+      (tools ?? []).map(
+        (tool): Findable => ({
+          name: `${tool.server}.${tool.tool}`,
+          server: tool.server,
+          tool: tool.tool,
+          description: tool.description ?? "",
+          schema: tool.inputSchema,
+          line: {
+            name: `${tool.server}.${tool.tool}`,
+            kind: kindOf(tool, status.config.readOnly),
+            summary: summaryOf(tool.description),
+          },
+        }),
+      ),
+    );
+    this.#findable = { from, list: [...own, ...upstream] };
+    return this.#findable.list;
+  }
+}
+
+async function connectIfUnknown({ tools, status }: KnownServer, connect: () => Promise<void>): Promise<void> {
+  if (tools === undefined && status.state !== "connected" && status.state !== "needs-auth") await connect();
+}
+
+function lineOf({ name, kind, summary }: Operation): Line {
+  return { name, kind, summary };
+}
+
+function operationCard({ name, kind, summary, schema, example }: Operation): unknown {
+  return { name, kind, summary, schema, ...(example === undefined ? {} : { example }) };
+}
+
+/** One line for a server. */
+function serverLine({ status, tools }: KnownServer): unknown {
+  const { name, state } = status;
+  const note = noteOf(status, tools);
+  return { name, ...(tools === undefined ? {} : { tools: tools.length }), state, ...(note === undefined ? {} : { note }) };
+}
+
+function noteOf({ name, state }: KnownServer["status"], tools: KnownServer["tools"]): string | undefined {
+  if (state === "needs-auth") return `Needs a sign-in: ${name}.authenticate`;
+  if (state === "pending") {
+    return tools === undefined
+      ? "Never connected: describing it connects it."
+      : "Not connected yet; tools as they were last.";
+  }
+  return state === "failed" && tools !== undefined ? "Tools as they were last." : undefined;
+}
+
+function serverCard({ status, tools }: KnownServer, page: Page): unknown {
+  const { name, state, config } = status;
+  const note = noteOf(status, tools);
+  const signIn: Line[] =
+    state === "needs-auth"
+      ? [{ name: `${name}.authenticate`, kind: "write", summary: "Has the user sign in; the tools are listed then." }]
+      : [];
+  const lines = (tools ?? []).map((tool): Line => ({
+    name: `${name}.${tool.tool}`,
+    kind: kindOf(tool, config.readOnly),
+    summary: summaryOf(tool.description),
+  }));
+  const { items, cursor } = pageOf([...signIn, ...lines], page);
+  return { server: name, state, tools: items, total: lines.length, ...cursor, ...(note === undefined ? {} : { note }) };
+}
+
+/** A part of a list, and the cursor for the rest. */
+function pageOf<T>(items: readonly T[], { limit = LISTED, cursor }: Pick<Page, "limit" | "cursor">) {
+  const from = cursor === undefined ? 0 : Number(/^at:(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
+  if (Number.isNaN(from)) {
+    throw new TrunklineError("INVALID_ARGUMENT", "This cursor is not one of describe.", {
+      hint: "Pass the cursor of the answer before, with the same parameters.",
+      data: { parameter: "cursor" },
+    });
+  }
+  const end = from + limit;
+  return { items: items.slice(from, end), cursor: items.length > end ? { cursor: `at:${end}` } : {} };
+}

@@ -1,0 +1,262 @@
+// Parameters as models write them, brought into the form that operations take: other spellings of a name, a number in
+// quotes, one text where a list is wanted. What cannot be understood is refused with what was expected and what came.
+import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
+import { z } from "zod";
+import type { ReaderSource, Zod } from "./define.js";
+import type { Params } from "./operation.js";
+
+/** Reads the parameters of one operation. */
+export interface ParamsReader {
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** Throws `INVALID_ARGUMENT`; `data.parameter` says where. */
+  read(params: Params): Params;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Makes the reader of an operation. */
+export function createReader(source: ReaderSource, zod: Zod): ParamsReader {
+  const object = source.params(zod).strict();
+  const schema = tidied(z.toJSONSchema(object, { io: "input" })) as Schema;
+  const properties = schema.properties as Readonly<Record<string, Schema>>;
+  const names = Object.keys(properties);
+  const spellings = new Map(names.map((name) => [plain(name), name]));
+  for (const [alias, name] of Object.entries(source.aliases ?? {})) {
+    if (!spellings.has(plain(alias))) spellings.set(plain(alias), name);
+  }
+  const nameOf = (given: string): string => {
+    if (names.includes(given)) return given;
+    const name = source.aliases?.[given] ?? spellings.get(plain(given));
+    if (name !== undefined) return name;
+    throw unknownParameter(source, given, names);
+  };
+  return {
+    schema,
+    read(params) {
+      const read: Record<string, unknown> = {};
+      const givenAs = new Map<string, string>();
+      for (const [given, value] of Object.entries(params)) {
+        const name = nameOf(given);
+        // Models write null for what they leave out.
+        if (value === null || value === undefined) continue;
+        const other = givenAs.get(name);
+        if (other !== undefined && JSON.stringify(params[other]) !== JSON.stringify(value)) {
+          throw invalid(source, given, `${other} and ${given} mean the same: give one of them.`);
+        }
+        givenAs.set(name, given);
+        read[name] = coerced(value, properties[name] as Schema);
+      }
+      const result = object.safeParse(read);
+      if (!result.success) throw problem(source, result.error.issues[0] as z.core.$ZodIssue, { read, schema });
+      return result.data;
+    },
+  };
+}
+
+/** `ignoreCase`, `ignore-case` and `ignore_case` are one name. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
+
+function unknownParameter(source: ReaderSource, given: string, names: readonly string[]): TrunklineError {
+  const [nearest] = [...nearestNames(given, names), ...nearestNames(plain(given), names), ...alike(given, names)];
+  const listed = names.length === 0 ? "It takes none." : `It takes ${names.join(", ")}.`;
+  return new TrunklineError("INVALID_ARGUMENT", `${source.name} has no parameter "${shortened(given)}".`, {
+    hint: nearest === undefined ? listed : `Did you mean ${nearest}? ${listed}`,
+    data: { parameter: given, ...(nearest === undefined ? {} : { nearest }) },
+  });
+}
+
+/** Names that share a word with what was given. */
+function alike(given: string, names: readonly string[]): string[] {
+  const words = wordsOf(given);
+  return names.filter((name) => wordsOf(name).some((word) => word.length > 2 && words.includes(word)));
+}
+
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+}
+
+/** The value in the form that the schema wants, where that is beyond doubt; else as it is. */
+function coerced(value: unknown, schema: Schema): unknown {
+  const choices = choicesOf(schema);
+  // Where text is taken too, "true" still means the boolean.
+  if (choices.some(({ type }) => type === "boolean") && typeof value === "string") {
+    const word = asBoolean(value);
+    if (word !== undefined) return word;
+  }
+  if (choices.some((choice) => fits(value, choice))) {
+    const choice = choices.find((each) => fits(value, each)) as Schema;
+    if (!Array.isArray(value) || !isRecord(choice.items)) return value;
+    const { items } = choice;
+    return value.map((item) => coerced(item, items));
+  }
+  for (const choice of choices) {
+    const other = converted(value, choice);
+    if (other !== undefined) return other;
+  }
+  return value;
+}
+
+function choicesOf(schema: Schema): Schema[] {
+  if (Array.isArray(schema.anyOf)) return (schema.anyOf as Schema[]).flatMap(choicesOf);
+  if (Array.isArray(schema.type)) return (schema.type as string[]).map((type) => ({ ...schema, type }));
+  return [schema];
+}
+
+function fits(value: unknown, { type }: Schema): boolean {
+  switch (type) {
+    case "string":
+    case "boolean":
+      return typeof value === type;
+    case "number":
+    case "integer":
+      return typeof value === "number";
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isRecord(value);
+    default:
+      return type === undefined;
+  }
+}
+
+function converted(value: unknown, schema: Schema): unknown {
+  switch (schema.type) {
+    case "string":
+      return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+    case "boolean":
+      return asBoolean(value);
+    case "number":
+    case "integer":
+      return typeof value === "string" && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
+    case "array":
+      return asList(value, schema);
+    case "object":
+      return typeof value === "string" ? jsonOf(value, isRecord) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function asBoolean(value: unknown): boolean | undefined {
+  if (value === 1 || value === 0) return value === 1;
+  if (typeof value !== "string") return undefined;
+  const word = value.trim().toLowerCase();
+  return word === "true" ? true : word === "false" ? false : undefined;
+}
+
+function asList(value: unknown, { items }: Schema): unknown {
+  const list = typeof value === "string" ? (jsonOf(value, Array.isArray) ?? [value]) : [value];
+  return isRecord(items) ? list.map((item) => coerced(item, items)) : list;
+}
+
+function jsonOf<T>(text: string, test: (value: unknown) => value is T): T | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  const value = parseJson(text);
+  return test(value) ? value : undefined;
+}
+
+/** What zod found, in words that say what to do. */
+function problem(
+  source: ReaderSource,
+  issue: z.core.$ZodIssue,
+  { read, schema }: { read: Params; schema: Schema },
+): TrunklineError {
+  const path = issue.path.filter((part) => typeof part !== "symbol");
+  if (issue.code === "unrecognized_keys") {
+    const parent = at(schema, path);
+    const known = isRecord(parent?.properties) ? Object.keys(parent.properties) : [];
+    return unknownParameter({ ...source, name: pathText(path) || source.name }, issue.keys[0] ?? "", known);
+  }
+  const value = path.reduce<unknown>((parent, key) => (parent as Record<PropertyKey, unknown>)?.[key], read);
+  const name = pathText(path);
+  if (value === undefined) return invalid(source, name, `${source.name} needs ${name}.`);
+  const wanted = at(schema, path);
+  return invalid(source, name, `${name} has to be ${expected(issue, wanted)}, not ${shown(value)}.`);
+}
+
+function at(schema: Schema, path: readonly (string | number)[]): Schema | undefined {
+  let current: Schema | undefined = schema;
+  for (const part of path) {
+    const next: unknown =
+      typeof part === "number" ? current?.items : isRecord(current?.properties) ? current.properties[part] : undefined;
+    current = isRecord(next) ? next : undefined;
+  }
+  return current;
+}
+
+function expected(issue: z.core.$ZodIssue, wanted: Schema | undefined): string {
+  if (issue.code === "invalid_value") return `one of ${issue.values.map(String).join(", ")}`;
+  if (wanted === undefined) return issue.message;
+  return choicesOf(wanted).map(described).join(" or ");
+}
+
+function described(schema: Schema): string {
+  const { type, enum: values, minimum, maximum, items } = schema;
+  if (Array.isArray(values)) return `one of ${values.join(", ")}`;
+  const bounds =
+    minimum === undefined && maximum === undefined
+      ? ""
+      : maximum === undefined
+        ? ` of at least ${minimum}`
+        : minimum === undefined
+          ? ` of at most ${maximum}`
+          : ` from ${minimum} to ${maximum}`;
+  switch (type) {
+    case "string":
+      return "text";
+    case "boolean":
+      return "true or false";
+    case "integer":
+      return `a whole number${bounds}`;
+    case "number":
+      return `a number${bounds}`;
+    case "array":
+      return isRecord(items) && items.type === "string" ? "a list of texts" : "a list";
+    case "object":
+      return "an object";
+    default:
+      return String(type);
+  }
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (isRecord(value)) return "an object";
+  return typeof value === "string" ? `"${shortened(value)}"` : String(value);
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function pathText(path: readonly (string | number)[]): string {
+  return path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("").replace(/^\./, "");
+}
+
+function invalid(source: ReaderSource, parameter: string, message: string): TrunklineError {
+  return new TrunklineError("INVALID_ARGUMENT", message, {
+    hint: `describe {"target": "${source.name}"} shows what ${source.name} takes.`,
+    data: { parameter },
+  });
+}
+
+/** Without what says nothing to whoever reads the schema. */
+function tidied(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(tidied);
+  if (!isRecord(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(
+        ([key, value]) =>
+          key !== "$schema" &&
+          key !== "propertyNames" &&
+          !((key === "maximum" || key === "minimum") && Math.abs(value as number) === Number.MAX_SAFE_INTEGER),
+      )
+      .map(([key, value]) => [key, tidied(value)]),
+  );
+}

@@ -1,0 +1,194 @@
+// Where operations are found: our own, and every tool of every server. Nothing but names is loaded until one is asked for.
+import type { ServerStatus } from "@trunkline/client";
+import {
+  abortError,
+  isTrunklineError,
+  type Logger,
+  nearestNames,
+  type SourcedTool,
+  silentLogger,
+  type ToolProgress,
+  TrunklineError,
+} from "@trunkline/core";
+import type { Backends } from "../backends.js";
+import type { Caller } from "../exchange.js";
+import { Catalogue } from "./catalogue.js";
+import { loadDefinitions } from "./define.js";
+import { describeOperation } from "./describe.js";
+import type { Operation, OperationRegistry } from "./operation.js";
+import { sessionActions } from "./session-actions.js";
+import { StoreCalls } from "./store-calls.js";
+import { storeReads, type TokenReport } from "./store-reads.js";
+import { storeWrites } from "./store-writes.js";
+import { upstreamOperation } from "./upstream.js";
+
+/** How a registry is set up; see `ServiceOptions`. */
+export interface RegistryOptions {
+  readonly backends: Backends;
+  readonly workspace: string;
+  readonly allowPaths?: readonly string[] | undefined;
+  readonly allowWrite?: readonly string[] | undefined;
+  readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
+  /** Where what upstream servers last listed, and the vectors of `find`, are kept between runs. */
+  readonly cacheFolder?: string | undefined;
+  readonly logger?: Logger | undefined;
+  /** What `status {tokens}` adds. */
+  readonly tokens?: TokenReport | undefined;
+  /** Hears of every burst of changes that a `watch` took up; the message names the files. */
+  readonly onWatched?: ((progress: ToolProgress) => void) | undefined;
+}
+
+/** The registry of a server. Whoever makes it closes it, before its backends. */
+export interface ServerRegistry extends OperationRegistry, AsyncDisposable {
+  /** Reads and writes; the actions of the tool `session` are apart. */
+  readonly builtin: readonly Operation[];
+  readonly sessionActions: readonly Operation[];
+  /** What `schema` and `validate` of our own operations need; `find` does it by itself. */
+  load(): Promise<void>;
+  /** An action of the tool `session`. Rejects with `NOT_FOUND` and the nearest names. */
+  findAction(name: string): Promise<Operation>;
+  /** The client has gone: its session ends. */
+  release(caller: Caller): Promise<void>;
+  close(): Promise<void>;
+}
+
+const SUGGESTIONS = 3;
+
+/** Makes the registry. It opens nothing. */
+export function createRegistry(options: RegistryOptions): ServerRegistry {
+  const { backends, logger = silentLogger, cacheFolder } = options;
+  const catalogue = new Catalogue({ hub: () => backends.hub(), folder: cacheFolder, logger });
+  const calls = new StoreCalls({ ...options, store: () => backends.store() });
+  const actions = sessionActions(calls);
+  const upstream = new UpstreamFinder(catalogue);
+  const describer = describeOperation({
+    catalogue,
+    builtin: () => builtin,
+    actions,
+    connect: (server, signal) => upstream.connect(server, signal),
+    embedder: async () => await backends.embedder?.(),
+    cacheFolder,
+    logger,
+  });
+  const builtin: readonly Operation[] = [
+    ...storeReads(calls, { tokens: options.tokens }),
+    describer.operation,
+    ...storeWrites(calls),
+  ];
+  const close = async (): Promise<void> => {
+    await Promise.all([catalogue.close(), describer.close()]);
+  };
+  return {
+    builtin,
+    sessionActions: actions,
+    load: loadDefinitions,
+    async find(name, { signal } = {}) {
+      await loadDefinitions();
+      const own = builtin.find((operation) => operation.name === name);
+      if (own !== undefined) return own;
+      if (actions.some((action) => action.name === name)) throw isAction(name);
+      return await upstream.find(name, { signal, builtin });
+    },
+    async findAction(name) {
+      await loadDefinitions();
+      const action = actions.find((each) => each.name === name);
+      if (action !== undefined) return action;
+      const names = actions.map((each) => each.name);
+      throw notFound(`There is no action "${name}".`, nearestNames(name, names), `There are: ${names.join(", ")}.`);
+    },
+    release: (caller) => calls.release(caller),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function isAction(name: string): TrunklineError {
+  return new TrunklineError("INVALID_ARGUMENT", `"${name}" is an action of the tool session.`, {
+    hint: `Call session with {"action": "${name}"}.`,
+    data: { parameter: "op" },
+  });
+}
+
+function notFound(message: string, near: readonly string[], otherwise: string): TrunklineError {
+  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}? ${otherwise}` : otherwise;
+  return new TrunklineError("NOT_FOUND", message, { hint, data: { near, parameter: "op" } });
+}
+
+/** Finds tools of servers, connecting only those that a name may belong to. */
+class UpstreamFinder {
+  readonly #catalogue: Catalogue;
+  readonly #operations = new WeakMap<SourcedTool, Operation>();
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  async find(
+    name: string,
+    { signal, builtin }: { signal: AbortSignal | undefined; builtin: readonly Operation[] },
+  ): Promise<Operation> {
+    const hub = await this.#catalogue.hub();
+    // The client is loaded by now, for the hub comes from it.
+    const { mayBelongTo } = await import("@trunkline/client");
+    const owners = hub.status().filter((status) => mayBelongTo(name, status.name));
+    await hub.connect(owners.map((owner) => owner.name), signal);
+    if (signal?.aborted) throw abortError(signal, name);
+    try {
+      return await this.#operation(hub.names().resolve(name));
+    } catch (error) {
+      if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
+    }
+    const states = hub.status().filter(({ name: server }) => owners.some((owner) => owner.name === server));
+    const unusable = states.filter(({ state }) => state !== "connected");
+    for (const { name: server, state } of unusable) {
+      const names = [`${server}.authenticate`, `mcp__${server}__authenticate`];
+      if (state === "needs-auth" && names.includes(name)) return await this.#operation(await hub.findTool(name, signal));
+    }
+    const owner = unusable.find(({ name: server }) => name.startsWith(`${server}.`)) ?? unusable[0];
+    if (owner !== undefined) throw unavailable(owner);
+    throw await this.#unknown(name, builtin);
+  }
+
+  /** Connects one server. Throws why it cannot be used. */
+  async connect(server: string, signal: AbortSignal | undefined): Promise<void> {
+    const hub = await this.#catalogue.hub();
+    await hub.connect([server], signal);
+    if (signal?.aborted) throw abortError(signal, server);
+    const status = hub.status().find(({ name }) => name === server);
+    if (status !== undefined && status.state !== "connected") throw unavailable(status);
+  }
+
+  async #operation(tool: SourcedTool): Promise<Operation> {
+    const known = this.#operations.get(tool);
+    if (known !== undefined) return known;
+    const hub = await this.#catalogue.hub();
+    const config = hub.status().find(({ name }) => name === tool.server)?.config;
+    const operation = upstreamOperation(hub, tool, config);
+    this.#operations.set(tool, operation);
+    return operation;
+  }
+
+  async #unknown(name: string, builtin: readonly Operation[]): Promise<TrunklineError> {
+    const servers = await this.#catalogue.servers();
+    const tools = servers.flatMap((server) => server.tools ?? []);
+    const own = builtin.map((operation) => operation.name);
+    const dotted = tools.map(({ server, tool }) => `${server}.${tool}`);
+    const bare = tools.filter(({ tool }) => tool === name).map(({ server, tool }) => `${server}.${tool}`);
+    const near = [...new Set([...bare, ...nearestNames(name, [...own, ...dotted], SUGGESTIONS)])].slice(0, SUGGESTIONS);
+    return notFound(`There is no operation "${name}".`, near, 'describe {"find": "what you want to do"} finds others.');
+  }
+}
+
+/** Why a server cannot be used now. */
+function unavailable({ name, state, error }: ServerStatus): TrunklineError {
+  if (error !== undefined) return error;
+  const hints: Partial<Record<ServerStatus["state"], string>> = {
+    "needs-auth": `Run the operation ${name}.authenticate, or: trunkline auth login ${name}`,
+    disabled: "Its entry in the configuration says so.",
+    untrusted: "Nobody has confirmed this project's configuration yet: trunkline trust",
+  };
+  const hint = hints[state];
+  return new TrunklineError("SERVER_UNAVAILABLE", `The server "${name}" cannot be used: it is ${state}.`, {
+    ...(hint === undefined ? {} : { hint }),
+  });
+}

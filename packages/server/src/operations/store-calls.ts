@@ -1,0 +1,149 @@
+// How operations reach the store: in whose name, in which session, and with which folders.
+import { randomUUID } from "node:crypto";
+import { type ContentStore, type StoreOperation, type ToolProgress, TrunklineError } from "@trunkline/core";
+import type { Caller, Exchange } from "../exchange.js";
+import type { OperationContext, Params } from "./operation.js";
+import { Places, type PlacesOptions } from "./places.js";
+
+/** What operations of the store need. */
+export interface StoreCallsOptions extends PlacesOptions {
+  readonly store: () => Promise<ContentStore>;
+  /** Folders that `get` may write to. */
+  readonly allowWrite?: readonly string[] | undefined;
+  readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
+  /** Hears of every burst of changes that `watch` took up, whoever watches; the message names the files. */
+  readonly onWatched?: ((progress: ToolProgress) => void) | undefined;
+}
+
+/** What a call is made with besides its parameters. */
+interface CallDetails {
+  readonly context: OperationContext;
+  /** In whose name; default: the caller's. */
+  readonly client?: string | undefined;
+}
+
+/** A session as parameters name it. */
+export type SessionParam = boolean | string | undefined;
+
+type Result = Readonly<Record<string, unknown>>;
+
+/**
+ * The store as operations use it. It knows which client started which session: a session named by its id is used in the
+ * name of whoever started it, so that clients without a lasting connection have sessions too.
+ */
+export class StoreCalls {
+  readonly places: Places;
+  readonly onWatched: StoreCallsOptions["onWatched"];
+  readonly #options: StoreCallsOptions;
+  /** By id of the session: the name that it runs under in the store. */
+  readonly #clients = new Map<string, string>();
+
+  constructor(options: StoreCallsOptions) {
+    this.#options = options;
+    this.places = new Places(options);
+    this.onWatched = options.onWatched;
+  }
+
+  store(): Promise<ContentStore> {
+    return this.#options.store();
+  }
+
+  /** Runs an operation of the store. */
+  async run(operation: StoreOperation, params: Params, { context, client }: CallDetails): Promise<Result> {
+    const { allowWrite, allowPrivateAddresses: allowed } = this.#options;
+    const allowPrivateAddresses = typeof allowed === "function" ? await allowed() : allowed;
+    const { exchange, signal, onProgress } = context;
+    const store = await this.store();
+    return await store.run(operation, params, {
+      signal,
+      ...(onProgress === undefined ? {} : { onProgress }),
+      client: client ?? exchange.caller.id,
+      ...(allowWrite === undefined ? {} : { allowWrite }),
+      ...(allowPrivateAddresses === undefined ? {} : { allowPrivateAddresses }),
+    });
+  }
+
+  /** Checks `session` of a read operation: the store narrows by it. */
+  filter<P extends { readonly session?: SessionParam }>(params: P, { caller }: Exchange): P {
+    if (params.session === true) requireLasting(caller);
+    return params;
+  }
+
+  /**
+   * In whose name a change is made, or a session worked with: that of the session given by its id, else the caller's own.
+   * The session has to be under way in this process.
+   */
+  clientOf(session: SessionParam, { caller }: Exchange): string {
+    if (typeof session === "string") {
+      const client = this.#clients.get(session);
+      if (client !== undefined) return client;
+      throw new TrunklineError("NOT_FOUND", `No session "${session}" is under way here.`, {
+        hint: "start begins one and answers with its id.",
+        data: { parameter: "session" },
+      });
+    }
+    if (session === true) {
+      requireLasting(caller);
+      if (![...this.#clients.values()].includes(caller.id)) throw noSession();
+    }
+    return caller.id;
+  }
+
+  /** Begins a session. A client with a lasting connection has it as its current one. */
+  async start(params: Params, context: OperationContext): Promise<Result> {
+    const { caller } = context.exchange;
+    const client = caller.lasting ? caller.id : `${caller.id}/${randomUUID()}`;
+    const started = await this.run("start", params, { context, client });
+    // The store stops the session that the client had.
+    this.#forget(client);
+    if (typeof started.session_id === "string") this.#clients.set(started.session_id, client);
+    return started;
+  }
+
+  /** Ends a session: the one given, or the caller's own. */
+  async stop(session: SessionParam, context: OperationContext): Promise<Result> {
+    const client = this.sessionClient(session, context.exchange);
+    const summary = await this.run("stop", {}, { context, client });
+    this.#forget(client);
+    return summary;
+  }
+
+  /** As {@link clientOf}, for what makes no sense without a session. */
+  sessionClient(session: SessionParam, exchange: Exchange): string {
+    return this.clientOf(typeof session === "string" ? session : true, exchange);
+  }
+
+  /** The client has gone: its own session ends, and its watching with it. */
+  async release(caller: Caller): Promise<void> {
+    if (!caller.lasting || ![...this.#clients.values()].includes(caller.id)) return;
+    this.#forget(caller.id);
+    const store = await this.store();
+    await store.run("stop", {}, { client: caller.id });
+  }
+
+  #forget(client: string): void {
+    for (const [session, owner] of this.#clients) if (owner === client) this.#clients.delete(session);
+  }
+}
+
+function requireLasting(caller: Caller): void {
+  if (caller.lasting) return;
+  throw new TrunklineError("INVALID_ARGUMENT", "This connection has no session of its own.", {
+    hint: "Give the id that start answered with: session: \"ses-…\".",
+    data: { parameter: "session" },
+  });
+}
+
+function noSession(): TrunklineError {
+  return new TrunklineError("INVALID_ARGUMENT", "No session is under way.", {
+    hint: 'Begin one with the tool session: {"action": "start"}.',
+    data: { parameter: "session" },
+  });
+}
+
+/** A document, as answers hold it: at least one of hash and path. */
+export interface DocumentRef {
+  readonly hash?: string | undefined;
+  readonly path?: string | undefined;
+  readonly collection?: string | undefined;
+}

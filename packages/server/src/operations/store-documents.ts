@@ -1,0 +1,212 @@
+// `grep`, `get` and `search` on given documents: those of an earlier answer, and stored results by their hashes.
+import { isTrunklineError, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
+import type { OperationContext, Params } from "./operation.js";
+import { searchContents } from "./search-contents.js";
+import type { DocumentRef, StoreCalls } from "./store-calls.js";
+
+/** The collection of answers that were too large to be given whole. */
+export const RESULTS_COLLECTION = "results";
+
+const AT_ONCE = 4;
+const FILTERS = ["collection", "snapshot", "tags", "metadata", "session"] as const;
+const LISTED_AT_ONCE = 5000;
+
+/** A document where both fields are known. */
+interface NamedContent {
+  readonly path: string;
+  readonly hash: string;
+  readonly collection?: string | undefined;
+}
+
+/** `grep` over `documents` and the contents of `hash`. */
+export async function grepDocuments(
+  calls: StoreCalls,
+  params: Params & {
+    readonly hash?: string | readonly string[] | undefined;
+    readonly documents?: readonly DocumentRef[] | undefined;
+    readonly paths?: readonly string[] | undefined;
+  },
+  context: OperationContext,
+): Promise<unknown> {
+  const { hash, documents = [], paths, ...rest } = params;
+  const other = Object.fromEntries(
+    Object.entries(rest).filter(([name]) => !(FILTERS as readonly string[]).includes(name) && name !== "match_all_tags"),
+  );
+  if (paths !== undefined) {
+    const given = hash === undefined ? "documents" : "hash";
+    throw new TrunklineError("INVALID_ARGUMENT", `paths and ${given} exclude each other.`, {
+      hint: "include narrows by path.",
+      data: { parameter: "paths" },
+    });
+  }
+  const hashes = hash === undefined ? [] : typeof hash === "string" ? [hash] : hash;
+  const named = await inGroups(
+    [...documents, ...hashes.map((each): DocumentRef => ({ hash: each, collection: text(params.collection) }))],
+    async (document) => await namedContent(calls, document, context),
+  );
+  const wanted = hash === undefined ? await narrowed(calls, { documents: named, params }, context) : named;
+  if (wanted.length === 0) return nothingFound(params);
+  const searched = wanted.map(({ path, hash: id }) => ({ path, hash: id }));
+  return await calls.run("grep", { ...other, documents: searched }, { context });
+}
+
+/** `get` of several documents. One that cannot be had says why, unless none can. */
+export async function getDocuments(
+  calls: StoreCalls,
+  params: Params & { readonly documents?: readonly DocumentRef[] | undefined },
+  context: OperationContext,
+): Promise<unknown> {
+  const { documents = [], hash, path, ...rest } = params;
+  if (hash !== undefined || path !== undefined) {
+    throw new TrunklineError("INVALID_ARGUMENT", "documents excludes hash and path.", {
+      data: { parameter: "documents" },
+    });
+  }
+  if (rest.outputPath !== undefined && documents.length > 1) {
+    throw new TrunklineError("INVALID_ARGUMENT", "outputPath takes one document.", {
+      hint: "restore writes several.",
+      data: { parameter: "outputPath" },
+    });
+  }
+  let failure: unknown;
+  let had = 0;
+  const results = await inGroups(documents, async (document) => {
+    try {
+      const result = await getOne(calls, { document, rest }, context);
+      had++;
+      return result;
+    } catch (error) {
+      if (!isTrunklineError(error) || error.code === "ABORTED") throw error;
+      failure ??= error;
+      const { code, message, hint } = error;
+      return { ...document, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+    }
+  });
+  if (had === 0 && failure !== undefined) throw failure;
+  return { documents: results, total: results.length };
+}
+
+/** At its path where it still has this content; else by the content. */
+async function getOne(
+  calls: StoreCalls,
+  { document, rest }: { document: DocumentRef; rest: Params },
+  context: OperationContext,
+): Promise<unknown> {
+  const { path, hash } = document;
+  const collection = document.collection ?? rest.collection;
+  const where = { ...rest, ...(collection === undefined ? {} : { collection }) };
+  if (hash === undefined) return await calls.run("get", { ...where, path }, { context });
+  if (path !== undefined && rest.version === undefined) {
+    try {
+      const found = await calls.run("get", { ...where, path }, { context });
+      if (found.hash === hash) return found;
+    } catch (error) {
+      if (!isTrunklineError(error, "NOT_FOUND") && !isTrunklineError(error, "AMBIGUOUS")) throw error;
+    }
+  }
+  return await calls.run("get", { ...where, hash }, { context });
+}
+
+/** Models put hashes where paths go, and the other way round. */
+export function lookedUp<P extends { hash?: string | undefined; path?: string | undefined }>(params: P): P {
+  const { hash, path } = params;
+  if (hash !== undefined && path === undefined && parsedPrefix(hash) === undefined) {
+    return { ...params, hash: undefined, path: hash };
+  }
+  if (path !== undefined && hash === undefined && /^(?:sha256[-:])?[0-9a-f]{64}$/i.test(path)) {
+    return { ...params, hash: path, path: undefined };
+  }
+  // Both were taken from one answer: the hash says which version.
+  if (path !== undefined && hash !== undefined) return { ...params, path: undefined };
+  return params;
+}
+
+/** `search` with `hash`: stored results are searched inside, documents are answered as the store does. */
+export async function searchHandles(
+  calls: StoreCalls,
+  params: Params & { readonly query: string; readonly hash: string | readonly string[] },
+  context: OperationContext,
+): Promise<unknown> {
+  const { hash, ...rest } = params;
+  const store = await calls.store();
+  const prefixes = typeof hash === "string" ? [hash] : hash;
+  const handles: { id: string; path: string }[] = [];
+  const plain: string[] = [];
+  for (const prefix of prefixes) {
+    const ids = await store.resolve(prefix, { signal: context.signal });
+    // A prefix of several contents is a question for what they are, not for what is in them.
+    const only = ids.length === 1 ? ids[0] : undefined;
+    const content = only === undefined ? undefined : await namedContent(calls, { hash: only }, context);
+    if (content !== undefined && (content.collection === undefined || content.collection === RESULTS_COLLECTION)) {
+      handles.push({ id: content.hash, path: content.path });
+    } else plain.push(prefix);
+  }
+  if (handles.length > 0 && params.query.trim() !== "") {
+    return await searchContents(store, { ...rest, query: params.query, contents: handles }, context.signal);
+  }
+  const [first, ...more] = prefixes;
+  const answer = await calls.run("search", { ...rest, hash: first }, { context });
+  if (more.length === 0) return answer;
+  const others = await inGroups(more, async (each) => await calls.run("search", { ...rest, hash: each }, { context }));
+  const all = [answer, ...others];
+  const key = Array.isArray(answer.paths) ? "paths" : "results";
+  return {
+    ...answer,
+    total: all.reduce((sum, { total }) => sum + Number(total), 0),
+    [key]: all.flatMap((each) => each[key] as unknown[]),
+  };
+}
+
+async function namedContent(calls: StoreCalls, document: DocumentRef, context: OperationContext): Promise<NamedContent> {
+  const { hash, path, collection } = document;
+  if (path !== undefined && hash !== undefined && /^[0-9a-f]{64}$/.test(hash)) return { path, hash, collection };
+  const found = await calls.run("get", hash === undefined ? { path, collection } : { hash, collection }, { context });
+  const id = String(found.hash);
+  return { hash: id, path: text(found.path) ?? path ?? id, collection: collection ?? text(found.collection) };
+}
+
+/** Those of the documents that the filters let through. */
+async function narrowed(
+  calls: StoreCalls,
+  { documents, params }: { documents: readonly NamedContent[]; params: Params },
+  context: OperationContext,
+): Promise<readonly NamedContent[]> {
+  const given = FILTERS.filter((name) => params[name] !== undefined);
+  if (given.length === 0) return documents;
+  const filters = Object.fromEntries([...given, "match_all_tags"].map((name) => [name, params[name]]));
+  const listed = new Set<string>();
+  let cursor: unknown;
+  do {
+    const page = await calls.run("list", { ...filters, limit: LISTED_AT_ONCE, cursor }, { context });
+    for (const row of page.documents as NamedContent[]) listed.add(JSON.stringify([row.path, row.hash]));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return documents.filter(({ path, hash }) => listed.has(JSON.stringify([path, hash])));
+}
+
+function nothingFound({ count, files_with_matches }: Params): unknown {
+  const state = { truncated: false, binary: 0 };
+  if (files_with_matches === true) return { files: [], ...state };
+  return count === true ? { total: 0, files: [], ...state } : { matches: [], total: 0, files: 0, ...state };
+}
+
+function parsedPrefix(hash: string): string | undefined {
+  try {
+    return parseContentIdPrefix(hash);
+  } catch (error) {
+    if (isTrunklineError(error, "INVALID_ARGUMENT")) return undefined;
+    throw error;
+  }
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+async function inGroups<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  }
+  return results;
+}

@@ -1,0 +1,91 @@
+// Every tool of every connected server as an operation.
+import type { Hub, ServerStatus } from "@trunkline/client";
+import { isRecord, matchesGlob, nearestNames, parseJson, type SourcedTool, TrunklineError } from "@trunkline/core";
+import type { ContentBlock, Operation, OperationKind, OperationOutcome, Params } from "./operation.js";
+
+const LONGEST_SUMMARY = 160;
+
+/** Makes the operation of a tool. */
+export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerStatus["config"] | undefined): Operation {
+  const name = `${tool.server}.${tool.tool}`;
+  return {
+    name,
+    kind: kindOf(tool, config?.readOnly),
+    summary: summaryOf(tool.description),
+    schema: tool.inputSchema,
+    server: tool.server,
+    ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
+    validate: (params) => checked(name, tool.inputSchema, params),
+    run: async (params, { exchange, signal, onProgress }) => {
+      const result = await hub.withChannel(
+        exchange.channel,
+        async () =>
+          await hub.callTool(tool.server, tool.tool, { ...params }, {
+            signal,
+            ...(onProgress === undefined ? {} : { onProgress }),
+            ...(Object.keys(exchange.meta).length === 0 ? {} : { meta: exchange.meta }),
+          }),
+      );
+      return outcomeOf(result.raw, result.isError);
+    },
+  };
+}
+
+/** `read` where the server says so, or the configuration. Servers that nobody has confirmed are not connected at all. */
+export function kindOf(
+  tool: Pick<SourcedTool, "tool" | "annotations">,
+  readOnly: readonly string[] | undefined,
+): OperationKind {
+  const isRead = tool.annotations?.readOnlyHint === true || readOnly?.some((glob) => matchesGlob(glob, tool.tool));
+  return isRead ? "read" : "write";
+}
+
+/** The first sentence of a description, on one line. */
+export function summaryOf(description: string | undefined): string {
+  const text = (description ?? "").replace(/\s+/g, " ").trim();
+  const sentence = /^.*?(?:[.!?](?=\s+[^\p{Ll}])|[。！？]|$)/u.exec(text)?.[0] ?? text;
+  if (sentence.length <= LONGEST_SUMMARY) return sentence;
+  return `${[...sentence].slice(0, LONGEST_SUMMARY - 1).join("").trimEnd()}…`;
+}
+
+/** The server knows best what it takes; only names that it rules out are refused here, with what may have been meant. */
+function checked(name: string, schema: SourcedTool["inputSchema"], params: Params): Params {
+  if (schema.additionalProperties !== false || isRecord(schema.patternProperties)) return params;
+  const known = isRecord(schema.properties) ? Object.keys(schema.properties) : [];
+  // What only a combination of schemas names cannot be judged so simply.
+  if (["allOf", "anyOf", "oneOf", "$ref", "if"].some((key) => schema[key] !== undefined)) return params;
+  const unknown = Object.keys(params).find((given) => !known.includes(given));
+  if (unknown === undefined) return params;
+  const [nearest] = nearestNames(unknown, known);
+  const listed = known.length === 0 ? "It takes none." : `It takes ${known.join(", ")}.`;
+  throw new TrunklineError("INVALID_ARGUMENT", `${name} has no parameter "${unknown}".`, {
+    hint: nearest === undefined ? listed : `Did you mean ${nearest}? ${listed}`,
+    data: { parameter: unknown, ...(nearest === undefined ? {} : { nearest }) },
+  });
+}
+
+/** What the result of a tool is worth. */
+export function outcomeOf(raw: Readonly<Record<string, unknown>>, isError: boolean): OperationOutcome {
+  const content = Array.isArray(raw.content) ? raw.content.filter(isRecord) : [];
+  const texts = content.filter(isText).map((block) => block.text);
+  const blocks: ContentBlock[] = content.filter((block) => !isText(block));
+  return {
+    value: valueOf(raw.structuredContent, texts, blocks.length > 0),
+    ...(blocks.length === 0 ? {} : { blocks }),
+    ...(isError ? { isError } : {}),
+  };
+}
+
+function valueOf(structured: unknown, texts: readonly string[], hasBlocks: boolean): unknown {
+  if (structured !== undefined && structured !== null) return structured;
+  const [only] = texts;
+  if (texts.length === 1 && only !== undefined) {
+    const value = /^\s*[[{]/.test(only) ? parseJson(only) : undefined;
+    return isRecord(value) || Array.isArray(value) ? value : { text: only };
+  }
+  return texts.length === 0 && hasBlocks ? {} : { text: texts.join("\n") };
+}
+
+function isText(block: Record<string, unknown>): block is { type: "text"; text: string } {
+  return block.type === "text" && typeof block.text === "string";
+}
