@@ -1,0 +1,231 @@
+// An answer within its budget. What is too large is stored, and the answer holds its head and a handle.
+import { type ContentStore, isContentId, isRecord, isTrunklineError, messageOf } from "@trunkline/core";
+import { jsonBytes, shareOut, shrink } from "./shrink.js";
+import { type SerializedValue, serializeValue, storeValue } from "./stored-value.js";
+import { tokensWithin } from "./tokens.js";
+
+/** What an answer may cost where nothing else is asked for. */
+export const DEFAULT_MAX_TOKENS = 8_000;
+
+/** A part of an answer that may be cut: the result of one step. */
+export interface AnswerPart {
+  readonly op: string;
+  readonly value: unknown;
+  /** Whether it may be stored and given as a handle. An error may not. */
+  readonly isStorable: boolean;
+}
+
+/** How an answer is put together. */
+export interface FitOptions {
+  readonly parts: readonly AnswerPart[];
+  /** The whole answer with these values in the places of the parts. */
+  readonly frame: (values: readonly unknown[]) => unknown;
+  readonly maxTokens: number;
+  /** Where large values are stored; undefined where they are not. */
+  readonly store: (() => Promise<ContentStore>) | undefined;
+  readonly now: () => number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer that fits. `text` is the JSON of `value`. */
+export interface FittedAnswer {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+/** The longest token has this many bytes, so that more than this for each token of the budget is never within it. */
+const MOST_BYTES_PER_TOKEN = 128;
+const FIRST_BYTES_PER_TOKEN = 3.5;
+const MOST_TRIES = 7;
+/** A try that uses this much of the budget is good enough. */
+const GOOD_USE = 0.9;
+/** Digits of a handle where there is room for nothing else. */
+const SHORT_ID = 16;
+
+/** Makes an answer of at most `maxTokens` tokens. Where a value cannot be stored, the answer says so. */
+export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
+  const { parts, frame, maxTokens } = options;
+  const whole = frame(parts.map(({ value }) => value));
+  if (jsonBytes(whole, maxTokens * MOST_BYTES_PER_TOKEN) <= maxTokens * MOST_BYTES_PER_TOKEN) {
+    const text = JSON.stringify(whole);
+    if ((await tokensWithin(text, maxTokens)) !== undefined) return { value: whole, text };
+  }
+  const cuttable = parts.map((part) => new CuttablePart(part, options.store !== undefined && part.isStorable));
+  // Many small parts are cut as one: a handle for each would take more room than the parts themselves.
+  const op = parts[0]?.op ?? "answer";
+  const joined = new CuttablePart(
+    { op, value: whole, isStorable: true },
+    options.store !== undefined && parts.some(({ isStorable }) => isStorable),
+  );
+  for (;;) {
+    const fitted =
+      (await fitParts(cuttable, frame, maxTokens)) ??
+      (parts.length > 1 ? await fitParts([joined], ([value]) => value, maxTokens) : undefined) ??
+      (await bareHandle(parts.length > 1 ? joined : cuttable[0], maxTokens));
+    const problem = await storeCut(fitted.stored, options);
+    if (problem === undefined) return { value: fitted.value, text: fitted.text };
+  }
+}
+
+interface Candidate extends FittedAnswer {
+  /** Parts whose handles the answer holds. */
+  readonly stored: readonly CuttablePart[];
+}
+
+/** Stores what the answer gives handles of. A part that cannot be stored is answered without one. */
+async function storeCut(parts: readonly CuttablePart[], options: FitOptions): Promise<unknown> {
+  const { store, now, signal } = options;
+  for (const part of parts) {
+    if (store === undefined) return undefined;
+    try {
+      await storeValue(await store(), part.serialized(), { op: part.op, now: now(), signal });
+    } catch (error) {
+      if (isTrunklineError(error, "ABORTED")) throw error;
+      part.refuse(messageOf(error));
+      return error;
+    }
+  }
+  return undefined;
+}
+
+/** Looks for the size at which the answer makes good use of its budget. */
+async function fitParts(
+  parts: readonly CuttablePart[],
+  frame: FitOptions["frame"],
+  maxTokens: number,
+): Promise<Candidate | undefined> {
+  for (const withHint of [true, false]) {
+    let best: Candidate | undefined;
+    let fits = 0;
+    let tooLarge = Number.POSITIVE_INFINITY;
+    let bytes = maxTokens * FIRST_BYTES_PER_TOKEN;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const candidate = build(parts, frame, { bytes, withHint });
+      const tokens = await tokensWithin(candidate.text, maxTokens);
+      if (tokens === undefined) {
+        tooLarge = bytes;
+        bytes = fits === 0 ? bytes * 0.6 : (fits + tooLarge) / 2;
+      } else {
+        best = candidate;
+        fits = bytes;
+        if (tokens >= maxTokens * GOOD_USE) break;
+        const larger = bytes * Math.min(4, (maxTokens * 0.97) / Math.max(1, tokens));
+        bytes = larger < tooLarge ? larger : (fits + tooLarge) / 2;
+      }
+    }
+    if (best !== undefined) return best;
+  }
+  return undefined;
+}
+
+function build(
+  parts: readonly CuttablePart[],
+  frame: FitOptions["frame"],
+  { bytes, withHint }: { bytes: number; withHint: boolean },
+): Candidate {
+  const around = jsonBytes(frame(parts.map(() => null)), bytes);
+  const shares = shareOut(
+    parts.map((part) => jsonBytes(part.value, bytes)),
+    bytes - around,
+  );
+  const stored: CuttablePart[] = [];
+  const values = parts.map((part, index) => {
+    const share = shares[index] ?? 0;
+    if (jsonBytes(part.value, share) <= share) return part.value;
+    const cut = part.cut(share, withHint);
+    if (cut.isStored) stored.push(part);
+    return cut.value;
+  });
+  const value = frame(values);
+  return { value, text: JSON.stringify(value), stored };
+}
+
+/** Next to nothing: what remains where the budget is too small for a head. */
+async function bareHandle(part: CuttablePart | undefined, maxTokens: number): Promise<Candidate> {
+  const handle = part?.handle();
+  if (part !== undefined && handle?.hash !== undefined) {
+    const short = handle.hash.slice(0, SHORT_ID);
+    for (const value of [
+      { truncated: true, ...handle },
+      { truncated: true, size: handle.size, hash: short },
+      { truncated: true, hash: short },
+    ]) {
+      const text = JSON.stringify(value);
+      if ((await tokensWithin(text, maxTokens)) !== undefined) return { value, text, stored: [part] };
+    }
+  }
+  const value = { truncated: true };
+  return { value, text: JSON.stringify(value), stored: [] };
+}
+
+/** A part with what is needed to cut it, found once. */
+class CuttablePart {
+  readonly op: string;
+  readonly value: unknown;
+  #isStorable: boolean;
+  #problem: string | undefined;
+  #serialized: SerializedValue | undefined;
+
+  constructor(part: AnswerPart, isStorable: boolean) {
+    this.op = part.op;
+    this.value = part.value;
+    this.#isStorable = isStorable;
+  }
+
+  serialized(): SerializedValue {
+    this.#serialized ??= serializeValue(this.value);
+    return this.#serialized;
+  }
+
+  /** From now on the part is answered without a handle. */
+  refuse(problem: string): void {
+    this.#isStorable = false;
+    this.#problem = problem;
+  }
+
+  handle(): { size: number; hash?: string } {
+    const { bytes, id } = this.serialized();
+    return { size: bytes.length, ...(this.#isStorable ? { hash: id } : {}) };
+  }
+
+  /** The head of the value, within so many bytes, with the marks of something cut. */
+  cut(maxBytes: number, withHint: boolean): { value: unknown; isStored: boolean } {
+    const own = this.#ownContent(maxBytes, withHint);
+    if (own !== undefined) return { value: own, isStored: false };
+    const handle = this.handle();
+    const around = { truncated: true, ...handle, ...(withHint ? { hint: this.#hint([]) } : {}) };
+    const { head, cuts } = this.#head(maxBytes - jsonBytes(around, maxBytes) - (withHint ? 60 : 0));
+    const hint = withHint ? { hint: this.#hint(cuts) } : {};
+    return { value: { ...head, truncated: true, ...handle, ...hint }, isStored: handle.hash !== undefined };
+  }
+
+  /** A document's content can be read on by the document's own hash: nothing has to be stored a second time. */
+  #ownContent(maxBytes: number, withHint: boolean): unknown {
+    const { value } = this;
+    if (!isRecord(value) || typeof value.content !== "string") return undefined;
+    if (typeof value.hash !== "string" || !isContentId(value.hash) || !Object.hasOwn(value, "versions")) return undefined;
+    const hint = `This is the beginning. Read on with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep it.`;
+    const marks = { truncated: true, ...(withHint ? { hint } : {}) };
+    const { value: head, cuts } = shrink(value, maxBytes - jsonBytes(marks, maxBytes));
+    if (!isRecord(head) || cuts.some((cut) => !cut.startsWith("content:"))) return undefined;
+    return { ...head, ...marks };
+  }
+
+  #head(maxBytes: number): { head: Readonly<Record<string, unknown>>; cuts: readonly string[] } {
+    if (maxBytes < 16) return { head: {}, cuts: [] };
+    const { value, cuts } = shrink(this.value, maxBytes - (isRecord(this.value) ? 0 : 10));
+    if (isRecord(value)) return { head: value, cuts };
+    return { head: typeof value === "string" ? { text: value } : { head: value }, cuts };
+  }
+
+  #hint(cuts: readonly string[]): string {
+    const shown = cuts.length === 0 ? "" : ` Here: ${cuts.slice(0, 2).join("; ")}.`;
+    if (!this.#isStorable) {
+      const why = this.#problem === undefined ? "" : ` It could not be stored: ${this.#problem}`;
+      return `Ask for less, or raise max_tokens.${why}${shown}`;
+    }
+    const { id, lines, bytes } = this.serialized();
+    const range = lines > 1 && bytes.length / lines < 2_000 ? '"lines": "1-200"' : '"bytes": "0-9999"';
+    return `All of it is stored: get {"hash": "${id.slice(0, 12)}", ${range}}, or grep or search with this hash.${shown}`;
+  }
+}

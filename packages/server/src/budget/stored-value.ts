@@ -1,0 +1,53 @@
+// Values as the store keeps them: a text as it is, anything else as JSON with a line for each part, so that line ranges,
+// patterns and search find their way in it.
+import { type ContentId, type ContentStore, contentIdOf, isRecord } from "@trunkline/core";
+
+/** Where stored values live; the store keeps its documents for seven days. */
+export const RESULTS_COLLECTION = "results";
+
+/** A value as bytes. */
+export interface SerializedValue {
+  readonly bytes: Uint8Array;
+  readonly id: ContentId;
+  readonly extension: "txt" | "json";
+  /** Lines, where the bytes are worth reading by line. */
+  readonly lines: number;
+}
+
+/** What tools call their one text. */
+const TEXT_FIELDS: ReadonlySet<string> = new Set(["text", "content", "result"]);
+
+/** A value's bytes. A value that is nothing but a text is stored as that text. */
+export function serializeValue(value: unknown): SerializedValue {
+  const text = textOf(value);
+  const bytes = new TextEncoder().encode(text ?? JSON.stringify(value, null, 1) ?? "null");
+  let lines = 1;
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++;
+  return { bytes, id: contentIdOf(bytes), extension: text === undefined ? "json" : "txt", lines };
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (!isRecord(value)) return undefined;
+  const entries = Object.entries(value);
+  const [only] = entries;
+  if (entries.length !== 1 || only === undefined || !TEXT_FIELDS.has(only[0])) return undefined;
+  return typeof only[1] === "string" ? only[1] : undefined;
+}
+
+/** Stores a value as a document of the results collection. */
+export async function storeValue(
+  store: ContentStore,
+  serialized: SerializedValue,
+  options: { op: string; now: number; signal?: AbortSignal | undefined },
+): Promise<ContentId> {
+  const { op, now, signal } = options;
+  const time = new Date(now).toISOString().replaceAll(/[-:.]/g, "");
+  const name = `${op.replaceAll(/[^\w.-]/g, "_")}-${time}-${serialized.id.slice(0, 8)}.${serialized.extension}`;
+  await store.run(
+    "add",
+    { content: serialized.bytes, name, collection: RESULTS_COLLECTION, metadata: { op } },
+    signal === undefined ? {} : { signal },
+  );
+  return serialized.id;
+}

@@ -1,0 +1,214 @@
+// `execute`: a batch of operations that may change something.
+import { isRecord, TrunklineError } from "@trunkline/core";
+import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
+import type { Exchange } from "../exchange.js";
+import type { Operation, Params } from "../operations/operation.js";
+import type { RunOperation } from "../operations/run-operation.js";
+import { dryRun } from "../pipeline/dry-run.js";
+import { type AnswerError, answerError } from "../pipeline/errors.js";
+import { readArguments, readFlag, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
+import { hasReferences } from "../pipeline/references.js";
+import { runStep, type StepOutcome, stepProgress, type Trail } from "../pipeline/run-step.js";
+import { requireNoSnapshot, requireUndoable, UndoLog } from "../pipeline/undo.js";
+import type { ServedTool, ToolResult } from "../surface/served-tool.js";
+import { executeDefinition } from "./definitions.js";
+import {
+  type Answer,
+  type CompositeEnvironment,
+  listedBlocks,
+  listedWarnings,
+  recordOf,
+  sendAnswer,
+  sendError,
+} from "./environment.js";
+import { IdempotentBatches } from "./idempotency.js";
+
+const PARAMETERS = ["operations", "continueOnError", "atomic", "dry_run", "idempotency_key", "max_tokens"];
+
+/** A batch as it was asked for. */
+interface Batch {
+  readonly operations: readonly Step[];
+  readonly continueOnError: boolean;
+  readonly atomic: boolean;
+  readonly dryRun: boolean;
+  readonly key: string | undefined;
+}
+
+/** What became of a batch. */
+interface Executed {
+  readonly outcomes: readonly StepOutcome[];
+  /** Whether any operation was begun. */
+  readonly hasRun: boolean;
+  /** Why nothing was run. */
+  readonly refusal?: AnswerError | undefined;
+  /** With `atomic`, after a failure: what could not be undone. */
+  readonly undone?: { readonly problems: readonly string[] } | undefined;
+}
+
+/** The tool. */
+export function executeTool(env: CompositeEnvironment): ServedTool {
+  const batches = new IdempotentBatches({ store: env.store, clock: env.clock });
+  return { definition: executeDefinition, call: (args, exchange) => execute(env, { args, exchange, batches }) };
+}
+
+async function execute(
+  env: CompositeEnvironment,
+  { args, exchange, batches }: { args: Params; exchange: Exchange; batches: IdempotentBatches },
+): Promise<ToolResult> {
+  const { signal } = exchange;
+  let maxTokens = DEFAULT_MAX_TOKENS;
+  try {
+    const read = readArguments(args, PARAMETERS, "operations");
+    maxTokens = readMaxTokens(read.max_tokens, DEFAULT_MAX_TOKENS);
+    const batch = readBatch(read);
+    const run = async () => {
+      const executed = await runBatch(env, batch, exchange);
+      // What has been done is answered, also to a client that has stopped waiting: another may ask with the same key.
+      const result = await sendAnswer(env, answerOf(batch, executed), { maxTokens, signal: new AbortController().signal });
+      return { result, hasRun: executed.hasRun };
+    };
+    if (batch.key === undefined || batch.dryRun) return (await run()).result;
+    const { key, operations, atomic, continueOnError } = batch;
+    const identity = { caller: exchange.caller.name, key, batch: { operations, atomic, continueOnError }, signal };
+    const { result, isRepeated } = await batches.once(identity, run);
+    return isRepeated ? await sendAgain(env, result, { maxTokens, signal }) : result;
+  } catch (error) {
+    return await sendError(env, error, { maxTokens, signal, op: "execute" });
+  }
+}
+
+/** The same answer within the budget of another call. */
+async function sendAgain(
+  env: CompositeEnvironment,
+  result: ToolResult,
+  budget: { maxTokens: number; signal: AbortSignal },
+): Promise<ToolResult> {
+  const [, ...blocks] = result.content;
+  const parts = [{ op: "execute", value: result.structuredContent, isStorable: true }];
+  return await sendAnswer(env, { parts, frame: ([only]) => only, isError: result.isError === true, blocks }, budget);
+}
+
+function readBatch(read: Readonly<Record<string, unknown>>): Batch {
+  const { idempotency_key: key } = read;
+  if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 200)) {
+    throw invalid("idempotency_key has to be a text of 1 to 200 characters.", "idempotency_key");
+  }
+  const batch: Batch = {
+    operations: readSteps(read.operations, "operations"),
+    continueOnError: readFlag(read.continueOnError, "continueOnError"),
+    atomic: readFlag(read.atomic, "atomic"),
+    dryRun: readFlag(read.dry_run, "dry_run"),
+    key,
+  };
+  if (batch.atomic && batch.continueOnError) throw invalid("atomic and continueOnError exclude each other.", "atomic");
+  return batch;
+}
+
+function invalid(message: string, parameter: string): TrunklineError {
+  return new TrunklineError("INVALID_ARGUMENT", message, { data: { parameter } });
+}
+
+async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Exchange): Promise<Executed> {
+  const { operations } = batch;
+  if (batch.atomic) {
+    const refusal = await requireAllUndoable(env, operations, exchange.signal);
+    if (refusal !== undefined) return { outcomes: [], hasRun: false, refusal };
+  }
+  const log = batch.atomic && !batch.dryRun ? new UndoLog(await env.store(), env.workspace) : undefined;
+  const trail: Trail = { steps: [], names: new Map() };
+  const progress = stepProgress(exchange.onProgress, operations.length);
+  const outcomes: StepOutcome[] = [];
+  let hasRun = false;
+  for (const [index, step] of operations.entries()) {
+    const isLast = index === operations.length - 1;
+    const isCertain = !hasReferences(step.params, (name) => trail.names.has(name));
+    const run: RunOperation = async (operation, params, context) => {
+      if (batch.dryRun) return await dryRun(operation, params, { run: env.run, store: env.store, context, isCertain });
+      if (log !== undefined && !isLast) {
+        await requireNoSnapshot(operation, operation.validate(params), { ...env, endpoint: exchange.caller.endpoint });
+      }
+      await log?.before(operation, operation.validate(params), context.signal);
+      hasRun ||= operation.kind !== "read";
+      const outcome = await env.run(operation, params, context);
+      log?.after(operation, operation.validate(params), outcome.value);
+      return outcome;
+    };
+    const stepEnv = { ...env, run, exchange, admit: admitAny };
+    const place = { stepIndex: index, step: `operations[${index}]` };
+    const outcome = await runStep(step, stepEnv, { trail, place, onProgress: progress(index) });
+    outcomes.push(outcome);
+    if (outcome.error !== undefined && log !== undefined) {
+      return { outcomes, hasRun, undone: { problems: await log.undo() } };
+    }
+    if (outcome.error !== undefined && !batch.continueOnError) break;
+    const entry = entryOf(step.op, outcome, outcome.value);
+    const record = recordOf(env, step.op, { outcome, entry, signal: exchange.signal });
+    trail.steps.push(record);
+    if (step.as !== undefined) trail.names.set(step.as, record);
+  }
+  return { outcomes, hasRun };
+}
+
+/** Before anything runs: refuses a batch that has what `atomic` cannot undo. */
+async function requireAllUndoable(
+  env: CompositeEnvironment,
+  operations: readonly Step[],
+  signal: AbortSignal,
+): Promise<AnswerError | undefined> {
+  for (const [index, step] of operations.entries()) {
+    try {
+      requireUndoable(await env.registry.find(step.op, { signal }), step.params, index === operations.length - 1);
+    } catch (error) {
+      return answerError(error, { stepIndex: index, step: `operations[${index}]`, op: step.op });
+    }
+  }
+  return undefined;
+}
+
+function admitAny({ name, kind }: Operation): void {
+  if (kind !== "session") return;
+  throw new TrunklineError("INVALID_ARGUMENT", `"${name}" is an action of the tool session.`, {
+    hint: `Call session with {"action": "${name}"}.`,
+  });
+}
+
+/** The entry of an operation: its fields beside `op` and `success`; the value of an upstream one is in `result`. */
+function entryOf(op: string, outcome: StepOutcome, value: unknown): Readonly<Record<string, unknown>> {
+  const notes = { ...listedBlocks(outcome.blocks), ...listedWarnings(outcome.warnings) };
+  if (outcome.error !== undefined) return { op, success: false, ...(isRecord(value) ? value : {}), ...notes };
+  const isPlain = isRecord(value) && (outcome.operation?.server === undefined || value.dry_run === true);
+  return { op, success: true, ...(isPlain ? value : { result: value }), ...notes };
+}
+
+function answerOf({ operations, continueOnError }: Batch, { outcomes, undone, refusal }: Executed): Answer {
+  if (refusal !== undefined) {
+    const part = { op: "execute", value: { error: refusal }, isStorable: false };
+    return { parts: [part], frame: ([only]) => only, isError: true };
+  }
+  const parts = outcomes.map(({ value, error }, index) => ({
+    op: operations[index]?.op ?? "execute",
+    value: error === undefined ? value : { error },
+    isStorable: error === undefined,
+  }));
+  const failed = outcomes.filter(({ error }) => error !== undefined).length;
+  const succeeded = undone === undefined ? outcomes.length - failed : 0;
+  const problems = undone?.problems ?? [];
+  const frame = (values: readonly unknown[]) => ({
+    results: outcomes.map((outcome, index) => {
+      const op = operations[index]?.op ?? "";
+      if (undone === undefined || outcome.error !== undefined) return entryOf(op, outcome, values[index]);
+      return { op, success: false, undone: true };
+    }),
+    totalOps: operations.length,
+    succeeded,
+    failed,
+    ...(undone === undefined ? {} : { undone: problems.length === 0 }),
+    ...listedWarnings(problems.map((problem) => `Not undone: ${problem}`)),
+  });
+  return {
+    parts,
+    frame,
+    isError: failed > 0 && !(continueOnError && succeeded > 0),
+    blocks: undone === undefined ? outcomes.flatMap(({ blocks }) => blocks) : [],
+  };
+}

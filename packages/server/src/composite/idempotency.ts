@@ -1,0 +1,131 @@
+// Batches with an idempotency key: a repeated one is answered from the first. Answers are kept for a day, in memory and
+// as documents of the results collection, so that a restart does not make a batch run twice.
+import {
+  abortable,
+  type Clock,
+  type ContentStore,
+  contentIdOf,
+  isRecord,
+  isTrunklineError,
+  parseJson,
+  TrunklineError,
+} from "@trunkline/core";
+import { RESULTS_COLLECTION } from "../budget/stored-value.js";
+import type { ToolResult } from "../surface/served-tool.js";
+
+/** A batch and what came of it. */
+interface Kept {
+  /** What the batch was, as a hash. */
+  readonly batch: string;
+  readonly atMs: number;
+  readonly result: Promise<ToolResult>;
+}
+
+/** A batch that has run. `hasRun`: something was begun, so that running it again would do it twice. */
+export interface BatchRun {
+  readonly result: ToolResult;
+  readonly hasRun: boolean;
+}
+
+const KEPT_MS = 24 * 60 * 60 * 1000;
+const MOST_KEPT = 1_000;
+const FORMAT = 1;
+
+/** Remembers batches by caller and key. */
+export class IdempotentBatches {
+  readonly #store: () => Promise<ContentStore>;
+  readonly #clock: Clock;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(options: { store: () => Promise<ContentStore>; clock: Clock }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+  }
+
+  /** Runs a batch, or answers with what it came to before. Rejects with `INVALID_ARGUMENT` where the key was another's. */
+  async once(
+    { caller, key, batch, signal }: { caller: string; key: string; batch: unknown; signal: AbortSignal },
+    run: () => Promise<BatchRun>,
+  ): Promise<{ result: ToolResult; isRepeated: boolean }> {
+    const id = contentIdOf(JSON.stringify([caller, key]));
+    const hash = contentIdOf(JSON.stringify(batch));
+    this.#forgetOld();
+    const known = this.#kept.get(id);
+    if (known !== undefined) {
+      requireSame(known.batch, hash, key);
+      return { result: await abortable(signal, known.result), isRepeated: true };
+    }
+    const result = this.#find(id, { hash, key }).then(async (found) => {
+      if (found !== undefined) return { result: found, isRepeated: true };
+      await this.#write(id, { batch: hash });
+      const { result: made, hasRun } = await run();
+      if (hasRun) await this.#write(id, { batch: hash, result: made });
+      else {
+        this.#kept.delete(id);
+        await this.#forget(id);
+      }
+      return { result: made, isRepeated: false };
+    });
+    const kept: Kept = { batch: hash, atMs: this.#clock.now(), result: result.then((made) => made.result) };
+    this.#kept.set(id, kept);
+    // Whoever waits for it sees the failure; here it only must not stay.
+    kept.result.catch(() => {
+      if (this.#kept.get(id) === kept) this.#kept.delete(id);
+    });
+    return await result;
+  }
+
+  #forgetOld(): void {
+    const oldest = this.#clock.now() - KEPT_MS;
+    for (const [id, { atMs }] of this.#kept) {
+      if (atMs >= oldest && this.#kept.size < MOST_KEPT) break;
+      this.#kept.delete(id);
+    }
+  }
+
+  /** What a process before this one wrote down. */
+  async #find(id: string, { hash, key }: { hash: string; key: string }): Promise<ToolResult | undefined> {
+    const store = await this.#store();
+    let written: Readonly<Record<string, unknown>>;
+    try {
+      written = await store.run("get", { path: nameOf(id), collection: RESULTS_COLLECTION, include_content: true });
+    } catch (error) {
+      if (isTrunklineError(error, "NOT_FOUND")) return undefined;
+      throw error;
+    }
+    const note = typeof written.content === "string" && written.state === undefined ? parseJson(written.content) : undefined;
+    if (!isRecord(note) || note.format !== FORMAT || typeof note.atMs !== "number") return undefined;
+    if (note.atMs < this.#clock.now() - KEPT_MS) return undefined;
+    requireSame(String(note.batch), hash, key);
+    if (isRecord(note.result) && Array.isArray(note.result.content)) {
+      return { ...note.result, content: note.result.content };
+    }
+    throw new TrunklineError("INVALID_ARGUMENT", `A batch with the key "${key}" was begun before and its end is not known.`, {
+      hint: "Find out what it did, then use another key.",
+      data: { parameter: "idempotency_key" },
+    });
+  }
+
+  async #write(id: string, note: { batch: string; result?: ToolResult }): Promise<void> {
+    const store = await this.#store();
+    const content = JSON.stringify({ format: FORMAT, atMs: this.#clock.now(), ...note });
+    await store.run("add", { content, name: nameOf(id), collection: RESULTS_COLLECTION });
+  }
+
+  async #forget(id: string): Promise<void> {
+    const store = await this.#store();
+    await store.run("delete", { names: [nameOf(id)], collection: RESULTS_COLLECTION });
+  }
+}
+
+function nameOf(id: string): string {
+  return `execute/${id}.json`;
+}
+
+function requireSame(known: string, batch: string, key: string): void {
+  if (known === batch) return;
+  throw new TrunklineError("INVALID_ARGUMENT", `The key "${key}" belongs to a batch with other operations.`, {
+    hint: "Use another idempotency_key, or the same operations.",
+    data: { parameter: "idempotency_key" },
+  });
+}

@@ -1,0 +1,50 @@
+// `session`: a stretch of work in the store.
+import { isRecord, parseJson, TrunklineError } from "@trunkline/core";
+import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
+import type { Exchange } from "../exchange.js";
+import type { Params } from "../operations/operation.js";
+import { answerError } from "../pipeline/errors.js";
+import type { ServedTool, ToolResult } from "../surface/served-tool.js";
+import { sessionDefinition } from "./definitions.js";
+import { type CompositeEnvironment, sendAnswer, sendError } from "./environment.js";
+
+/** The tool. */
+export function sessionTool(env: CompositeEnvironment): ServedTool {
+  return { definition: sessionDefinition, call: (args, exchange) => session(env, args, exchange) };
+}
+
+async function session(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {
+  const { signal, onProgress } = exchange;
+  const budget = { maxTokens: DEFAULT_MAX_TOKENS, signal };
+  try {
+    const { action, params } = readAction(args);
+    const operation = await env.registry.findAction(action);
+    try {
+      const { value } = await env.run(operation, params, { exchange, signal, onProgress });
+      const parts = [{ op: `session.${action}`, value, isStorable: true }];
+      return await sendAnswer(env, { parts, frame: ([only]) => only, isError: false }, budget);
+    } catch (error) {
+      const value = { error: answerError(error, { op: action }) };
+      const parts = [{ op: `session.${action}`, value, isStorable: false }];
+      return await sendAnswer(env, { parts, frame: ([only]) => only, isError: true }, budget);
+    }
+  } catch (error) {
+    return await sendError(env, error, { signal, op: "session" });
+  }
+}
+
+/** `{action, params}`; parameters beside the action are taken too. */
+function readAction(args: Params): { action: string; params: Params } {
+  const { action, params, ...inline } = args;
+  if (typeof action !== "string" || action.trim() === "") {
+    throw new TrunklineError("INVALID_ARGUMENT", "session needs an action.", {
+      hint: "start, stop, pin, unpin or watch.",
+      data: { parameter: "action" },
+    });
+  }
+  const given = typeof params === "string" ? parseJson(params) : params;
+  if (given !== undefined && given !== null && !isRecord(given)) {
+    throw new TrunklineError("INVALID_ARGUMENT", "params has to be an object.", { data: { parameter: "params" } });
+  }
+  return { action: action.trim(), params: { ...inline, ...given } };
+}

@@ -1,0 +1,79 @@
+// What an operation would do, without doing it.
+import { type ContentStore, contentIdOf, isTrunklineError } from "@trunkline/core";
+import type { Operation, OperationContext, OperationOutcome, Params } from "../operations/operation.js";
+import type { RunOperation } from "../operations/run-operation.js";
+
+/** Operations that can tell by themselves. */
+const TELL_THEMSELVES: ReadonlySet<string> = new Set(["delete", "restore"]);
+
+/** Runs what only reads, and tells of the rest. `isCertain` is false where parameters depend on what was not done. */
+export async function dryRun(
+  operation: Operation,
+  params: Params,
+  options: {
+    run: RunOperation;
+    store: () => Promise<ContentStore>;
+    context: OperationContext;
+    isCertain: boolean;
+  },
+): Promise<OperationOutcome> {
+  const { run, context, isCertain } = options;
+  if (operation.server === undefined && operation.kind === "read") return await run(operation, params, context);
+  if (!isCertain) {
+    return { value: { dry_run: true, would: `${operation.name}, with what the operations before it answer` } };
+  }
+  const valid = operation.validate(params);
+  if (TELL_THEMSELVES.has(operation.name)) {
+    const { value } = await run(operation, { ...params, dry_run: true }, context);
+    return { value: { dry_run: true, would: operation.name, ...(value as object) } };
+  }
+  const told = operation.server === undefined ? await tell(operation.name, valid, options) : {};
+  const would = operation.server === undefined ? operation.name : `call ${operation.name}`;
+  return { value: { dry_run: true, would, ...told } };
+}
+
+async function tell(
+  name: string,
+  params: Params,
+  { store, context }: { store: () => Promise<ContentStore>; context: OperationContext },
+): Promise<Readonly<Record<string, unknown>>> {
+  const { collection = "default" } = params;
+  switch (name) {
+    case "add":
+      if (typeof params.content !== "string") return { path: params.path ?? params.paths, collection };
+      return {
+        hash: contentIdOf(params.content),
+        path: params.name ?? params.path,
+        size: Buffer.byteLength(params.content),
+        collection,
+      };
+    case "update":
+      return { matched: await countMatches(await store(), params, context.signal) };
+    case "undelete":
+      return { name: params.name };
+    case "download":
+      return { url: params.url, collection };
+    default:
+      return { collection };
+  }
+}
+
+/** How many documents `update` would change. Rejects as it would. */
+async function countMatches(store: ContentStore, params: Params, signal: AbortSignal): Promise<number> {
+  const { name, pattern, hash, collection } = params;
+  const where = typeof collection === "string" ? { collection } : {};
+  if (typeof hash === "string") {
+    const { same_content: same } = await store.run("get", { hash, ...where }, { signal });
+    return 1 + (Array.isArray(same) ? same.length : 0);
+  }
+  if (typeof pattern !== "string") {
+    try {
+      await store.run("get", { path: String(name), ...where }, { signal });
+      return 1;
+    } catch (error) {
+      if (!isTrunklineError(error, "NOT_FOUND") || !/[*?[\]{}]/.test(String(name))) throw error;
+    }
+  }
+  const { total } = await store.run("list", { pattern: pattern ?? name, limit: 1, ...where }, { signal });
+  return typeof total === "number" ? total : 0;
+}

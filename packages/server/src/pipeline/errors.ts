@@ -1,0 +1,73 @@
+// Errors as answers carry them.
+import { isRecord, type TrunklineError, toTrunklineError } from "@trunkline/core";
+
+/** The error of a failed call, of a step or of an item. */
+export interface AnswerError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  /** Where in the call the mistake is. */
+  readonly path?: string;
+  readonly stepIndex?: number;
+  /** What an upstream tool said besides a text. */
+  readonly details?: unknown;
+}
+
+/** Where an error came about. */
+export interface ErrorPlace {
+  readonly op?: string | undefined;
+  readonly stepIndex?: number | undefined;
+  /** The step in the words of the call: `steps[1]`. */
+  readonly step?: string | undefined;
+}
+
+const LONGEST_MESSAGE = 4_000;
+
+/** Any thrown value as an error of the answer. */
+export function answerError(thrown: unknown, place: ErrorPlace = {}): AnswerError {
+  const error = toTrunklineError(thrown);
+  const parameter = error.data?.parameter;
+  const path = typeof parameter === "string" ? pathTo(parameter, place.step) : undefined;
+  return {
+    code: error.code,
+    message: shortened(error.message),
+    hint: error.hint ?? hintFor(error, place.op),
+    ...(path === undefined ? {} : { path }),
+    ...(place.stepIndex === undefined ? {} : { stepIndex: place.stepIndex }),
+  };
+}
+
+function pathTo(parameter: string, step: string | undefined): string {
+  if (step === undefined) return parameter;
+  return parameter === "op" ? `${step}.op` : `${step}.params.${parameter}`;
+}
+
+/** What an upstream tool reports as its own failure. */
+export function upstreamFailure(value: unknown, place: ErrorPlace): AnswerError {
+  const said = isRecord(value) && typeof value.text === "string" ? value.text : undefined;
+  const isAll = said !== undefined && Object.keys(value as object).length === 1;
+  return {
+    code: "UPSTREAM",
+    message: said === undefined || said === "" ? `${place.op ?? "The tool"} reports a failure.` : shortened(said),
+    hint: `describe {"target": "${place.op ?? ""}"} shows what it takes.`,
+    ...(place.stepIndex === undefined ? {} : { stepIndex: place.stepIndex }),
+    ...(isAll ? {} : { details: value }),
+  };
+}
+
+function hintFor(error: TrunklineError, op: string | undefined): string {
+  switch (error.code) {
+    case "INVALID_ARGUMENT":
+      return op === undefined ? 'describe lists the operations: {"steps": [{"op": "describe"}]}.' : `describe {"target": "${op}"} shows its parameters.`;
+    case "ABORTED":
+      return "The call was cancelled.";
+    case "INTERNAL":
+      return "This is a defect in Trunkline; its log on stderr says more.";
+    default:
+      return error.retryable ? "The same call may succeed if it is made again." : "status shows the store, trunkline doctor the servers.";
+  }
+}
+
+function shortened(text: string): string {
+  return text.length <= LONGEST_MESSAGE ? text : `${text.slice(0, LONGEST_MESSAGE).replace(/[\ud800-\udbff]$/, "")}…`;
+}

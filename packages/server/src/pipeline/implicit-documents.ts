@@ -1,0 +1,68 @@
+// `list` → `grep` needs no reference: where a step names nothing to work on, `grep` and `get` take the documents that the
+// step before returned.
+import { isRecord } from "@trunkline/core";
+import type { Params } from "../operations/operation.js";
+
+/** A document in an answer. Without a hash it is known by its path only. */
+export interface FoundDocument {
+  readonly path?: string;
+  readonly hash?: string;
+  readonly collection?: string;
+}
+
+const TAKERS: ReadonlySet<string> = new Set(["grep", "get"]);
+const GIVERS: ReadonlySet<string> = new Set(["search", "grep", "list", "get", "graph"]);
+const LISTS = ["documents", "results", "nodes", "matches", "files", "paths"];
+/** Whatever of these a step has, in any spelling, it names what it works on. */
+const NAMED: ReadonlySet<string> = new Set([
+  "path",
+  "paths",
+  "file",
+  "files",
+  "filepath",
+  "name",
+  "document",
+  "documents",
+  "hash",
+  "hashes",
+  "id",
+  "sha256",
+]);
+
+/** Whether a step as it was written takes the documents of the step before. */
+export function takesDocuments(op: string, params: Params | string): boolean {
+  if (!TAKERS.has(op) || typeof params === "string") return false;
+  return !Object.keys(params).some((key) => NAMED.has(key.toLowerCase().replace(/[^a-z0-9]/g, "")));
+}
+
+/** The documents that a step returned, each once, in order; undefined where it is not about documents. */
+export function documentsOf(op: string, value: unknown): readonly FoundDocument[] | undefined {
+  if (!GIVERS.has(op)) return undefined;
+  // The results of `for_each` are a list.
+  if (Array.isArray(value)) {
+    const all = value.map((item: unknown) => documentsOf(op, item));
+    return all.every((each) => each === undefined) ? undefined : unique(all.flatMap((each) => each ?? []));
+  }
+  if (!isRecord(value)) return undefined;
+  const list = LISTS.map((name) => value[name]).find(Array.isArray) as unknown[] | undefined;
+  if (list !== undefined) return unique(list.flatMap(documentIn));
+  return typeof value.hash === "string" ? documentIn(value) : undefined;
+}
+
+function documentIn(item: unknown): FoundDocument[] {
+  if (typeof item === "string") return [{ path: item }];
+  if (!isRecord(item)) return [];
+  const { path, hash, collection } = item;
+  if (typeof path !== "string" && typeof hash !== "string") return [];
+  return [
+    {
+      ...(typeof path === "string" ? { path } : {}),
+      ...(typeof hash === "string" ? { hash } : {}),
+      ...(typeof collection === "string" ? { collection } : {}),
+    },
+  ];
+}
+
+function unique(documents: readonly FoundDocument[]): FoundDocument[] {
+  return [...new Map(documents.map((each) => [JSON.stringify([each.path, each.hash, each.collection]), each])).values()];
+}

@@ -1,0 +1,180 @@
+// Steps as models write them, brought into one form. What can be understood in one way only is taken; the rest is refused
+// with what was meant to be there.
+import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
+import type { Params } from "../operations/operation.js";
+import { RESERVED_NAMES } from "./references.js";
+
+/** One operation to run. */
+export interface Step {
+  readonly op: string;
+  /** An object, or a reference to one. */
+  readonly params: Params | string;
+  readonly as: string | undefined;
+  readonly forEach: unknown;
+}
+
+/** The two tools that run steps, by the parameter that holds them. */
+export type StepsName = "steps" | "operations";
+
+const OTHER_NAME: Readonly<Record<StepsName, StepsName>> = { steps: "operations", operations: "steps" };
+const STEP_FIELDS = ["op", "params", "as", "for_each"];
+/** Other names of a step's fields. Only those that no operation has as a parameter. */
+const ALIASES: Readonly<Record<string, string>> = {
+  operation: "op",
+  parameters: "params",
+  arguments: "params",
+  args: "params",
+  foreach: "for_each",
+};
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+/** Parameters of a tool, by the names of the contract. Throws `INVALID_ARGUMENT` for one that is unknown. */
+export function readArguments(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
+  const read: Record<string, unknown> = {};
+  for (const [given, value] of Object.entries(args)) {
+    const name = known.find((each) => plain(each) === plain(given)) ?? (given === OTHER_NAME[list] ? list : undefined);
+    if (name === undefined) return readSingle(args, known, list);
+    if (value !== null && value !== undefined) read[name] = value;
+  }
+  return read;
+}
+
+/** One step written without a list: `{op, params}`. */
+function readSingle(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
+  const names = new Map(known.map((name) => [plain(name), name]));
+  const stepEntries = Object.entries(args).filter(([given]) => !names.has(plain(given)));
+  const step = Object.fromEntries(stepEntries);
+  const hasOp = stepEntries.some(([given]) => fieldName(given) === "op");
+  const hasList = Object.keys(args).some((given) => given === list || given === OTHER_NAME[list]);
+  if (!hasOp || hasList) throw unknownField(stepEntries[0]?.[0] ?? "", known, "");
+  const others = Object.entries(args).filter(([given]) => names.has(plain(given)));
+  return { ...Object.fromEntries(others.map(([given, value]) => [names.get(plain(given)), value])), [list]: [step] };
+}
+
+/** The steps of a call. Throws `INVALID_ARGUMENT`; `data.parameter` says where. */
+export function readSteps(given: unknown, list: StepsName): readonly Step[] {
+  const value = typeof given === "string" && /^\s*[[{]/.test(given) ? parseJson(given) : given;
+  const items: unknown = isRecord(value) ? [value] : value;
+  if (!Array.isArray(items) || items.length === 0) {
+    throw invalid(`${list} has to be a list of at least one step.`, {
+      hint: `For example {"${list}": [{"op": "${list === "steps" ? "describe" : "add"}"${list === "steps" ? "" : ', "params": {"path": "notes.md"}'}}]}.`,
+      parameter: list,
+    });
+  }
+  const names = new Map<string, number>();
+  return items.map((item: unknown, index) => {
+    const step = readStep(item, `${list}[${index}]`);
+    if (step.forEach !== undefined && list === "operations") {
+      throw invalid("for_each works in query only.", {
+        hint: "Write one operation for each item.",
+        parameter: `${list}[${index}].for_each`,
+      });
+    }
+    const taken = step.as === undefined ? undefined : names.get(step.as);
+    if (taken !== undefined) {
+      throw invalid(`Step ${taken} is called "${step.as}" already.`, {
+        hint: "Give each step a name of its own.",
+        parameter: `${list}[${index}].as`,
+      });
+    }
+    if (step.as !== undefined) names.set(step.as, index);
+    return step;
+  });
+}
+
+function readStep(item: unknown, place: string): Step {
+  const given = typeof item === "string" && /^\s*\{/.test(item) ? parseJson(item) : item;
+  if (typeof given === "string") return { op: opOf(given, place), params: {}, as: undefined, forEach: undefined };
+  if (!isRecord(given)) {
+    throw invalid(`${place} has to be an object.`, { hint: 'A step is {"op": "search", "params": {…}}.', parameter: place });
+  }
+  const fields: Record<string, unknown> = {};
+  const inline: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(given)) {
+    const name = fieldName(key);
+    if (name === undefined) inline[key] = value;
+    else if (value !== null && value !== undefined) fields[name] = value;
+  }
+  const [unknown] = Object.keys(inline);
+  if (unknown !== undefined && fields.params !== undefined) throw unknownField(unknown, STEP_FIELDS, place);
+  return {
+    op: opOf(fields.op, place),
+    params: fields.params === undefined ? inline : paramsOf(fields.params, place),
+    as: nameOf(fields.as, place),
+    forEach: fields.for_each,
+  };
+}
+
+function fieldName(given: string): string | undefined {
+  if (STEP_FIELDS.includes(given)) return given;
+  return ALIASES[plain(given)];
+}
+
+function opOf(op: unknown, place: string): string {
+  if (typeof op === "string" && op.trim() !== "") return op.trim();
+  throw invalid(`${place} needs an op.`, {
+    hint: '{"op": "describe"} lists the operations.',
+    parameter: `${place}.op`,
+  });
+}
+
+function paramsOf(given: unknown, place: string): Params | string {
+  if (isRecord(given)) return given;
+  if (typeof given === "string") {
+    if (given.trim() === "") return {};
+    if (given.startsWith("$")) return given;
+    const parsed = parseJson(given);
+    if (isRecord(parsed)) return parsed;
+  }
+  throw invalid(`params of ${place} has to be an object.`, {
+    hint: 'A step is {"op": "search", "params": {"query": "…"}}.',
+    parameter: `${place}.params`,
+  });
+}
+
+function nameOf(given: unknown, place: string): string | undefined {
+  if (given === undefined) return undefined;
+  const name = typeof given === "string" ? given.replace(/^\$/, "") : "";
+  if (NAME.test(name) && !RESERVED_NAMES.has(name)) return name;
+  throw invalid(`"${String(given)}" cannot be the name of a step.`, {
+    hint: `A name has letters, digits, _ and -, and is none of ${[...RESERVED_NAMES].join(", ")}.`,
+    parameter: `${place}.as`,
+  });
+}
+
+/** `dryRun`, `dry-run` and `dry_run` are one name. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
+
+function unknownField(given: string, known: readonly string[], place: string): TrunklineError {
+  const [nearest] = nearestNames(given, known);
+  const listed = `There are ${known.join(", ")}.`;
+  const where = place === "" ? "" : ` in ${place}`;
+  return invalid(`There is no parameter "${given}"${where}.`, {
+    hint: nearest === undefined ? listed : `Did you mean ${nearest}? ${listed}`,
+    parameter: place === "" ? given : `${place}.${given}`,
+  });
+}
+
+function invalid(message: string, { hint, parameter }: { hint: string; parameter: string }): TrunklineError {
+  return new TrunklineError("INVALID_ARGUMENT", message, { hint, data: { parameter } });
+}
+
+/** A boolean, also in quotes. Throws `INVALID_ARGUMENT`. */
+export function readFlag(value: unknown, name: string): boolean {
+  if (value === undefined || value === false || value === "false") return false;
+  if (value === true || value === "true") return true;
+  throw invalid(`${name} has to be true or false.`, { hint: "Leave it out for false.", parameter: name });
+}
+
+/** The budget of an answer. Throws `INVALID_ARGUMENT`. */
+export function readMaxTokens(value: unknown, initial: number): number {
+  if (value === undefined) return initial;
+  const number = typeof value === "string" && /^\d+$/.test(value.trim()) ? Number(value) : value;
+  if (typeof number === "number" && Number.isInteger(number) && number >= 1) return number;
+  throw invalid("max_tokens has to be a whole number of at least 1.", {
+    hint: `Leave it out for ${initial}.`,
+    parameter: "max_tokens",
+  });
+}

@@ -1,0 +1,191 @@
+// References in parameters: text that stands for a value of an earlier step. Nothing here knows where values come from;
+// the scope does.
+import { isRecord } from "@trunkline/core";
+import { parsePath, readPath, type Segment } from "./paths.js";
+
+/** What a reference begins with: a step, by its place or its name, or the item of `for_each`. */
+export type ReferenceRoot = { readonly kind: "prev" | "item" | "steps" } | { readonly kind: "name"; readonly name: string };
+
+/** A parsed reference. */
+export type Reference =
+  | { readonly kind: "value"; readonly text: string; readonly root: ReferenceRoot; readonly path: readonly Segment[] }
+  /** `$hash:`: the content of an id, which is given or itself a reference. */
+  | { readonly kind: "content"; readonly text: string; readonly id: string | Reference };
+
+/** Where the values of references come from. */
+export interface ReferenceScope {
+  /** Whether a step with this `as` comes before this one. */
+  hasName(name: string): boolean;
+  /** What a root and the first pieces of its path stand for, with the rest of the path; undefined where it has none. */
+  read(
+    root: ReferenceRoot,
+    path: readonly Segment[],
+    options: { forContent: boolean },
+  ): Promise<{ readonly value: unknown; readonly rest: readonly Segment[] } | undefined>;
+  /** The content of an id: UTF-8 as text, binary as base64. */
+  content(id: string): Promise<string>;
+}
+
+/** Parameters with their references put in. */
+export interface Resolved<T> {
+  readonly value: T;
+  /** One for each path that led nowhere. */
+  readonly warnings: readonly string[];
+}
+
+/** Names that `as` cannot give, since references of their own begin with them. */
+export const RESERVED_NAMES: ReadonlySet<string> = new Set(["prev", "item", "steps", "hash"]);
+
+const ROOT = /^\$([A-Za-z_][A-Za-z0-9_-]*)/;
+const HASH = "$hash:";
+const EMBEDDED = /\{\{\s*(\$(?:[^{}"']|"(?:[^"\\]|\\.)*"|'[^']*')*?)\s*\}\}/g;
+
+/** Reads a whole text as a reference; undefined where it is ordinary text. */
+export function parseReference(text: string, hasName: (name: string) => boolean): Reference | undefined {
+  if (text.startsWith(HASH)) {
+    const target = text.slice(HASH.length).trim();
+    if (target === "") return undefined;
+    if (!target.startsWith("$")) return { kind: "content", text, id: target };
+    const id = parseReference(target, hasName);
+    return id === undefined || id.kind === "content" ? undefined : { kind: "content", text, id };
+  }
+  const name = ROOT.exec(text)?.[1];
+  if (name === undefined) return undefined;
+  const path = parsePath(text.slice(name.length + 1));
+  if (path === undefined) return undefined;
+  const root = rootOf(name, path, hasName);
+  return root === undefined ? undefined : { kind: "value", text, root, path };
+}
+
+function rootOf(
+  name: string,
+  path: readonly Segment[],
+  hasName: (name: string) => boolean,
+): ReferenceRoot | undefined {
+  if (name === "prev" || name === "item") return { kind: name };
+  if (name === "steps") return path.length > 0 && path[0]?.kind !== "field" ? { kind: "steps" } : undefined;
+  return hasName(name) ? { kind: "name", name } : undefined;
+}
+
+/** Puts the values of references into parameters, at any depth. Keys stay as they are. */
+export async function resolveReferences<T>(params: T, scope: ReferenceScope): Promise<Resolved<T>> {
+  const warnings = new Set<string>();
+  const value = await resolveIn(params, { scope, warnings });
+  return { value: value as T, warnings: [...warnings] };
+}
+
+/** Whether anything in the parameters is a reference. */
+export function hasReferences(params: unknown, hasName: (name: string) => boolean): boolean {
+  if (typeof params === "string") {
+    return parseReference(params, hasName) !== undefined || embeddedIn(params, hasName).length > 0;
+  }
+  if (Array.isArray(params)) return params.some((item) => hasReferences(item, hasName));
+  return isRecord(params) && Object.values(params).some((item) => hasReferences(item, hasName));
+}
+
+interface Resolving {
+  readonly scope: ReferenceScope;
+  readonly warnings: Set<string>;
+}
+
+async function resolveIn(value: unknown, resolving: Resolving): Promise<unknown> {
+  if (typeof value === "string") return await resolveText(value, resolving);
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const item of value) items.push(await resolveIn(item, resolving));
+    return items;
+  }
+  if (!isRecord(value)) return value;
+  const fields: [string, unknown][] = [];
+  for (const [key, field] of Object.entries(value)) fields.push([key, await resolveIn(field, resolving)]);
+  return Object.fromEntries(fields);
+}
+
+async function resolveText(text: string, resolving: Resolving): Promise<unknown> {
+  if (!text.includes("$")) return text;
+  const hasName = (name: string) => resolving.scope.hasName(name);
+  if (text.startsWith("$$")) return await fillIn(text.slice(1), resolving);
+  const reference = parseReference(text, hasName);
+  if (reference !== undefined) return await valueOf(reference, resolving);
+  return await fillIn(text, resolving);
+}
+
+/** Fills in `{{$…}}`. A text that is nothing else is the value itself, whatever its type. */
+async function fillIn(text: string, resolving: Resolving): Promise<unknown> {
+  if (!text.includes("{{")) return text;
+  const found = embeddedIn(text, (name) => resolving.scope.hasName(name));
+  const [only] = found;
+  if (only?.reference !== undefined && only.start === 0 && only.end === text.length) {
+    return await valueOf(only.reference, resolving);
+  }
+  let filled = "";
+  let at = 0;
+  for (const { start, end, reference, literal } of found) {
+    filled += text.slice(at, start);
+    filled += reference === undefined ? literal : asText(await valueOf(reference, resolving));
+    at = end;
+  }
+  return filled + text.slice(at);
+}
+
+interface Embedded {
+  readonly start: number;
+  readonly end: number;
+  /** Undefined for `{{$$…}}`, which writes `{{$…}}`. */
+  readonly reference: Reference | undefined;
+  readonly literal: string;
+}
+
+function embeddedIn(text: string, hasName: (name: string) => boolean): Embedded[] {
+  const found: Embedded[] = [];
+  for (const match of text.matchAll(EMBEDDED)) {
+    const inner = match[1] ?? "";
+    const place = { start: match.index, end: match.index + match[0].length };
+    if (inner.startsWith("$$")) {
+      found.push({ ...place, reference: undefined, literal: match[0].replace("$$", () => "$") });
+      continue;
+    }
+    const reference = parseReference(inner, hasName);
+    if (reference !== undefined) found.push({ ...place, reference, literal: "" });
+  }
+  return found;
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+async function valueOf(reference: Reference, resolving: Resolving): Promise<unknown> {
+  if (reference.kind === "content") return await contentOf(reference, resolving);
+  return await readReference(reference, resolving, { forContent: false });
+}
+
+async function contentOf(reference: Reference & { kind: "content" }, resolving: Resolving): Promise<unknown> {
+  const id =
+    typeof reference.id === "string"
+      ? reference.id
+      : reference.id.kind === "content"
+        ? null
+        : await readReference(reference.id, resolving, { forContent: true });
+  if (typeof id === "string") return await resolving.scope.content(id);
+  if (id !== null) resolving.warnings.add(`${reference.text} does not lead to a content id.`);
+  return null;
+}
+
+async function readReference(
+  reference: Reference & { kind: "value" },
+  { scope, warnings }: Resolving,
+  options: { forContent: boolean },
+): Promise<unknown> {
+  const found = await scope.read(reference.root, reference.path, options);
+  const reading = found === undefined ? undefined : readPath(found.value, found.rest);
+  if (reading === undefined || reading.missing > 0) warnings.add(warningFor(reference.text, reading));
+  return reading === undefined ? null : reading.value;
+}
+
+function warningFor(text: string, reading: { value: unknown; missing: number } | undefined): string {
+  if (reading !== undefined && Array.isArray(reading.value) && reading.value.length > 0) {
+    return `${text} is missing in ${reading.missing} of ${reading.value.length} items; null was used.`;
+  }
+  return `${text} does not exist; null was used.`;
+}

@@ -1,0 +1,210 @@
+// One step: its references put in, its operation run, once or for each item.
+import { abortError, type ContentStore, isRecord, parseContentIdPrefix, TrunklineError, type ToolProgress } from "@trunkline/core";
+import type { Exchange } from "../exchange.js";
+import type {
+  ContentBlock,
+  Operation,
+  OperationContext,
+  OperationRegistry,
+  Params,
+} from "../operations/operation.js";
+import type { RunOperation } from "../operations/run-operation.js";
+import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./errors.js";
+import { documentsOf, type FoundDocument, takesDocuments } from "./implicit-documents.js";
+import type { Step } from "./read-steps.js";
+import { resolveReferences } from "./references.js";
+import { type StepRecord, StepScope } from "./scope.js";
+
+/** What running steps needs. */
+export interface StepEnvironment {
+  readonly registry: OperationRegistry;
+  readonly run: RunOperation;
+  readonly store: () => Promise<ContentStore>;
+  readonly exchange: Exchange;
+  /** Throws where the tool does not take this operation. */
+  readonly admit: (operation: Operation) => void;
+}
+
+/** What steps have left behind so far. */
+export interface Trail {
+  readonly steps: StepRecord[];
+  readonly names: Map<string, StepRecord>;
+}
+
+/** What became of a step. */
+export interface StepOutcome {
+  readonly operation: Operation | undefined;
+  /** The whole value; of a failed step, what references of later steps may still see. */
+  readonly value: unknown;
+  readonly blocks: readonly ContentBlock[];
+  readonly error: AnswerError | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** Items of `for_each` that run at the same time. */
+const MOST_AT_ONCE = 16;
+
+/** Runs a step. Never rejects: what goes wrong is in the outcome. */
+export async function runStep(
+  step: Step,
+  env: StepEnvironment,
+  { trail, place, onProgress }: { trail: Trail; place: ErrorPlace; onProgress?: OperationContext["onProgress"] },
+): Promise<StepOutcome> {
+  let operation: Operation | undefined;
+  try {
+    const { signal } = env.exchange;
+    if (signal.aborted) throw abortError(signal, step.op);
+    operation = await env.registry.find(step.op, { signal });
+    env.admit(operation);
+    const run = { step, env, trail, place, operation, onProgress };
+    return step.forEach === undefined ? await runOnce(run, undefined) : await runForEach(run);
+  } catch (error) {
+    return failed(operation, answerError(error, { ...place, op: step.op }));
+  }
+}
+
+interface Run {
+  readonly step: Step;
+  readonly env: StepEnvironment;
+  readonly trail: Trail;
+  readonly place: ErrorPlace;
+  readonly operation: Operation;
+  readonly onProgress: OperationContext["onProgress"];
+}
+
+function failed(operation: Operation | undefined, error: AnswerError, warnings: readonly string[] = []): StepOutcome {
+  return { operation, value: { error }, blocks: [], error, warnings };
+}
+
+async function runOnce(run: Run, item: { readonly value: unknown } | undefined): Promise<StepOutcome> {
+  const { env, operation, place } = run;
+  let warnings: readonly string[] = [];
+  try {
+    const resolved = await resolveReferences(run.step.params, scopeOf(run.env, run.trail, item));
+    warnings = resolved.warnings;
+    const params = await withDocuments(run, objectOf(resolved.value));
+    const { signal } = env.exchange;
+    const context: OperationContext = { exchange: env.exchange, signal, onProgress: run.onProgress };
+    const outcome = await env.run(operation, params, context);
+    const blocks = outcome.blocks ?? [];
+    if (outcome.isError !== true) return { operation, value: outcome.value, blocks, error: undefined, warnings };
+    const error = upstreamFailure(outcome.value, { ...place, op: operation.name });
+    return { operation, value: { error }, blocks, error, warnings };
+  } catch (error) {
+    return failed(operation, answerError(error, { ...place, op: operation.name }), warnings);
+  }
+}
+
+function objectOf(params: unknown): Params {
+  if (isRecord(params)) return params;
+  if (params === null) return {};
+  throw new TrunklineError("INVALID_ARGUMENT", "The reference given as params is not an object.");
+}
+
+/** The step for each item, in order, so many at once. An item that fails is an error in its place. */
+async function runForEach(run: Run): Promise<StepOutcome> {
+  const { operation, step, env, trail } = run;
+  const { value: items, warnings } = await resolveReferences(step.forEach, scopeOf(env, trail, undefined));
+  if (!Array.isArray(items)) {
+    const what = typeof step.forEach === "string" ? step.forEach : "for_each";
+    throw new TrunklineError("INVALID_ARGUMENT", `for_each needs a list: ${what} is ${kindOf(items)}.`, {
+      hint: warnings[0] ?? 'Name a list of an earlier step, such as "$prev.results[*]".',
+    });
+  }
+  const outcomes: StepOutcome[] = [];
+  let next = 0;
+  let done = 0;
+  const worker = async () => {
+    for (let index = next++; index < items.length; index = next++) {
+      if (env.exchange.signal.aborted) throw abortError(env.exchange.signal, step.op);
+      outcomes[index] = await runOnce({ ...run, onProgress: undefined }, { value: items[index] });
+      run.onProgress?.({ progress: ++done, total: items.length });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, items.length) }, worker));
+  const failures = outcomes.filter(({ error }) => error !== undefined);
+  return {
+    operation,
+    value: outcomes.map(({ value }) => value),
+    blocks: outcomes.flatMap(({ blocks }) => blocks),
+    // One that went well makes the step worth going on with.
+    error: failures.length > 0 && failures.length === items.length ? failures[0]?.error : undefined,
+    warnings: [...new Set([...warnings, ...outcomes.flatMap((outcome) => outcome.warnings)])],
+  };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "nothing";
+  return isRecord(value) ? "an object" : `a ${typeof value}`;
+}
+
+/** The scope of a step that comes after these. */
+export function scopeOf(
+  env: Pick<StepEnvironment, "store" | "exchange">,
+  { steps, names }: Trail,
+  item: { readonly value: unknown } | undefined,
+): StepScope {
+  return new StepScope({ steps, names, item, readContent: (id) => readContent(env, id) });
+}
+
+/** The content of an id or of the beginning of one: text where it is UTF-8, else base64. */
+async function readContent({ store, exchange }: Pick<StepEnvironment, "store" | "exchange">, given: string): Promise<string> {
+  const contents = await store();
+  const { signal } = exchange;
+  const matches = await contents.resolve(parseContentIdPrefix(given), { signal });
+  const [id, ...others] = matches;
+  if (id === undefined) {
+    throw new TrunklineError("NOT_FOUND", `The store has no content ${given}.`, { hint: "Stored results are kept for 7 days." });
+  }
+  if (others.length > 0) {
+    throw new TrunklineError("AMBIGUOUS", `${given} is the beginning of ${matches.length} contents: ${matches.slice(0, 5).join(", ")}.`, {
+      hint: "Give more digits.",
+    });
+  }
+  const bytes = await contents.get(id, { signal });
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return Buffer.from(bytes).toString("base64");
+  }
+}
+
+async function withDocuments({ step, env, trail, operation }: Run, params: Params): Promise<Params> {
+  const before = trail.steps.at(-1);
+  if (before === undefined || operation.server !== undefined || !takesDocuments(operation.name, step.params)) return params;
+  const found = before.store === undefined ? documentsOf(before.op, before.value) : undefined;
+  if (found === undefined) return params;
+  const byPath = found.filter(({ hash }) => hash === undefined);
+  if (operation.name === "grep" && byPath.length > 0) {
+    return { ...params, paths: found.flatMap(({ path }) => (path === undefined ? [] : [path])) };
+  }
+  const documents = byPath.length === 0 ? found : await Promise.all(found.map((each) => withHash(env, each)));
+  return { ...params, documents };
+}
+
+async function withHash(env: StepEnvironment, document: FoundDocument): Promise<FoundDocument> {
+  const { path, hash, collection } = document;
+  if (hash !== undefined || path === undefined) return document;
+  const store = await env.store();
+  const place = collection === undefined ? {} : { collection };
+  const { hash: known } = await store.run("get", { path, ...place }, { signal: env.exchange.signal });
+  return typeof known === "string" ? { ...document, hash: known } : document;
+}
+
+/** Progress of one step of several, as progress of the whole. It never goes back. */
+export function stepProgress(
+  onProgress: ((progress: ToolProgress) => void) | undefined,
+  total: number,
+): (index: number) => OperationContext["onProgress"] {
+  if (onProgress === undefined) return () => undefined;
+  if (total === 1) return () => onProgress;
+  let last = -1;
+  return (index) => (progress) => {
+    const part = progress.total === undefined || progress.total <= 0 ? 0 : Math.min(1, progress.progress / progress.total);
+    if (index + part <= last) return;
+    last = index + part;
+    onProgress({ progress: last, total, ...(progress.message === undefined ? {} : { message: progress.message }) });
+  };
+}
+

@@ -1,0 +1,252 @@
+import type { ContentStore } from "@trunkline/core";
+import { contentIdOf, TrunklineError } from "@trunkline/core";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { describe, expect, it } from "vitest";
+import { type FitOptions, fitAnswer } from "../../src/budget/fit.js";
+import { jsonBytes, shareOut, shrink } from "../../src/budget/shrink.js";
+import { serializeValue } from "../../src/budget/stored-value.js";
+import { tokensWithin } from "../../src/budget/tokens.js";
+
+const plain = { disallowedSpecial: new Set<string>() };
+const count = (text: string) => countTokens(text, plain);
+
+const rows = (length: number) =>
+  Array.from({ length }, (_, id) => ({ id, path: `/src/module-${id}/index.ts`, score: id / 7, snippet: `line ${id} of “text” 🙂` }));
+
+/** A store that only notes what it is given. */
+function noting(fails = false): { store: ContentStore; added: Map<string, string> } {
+  const added = new Map<string, string>();
+  const store = {
+    run: async (operation: string, params: { content: Uint8Array; collection: string; name: string }) => {
+      expect(operation).toBe("add");
+      expect(params.collection).toBe("results");
+      if (fails) throw new TrunklineError("IO", "The disk is full.");
+      const text = new TextDecoder().decode(params.content);
+      added.set(contentIdOf(text), text);
+      return {};
+    },
+  } as unknown as ContentStore;
+  return { store, added };
+}
+
+async function fit(value: unknown, options: Partial<FitOptions> = {}) {
+  const { store, added } = noting();
+  const fitted = await fitAnswer({
+    parts: [{ op: "search", value, isStorable: true }],
+    frame: ([only]) => only,
+    maxTokens: 500,
+    store: async () => store,
+    now: () => 0,
+    ...options,
+  });
+  expect(fitted.text).toBe(JSON.stringify(fitted.value));
+  expect(JSON.parse(fitted.text)).toEqual(fitted.value);
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  return { ...fitted, value: fitted.value as any, added };
+}
+
+describe("counting", () => {
+  it("agrees with the tokenizer", async () => {
+    for (const text of [JSON.stringify(rows(200)), "grüße 🙂 漢字 ".repeat(300), "<|endoftext|>".repeat(100)]) {
+      const tokens = count(text);
+      expect(await tokensWithin(text, tokens)).toBe(tokens);
+      expect(await tokensWithin(text, tokens - 1)).toBeUndefined();
+    }
+  });
+
+  it("takes short text for as many tokens as it has bytes", async () => {
+    expect(await tokensWithin("hello", 100)).toBe(5);
+  });
+
+  it("takes little time over what the tokenizer cannot split", async () => {
+    await tokensWithin("load the tables, which takes a while", 10);
+    for (const text of ["a".repeat(200_000), " ".repeat(200_000), "漢".repeat(60_000), "=".repeat(200_000)]) {
+      const started = performance.now();
+      await tokensWithin(text, 8_000);
+      expect(performance.now() - started, text.slice(0, 1)).toBeLessThan(1_500);
+    }
+  });
+
+  it("never counts less than there is by more than a hair, where it counts in pieces", async () => {
+    for (const text of ["a".repeat(3_000), "ab".repeat(1_500), " ".repeat(4_000), "=-".repeat(1_000), "漢字".repeat(800)]) {
+      const tokens = count(text);
+      expect(await tokensWithin(text, tokens - 1)).toBeUndefined();
+    }
+  });
+});
+
+describe("shrinking", () => {
+  it("keeps what is small whole and the head of what is long", () => {
+    const { value, cuts } = shrink({ total: 1000, type: "hybrid", results: rows(1000), note: "short" }, 2_000);
+    const { results, ...rest } = value as { results: unknown[] };
+    expect(rest).toEqual({ total: 1000, type: "hybrid", note: "short" });
+    expect(results).toEqual(rows(results.length));
+    expect(results.length).toBeGreaterThan(10);
+    expect(cuts).toEqual([`results: the first ${results.length} of 1000 items`]);
+  });
+
+  it("cuts text between code points, and the result is its beginning", () => {
+    for (let bytes = 10; bytes < 60; bytes++) {
+      const text = '🙂"\\\n\u0001é漢'.repeat(20);
+      const { value } = shrink(text, bytes);
+      expect(text.startsWith(value as string)).toBe(true);
+      expect(value).toBe((value as string).toWellFormed());
+      expect(Buffer.byteLength(JSON.stringify(value))).toBeLessThanOrEqual(bytes);
+    }
+  });
+
+  it("shows something of several large items", () => {
+    const { value } = shrink({ documents: ["a", "b", "c"].map((path) => ({ path, content: path.repeat(10_000) })) }, 1_000);
+    const { documents } = value as { documents: { path: string; content: string }[] };
+    expect(documents.map(({ path }) => path)).toEqual(["a", "b", "c"]);
+    for (const { content } of documents) expect(content.length).toBeGreaterThan(100);
+  });
+
+  it("makes JSON within the size, whatever the value", () => {
+    const values = [
+      rows(500),
+      Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`key ${n}`, n])),
+      { deep: JSON.parse(`${"[".repeat(500)}1${"]".repeat(500)}`) },
+      { [`${"k".repeat(5000)}`]: 1, b: 2 },
+      ["x".repeat(10_000), 1, null, true, { a: "y".repeat(10_000) }],
+    ];
+    for (const value of values) {
+      for (const bytes of [20, 50, 100, 400, 3_000]) {
+        const { value: small } = shrink(value, bytes);
+        expect(Buffer.byteLength(JSON.stringify(small)), `${bytes}`).toBeLessThanOrEqual(bytes);
+      }
+    }
+  });
+
+  it("measures as JSON.stringify does, or a little more", () => {
+    for (const value of [rows(20), { a: ['"\n\u0001é漢🙂\ud800'] }, [], {}, "", null, 1.5e-9, { u: undefined }]) {
+      const exact = Buffer.byteLength(JSON.stringify(value));
+      const measured = jsonBytes(value, 1e9);
+      expect(measured).toBeGreaterThanOrEqual(exact);
+      expect(measured).toBeLessThanOrEqual(exact + 60);
+    }
+  });
+
+  it("shares out what there is", () => {
+    expect(shareOut([10, 1000, 20, 1000], 430)).toEqual([10, 200, 20, 200]);
+    expect(shareOut([10, 20], 100)).toEqual([10, 20]);
+    expect(shareOut([10, 20], -5)).toEqual([0, 0]);
+  });
+});
+
+describe("an answer", () => {
+  it("that fits is left alone", async () => {
+    const value = { results: rows(3) };
+    const { value: fitted, added } = await fit(value);
+    expect(fitted).toEqual(value);
+    expect(added.size).toBe(0);
+  });
+
+  it("that does not is stored whole and answered by its head and a handle", async () => {
+    const value = { total: 2000, results: rows(2000) };
+    const { value: fitted, text, added } = await fit(value);
+    expect(count(text)).toBeLessThanOrEqual(500);
+    expect(count(text)).toBeGreaterThan(400);
+    expect(fitted).toMatchObject({ total: 2000, truncated: true, hint: expect.stringContaining("get") });
+    expect(fitted.results).toEqual(rows(fitted.results.length));
+    const whole = added.get(fitted.hash);
+    expect(JSON.parse(whole ?? "")).toEqual(value);
+    expect(Buffer.byteLength(whole ?? "")).toBe(fitted.size);
+    expect(whole?.split("\n").length).toBeGreaterThan(2000);
+  });
+
+  it("that is a text is stored as that text", async () => {
+    const log = "a line of a log – grüße 🙂\n".repeat(5_000);
+    const { value, text, added } = await fit({ text: log });
+    expect(count(text)).toBeLessThanOrEqual(500);
+    expect(log.startsWith(value.text)).toBe(true);
+    expect(added.get(value.hash)).toBe(log);
+    expect(value.hash).toBe(contentIdOf(log));
+  });
+
+  it("that is a list has its head in a field", async () => {
+    const { value } = await fit(rows(2000));
+    expect(value).toMatchObject({ head: rows(value.head.length), truncated: true, hash: expect.any(String) });
+  });
+
+  it("without spilling has a head and no handle", async () => {
+    const { value, text } = await fit({ results: rows(2000) }, { store: undefined });
+    expect(count(text)).toBeLessThanOrEqual(500);
+    expect(value).toMatchObject({ truncated: true, size: expect.any(Number) });
+    expect(value).not.toHaveProperty("hash");
+  });
+
+  it("whose value cannot be stored says so", async () => {
+    const { store } = noting(true);
+    const { value, text } = await fit({ results: rows(2000) }, { store: async () => store });
+    expect(count(text)).toBeLessThanOrEqual(500);
+    expect(value.hint).toContain("The disk is full.");
+    expect(value).not.toHaveProperty("hash");
+  });
+
+  it.each([1, 5, 10, 20, 30, 50, 75, 100, 150, 300])("stays JSON within %i tokens", async (maxTokens) => {
+    const values = [{ results: rows(2000) }, { text: "x y ".repeat(5000) }, rows(900), "🙂".repeat(9_000)];
+    for (const value of values) {
+      const { text, value: fitted } = await fit(value, { maxTokens });
+      expect(fitted.truncated).toBe(true);
+      // {"truncated":true} is the least there is.
+      expect(count(text)).toBeLessThanOrEqual(Math.max(5, maxTokens));
+      if (maxTokens >= 50) expect(fitted.hash).toEqual(expect.any(String));
+    }
+  });
+
+  it("of several parts gives each its share", async () => {
+    const parts = [
+      { op: "search", value: { results: rows(1000) }, isStorable: true },
+      { op: "status", value: { total: 1 }, isStorable: true },
+      { op: "get", value: { text: "word ".repeat(10_000) }, isStorable: true },
+    ];
+    const frame = (values: readonly unknown[]) => ({ steps: values.map((result, stepIndex) => ({ stepIndex, result })) });
+    const { value, text, added } = await fit(undefined, { parts, frame, maxTokens: 1_000 });
+    expect(count(text)).toBeLessThanOrEqual(1_000);
+    expect(value.steps[1].result).toEqual({ total: 1 });
+    expect(value.steps[0].result).toMatchObject({ truncated: true, hash: expect.any(String) });
+    expect(value.steps[2].result).toMatchObject({ truncated: true, hash: expect.any(String) });
+    expect(value.steps[0].result.results.length).toBeGreaterThan(2);
+    expect(added.size).toBe(2);
+  });
+
+  it("of many small parts is cut and stored as one", async () => {
+    const parts = Array.from({ length: 500 }, (_, n) => ({ op: "add", value: { hash: `${n}` }, isStorable: true }));
+    const frame = (values: readonly unknown[]) => ({ results: values, totalOps: values.length });
+    const { value, text, added } = await fit(undefined, { parts, frame, maxTokens: 300 });
+    expect(count(text)).toBeLessThanOrEqual(300);
+    expect(value).toMatchObject({ totalOps: 500, truncated: true });
+    expect(JSON.parse(added.get(value.hash) ?? "").results).toHaveLength(500);
+  });
+
+  it("with a document's content refers to the document, which is stored already", async () => {
+    const hash = contentIdOf("anything");
+    const value = { path: "/a.md", hash, size: 50_000, versions: [], content: "word ".repeat(10_000) };
+    const { value: fitted, added } = await fit(value);
+    expect(fitted).toMatchObject({ path: "/a.md", hash, size: 50_000, truncated: true });
+    expect(value.content.startsWith(fitted.content)).toBe(true);
+    expect(added.size).toBe(0);
+  });
+
+  it("of 40 MB takes seconds at most", async () => {
+    const text = "a line of a log with some words in it\n".repeat(1_100_000);
+    const started = performance.now();
+    const { value, added } = await fit({ text }, { maxTokens: 8_000 });
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(added.get(value.hash)?.length).toBe(text.length);
+    expect(count(value.text)).toBeGreaterThan(6_000);
+  });
+});
+
+describe("a stored value", () => {
+  it("is a text where it is nothing else", () => {
+    const read = (value: unknown) => new TextDecoder().decode(serializeValue(value).bytes);
+    expect(read({ text: "a" })).toBe("a");
+    expect(read({ content: "a" })).toBe("a");
+    expect(read("a")).toBe("a");
+    expect(JSON.parse(read({ id: "a" }))).toEqual({ id: "a" });
+    expect(JSON.parse(read({ text: "a", more: 1 }))).toEqual({ text: "a", more: 1 });
+    expect(JSON.parse(read([1, 2]))).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,85 @@
+// The composite tools over a real store and real servers, as a client would call them.
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { createCompositeTools } from "../../src/composite/tools.js";
+import type { CompositeOptions } from "../../src/composite/environment.js";
+import type { Exchange } from "../../src/exchange.js";
+import type { Params } from "../../src/operations/operation.js";
+import { createRunner } from "../../src/operations/run-operation.js";
+import type { ToolResult } from "../../src/surface/served-tool.js";
+import { type Bench, exchangeOf, openBench, stdio } from "../operations/support.js";
+
+/** Answers are read as a test needs them: any field may be there. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+export type Answer = any;
+
+/** A client of the tools. */
+export interface Office extends AsyncDisposable {
+  readonly bench: Bench;
+  call(tool: string, args: Params, exchange?: Exchange): Promise<ToolResult>;
+  /** The structured answer, which has to be what the text says. */
+  query(args: Params | readonly unknown[], exchange?: Exchange): Promise<Answer>;
+  execute(args: Params | readonly unknown[], exchange?: Exchange): Promise<Answer>;
+  session(args: Params, exchange?: Exchange): Promise<Answer>;
+  /** A second set of tools over the same store: what a restart would find. */
+  restarted(): Office;
+}
+
+/** The servers of the examples. */
+export const OFFICE_SERVERS = ["github", "slack", "filesystem"].map((name) => stdio("office", { name }, ["--as", name]));
+
+/** Opens everything. */
+export async function openOffice(
+  options: Partial<CompositeOptions> & Parameters<typeof openBench>[0] = {},
+): Promise<Office> {
+  const bench = await openBench({ servers: OFFICE_SERVERS, ...options });
+  return officeOf(bench, options);
+}
+
+function officeOf(bench: Bench, options: Partial<CompositeOptions>): Office {
+  const tools = createCompositeTools({
+    registry: bench.registry,
+    backends: { store: bench.store },
+    workspace: bench.workspace,
+    run: createRunner({}),
+    ...options,
+  });
+  const call: Office["call"] = async (name, args, exchange = exchangeOf()) => {
+    const tool = tools.find(({ definition }) => definition.name === name);
+    if (tool === undefined) throw new Error(`no tool ${name}`);
+    return await tool.call(args, exchange);
+  };
+  const answer = async (name: string, args: Params, exchange?: Exchange): Promise<Answer> =>
+    answerIn(await call(name, args, exchange));
+  const steps = (args: Params | readonly unknown[], list: string): Params =>
+    Array.isArray(args) ? { [list]: args } : (args as Params);
+  return {
+    bench,
+    call,
+    query: (args, exchange) => answer("query", steps(args, "steps"), exchange),
+    execute: (args, exchange) => answer("execute", steps(args, "operations"), exchange),
+    session: (args, exchange) => answer("session", args, exchange),
+    restarted: () => officeOf(bench, options),
+    [Symbol.asyncDispose]: () => bench[Symbol.asyncDispose](),
+  };
+}
+
+/** What a result says, once it is sure that text and structured content say the same. */
+export function answerIn(result: ToolResult): Answer {
+  const value: unknown = JSON.parse(textIn(result));
+  if (result.structuredContent !== undefined && JSON.stringify(result.structuredContent) !== textIn(result)) {
+    throw new Error("text and structuredContent differ");
+  }
+  return value;
+}
+
+/** The text that a model gets. */
+export function textIn(result: ToolResult): string {
+  const [first] = result.content;
+  if (first?.type !== "text" || typeof first.text !== "string") throw new Error("no text comes first");
+  return first.text;
+}
+
+/** Tokens of the text that a model gets. */
+export function tokensOf(result: ToolResult): number {
+  return countTokens(textIn(result), { disallowedSpecial: new Set() });
+}

@@ -1,0 +1,271 @@
+import { describe, expect, it } from "vitest";
+import { parsePath, readPath, type Segment } from "../../src/pipeline/paths.js";
+import { parseReference, resolveReferences } from "../../src/pipeline/references.js";
+import { type StepRecord, StepScope } from "../../src/pipeline/scope.js";
+
+const CONTENTS: Record<string, string> = { aaaabbbb: "the content", ccccdddd: "another" };
+
+function step(value: unknown, more: Partial<StepRecord> = {}): StepRecord {
+  return { op: "search", value, blocks: [], ...more };
+}
+
+function scope(
+  steps: readonly StepRecord[],
+  options: { names?: Record<string, StepRecord>; item?: { value: unknown } } = {},
+): StepScope {
+  return new StepScope({
+    steps,
+    names: new Map(Object.entries(options.names ?? {})),
+    item: options.item,
+    readContent: async (id) => {
+      const content = CONTENTS[id];
+      if (content === undefined) throw new Error(`no content ${id}`);
+      return content;
+    },
+  });
+}
+
+const found = {
+  total: 3,
+  results: [
+    { hash: "aaaabbbb", path: "a.md", tags: ["x", "y"], "odd key": 1 },
+    { hash: "ccccdddd", path: "b.md", tags: ["z"] },
+    { path: "c.md", tags: [] },
+  ],
+  text: "a🙂b",
+};
+
+async function resolve(params: unknown, in_ = scope([step(found)])) {
+  return await resolveReferences(params, in_);
+}
+
+describe("a reference", () => {
+  it.each<[string, unknown]>([
+    ["$prev", found],
+    ["$prev.total", 3],
+    ["$prev.results[0]", found.results[0]],
+    ["$prev.results[0].hash", "aaaabbbb"],
+    ["$prev.results[-1].path", "c.md"],
+    ["$prev.results[1:].path", ["b.md", "c.md"]],
+    ["$prev.results[0:2]", found.results.slice(0, 2)],
+    ["$prev.results[-2:]", found.results.slice(-2)],
+    ["$prev.results[:-1]", found.results.slice(0, 2)],
+    ["$prev.results[1:3][0].path", "b.md"],
+    ["$prev.results[*].path", ["a.md", "b.md", "c.md"]],
+    ["$prev.results[*].tags[*]", ["x", "y", "z"]],
+    ["$prev.results[*]", found.results],
+    ['$prev.results[0]["odd key"]', 1],
+    ["$prev.results[0]['odd key']", 1],
+    ["$prev.results.1.path", "b.md"],
+    ["$prev.text[0:2]", "a"],
+    ["$prev.text[0:3]", "a🙂"],
+    ["$steps[0].total", 3],
+    ["$steps[-1].total", 3],
+    ["{{$prev.total}}", 3],
+    ["{{ $prev.total }}", 3],
+    ["found {{$prev.total}} in {{$prev.results[0].path}}", "found 3 in a.md"],
+    ["tags: {{$prev.results[0].tags}}", 'tags: ["x","y"]'],
+    ["$hash:aaaabbbb", "the content"],
+    ["$hash:$prev.results[1].hash", "another"],
+    ["say {{$hash:aaaabbbb}}!", "say the content!"],
+  ])("%s resolves", async (text, expected) => {
+    expect(await resolve(text)).toEqual({ value: expected, warnings: [] });
+  });
+
+  it.each([
+    "$previous",
+    "$name.x",
+    "$steps",
+    "$steps.x",
+    "$HOME/bin",
+    "$prev is nice",
+    "$5.00",
+    "$",
+    "costs $prev.total",
+    "{{name}}",
+    "{{$unknown.x}}",
+    "$hash:",
+    "$hash:$unknown.hash",
+    "a {{ b }} c",
+  ])("%s is text and stays as it is", async (text) => {
+    expect(await resolve(text)).toEqual({ value: text, warnings: [] });
+  });
+
+  it.each([
+    ["$$prev.total", "$prev.total"],
+    ["$$", "$"],
+    ["$$$", "$$"],
+    ["a {{$$prev.total}} b", "a {{$prev.total}} b"],
+  ])("%s writes a literal %s", async (text, expected) => {
+    expect(await resolve(text)).toEqual({ value: expected, warnings: [] });
+  });
+
+  it.each([
+    "$prev.nothing",
+    "$prev.results[7].hash",
+    "$prev.total.deeper",
+    "$prev.total[0]",
+    "$prev.total[*]",
+    "$prev.constructor",
+    "$prev.__proto__.x",
+    "$steps[4].total",
+    "$item",
+    "$item.hash",
+  ])("%s leads nowhere: null, and a warning that names it", async (text) => {
+    const { value, warnings } = await resolve(text);
+    expect(value).toBeNull();
+    expect(warnings).toEqual([expect.stringContaining(text)]);
+  });
+
+  it("counts what a map misses", async () => {
+    expect(await resolve("$prev.results[*].hash")).toEqual({
+      value: ["aaaabbbb", "ccccdddd", null],
+      warnings: ["$prev.results[*].hash is missing in 1 of 3 items; null was used."],
+    });
+  });
+
+  it("is found at any depth, and keys stay", async () => {
+    const params = { a: [{ b: ["$prev.total", { $prev: "$prev.results[0].path" }] }], n: 1, t: true, z: null };
+    expect((await resolve(params)).value).toEqual({ a: [{ b: [3, { $prev: "a.md" }] }], n: 1, t: true, z: null });
+  });
+
+  it("stands for an empty object before any step", async () => {
+    expect(await resolve("$prev", scope([]))).toEqual({ value: {}, warnings: [] });
+    expect((await resolve("$prev.x", scope([]))).warnings).toEqual(["$prev.x does not exist; null was used."]);
+  });
+
+  it("finds steps by name, and the item", async () => {
+    const named = scope([step(found)], { names: { issues: step({ items: [{ title: "T" }] }) }, item: { value: { n: 1 } } });
+    expect(await resolve("{{$issues.items[0].title}}!", named)).toEqual({ value: "T!", warnings: [] });
+    expect(await resolve(["$item.n", "$item"], named)).toEqual({ value: [1, { n: 1 }], warnings: [] });
+  });
+
+  it("null in a longer text is written as null, with a warning", async () => {
+    expect(await resolve("x {{$prev.gone}} y")).toEqual({
+      value: "x null y",
+      warnings: ["$prev.gone does not exist; null was used."],
+    });
+  });
+
+  it("a content that does not exist fails", async () => {
+    await expect(resolve("$hash:99999999")).rejects.toThrow("no content");
+  });
+});
+
+describe("a step of a server", () => {
+  it("has the id of its stored value as hash, stored once it is asked for", async () => {
+    let stored = 0;
+    const upstream = step({ n: 1 }, { store: async () => `id-${++stored}` });
+    expect((await resolve("$prev.n", scope([upstream]))).value).toBe(1);
+    expect(stored).toBe(0);
+    expect((await resolve("$prev.hash", scope([upstream]))).value).toBe("id-1");
+    expect((await resolve("$steps[0].hash", scope([upstream]))).value).toBe("id-2");
+  });
+
+  it("keeps a hash of its own, but for $hash:", async () => {
+    const upstream = step({ hash: "commit" }, { store: async () => "aaaabbbb" });
+    expect((await resolve("$prev.hash", scope([upstream]))).value).toBe("commit");
+    expect((await resolve("$hash:$prev.hash", scope([upstream]))).value).toBe("the content");
+  });
+
+  it("has its value in result too, and its blocks", async () => {
+    const blocks = [{ type: "image", data: "AA==" }];
+    const upstream = step({ n: 1 }, { blocks, entry: { op: "a.b", success: true, result: { n: 1 } } });
+    expect((await resolve(["$prev.result.n", "$prev.n", "$prev.success", "$prev.blocks[0].data"], scope([upstream]))).value).toEqual(
+      [1, 1, true, "AA=="],
+    );
+  });
+});
+
+describe("random paths", () => {
+  // A small generator with a seed: a failure can be looked at again.
+  function random(seed: number) {
+    let state = seed;
+    return (below: number) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+  }
+  const NAMES = ["a", "b_c", "c-d", "ümlaut", "x y", 'q"uote', "1", "hash"];
+
+  function randomValue(next: (below: number) => number, depth: number): unknown {
+    const kind = depth === 0 ? next(3) : next(5);
+    if (kind === 0) return next(100);
+    if (kind === 1) return `text ${next(100)}`;
+    if (kind === 2) return next(2) === 0;
+    if (kind === 3) return Array.from({ length: next(4) + 1 }, () => randomValue(next, depth - 1));
+    return Object.fromEntries(NAMES.slice(0, next(NAMES.length) + 1).map((name) => [name, randomValue(next, depth - 1)]));
+  }
+
+  /** A path into the value, with what it has to lead to. */
+  function randomPath(value: unknown, next: (below: number) => number): { text: string; expected: unknown } {
+    if (next(5) === 0) return { text: "", expected: value };
+    if (Array.isArray(value) && value.length > 0) {
+      const index = next(value.length);
+      const rest = randomPath(value[index], next);
+      return { text: `[${next(2) === 0 ? index : index - value.length}]${rest.text}`, expected: rest.expected };
+    }
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      const entries = Object.entries(value);
+      const [name, inner] = entries[next(entries.length)] as [string, unknown];
+      const rest = randomPath(inner, next);
+      const simple = /^[\p{L}\p{N}_-]+$/u.test(name) && next(2) === 0;
+      return { text: `${simple ? `.${name}` : `[${JSON.stringify(name)}]`}${rest.text}`, expected: rest.expected };
+    }
+    return { text: "", expected: value };
+  }
+
+  it("lead to what is there", async () => {
+    for (let seed = 1; seed <= 500; seed++) {
+      const next = random(seed);
+      const value = randomValue(next, 4);
+      const { text, expected } = randomPath(value, next);
+      const { value: resolved, warnings } = await resolve(`$prev${text}`, scope([step(value)]));
+      expect(resolved, `seed ${seed}: $prev${text}`).toEqual(expected);
+      expect(warnings, `seed ${seed}`).toEqual([]);
+    }
+  });
+
+  it("that lead nowhere are null with exactly one warning", async () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const next = random(seed);
+      const { text } = randomPath(randomValue(next, 3), next);
+      const { value, warnings } = await resolve(`$prev${text}.certainly_not_there`, scope([step({})]));
+      expect(value).toBeNull();
+      expect(warnings).toHaveLength(1);
+    }
+  });
+
+  it("map as a loop would", () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const next = random(seed);
+      const items = Array.from({ length: next(5) }, () => randomValue(next, 3));
+      const { text } = items.length === 0 ? { text: "" } : randomPath(items[0], next);
+      const rest = parsePath(text) as readonly Segment[];
+      const each = items.map((item) => readPath(item, rest));
+      expect(readPath(items, [{ kind: "map" }, ...rest])).toEqual({
+        value: each.map(({ value }) => value),
+        missing: each.reduce((sum, { missing }) => sum + missing, 0),
+      });
+    }
+  });
+
+  it("never make the parser throw or take long", () => {
+    const pieces = ["$", "prev", ".", "[", "]", "*", ":", "0", "-1", '"', "'", "\\", "a", "{{", "}}", " ", "$hash:", "🙂"];
+    for (let seed = 1; seed <= 3000; seed++) {
+      const next = random(seed);
+      const text = `$prev${Array.from({ length: next(14) }, () => pieces[next(pieces.length)]).join("")}`;
+      const started = performance.now();
+      parseReference(text, () => true);
+      expect(performance.now() - started).toBeLessThan(200);
+    }
+  });
+
+  it("long hostile text is read in little time", async () => {
+    for (const text of ["{{$".repeat(50_000), `{{$prev${"[".repeat(100_000)}`, `$prev${".a".repeat(50_000)}!`, `{{$${'"'.repeat(20_000)}`]) {
+      const started = performance.now();
+      await resolve(text);
+      expect(performance.now() - started, text.slice(0, 10)).toBeLessThan(1_000);
+    }
+  });
+});
