@@ -2,5 +2,16 @@
  * The MCP server. The two endpoints are entry points of their own (`@trunkline/server/stdio`, `@trunkline/server/http`),
  * so that a process loads only the one it serves.
  */
-export { createServer, type ServerInfo } from "./surface/create-server.js";
-export { callEcho, echoTool } from "./surface/echo.js";
+export type { Backends } from "./backends.js";
+export type { Caller, Era, Exchange } from "./exchange.js";
+export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal/journal.js";
+export { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
+export type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
+export {
+  createService,
+  type PolicyVerdict,
+  type Service,
+  type ServiceOptions,
+  type SurfaceKind,
+} from "./service.js";
+export type { ServedTool, ToolResult } from "./surface/served-tool.js";

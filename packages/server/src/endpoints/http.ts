@@ -1,178 +1,228 @@
-// Streamable HTTP. One path serves both eras: the stateless revision through the SDK's handler, and the sessions of the
-// older revisions through one transport each, because elicitation, cancellation and list_changed need them there.
-import { randomUUID } from "node:crypto";
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+// Streamable HTTP on one path, for both eras: modern requests stand for themselves, legacy clients have sessions.
 import {
-  hostHeaderValidation,
-  type NodeIncomingMessageLike,
-  NodeStreamableHTTPServerTransport,
-  originValidation,
-  toNodeHandler,
-  toWebRequest,
-} from "@modelcontextprotocol/node";
-import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "@modelcontextprotocol/server";
-import { type Logger, parseJson, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
-import { createServer, type ServerInfo } from "../surface/create-server.js";
+  createServer as createHttpServer,
+  type IncomingMessage as HttpRequest,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { isRecord, type Logger, parseJson, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
+import type { ProtocolLimits } from "../protocol/limits.js";
+import { claimsModern } from "../protocol/modern-envelope.js";
+import { Protocol } from "../protocol/protocol.js";
+import { isModernRevision } from "../protocol/revisions.js";
+import type { McpService } from "../protocol/service.js";
+import { atMost } from "./at-most.js";
+import { Heartbeat } from "./heartbeat.js";
+import { NOT_JSON, type Refusal, refusal, refuse, sendEmpty } from "./http-answers.js";
+import { checkPostHeaders, readBody } from "./http-body.js";
+import { HttpGuard } from "./http-guard.js";
+import { LegacySessions, type SessionLimits } from "./legacy-sessions.js";
+import { ModernPosts } from "./modern-posts.js";
 
 /** What the HTTP endpoint needs. */
 export interface HttpEndpointOptions {
-  info: ServerInfo;
-  logger: Logger;
-  host: string;
+  readonly service: McpService;
+  readonly logger: Logger;
+  /** An address of this machine. One that other machines can reach needs a token. */
+  readonly host: string;
   /** 0 takes any free port. */
-  port: number;
+  readonly port: number;
+  /** The bearer token that every request has to carry. */
+  readonly token?: string | undefined;
+  /** Names under which the endpoint may be addressed, and pages may call it from a browser, besides loopback. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** How long running calls may go on after `close`. Default 5 s. */
+  readonly graceMs?: number | undefined;
+  /** Default 4 MiB, as the SDK has it. */
+  readonly maxBodyBytes?: number | undefined;
+  /** How often streams get a sign of life, and idle sessions are looked for. Default 15 s. */
+  readonly keepAliveMs?: number | undefined;
+  readonly sessions?: Partial<SessionLimits> | undefined;
+  readonly limits?: Partial<ProtocolLimits> | undefined;
 }
 
 /** A listening endpoint. */
 export interface HttpEndpoint extends AsyncDisposable {
   /** The address of the endpoint, path included. */
   readonly url: string;
-  /** Stops listening and ends every session. Idempotent. */
+  /** Stops listening, lets running calls finish for their grace, and ends everything else in order. Idempotent. */
   close(): Promise<void>;
 }
 
 const PATH = "/mcp";
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** More sessions than this at a time are a client that never ends them: the one longest unused goes. */
-const MAX_SESSIONS = 1_000;
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+const ALLOWED_METHODS = { allow: "GET, POST, DELETE" };
+const DEFAULTS = { graceMs: 5_000, maxBodyBytes: 4 * 1024 * 1024, keepAliveMs: 15_000 };
+const SESSION_LIMITS: SessionLimits = {
+  max: 1_000,
+  idleMs: 30 * 60_000,
+  replay: { maxEvents: 500, maxBytes: 4 * 1024 * 1024 },
+};
+/** A client that sends its headers, or its body, drop by drop is not waited for longer than this. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+/** How long answers that are out may take to reach their clients once the endpoint is closed. */
+const FLUSH_MS = 1_000;
 
 /** Starts listening. Rejects with `USAGE` where the address must not or cannot be used. */
 export async function listenHttp(options: HttpEndpointOptions): Promise<HttpEndpoint> {
-  const { info, logger, host, port } = options;
-  if (!LOOPBACK.has(host)) {
+  const { host, port, token } = options;
+  const isLoopback = LOOPBACK.includes(bracketed(host));
+  if (!isLoopback && (token === undefined || token === "")) {
     throw new TrunklineError("USAGE", `Listening on ${host} would let other machines in.`, {
-      hint: "Only loopback addresses are served: leave --host out, or give 127.0.0.1, localhost or ::1.",
+      hint: "Set TRUNKLINE_TOKEN to a secret that clients send as their bearer token, or leave --host out.",
     });
   }
-  const sessions = new LegacySessions(info);
-  const modern = createMcpHandler(() => createServer(info), {
-    legacy: "reject",
-    onerror: (error) => logger.debug("request refused", { error }),
-    maxRequestBodySize: MAX_BODY_BYTES,
-  });
-  const serveModern = toNodeHandler(modern, {
-    onerror: (error) => logger.error("request failed", { error }),
-    maxRequestBodySize: MAX_BODY_BYTES,
-  });
-  const hostAllowed = hostHeaderValidation([...LOOPBACK]);
-  const originAllowed = originValidation([...LOOPBACK]);
+  const endpoint = new Endpoint(options, isLoopback);
+  await endpoint.listen(host.replace(/^\[|\]$/g, ""), port);
+  const close = () => endpoint.close();
+  const url = `http://${bracketed(host)}:${endpoint.port}${PATH}`;
+  return { url, close, [Symbol.asyncDispose]: close };
+}
 
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (!hostAllowed(request, response) || !originAllowed(request, response)) return;
-    if (new URL(request.url ?? "/", "http://localhost").pathname !== PATH) {
-      response.writeHead(404, { "content-type": "text/plain" }).end(`MCP is served at ${PATH}.\n`);
-      return;
-    }
-    if (request.method !== "POST") {
-      await sessions.handle(request, response, undefined);
-      return;
-    }
-    // The SDK's type is exact about optional properties, Node's is not; at run time they are the same.
-    const incoming = request as NodeIncomingMessageLike;
-    const web = await toWebRequest(incoming, undefined, { maxRequestBodySize: MAX_BODY_BYTES });
-    const body = parseJson(await web.clone().text());
-    if (body === undefined) {
-      refuse(response, 400, { code: -32700, message: "Parse error: the body is not JSON." });
-      return;
-    }
-    if (await isLegacyRequest(web, body)) await sessions.handle(request, response, body);
-    else await serveModern(incoming, response, body);
-  };
+class Endpoint {
+  readonly #logger: Logger;
+  readonly #protocol: Protocol;
+  readonly #heartbeat: Heartbeat;
+  readonly #guard: HttpGuard;
+  readonly #sessions: LegacySessions;
+  readonly #modern: ModernPosts;
+  readonly #server: Server;
+  readonly #maxBodyBytes: number;
+  readonly #graceMs: number;
+  #inFlight = 0;
+  #idle: (() => void)[] = [];
+  #closing: Promise<void> | undefined;
 
-  const server = createHttpServer((request, response) => {
-    handle(request, response).catch((error: unknown) => {
-      const status = (error as { status?: unknown }).status === 413 ? 413 : 500;
-      if (status === 500) logger.error("request failed", { error: toTrunklineError(error) });
-      if (response.headersSent) response.destroy();
-      else
-        response
-          .writeHead(status, { "content-type": "text/plain" })
-          .end(status === 413 ? "Body too large.\n" : "Internal error.\n");
+  constructor(options: HttpEndpointOptions, isLoopback: boolean) {
+    const { service, logger, token, allowedHosts = [] } = options;
+    this.#logger = logger;
+    this.#maxBodyBytes = options.maxBodyBytes ?? DEFAULTS.maxBodyBytes;
+    this.#graceMs = options.graceMs ?? DEFAULTS.graceMs;
+    this.#protocol = new Protocol({ service, logger, endpoint: "http", limits: options.limits });
+    this.#heartbeat = new Heartbeat(options.keepAliveMs ?? DEFAULTS.keepAliveMs);
+    const names = [...LOOPBACK, ...allowedHosts.map(bracketed)];
+    // Beyond loopback nobody knows all names of this machine; the token keeps out whoever uses a wrong one.
+    const hosts = isLoopback || allowedHosts.length > 0 ? [...names, bracketed(options.host)] : undefined;
+    this.#guard = new HttpGuard({ hosts, origins: names, token: token === "" ? undefined : token });
+    const limits = { ...SESSION_LIMITS, ...options.sessions };
+    this.#sessions = new LegacySessions(this.#protocol, { heartbeat: this.#heartbeat, limits });
+    this.#modern = new ModernPosts(this.#protocol, { heartbeat: this.#heartbeat });
+    this.#server = createHttpServer(
+      { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 65_000 },
+      (request, response) => this.#receive(request, response),
+    );
+  }
+
+  get port(): number {
+    // A TCP server always has an AddressInfo; a string is for pipes.
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async listen(host: string, port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", (error) => reject(listenError(error, host, port)));
+      this.#server.listen(port, host, resolve);
     });
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(listenError(error, host, port)));
-    server.listen(port, host.replace(/^\[|\]$/g, ""), resolve);
-  });
-
-  let closing: Promise<void> | undefined;
-  const close = () => {
-    closing ??= (async () => {
-      const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-      await Promise.allSettled([sessions.close(), modern.close()]);
-      server.closeAllConnections();
-      await stopped;
-    })();
-    return closing;
-  };
-  // A TCP server always has an AddressInfo; a string is for pipes.
-  const { port: actualPort } = server.address() as AddressInfo;
-  const shownHost = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
-  return { url: `http://${shownHost}:${actualPort}${PATH}`, close, [Symbol.asyncDispose]: close };
-}
-
-/** The sessions of clients that speak 2025-11-25 or older. */
-class LegacySessions {
-  readonly #transports = new Map<string, NodeStreamableHTTPServerTransport>();
-  readonly #info: ServerInfo;
-
-  constructor(info: ServerInfo) {
-    this.#info = info;
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
-    const id = request.headers["mcp-session-id"];
-    const transport = typeof id === "string" ? this.#use(id) : isInitialize(body) ? await this.#open() : undefined;
-    if (transport !== undefined) {
-      await transport.handleRequest(request, response, body);
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.#modern.finishStreams();
+    await atMost(this.#graceMs, this.#drained());
+    this.#modern.abort();
+    await this.#sessions.close();
+    await this.#protocol.close();
+    this.#heartbeat.stop();
+    this.#server.closeIdleConnections();
+    await atMost(FLUSH_MS, stopped);
+    this.#server.closeAllConnections();
+    await stopped;
+  }
+
+  async #drained(): Promise<void> {
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #receive(request: HttpRequest, response: ServerResponse): void {
+    if (this.#closing !== undefined) {
+      refuse(response, refusal(503, "The server is stopping.", { connection: "close", "retry-after": "1" }));
       return;
     }
-    if (typeof id === "string")
-      refuse(response, 404, { code: -32001, message: "Session not found: initialize again." });
-    else refuse(response, 400, { code: -32000, message: "Initialize first: there is no Mcp-Session-Id." });
+    this.#inFlight += 1;
+    this.#handle(request, response)
+      .catch((error: unknown) => {
+        // A client that went while it was being read is no failure of ours.
+        if (!request.complete && request.destroyed) return;
+        this.#logger.error("request failed", { error: toTrunklineError(error) });
+        refuse(response, refusal(500, "Internal error."));
+      })
+      .finally(() => {
+        this.#inFlight -= 1;
+        if (this.#inFlight === 0) for (const idle of this.#idle.splice(0)) idle();
+      });
   }
 
-  async close(): Promise<void> {
-    await Promise.allSettled([...this.#transports.values()].map((transport) => transport.close()));
-    this.#transports.clear();
+  async #handle(request: HttpRequest, response: ServerResponse): Promise<void> {
+    const checked = this.#guard.check(request);
+    const unwanted = checked instanceof Promise ? await checked : checked;
+    if (unwanted !== undefined) return this.#turnAway(request, response, unwanted);
+    const { url = "/" } = request;
+    if (url !== PATH && new URL(url, "http://localhost").pathname !== PATH) {
+      return this.#turnAway(request, response, refusal(404, `There is nothing here: MCP is served at ${PATH}.`));
+    }
+    switch (request.method) {
+      case "POST":
+        return await this.#post(request, response);
+      case "GET":
+        return this.#sessions.get(request, response);
+      case "DELETE":
+        return await this.#sessions.delete(request, response);
+      case "HEAD":
+      case "OPTIONS":
+        return sendEmpty(response, 405, ALLOWED_METHODS);
+      default:
+        return this.#turnAway(request, response, refusal(405, "Method not allowed.", ALLOWED_METHODS));
+    }
   }
 
-  /** The session, now the most recently used one. */
-  #use(id: string): NodeStreamableHTTPServerTransport | undefined {
-    const transport = this.#transports.get(id);
-    if (transport === undefined) return undefined;
-    this.#transports.delete(id);
-    this.#transports.set(id, transport);
-    return transport;
+  async #post(request: HttpRequest, response: ServerResponse): Promise<void> {
+    const unfit = checkPostHeaders(request);
+    if (unfit !== undefined) return this.#turnAway(request, response, unfit);
+    const text = await readBody(request, this.#maxBodyBytes);
+    if (text === undefined) {
+      return this.#turnAway(request, response, refusal(413, `The body is larger than ${this.#maxBodyBytes} bytes.`));
+    }
+    const value = parseJson(text);
+    if (value === undefined) return refuse(response, NOT_JSON);
+    if (isLegacy(request, value)) await this.#sessions.post(request, response, value);
+    else await this.#modern.post(request, response, value);
   }
 
-  async #open(): Promise<NodeStreamableHTTPServerTransport> {
-    const transport = new NodeStreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (id) => {
-        this.#transports.set(id, transport);
-        const [oldest] = this.#transports;
-        if (this.#transports.size > MAX_SESSIONS && oldest !== undefined) void oldest[1].close();
-      },
-    });
-    transport.onclose = () => {
-      if (transport.sessionId !== undefined) this.#transports.delete(transport.sessionId);
-    };
-    await createServer(this.#info).connect(transport);
-    return transport;
+  /** What nobody reads to its end cannot be followed by another request on the same connection. */
+  #turnAway(request: HttpRequest, response: ServerResponse, why: Refusal): void {
+    const headers = request.complete ? why.headers : { ...why.headers, connection: "close" };
+    refuse(response, { ...why, headers });
+    if (!request.complete) request.resume();
   }
 }
 
-function isInitialize(body: unknown): boolean {
-  return Array.isArray(body) ? body.some(isInitializeRequest) : isInitializeRequest(body);
+/** Which era a body is of. Where it says nothing of itself, the header decides. */
+function isLegacy({ headers }: HttpRequest, value: unknown): boolean {
+  if (Array.isArray(value)) return !value.some((one) => isRecord(one) && claimsModern(one.params));
+  if (isRecord(value) && claimsModern(value.params)) return false;
+  const version = headers["mcp-protocol-version"];
+  return typeof version !== "string" || !isModernRevision(version.trim());
 }
 
-/** Answers a request that reached no server with a JSON-RPC error. */
-function refuse(response: ServerResponse, status: number, error: { code: number; message: string }): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+function bracketed(host: string): string {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
 }
 
 function listenError(error: Error, host: string, port: number): TrunklineError {

@@ -1,33 +1,94 @@
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Logger } from "@trunkline/core";
-import { createServer, type ServerInfo } from "../surface/create-server.js";
+// stdio: one client, for as long as its streams are open. Nothing but the protocol goes to stdout.
+import type { Readable, Writable } from "node:stream";
+import { type Logger, systemCodeOf } from "@trunkline/core";
+import type { ProtocolLimits } from "../protocol/limits.js";
+import { Protocol } from "../protocol/protocol.js";
+import { MODERN_REVISION } from "../protocol/revisions.js";
+import type { McpService } from "../protocol/service.js";
+import { atMost } from "./at-most.js";
+import { LineReader } from "./line-reader.js";
+import { LineWriter } from "./line-writer.js";
+import { StdioConversation } from "./stdio-conversation.js";
 
 /** What the stdio endpoint needs. */
 export interface StdioEndpointOptions {
-  info: ServerInfo;
-  logger: Logger;
-  /** Aborting it ends the connection. */
-  signal?: AbortSignal;
+  readonly service: McpService;
+  readonly logger: Logger;
+  /** Its abort ends the connection, after running calls have had their grace. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long running calls may go on when the client closes its end or the signal is aborted. Default 5 s. */
+  readonly graceMs?: number | undefined;
+  readonly limits?: Partial<ProtocolLimits> | undefined;
+  /** The longest message that is read. Default 10 MiB, as the SDK has it. */
+  readonly maxLineBytes?: number | undefined;
+  /** Default: stdin of this process. */
+  readonly input?: Readable | undefined;
+  /** Default: stdout of this process. */
+  readonly output?: Writable | undefined;
 }
 
-/** Serves both protocol eras on this process's stdin and stdout. Resolves when the client has gone. */
+const DEFAULT_GRACE_MS = 5_000;
+const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024;
+const WRITER_LIMITS = { droppableBytes: 4 * 1024 * 1024, maxBytes: 256 * 1024 * 1024 };
+
+/** Serves both eras on this process's stdin and stdout. Resolves when the client has gone, or after the signal's abort. */
 export async function serveOnStdio(options: StdioEndpointOptions): Promise<void> {
-  const { info, logger, signal } = options;
-  const transport = new StdioServerTransport();
-  await new Promise<void>((resolve) => {
-    const handle = serveStdio(() => createServer(info), {
-      transport: closeObserved(transport, resolve),
-      onerror: (error) => logger.warn("protocol error", { error }),
-    });
-    const stop = () => void handle.close().finally(resolve);
-    if (signal?.aborted) stop();
-    else signal?.addEventListener("abort", stop, { once: true });
-  });
-}
+  const { service, logger, signal, input = process.stdin, output = process.stdout } = options;
+  const { graceMs = DEFAULT_GRACE_MS, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = options;
+  const protocol = new Protocol({ service, logger, endpoint: "stdio", limits: options.limits });
 
-/** The SDK owns `onclose` of a transport it is given, so the end of the input is seen at `close` and at stdin itself. */
-function closeObserved(transport: StdioServerTransport, onClosed: () => void): StdioServerTransport {
-  process.stdin.once("end", onClosed);
-  process.stdin.once("close", onClosed);
-  return transport;
+  let isGone = false;
+  let stop: () => void = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  const writer = new LineWriter(output, {
+    limits: WRITER_LIMITS,
+    onGone: (error) => {
+      isGone = true;
+      if (systemCodeOf(error) !== "EPIPE") logger.warn("the client cannot be written to", { error });
+      stop();
+    },
+  });
+  const conversation = new StdioConversation(protocol, writer);
+  const reader = new LineReader(
+    { onLine: (line) => conversation.line(line), onTooLong: () => conversation.tooLong(maxLineBytes) },
+    { maxBytes: maxLineBytes },
+  );
+  const onData = (chunk: Buffer | string) => {
+    reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+    // Nothing new is taken on for a client that does not read its answers.
+    if (!writer.isBehind || input.isPaused()) return;
+    input.pause();
+    writer.onCaughtUp(() => input.resume());
+  };
+  const onEnd = () => {
+    reader.end();
+    stop();
+  };
+  const onError = (error: Error) => {
+    logger.warn("the client cannot be read", { error });
+    stop();
+  };
+  input.on("data", onData).on("end", onEnd).on("close", stop).on("error", onError);
+  if (signal?.aborted || input.readableEnded || input.destroyed) stop();
+  else signal?.addEventListener("abort", stop, { once: true });
+
+  await stopped;
+  signal?.removeEventListener("abort", stop);
+  input.off("data", onData).off("end", onEnd).off("close", stop);
+  input.pause();
+  if (!isGone) {
+    if (input.readableEnded) conversation.stopAsking();
+    await conversation.finishStreams();
+    await atMost(graceMs, conversation.drained());
+  }
+  await conversation.close();
+  if (conversation.modernClient !== undefined) {
+    const { id, endpoint, lasting } = conversation.modernClient;
+    const gone = { id, endpoint, lasting, name: "unknown", era: "modern", revision: MODERN_REVISION } as const;
+    await service.release({ ...gone, capabilities: {} });
+  }
+  await protocol.close();
+  await atMost(1_000, writer.flushed());
 }

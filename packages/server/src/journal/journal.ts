@@ -28,4 +28,6 @@ export type TokenUse = "surface" | "schemas" | "results";
 /** Counts what clients were sent. Never throws and never makes the caller wait. */
 export interface TokenAccount {
   add(use: TokenUse, text: string): void;
+  /** What has been spent so far: for `status {tokens: true}`. */
+  report?(): Promise<Readonly<Record<string, unknown>>>;
 }

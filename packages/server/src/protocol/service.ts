@@ -1,5 +1,6 @@
 // What the endpoints serve. The protocol itself (handshake, discovery, ping, cancellation, tasks, streams of
 // notifications) is theirs; tools, prompts, resources and completions are the service's.
+import type { Root } from "@trunkline/client";
 import type { Caller, Exchange } from "../exchange.js";
 
 /** How the server introduces itself. */
@@ -13,6 +14,12 @@ export type ServiceEvent =
   | { readonly kind: "tools_list_changed" }
   | { readonly kind: "prompts_list_changed" }
   | { readonly kind: "resources_list_changed" };
+
+/**
+ * How a tool stands to being called as a task, in the protocol's words (`execution.taskSupport`). `required` also means that a
+ * client without tasks is refused: a service that can answer such a call anyway says `optional`.
+ */
+export type TaskSupport = "required" | "optional" | "forbidden";
 
 /** A server without its wire. */
 export interface McpService {
@@ -31,12 +38,22 @@ export interface McpService {
     params: Readonly<Record<string, unknown>>,
     exchange: Exchange,
   ): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * Whether a call of this tool may be made a task. Absent or undefined: nobody said; the call is then made a task where a
+   * client asks for that, or, for a client of the modern era that knows tasks, where it takes very long.
+   */
+  taskSupport?(tool: string): TaskSupport | undefined;
   /** Tells of changes until the function it returns is called. */
   onEvent(listener: (event: ServiceEvent) => void): () => void;
   /** Tells whenever a resource has changed, until the function that it resolves with is called. */
   subscribe(uri: string, listener: () => void, options: { signal?: AbortSignal }): Promise<() => Promise<void>>;
   /** The client asks for log messages from this level on. Legacy only; a modern client says so with each call. */
   setLogLevel(caller: Caller, level: string): Promise<void>;
-  /** The client has gone: what it had to itself is given up. Never rejects. */
+  /** The client tells its roots, at the beginning or because they have changed. Legacy over stdio only. Never rejects. */
+  rootsChanged?(caller: Caller, roots: readonly Root[]): Promise<void>;
+  /**
+   * The client has gone: what it had to itself is given up. Never rejects. Called for callers that are `lasting`; the others
+   * have nothing to themselves.
+   */
   release(caller: Caller): Promise<void>;
 }

@@ -1,0 +1,66 @@
+// Who may talk to the endpoint at all. A page in a browser can reach loopback, by a name of its own (DNS rebinding) or
+// across origins: Host and Origin give it away. Beyond loopback a token is what counts.
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { type Refusal, refusal } from "./http-answers.js";
+
+/** What is let in. */
+export interface GuardOptions {
+  /** Names without ports, IPv6 in brackets. Undefined: any, where the token protects the endpoint. */
+  readonly hosts: readonly string[] | undefined;
+  /** Names of the pages that may call from a browser. */
+  readonly origins: readonly string[];
+  readonly token: string | undefined;
+}
+
+/** How many spellings of Host are remembered. */
+const MAX_KNOWN = 64;
+
+/** Checks requests. */
+export class HttpGuard {
+  readonly #options: GuardOptions;
+  readonly #tokenDigest: Buffer | undefined;
+  /** Headers that have been found good: the check itself parses an address. */
+  readonly #known = new Set<string>();
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.#tokenDigest = options.token === undefined ? undefined : digest(options.token);
+  }
+
+  /** Why a request is turned away; undefined where it is let in, at once where nothing about it is new. */
+  check({ headers }: IncomingMessage): Refusal | undefined | Promise<Refusal | undefined> {
+    const { host = "", origin } = headers;
+    const isKnown = origin === undefined && (this.#options.hosts === undefined || this.#known.has(host));
+    return isKnown ? this.#checkToken(headers.authorization) : this.#checkNames(host, origin, headers.authorization);
+  }
+
+  async #checkNames(
+    host: string,
+    origin: string | undefined,
+    authorization: string | undefined,
+  ): Promise<Refusal | undefined> {
+    // Loaded when first needed: it brings the protocol's schemas along.
+    const { validateHostHeader, validateOriginHeader } = await import("@modelcontextprotocol/server");
+    const { hosts, origins } = this.#options;
+    const named = hosts === undefined ? undefined : validateHostHeader(host, [...hosts]);
+    if (named?.ok === false) return refusal(403, `${named.message}: the endpoint does not answer to this name.`);
+    const page = validateOriginHeader(origin, [...origins]);
+    if (!page.ok) return refusal(403, `${page.message}: pages of this origin are not let in.`);
+    if (this.#known.size < MAX_KNOWN) this.#known.add(host);
+    return this.#checkToken(authorization);
+  }
+
+  #checkToken(authorization: string | undefined): Refusal | undefined {
+    if (this.#tokenDigest === undefined) return undefined;
+    const given = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+    if (given !== undefined && timingSafeEqual(digest(given), this.#tokenDigest)) return undefined;
+    const challenge = given === undefined ? "Bearer" : 'Bearer error="invalid_token"';
+    return refusal(401, "The endpoint needs its bearer token.", { "www-authenticate": challenge });
+  }
+}
+
+/** Digests have one length, which comparing in constant time needs. */
+function digest(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

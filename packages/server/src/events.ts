@@ -1,0 +1,52 @@
+// What the service tells clients without having been asked. Several changes within a moment are told once.
+import { type Logger, messageOf } from "@trunkline/core";
+import type { ServiceEvent } from "./protocol/service.js";
+
+const QUIET_MS = 50;
+
+/** The listeners of a service. */
+export class ServiceEvents implements Disposable {
+  readonly #logger: Logger;
+  readonly #listeners = new Set<(event: ServiceEvent) => void>();
+  readonly #waiting = new Set<ServiceEvent["kind"]>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Tells of changes until the function it returns is called. */
+  listen(listener: (event: ServiceEvent) => void): () => void {
+    const own = (event: ServiceEvent) => listener(event);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** Something has changed; it is told in a moment. */
+  note(kind: ServiceEvent["kind"]): void {
+    this.#waiting.add(kind);
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => this.#tell(), QUIET_MS);
+    this.#timer.unref();
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#listeners.clear();
+  }
+
+  #tell(): void {
+    this.#timer = undefined;
+    const kinds = [...this.#waiting];
+    this.#waiting.clear();
+    for (const kind of kinds) {
+      for (const listener of this.#listeners) {
+        try {
+          listener({ kind });
+        } catch (error) {
+          this.#logger.error("a listener of the service failed", { error: messageOf(error) });
+        }
+      }
+    }
+  }
+}

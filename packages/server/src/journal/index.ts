@@ -1,0 +1,17 @@
+/**
+ * The journal and the token account on disk: `@trunkline/server/journal`. An entry of its own, so that a program that only
+ * reads them loads no protocol code.
+ */
+export { FileJournal, type FileJournalOptions } from "./file-journal.js";
+export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal.js";
+export { followJournal, JournalPosition, type ReadJournalOptions, readJournal } from "./read-journal.js";
+export { journalFolder } from "./segments.js";
+export {
+  FileTokenAccount,
+  type FileTokenAccountOptions,
+  type ListedTool,
+  type TokenReport,
+  tokenReport,
+} from "./token-account.js";
+export { countTokens } from "./token-counter.js";
+export type { TokenTotals } from "./token-totals.js";

@@ -1,0 +1,197 @@
+// What clients were sent, in tokens. Texts are counted on another thread and forgotten; sums are kept in the store's
+// folder, so that `trunkline stats` can tell from another process.
+import { type Clock, systemClock } from "@trunkline/core";
+import type { TokenAccount, TokenUse } from "./journal.js";
+import { estimateTokens, TokenCounter } from "./token-counter.js";
+import { appendTotals, compactTotals, dayOf, NO_TOKENS, plus, readTotals, type TokenTotals } from "./token-totals.js";
+
+/** A tool as a client would list it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: unknown;
+}
+
+/** How an account is kept. */
+export interface FileTokenAccountOptions {
+  /** The folder of the journal. */
+  readonly folder: string;
+  /** Every upstream tool that is known: what a client without Trunkline would list. */
+  readonly directTools?: (() => Promise<readonly ListedTool[]>) | undefined;
+  /** Told once when sums cannot be kept. */
+  readonly onProblem?: ((error: unknown) => void) | undefined;
+  /** How often sums are written. Default 10 s. */
+  readonly intervalMs?: number | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** What `status {tokens: true}` and `trunkline stats` show. */
+export interface TokenReport {
+  readonly encoding: "o200k_base";
+  readonly today: TokenTotals & { readonly total: number };
+  readonly all: TokenTotals & { readonly total: number };
+  /** The first day that was counted. */
+  readonly since: string | null;
+  /** What the tool lists of the upstream servers would have cost, each time that one was sent. */
+  readonly direct: {
+    readonly tools: number;
+    /** One list of all tools. */
+    readonly per_list: number;
+    readonly today: number;
+    readonly all: number;
+  };
+}
+
+const DEFAULT_INTERVAL_MS = 10_000;
+/** Texts that wait to be counted; what goes beyond is estimated. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** The tool list is nearly always the same text. */
+const MAX_KNOWN_TEXTS = 64;
+/** At the end, counting may take this long; the rest is estimated. */
+const LAST_COUNT_MS = 2_000;
+
+/** An account in a folder, which several processes may keep at the same time. */
+export class FileTokenAccount implements TokenAccount, AsyncDisposable {
+  readonly #options: FileTokenAccountOptions;
+  readonly #clock: Clock;
+  readonly #counter = new TokenCounter();
+  /** Counts of tool lists and schemas, which come again and again. */
+  readonly #known = new Map<string, number>();
+  readonly #counting = new Set<Promise<void>>();
+  #waitingBytes = 0;
+  #unwritten = NO_TOKENS;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #isFailing = false;
+  #isCompacted = false;
+  #closed = false;
+
+  constructor(options: FileTokenAccountOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  add(use: TokenUse, text: string): void {
+    if (this.#closed) return;
+    const isTooMuch = this.#waitingBytes + text.length > MAX_WAITING_BYTES;
+    const known = this.#known.get(text) ?? (isTooMuch ? estimateTokens(text) : undefined);
+    if (known !== undefined) {
+      this.#spend(use, known);
+      return;
+    }
+    this.#waitingBytes += text.length;
+    const counted = this.#counter.count([text]).then(([tokens = 0]) => {
+      this.#waitingBytes -= text.length;
+      this.#counting.delete(counted);
+      if (use !== "results") this.#remember(text, tokens);
+      this.#spend(use, tokens);
+    });
+    this.#counting.add(counted);
+  }
+
+  /** What has been spent so far, by every process that keeps this account. */
+  async report(): Promise<TokenReport & Record<string, unknown>> {
+    await Promise.all(this.#counting);
+    await this.flush();
+    const { folder, directTools } = this.#options;
+    return { ...(await tokenReport({ folder, directTools, clock: this.#clock, counter: this.#counter })) };
+  }
+
+  /** Writes what has been counted. Never rejects. */
+  async flush(): Promise<void> {
+    this.#write();
+    await this.#writing;
+  }
+
+  /** Counts what is left, for a moment, and writes it. Idempotent; never rejects. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, LAST_COUNT_MS);
+    });
+    await Promise.race([Promise.all(this.#counting), patience]);
+    clearTimeout(timer);
+    await this.#counter.close();
+    await Promise.all(this.#counting);
+    await this.flush();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #remember(text: string, tokens: number): void {
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= MAX_KNOWN_TEXTS && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(text, tokens);
+  }
+
+  #spend(use: TokenUse, tokens: number): void {
+    const lists = use === "surface" ? 1 : 0;
+    this.#unwritten = plus(this.#unwritten, { ...NO_TOKENS, [use]: tokens, lists, answers: 1 });
+    if (this.#timer !== undefined || this.#closed) return;
+    this.#timer = setTimeout(() => this.#write(), this.#options.intervalMs ?? DEFAULT_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const spent = this.#unwritten;
+    if (spent.answers === 0) return;
+    this.#unwritten = NO_TOKENS;
+    const { folder, onProblem } = this.#options;
+    this.#writing = this.#writing.then(async () => {
+      try {
+        await appendTotals(folder, dayOf(this.#clock.now()), spent).catch((error: unknown) => {
+          this.#unwritten = plus(this.#unwritten, spent);
+          throw error;
+        });
+        this.#isFailing = false;
+        // Once is enough: days end seldom.
+        if (!this.#isCompacted) await compactTotals(folder, this.#clock.now());
+        this.#isCompacted = true;
+      } catch (error) {
+        if (!this.#isFailing) onProblem?.(error);
+        this.#isFailing = true;
+      }
+    });
+  }
+}
+
+/** What the account in a folder says, beside what the tools themselves would have cost. */
+export async function tokenReport(options: {
+  readonly folder: string;
+  readonly directTools?: (() => Promise<readonly ListedTool[]>) | undefined;
+  readonly clock?: Clock | undefined;
+  readonly counter?: TokenCounter | undefined;
+}): Promise<TokenReport> {
+  const { folder, directTools, clock = systemClock } = options;
+  const days = await readTotals(folder);
+  const today = days.find(({ day }) => day === dayOf(clock.now()))?.spent ?? NO_TOKENS;
+  const all = days.reduce((sum, { spent }) => plus(sum, spent), NO_TOKENS);
+  const tools = (await directTools?.()) ?? [];
+  const perList = await directCost(tools, options.counter);
+  return {
+    encoding: "o200k_base",
+    today: { ...today, total: totalOf(today) },
+    all: { ...all, total: totalOf(all) },
+    since: days[0]?.day ?? null,
+    direct: { tools: tools.length, per_list: perList, today: perList * today.lists, all: perList * all.lists },
+  };
+}
+
+async function directCost(tools: readonly ListedTool[], given: TokenCounter | undefined): Promise<number> {
+  const texts = tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }));
+  const counter = given ?? new TokenCounter();
+  try {
+    return (await counter.count(texts)).reduce((sum, tokens) => sum + tokens, 0);
+  } finally {
+    if (given === undefined) await counter.close();
+  }
+}
+
+function totalOf({ surface, schemas, results }: TokenTotals): number {
+  return surface + schemas + results;
+}

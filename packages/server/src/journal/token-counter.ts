@@ -1,0 +1,99 @@
+// Counts tokens (o200k_base) without making anybody wait: on a thread that is started at the first need and ended when
+// there has been nothing to count for a while, since the tables take some 60 MB.
+import { Worker } from "node:worker_threads";
+import type { CountAnswer, CountRequest } from "./token-worker.js";
+
+// Tests run the sources; a thread cannot, so it runs what the build made of them.
+const WORKER_FILE = new URL(
+  import.meta.url.endsWith(".ts") ? "../../dist/journal/token-worker.js" : "./token-worker.js",
+  import.meta.url,
+);
+
+const DEFAULT_IDLE_MS = 30_000;
+
+/** A counter of tokens. */
+export class TokenCounter implements AsyncDisposable {
+  readonly #idleMs: number;
+  readonly #waiting = new Map<number, { resolve: (counts: readonly number[]) => void; texts: readonly string[] }>();
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #lastId = 0;
+  #closed = false;
+
+  constructor(options: { idleMs?: number } = {}) {
+    this.#idleMs = options.idleMs ?? DEFAULT_IDLE_MS;
+  }
+
+  /** The tokens of each text. Where the thread fails, or the counter is closed, it answers with an estimate. */
+  async count(texts: readonly string[]): Promise<readonly number[]> {
+    if (texts.length === 0) return [];
+    if (this.#closed) return texts.map(estimateTokens);
+    clearTimeout(this.#idle);
+    this.#worker ??= this.#start();
+    const worker = this.#worker;
+    const id = ++this.#lastId;
+    return await new Promise((resolve) => {
+      this.#waiting.set(id, { resolve, texts });
+      worker.ref();
+      worker.postMessage({ id, texts } satisfies CountRequest);
+    });
+  }
+
+  /** Ends the thread. What is still being counted is estimated. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(WORKER_FILE, { name: "trunkline tokens", execArgv: [] });
+    worker.on("message", ({ id, counts }: CountAnswer) => this.#answer(id, counts));
+    const onEnd = () => {
+      if (this.#worker !== worker) return;
+      this.#worker = undefined;
+      this.#estimateWaiting();
+    };
+    worker.on("error", onEnd);
+    worker.on("exit", onEnd);
+    worker.unref();
+    return worker;
+  }
+
+  #answer(id: number, counts: readonly number[]): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.resolve(counts);
+    if (this.#waiting.size > 0) return;
+    this.#worker?.unref();
+    this.#idle = setTimeout(() => void this.#stop(), this.#idleMs);
+    this.#idle.unref();
+  }
+
+  async #stop(): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#estimateWaiting();
+    await worker?.terminate();
+  }
+
+  #estimateWaiting(): void {
+    for (const { resolve, texts } of this.#waiting.values()) resolve(texts.map(estimateTokens));
+    this.#waiting.clear();
+  }
+}
+
+/** Four bytes make a token, roughly, in English and in code. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
+}
+
+/** The tokens of each text, counted on a thread that is ended afterwards. */
+export async function countTokens(texts: readonly string[]): Promise<readonly number[]> {
+  await using counter = new TokenCounter();
+  return await counter.count(texts);
+}

@@ -1,0 +1,112 @@
+// What was spent, on disk: one file for each day, `tokens-2026-11-15.jsonl`, to which processes append what they spent
+// since the last time. A day that is over is replaced by its sum; whoever does that writes the same, so no lock is needed.
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isRecord, parseJson, systemCodeOf } from "@trunkline/core";
+
+/** Tokens by what they were spent on, and how often the tool list was sent. */
+export interface TokenTotals {
+  readonly surface: number;
+  readonly schemas: number;
+  readonly results: number;
+  /** How many tool lists were sent. */
+  readonly lists: number;
+  /** How many answers were counted. */
+  readonly answers: number;
+}
+
+const FIELDS = ["surface", "schemas", "results", "lists", "answers"] as const satisfies readonly (keyof TokenTotals)[];
+
+/** Nothing spent. */
+export const NO_TOKENS: TokenTotals = { surface: 0, schemas: 0, results: 0, lists: 0, answers: 0 };
+
+/** Both together. */
+export function plus(a: TokenTotals, b: TokenTotals): TokenTotals {
+  // Every field of the type is in the list.
+  return Object.fromEntries(FIELDS.map((field) => [field, a[field] + b[field]])) as unknown as TokenTotals;
+}
+
+/** The day of a time, in the zone of the person. */
+export function dayOf(timeMs: number): string {
+  const time = new Date(timeMs);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+}
+
+/** Adds to what was spent on a day. */
+export async function appendTotals(folder: string, day: string, spent: TokenTotals): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const file = await open(join(folder, `tokens-${day}.jsonl`), "a", 0o600);
+  try {
+    await file.write(`${JSON.stringify(spent)}\n`);
+  } finally {
+    await file.close();
+  }
+}
+
+/** What was spent, by day, the first day first. None where nothing has been kept yet. */
+export async function readTotals(folder: string): Promise<readonly { day: string; spent: TokenTotals }[]> {
+  const days: { day: string; spent: TokenTotals }[] = [];
+  for (const { day, path } of await dayFiles(folder)) {
+    const { spent } = sumOf(await readOrEmpty(path));
+    days.push({ day, spent });
+  }
+  return days;
+}
+
+/** Replaces the files of days that are over by one line each. `today` and the day before are left alone. */
+export async function compactTotals(folder: string, nowMs: number): Promise<void> {
+  const since = dayOf(nowMs - 24 * 60 * 60 * 1000);
+  for (const { day, path } of await dayFiles(folder)) {
+    if (day >= since) continue;
+    const { lines, spent } = sumOf(await readOrEmpty(path));
+    if (lines <= 1) continue;
+    const temporary = `${path}.${randomBytes(4).toString("hex")}.tmp`;
+    try {
+      await writeFile(temporary, `${JSON.stringify(spent)}\n`, { mode: 0o600 });
+      await rename(temporary, path);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+}
+
+async function dayFiles(folder: string): Promise<{ day: string; path: string }[]> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if (systemCodeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+  return names.sort().flatMap((name) => {
+    const [, day] = /^tokens-(\d{4}-\d{2}-\d{2})\.jsonl$/.exec(name) ?? [];
+    return day === undefined ? [] : [{ day, path: join(folder, name) }];
+  });
+}
+
+async function readOrEmpty(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (systemCodeOf(error) === "ENOENT") return "";
+    throw error;
+  }
+}
+
+function sumOf(text: string): { lines: number; spent: TokenTotals } {
+  let spent = NO_TOKENS;
+  let lines = 0;
+  for (const line of text.split("\n")) {
+    const value = line === "" ? undefined : parseJson(line);
+    if (line !== "") lines++;
+    if (!isRecord(value)) continue;
+    const number = (field: string) => {
+      const amount = value[field];
+      return typeof amount === "number" && amount >= 0 ? amount : 0;
+    };
+    spent = plus(spent, Object.fromEntries(FIELDS.map((field) => [field, number(field)])) as unknown as TokenTotals);
+  }
+  return { lines, spent };
+}

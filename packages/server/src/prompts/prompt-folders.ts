@@ -1,0 +1,175 @@
+// The folders with `PROMPT-*.md` files. They are read whenever somebody asks, so that nobody depends on a file system that
+// tells of changes; watching is only for telling clients.
+import { type FSWatcher, type Stats, statSync, watch } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type Logger, messageOf, systemCodeOf } from "@trunkline/core";
+import type { OwnPrompt } from "./prompt.js";
+import { promptNameOf, readPromptFile } from "./prompt-file.js";
+
+/** Files that are no prompts anybody would write are not read. */
+const MAX_FILE_BYTES = 1024 * 1024;
+const QUIET_MS = 100;
+/** What says that there is nothing to read. */
+const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM"]);
+
+interface FoundFile {
+  readonly name: string;
+  readonly fileName: string;
+  readonly path: string;
+  /** Differs where the file has changed. */
+  readonly version: string;
+}
+
+/** The prompts of some folders, the first folder winning. */
+export class PromptFolders implements Disposable {
+  readonly #folders: readonly string[];
+  readonly #logger: Logger;
+  readonly #onChanged: () => void;
+  readonly #read = new Map<string, { version: string; prompt: OwnPrompt | undefined }>();
+  readonly #watches = new Map<string, { watcher: FSWatcher; inode: number }>();
+  #seen: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(folders: readonly string[], options: { logger: Logger; onChanged: () => void }) {
+    this.#folders = [...new Set(folders.map((folder) => resolve(folder)))];
+    this.#logger = options.logger;
+    this.#onChanged = options.onChanged;
+  }
+
+  /** All prompts, sorted by name. */
+  async prompts(): Promise<OwnPrompt[]> {
+    const files = await this.#files();
+    const prompts = await Promise.all(files.map((file) => this.#prompt(file)));
+    return prompts.filter((prompt) => prompt !== undefined);
+  }
+
+  /** Begins to watch, from the state as it is now. Idempotent. */
+  async watch(): Promise<void> {
+    if (this.#closed || this.#folders.length === 0 || this.#seen !== undefined) return;
+    this.#seen = "";
+    this.#arm();
+    this.#seen = fingerprint(await this.#files());
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    for (const { watcher } of this.#watches.values()) watcher.close();
+    this.#watches.clear();
+  }
+
+  async #files(): Promise<FoundFile[]> {
+    const found = new Map<string, FoundFile>();
+    for (const folder of this.#folders) {
+      const names = await readdir(folder).catch((error: unknown) => {
+        if (!ABSENT.has(systemCodeOf(error))) this.#logger.warn("prompts not read", { folder, error: messageOf(error) });
+        return [];
+      });
+      for (const fileName of names.sort()) {
+        const name = promptNameOf(fileName);
+        if (name === undefined || found.has(name)) continue;
+        const path = join(folder, fileName);
+        const stats = await stat(path).catch(() => undefined);
+        if (stats?.isFile() !== true || stats.size > MAX_FILE_BYTES) continue;
+        found.set(name, { name, fileName, path, version: `${stats.ino}:${stats.size}:${stats.mtimeMs}` });
+      }
+    }
+    return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async #prompt({ path, fileName, version }: FoundFile): Promise<OwnPrompt | undefined> {
+    const known = this.#read.get(path);
+    if (known?.version === version) return known.prompt;
+    // Gone between the listing and now.
+    const source = await readFile(path, "utf8").catch(() => undefined);
+    if (source === undefined) return undefined;
+    const read = await readPromptFile(fileName, source);
+    if (read?.problem !== undefined) this.#logger.warn("front matter left out", { file: path, problem: read.problem });
+    this.#read.set(path, { version, prompt: read?.prompt });
+    return read?.prompt;
+  }
+
+  /** Watches every folder, or the nearest one above it that is there. */
+  #arm(): void {
+    const wanted = new Map(this.#folders.flatMap((folder) => nearest(folder) ?? []).map(({ at, inode }) => [at, inode]));
+    for (const [folder, { watcher, inode }] of this.#watches) {
+      // A folder that was removed and made again has a watcher that hears nothing more.
+      if (wanted.get(folder) === inode) continue;
+      this.#watches.delete(folder);
+      watcher.close();
+    }
+    for (const [folder, inode] of wanted) {
+      if (this.#watches.has(folder)) continue;
+      try {
+        const watcher = watch(folder, { persistent: false }, (_event, fileName) => this.#noticed(folder, fileName));
+        watcher.on("error", () => this.#lost(folder, watcher));
+        watcher.on("close", () => this.#lost(folder, watcher));
+        this.#watches.set(folder, { watcher, inode });
+      } catch (error) {
+        this.#logger.debug("prompts not watched", { folder, error: messageOf(error) });
+      }
+    }
+  }
+
+  #noticed(folder: string, fileName: string | null): void {
+    const isOurs = this.#folders.includes(folder);
+    // Editors write to other names and rename; every end of that has a prompt's name.
+    if (isOurs && fileName !== null && promptNameOf(fileName) === undefined && fileName !== folderName(folder)) return;
+    this.#soon();
+  }
+
+  #lost(folder: string, watcher: FSWatcher): void {
+    if (this.#watches.get(folder)?.watcher !== watcher) return;
+    this.#watches.delete(folder);
+    watcher.close();
+    if (!this.#closed) this.#soon();
+  }
+
+  #soon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#looking = (this.#looking ?? Promise.resolve())
+        .then(() => this.#look())
+        .catch((error: unknown) => this.#logger.warn("prompts not read", { error: messageOf(error) }));
+    }, QUIET_MS);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#closed) return;
+    this.#arm();
+    const seen = fingerprint(await this.#files());
+    if (seen === this.#seen || this.#closed) return;
+    this.#seen = seen;
+    this.#onChanged();
+  }
+}
+
+function fingerprint(files: readonly FoundFile[]): string {
+  return files.map(({ path, version }) => `${path} ${version}`).join("\n");
+}
+
+function folderName(folder: string): string {
+  return folder.slice(dirname(folder).length).replace(/^[\\/]/, "");
+}
+
+/** The folder itself, or the nearest above it that exists. */
+function nearest(folder: string): { at: string; inode: number } | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const stats = statsOf(at);
+    if (stats?.isDirectory() === true) return { at, inode: stats.ino };
+    if (at === dirname(at)) return undefined;
+  }
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (ABSENT.has(systemCodeOf(error))) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,244 @@
+// A call that can outlive the request that started it: it is parked while the client is asked, or goes on as a task. What it
+// asks waits in a table; whoever serves the call (the repeated request, or the task's own methods) brings the answers.
+import type { Channel, QuestionContext } from "@trunkline/client";
+import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
+import type { Caller, Exchange } from "../exchange.js";
+import { createChannel, elicitationModes, progressMessage } from "./exchange-channel.js";
+import type { RpcId, RpcParams } from "./messages.js";
+import type { Outlet } from "./outlet.js";
+import { fitsQuestion } from "./question-answers.js";
+
+/** A question that waits for its answer, as the protocol puts it. */
+export interface OpenQuestion {
+  readonly method: string;
+  readonly params: RpcParams;
+}
+
+/** How a call ended. */
+export type CallOutcome =
+  | { readonly kind: "result"; readonly result: RpcParams }
+  | { readonly kind: "error"; readonly error: unknown };
+
+/** What became of a call, for now: it ended, or it asks. */
+export type CallTurn = CallOutcome | { readonly kind: "asks" };
+
+/** The request that a call answers at the moment: what the work says meanwhile goes there. */
+export interface CallView {
+  readonly outlet: Outlet;
+  readonly progressToken: RpcId | undefined;
+  readonly logLevel: string | undefined;
+}
+
+/** How a call is set up. */
+export interface CallOptions {
+  readonly caller: Caller;
+  readonly meta: RpcParams;
+  readonly party?: object | undefined;
+  readonly view: CallView;
+  /** Whether the answer to its request may be a question at all. Default true. */
+  readonly canAsk?: boolean | undefined;
+}
+
+interface Pending extends OpenQuestion {
+  resolve(answer: Record<string, unknown>): void;
+  reject(error: Error): void;
+}
+
+/** Questions that the work asks at one go come a few steps apart; this long the rest of them is waited for. */
+const GATHER_MS = 10;
+
+/** One call. */
+export class Call {
+  readonly caller: Caller;
+  readonly channel: Channel;
+  readonly #controller = new AbortController();
+  readonly #open = new Map<string, Pending>();
+  #view: CallView | undefined;
+  #asked = 0;
+  #lastProgress = Number.NEGATIVE_INFINITY;
+  #outcome: CallOutcome | undefined;
+  #awaiting: ((turn: CallTurn) => void) | undefined;
+  #gathering: NodeJS.Timeout | undefined;
+  /** Answers that came before their questions. */
+  #given: RpcParams = {};
+  /** Told of everything that changes how the call looks from outside. */
+  onChange: ((message?: string) => void) | undefined;
+  readonly exchange: Exchange;
+
+  constructor({ caller, meta, party, view, canAsk = true }: CallOptions) {
+    this.caller = caller;
+    this.#view = view;
+    const onProgress =
+      view.progressToken === undefined ? undefined : (progress: ToolProgress) => this.#report(progress);
+    this.channel = createChannel({
+      name: caller.name,
+      party,
+      capabilities: canAsk ? caller.capabilities : {},
+      ask: (method, params, asked) => this.#ask(method, params, asked),
+      logLevel: () => this.#view?.logLevel,
+      outlet: () => this.#view?.outlet,
+      onProgress,
+    });
+    this.exchange = { caller, channel: this.channel, signal: this.#controller.signal, meta, onProgress };
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** How it ended; undefined while it goes on. */
+  get outcome(): CallOutcome | undefined {
+    return this.#outcome;
+  }
+
+  /** The questions without an answer, by their keys. */
+  get questions(): Readonly<Record<string, OpenQuestion>> {
+    return Object.fromEntries([...this.#open].map(([key, { method, params }]) => [key, { method, params }]));
+  }
+
+  get hasQuestions(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Starts the work. */
+  run(work: (exchange: Exchange) => Promise<RpcParams>): void {
+    work(this.exchange).then(
+      (result) => this.#end({ kind: "result", result }),
+      (error: unknown) => this.#end({ kind: "error", error }),
+    );
+  }
+
+  /** What the call says goes to this request from now on; undefined: to nobody. */
+  show(view: CallView | undefined): void {
+    this.#view = view;
+    // A token of its own starts its own row of numbers.
+    this.#lastProgress = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Answers for questions that are still to come, by the names that their servers give them. */
+  give(answers: RpcParams): void {
+    this.#given = answers;
+  }
+
+  /** Hands answers to the questions they are for. What fits none is left out, what is left without an answer stays open. */
+  answer(answers: RpcParams): void {
+    for (const [key, pending] of [...this.#open]) {
+      const answer = answers[key];
+      if (fitsQuestion(pending, answer)) pending.resolve(answer);
+    }
+  }
+
+  /** Waits until the call has ended or asks something. Only one can wait at a time. */
+  turn(): Promise<CallTurn> {
+    if (this.#outcome !== undefined) return Promise.resolve(this.#outcome);
+    if (this.#open.size > 0 && this.#gathering === undefined) return Promise.resolve({ kind: "asks" });
+    return new Promise((resolve) => {
+      this.#awaiting = resolve;
+    });
+  }
+
+  /** Nobody waits any more. */
+  stopWaiting(): void {
+    this.#awaiting = undefined;
+  }
+
+  /** Ends the work. */
+  cancel(reason: Error): void {
+    if (this.#outcome !== undefined || this.#controller.signal.aborted) return;
+    this.#controller.abort(reason);
+    for (const pending of [...this.#open.values()]) pending.reject(reason);
+    this.#end({ kind: "error", error: reason });
+  }
+
+  #end(outcome: CallOutcome): void {
+    if (this.#outcome !== undefined) return;
+    this.#outcome = outcome;
+    clearTimeout(this.#gathering);
+    for (const pending of [...this.#open.values()]) pending.reject(ended());
+    this.#wake(outcome);
+    this.onChange?.();
+  }
+
+  #wake(turn: CallTurn): void {
+    const awaiting = this.#awaiting;
+    this.#awaiting = undefined;
+    awaiting?.(turn);
+  }
+
+  #report(progress: ToolProgress): void {
+    if (this.#outcome !== undefined) return;
+    const { message, total } = progress;
+    this.onChange?.(message ?? (total === undefined ? undefined : `${progress.progress} of ${total}`));
+    const view = this.#view;
+    // It has to grow, and several report into one token: the channel, and whoever runs the operation.
+    if (view?.progressToken === undefined || !(progress.progress > this.#lastProgress)) return;
+    this.#lastProgress = progress.progress;
+    view.outlet.send(progressMessage(view.progressToken, progress));
+  }
+
+  #ask(method: string, params: RpcParams, { key: name, signal }: QuestionContext): Promise<Record<string, unknown>> {
+    if (this.#outcome !== undefined) return Promise.reject(ended());
+    if (signal.aborted) return Promise.reject(ended());
+    if (!mayAsk(method, params, this.caller.capabilities)) {
+      return Promise.reject(new TrunklineError("UPSTREAM", `The client does not support ${method}.`));
+    }
+    const early = name === undefined ? undefined : this.#given[name];
+    if (name !== undefined && fitsQuestion({ method, params }, early)) {
+      // Once: the next round of the same name is another question.
+      const { [name]: _, ...others } = this.#given;
+      this.#given = others;
+      return Promise.resolve(early);
+    }
+    this.#asked += 1;
+    const isFree = name !== undefined && name !== "" && !this.#open.has(name);
+    const key = isFree ? name : `${KEYS[method] ?? "question"}_${this.#asked}`;
+    return new Promise((resolve, reject) => {
+      const onAbort = () => pending.reject(ended());
+      const settle = () => {
+        this.#open.delete(key);
+        signal.removeEventListener("abort", onAbort);
+        this.onChange?.();
+      };
+      const pending: Pending = {
+        method,
+        params,
+        resolve: (answer) => {
+          settle();
+          resolve(answer);
+        },
+        reject: (error) => {
+          settle();
+          reject(error);
+        },
+      };
+      this.#open.set(key, pending);
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#gathering ??= setTimeout(() => {
+        this.#gathering = undefined;
+        if (this.#open.size === 0) return;
+        this.#wake({ kind: "asks" });
+        this.onChange?.();
+      }, GATHER_MS);
+    });
+  }
+}
+
+const KEYS: Readonly<Record<string, string>> = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+};
+
+/** Whether the client declared that it can be asked this. Sampling with tools is an ability of its own. */
+function mayAsk(method: string, params: RpcParams, capabilities: RpcParams): boolean {
+  if (method === "elicitation/create") {
+    return elicitationModes(capabilities).includes(params.mode === "url" ? "url" : "form");
+  }
+  if (method !== "sampling/createMessage" || (params.tools === undefined && params.toolChoice === undefined))
+    return true;
+  return isRecord(capabilities.sampling) && capabilities.sampling.tools !== undefined;
+}
+
+function ended(): TrunklineError {
+  return new TrunklineError("ABORTED", "The call has ended.");
+}

@@ -1,0 +1,112 @@
+// The channel of an exchange: what upstream servers can ask the downstream client, and tell it, while its request is answered.
+// It has exactly the abilities that the client declares.
+import { randomUUID } from "node:crypto";
+import type { Channel, Elicitation, ElicitationAnswer, QuestionContext, Root } from "@trunkline/client";
+import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
+import { isLogged } from "./log-levels.js";
+import { notificationMessage, type OutgoingMessage, type RpcId, type RpcParams } from "./messages.js";
+import { withoutOwnMeta } from "./meta.js";
+import type { Outlet } from "./outlet.js";
+
+/** How the client is reached. */
+export interface ChannelPorts {
+  readonly name: string;
+  /** Whom it speaks for, where it is one of several channels of the same client. */
+  readonly party?: object | undefined;
+  readonly capabilities: RpcParams;
+  /** Puts a question to the client. */
+  ask(method: string, params: RpcParams, asked: QuestionContext): Promise<Record<string, unknown>>;
+  /** The level from which log messages are wanted; undefined where none are. */
+  logLevel(): string | undefined;
+  outlet(): Outlet | undefined;
+  readonly onProgress: ((progress: ToolProgress) => void) | undefined;
+}
+
+/** Makes the channel of one exchange. */
+export function createChannel(ports: ChannelPorts): Channel {
+  const { capabilities, name, party, onProgress } = ports;
+  const channel: { -readonly [Key in keyof Channel]: Channel[Key] } = { name };
+  if (party !== undefined) channel.party = party;
+  const modes = elicitationModes(capabilities);
+  if (modes.length > 0) {
+    channel.elicitationModes = modes;
+    channel.elicit = async (elicitation, asked) =>
+      readElicitationAnswer(await ports.ask("elicitation/create", elicitationParams(elicitation), asked));
+  }
+  if (isRecord(capabilities.sampling)) {
+    channel.sample = (params, asked) => ports.ask("sampling/createMessage", withoutOwnMeta(params), asked);
+  }
+  if (isRecord(capabilities.roots)) {
+    channel.roots = async (asked) => readRoots(await ports.ask("roots/list", {}, asked));
+  }
+  channel.log = ({ server, level, logger, data }) => {
+    const threshold = ports.logLevel();
+    if (threshold === undefined || !isLogged(level, threshold)) return;
+    const params = { level, logger: logger === undefined ? server : `${server}/${logger}`, data };
+    ports.outlet()?.send(notificationMessage("notifications/message", params));
+  };
+  // A modern upstream server is told with each call.
+  const level = ports.logLevel();
+  if (level !== undefined) channel.logLevel = level;
+  if (onProgress !== undefined) channel.progress = onProgress;
+  return channel;
+}
+
+/** What a client that declares this can be shown. The capability without a mode is that of the time before modes. */
+export function elicitationModes(capabilities: RpcParams): ("form" | "url")[] {
+  const { elicitation } = capabilities;
+  if (!isRecord(elicitation)) return [];
+  if (elicitation.form === undefined && elicitation.url === undefined) return ["form"];
+  return (["form", "url"] as const).filter((mode) => elicitation[mode] !== undefined);
+}
+
+/**
+ * Sends progress to the client. It has to grow from one notification to the next; several sources report into one token
+ * (the channel and whoever runs the operation), so what does not grow is left out.
+ */
+export function progressReporter(token: RpcId, outlet: Outlet): (progress: ToolProgress) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (progress) => {
+    if (!(progress.progress > last)) return;
+    last = progress.progress;
+    outlet.send(progressMessage(token, progress));
+  };
+}
+
+/** The notification of how far a request has come. */
+export function progressMessage(token: RpcId, { progress, total, message }: ToolProgress): OutgoingMessage {
+  return notificationMessage("notifications/progress", {
+    progressToken: token,
+    progress,
+    ...(total === undefined ? {} : { total }),
+    ...(message === undefined ? {} : { message }),
+  });
+}
+
+function elicitationParams(elicitation: Elicitation): RpcParams {
+  const params = withoutOwnMeta(elicitation.raw);
+  if (elicitation.mode === "form") {
+    const { message, requestedSchema } = elicitation;
+    return { ...params, message, requestedSchema };
+  }
+  const { message, url, elicitationId } = elicitation;
+  // 2025-11-25 demands an id, which a modern server does not give.
+  return { ...params, mode: "url", message, url, elicitationId: elicitationId ?? randomUUID() };
+}
+
+function readElicitationAnswer({ action, content }: RpcParams): ElicitationAnswer {
+  if (action !== "accept" && action !== "decline" && action !== "cancel") throw unusable("elicitation/create");
+  if (action !== "accept" || !isRecord(content)) return { action };
+  // The shape of the fields is the asking server's to check, against its own schema.
+  return { action, content: content as NonNullable<ElicitationAnswer["content"]> };
+}
+
+/** The roots in a client's answer. */
+export function readRoots({ roots }: RpcParams): Root[] {
+  if (!Array.isArray(roots)) throw unusable("roots/list");
+  return roots.filter((root): root is Root => isRecord(root) && typeof root.uri === "string");
+}
+
+function unusable(method: string): TrunklineError {
+  return new TrunklineError("PROTOCOL", `The client's answer to ${method} is not one.`);
+}

@@ -1,0 +1,347 @@
+// The legacy era: one client with a handshake and a connection that lasts, over stdio or as a session of HTTP. The endpoint
+// brings messages in and says for each where what belongs to it goes out.
+import { isRecord, type Logger, TrunklineError } from "@trunkline/core";
+import type { Caller, Exchange } from "../exchange.js";
+import { ClientRequests } from "./client-requests.js";
+import { createChannel, progressReporter, readRoots } from "./exchange-channel.js";
+import { LegacyTasks } from "./legacy-tasks.js";
+import type { ProtocolLimits } from "./limits.js";
+import { DEFAULT_LOG_LEVEL, isLogLevel } from "./log-levels.js";
+import {
+  errorMessage,
+  isRpcId,
+  isUnforeseen,
+  methodNotFound,
+  notificationMessage,
+  type OutgoingMessage,
+  type RpcId,
+  type RpcNotification,
+  type RpcParams,
+  type RpcRequest,
+  type RpcResponse,
+  resultMessage,
+  toRpcError,
+} from "./messages.js";
+import { clientName, foreignMeta, metaOf, progressTokenOf } from "./meta.js";
+import type { Outlet } from "./outlet.js";
+import { isAtLeast, LATEST_LEGACY_REVISION, negotiateLegacy } from "./revisions.js";
+import { RPC_CODES, RpcError } from "./rpc-error.js";
+import type { McpService } from "./service.js";
+import { EVENT_METHODS, ResourceWatches } from "./subscriptions.js";
+import type { TaskTable } from "./tasks.js";
+
+/** How a connection is set up. */
+export interface LegacyConnectionOptions {
+  readonly service: McpService;
+  readonly logger: Logger;
+  readonly limits: ProtocolLimits;
+  readonly tasks: TaskTable;
+  /** The id of the caller. */
+  readonly id: string;
+  readonly endpoint: Caller["endpoint"];
+  /** Where what belongs to no request goes: the connection, or the stream that the client holds open for it. */
+  readonly outlet: Outlet;
+}
+
+/** One legacy client. */
+export class LegacyConnection {
+  readonly #options: LegacyConnectionOptions;
+  readonly #service: McpService;
+  readonly #requests = new ClientRequests();
+  readonly #inFlight = new Map<RpcId, AbortController>();
+  readonly #watches: ResourceWatches;
+  readonly #tasks: LegacyTasks;
+  #caller: Caller;
+  #capabilities: RpcParams = {};
+  #level = DEFAULT_LOG_LEVEL;
+  #unlisten: (() => void) | undefined;
+  #idle: (() => void)[] = [];
+  #closing: Promise<void> | undefined;
+
+  constructor(options: LegacyConnectionOptions) {
+    const { service, id, endpoint, outlet } = options;
+    this.#options = options;
+    this.#service = service;
+    // A client that skips the handshake is served all the same, as one that can do nothing.
+    this.#caller = {
+      id,
+      name: "unknown",
+      era: "legacy",
+      revision: LATEST_LEGACY_REVISION,
+      endpoint,
+      lasting: true,
+      capabilities: {},
+    };
+    this.#watches = new ResourceWatches(service, (uri) =>
+      outlet.send(notificationMessage("notifications/resources/updated", { uri })),
+    );
+    this.#tasks = new LegacyTasks({
+      table: options.tasks,
+      service,
+      party: this,
+      outlet,
+      logLevel: () => this.#level,
+      ask: (method, params, { outlet: to, signal }) => this.#ask(method, params, to, signal),
+    });
+  }
+
+  /** The revision that was agreed on. */
+  get revision(): string {
+    return this.#caller.revision;
+  }
+
+  /** How many requests are being answered. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Answers a request. Never rejects; undefined where it was cancelled, and is not to be answered. */
+  async request(request: RpcRequest, outlet: Outlet): Promise<OutgoingMessage | undefined> {
+    const { id, method } = request;
+    if (this.#closing !== undefined) return errorMessage(id, toRpcError(stopping()));
+    if (this.#inFlight.has(id)) {
+      return errorMessage(id, new RpcError(RPC_CODES.invalidRequest, `Invalid request: id ${id} is in use.`));
+    }
+    if (this.#inFlight.size >= this.#options.limits.maxInFlight) {
+      return errorMessage(id, new RpcError(RPC_CODES.internalError, "Too many requests at a time."));
+    }
+    const controller = new AbortController();
+    this.#inFlight.set(id, controller);
+    const { signal } = controller;
+    const way = new RequestWay(outlet, signal);
+    try {
+      const result = await this.#answer(request, way);
+      return signal.aborted ? this.#unanswered(id) : resultMessage(id, result);
+    } catch (error) {
+      if (signal.aborted) return this.#unanswered(id);
+      if (isUnforeseen(error)) this.#options.logger.error("request failed", { method, error });
+      return errorMessage(id, toRpcError(error));
+    } finally {
+      this.#inFlight.delete(id);
+      way.end();
+      if (this.#inFlight.size === 0) for (const idle of this.#idle.splice(0)) idle();
+    }
+  }
+
+  /** Takes a notification. */
+  notification({ method, params }: RpcNotification): void {
+    if (method === "notifications/initialized" || method === "notifications/roots/list_changed") this.#askRoots();
+    if (method !== "notifications/cancelled") return;
+    const { requestId, reason } = params;
+    if (!isRpcId(requestId)) return;
+    const why = typeof reason === "string" && reason !== "" ? `: ${reason}` : ".";
+    this.#inFlight.get(requestId)?.abort(new TrunklineError("ABORTED", `The client cancelled the request${why}`));
+  }
+
+  /** Takes an answer to one of our requests. */
+  response(response: RpcResponse): void {
+    this.#requests.settle(response);
+  }
+
+  /** The client will answer nothing any more, but still reads: questions to it fail, calls go on. */
+  stopAsking(): void {
+    this.#requests.close();
+  }
+
+  /** Resolves when no request is being answered. */
+  async drained(): Promise<void> {
+    if (this.#inFlight.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** The client has gone: its calls are ended, and what it had to itself is given up. Idempotent; never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#unlisten?.();
+    const reason = new TrunklineError("ABORTED", "The client has gone.");
+    for (const controller of this.#inFlight.values()) controller.abort(reason);
+    this.#requests.close();
+    this.#options.tasks.release(this.#caller.id);
+    await this.#watches.close();
+    await this.#service.release(this.#caller);
+  }
+
+  /** Upstream servers may ask for roots outside any call, so they are asked for beforehand: with one client there is no doubt whose. */
+  #askRoots(): void {
+    const { service, endpoint, outlet, logger } = this.#options;
+    const { rootsChanged } = service;
+    if (rootsChanged === undefined || endpoint !== "stdio" || !isRecord(this.#caller.capabilities.roots)) return;
+    const never = new AbortController().signal;
+    this.#ask("roots/list", {}, outlet, never)
+      .then((answer) => rootsChanged.call(service, this.#caller, readRoots(answer)))
+      .catch((error: unknown) => logger.debug("the client did not tell its roots", { error }));
+  }
+
+  /** A cancelled request gets no answer; one that we ended ourselves does, as long as there is somebody to read it. */
+  #unanswered(id: RpcId): OutgoingMessage | undefined {
+    return this.#closing === undefined ? undefined : errorMessage(id, toRpcError(stopping()));
+  }
+
+  async #answer(request: RpcRequest, way: RequestWay): Promise<RpcParams> {
+    const { method, params } = request;
+    switch (method) {
+      case "initialize":
+        return this.#initialize(params);
+      case "ping":
+        return {};
+      case "logging/setLevel":
+        return await this.#setLevel(params);
+      case "resources/subscribe":
+        return await this.#subscribe(params);
+      case "resources/unsubscribe":
+        await this.#watches.remove(uriOf(params));
+        return {};
+      case "server/discover":
+      case "subscriptions/listen":
+        throw methodNotFound(method);
+      default:
+    }
+    if (method.startsWith("tasks/")) {
+      if (!this.#hasTasks) throw methodNotFound(method);
+      return await this.#tasks.answer(request, { caller: this.#caller, outlet: way, signal: way.signal });
+    }
+    if (method === "tools/call" && params.task !== undefined && this.#hasTasks) {
+      return this.#tasks.start(request, this.#caller);
+    }
+    const { _meta, task: _task, ...own } = params;
+    const result = await this.#service.handle(method, own, this.#exchange(params, way));
+    if (result.resultType === undefined) return result;
+    // A word of the modern era, which an upstream server may have left on a result.
+    const { resultType: _type, ...plain } = result;
+    return plain;
+  }
+
+  #exchange(params: RpcParams, way: RequestWay): Exchange {
+    const meta = metaOf(params);
+    const token = progressTokenOf(meta);
+    const onProgress = token === undefined ? undefined : progressReporter(token, way);
+    const channel = createChannel({
+      name: this.#caller.name,
+      party: this,
+      capabilities: this.#caller.capabilities,
+      ask: (method, question, asked) => this.#ask(method, question, way, way.during(asked.signal)),
+      logLevel: () => this.#level,
+      outlet: () => way,
+      onProgress,
+    });
+    return { caller: this.#caller, channel, signal: way.signal, meta: foreignMeta(meta), onProgress };
+  }
+
+  async #ask(method: string, params: RpcParams, outlet: Outlet, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const { mode, ...unmoded } = params;
+    // The mode came with 2025-11-25; before it there was the form alone.
+    const known = mode === "form" && !isAtLeast(this.revision, "2025-11-25") ? unmoded : params;
+    const timeoutMs = this.#options.limits.questionTimeoutMs;
+    return await this.#requests.ask(method, known, { outlet, signal, timeoutMs });
+  }
+
+  #initialize(params: RpcParams): RpcParams {
+    const revision = negotiateLegacy(params.protocolVersion);
+    const { id, endpoint } = this.#caller;
+    this.#caller = {
+      id,
+      name: clientName(params.clientInfo),
+      era: "legacy",
+      revision,
+      endpoint,
+      lasting: true,
+      capabilities: isRecord(params.capabilities) ? params.capabilities : {},
+    };
+    const { info, instructions } = this.#service;
+    this.#capabilities = legacyCapabilities(this.#service, revision);
+    this.#listen();
+    return {
+      protocolVersion: revision,
+      capabilities: this.#capabilities,
+      serverInfo: info,
+      ...(instructions === undefined ? {} : { instructions }),
+    };
+  }
+
+  /** Changes of a list are told to whoever was promised to hear of them. */
+  #listen(): void {
+    this.#unlisten?.();
+    const promised = (name: string) => {
+      const capability = this.#capabilities[name];
+      return isRecord(capability) && capability.listChanged === true;
+    };
+    const lists = ["tools", "prompts", "resources"].filter(promised);
+    if (lists.length === 0) return;
+    this.#unlisten = this.#service.onEvent(({ kind }) => {
+      if (lists.some((list) => kind.startsWith(list)))
+        this.#options.outlet.send(notificationMessage(EVENT_METHODS[kind]));
+    });
+  }
+
+  async #setLevel({ level }: RpcParams): Promise<RpcParams> {
+    if (this.#capabilities.logging === undefined) throw methodNotFound("logging/setLevel");
+    if (!isLogLevel(level)) throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "level" is none there is.');
+    this.#level = level;
+    await this.#service.setLogLevel(this.#caller, level);
+    return {};
+  }
+
+  async #subscribe(params: RpcParams): Promise<RpcParams> {
+    const { resources } = this.#capabilities;
+    if (!isRecord(resources) || resources.subscribe !== true) throw methodNotFound("resources/subscribe");
+    if (this.#watches.size >= this.#options.limits.maxResourcesPerClient) {
+      throw new RpcError(RPC_CODES.internalError, "Too many resources are subscribed to.");
+    }
+    await this.#watches.add(uriOf(params));
+    return {};
+  }
+
+  get #hasTasks(): boolean {
+    return this.#capabilities.tasks !== undefined;
+  }
+}
+
+/** The way of one request: open for what belongs to it until it has been answered. */
+class RequestWay implements Outlet {
+  readonly signal: AbortSignal;
+  readonly #outlet: Outlet;
+  #hasEnded = false;
+  /** Aborted at the end. Only questions need it, and most requests have none. */
+  #ended: AbortController | undefined;
+
+  constructor(outlet: Outlet, signal: AbortSignal) {
+    this.#outlet = outlet;
+    this.signal = signal;
+  }
+
+  /** Nothing may be said of a request that has been answered, but for the withdrawal of a question. */
+  send(message: OutgoingMessage): void {
+    const isOpen = !this.#hasEnded && !this.signal.aborted;
+    if (isOpen || message.method === "notifications/cancelled") this.#outlet.send(message);
+  }
+
+  /** A signal that is also aborted when the request is cancelled or has been answered. */
+  during(signal: AbortSignal): AbortSignal {
+    this.#ended ??= new AbortController();
+    return AbortSignal.any([this.signal, this.#ended.signal, signal]);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#ended?.abort(new TrunklineError("ABORTED", "The call has ended."));
+  }
+}
+
+/** What the server declares to a legacy client. Tasks came with 2025-11-25. */
+function legacyCapabilities(service: McpService, revision: string): RpcParams {
+  const capabilities = service.capabilities(revision);
+  if (capabilities.tools === undefined || !isAtLeast(revision, "2025-11-25")) return capabilities;
+  return { ...capabilities, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+}
+
+function uriOf({ uri }: RpcParams): string {
+  if (typeof uri === "string") return uri;
+  throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "uri" is missing.');
+}
+
+function stopping(): TrunklineError {
+  return new TrunklineError("CLOSED", "The connection ended before the call had.");
+}

@@ -1,0 +1,292 @@
+// The modern era: every request stands for itself. A call that asks is answered with its questions and parked; one that takes
+// long becomes a task where the client knows tasks.
+import { isRecord, type Logger } from "@trunkline/core";
+import { Call, type CallTurn, type CallView } from "./call.js";
+import type { ProtocolLimits } from "./limits.js";
+import {
+  errorMessage,
+  isUnforeseen,
+  methodNotFound,
+  type OutgoingMessage,
+  type RpcParams,
+  type RpcRequest,
+  resultMessage,
+  toRpcError,
+} from "./messages.js";
+import { foreignMeta, META, metaOf, progressTokenOf } from "./meta.js";
+import { callerOf, requestedLogLevel } from "./modern-envelope.js";
+import { ModernSubscriptions } from "./modern-subscriptions.js";
+import { ParkedCalls } from "./parked-calls.js";
+import type { RequestContext } from "./request-context.js";
+import { MODERN_REVISION, MODERN_REVISIONS } from "./revisions.js";
+import { RPC_CODES, RpcError } from "./rpc-error.js";
+import type { McpService } from "./service.js";
+import { TASKS_EXTENSION, type Task, TaskTable } from "./tasks.js";
+
+/** The answer to a request: the message, and its status where the endpoint is HTTP. */
+export interface ModernAnswer {
+  readonly message: OutgoingMessage;
+  readonly status: number;
+}
+
+/** What there was before this era, and is no more. */
+const LEGACY_ONLY: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "tasks/list",
+  "tasks/result",
+]);
+
+/** The requests whose answer may be a question. */
+const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
+
+/** The answers that say how long they may be kept. */
+const CACHEABLE: ReadonlySet<string> = new Set([
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "server/discover",
+]);
+
+/** What the protocol has need of in parameters, and the service has not. */
+const PROTOCOL_PARAMS: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState", "task"]);
+
+const TASK_OWNER = { era: "modern" } as const;
+
+/** The modern era over one service, for every endpoint and every client. */
+export class ModernProtocol {
+  readonly #service: McpService;
+  readonly #logger: Logger;
+  readonly #limits: ProtocolLimits;
+  readonly #parked: ParkedCalls;
+  readonly #tasks: TaskTable;
+  readonly subscriptions: ModernSubscriptions;
+
+  constructor(service: McpService, { logger, limits }: { logger: Logger; limits: ProtocolLimits }) {
+    this.#service = service;
+    this.#logger = logger;
+    this.#limits = limits;
+    this.#parked = new ParkedCalls(limits.parked);
+    this.#tasks = new TaskTable(limits.tasks);
+    this.subscriptions = new ModernSubscriptions(service, { max: limits.maxSubscriptions });
+  }
+
+  /** Answers a request with a sound envelope. Never rejects; undefined where the request was cancelled meanwhile. */
+  async handle(request: RpcRequest, context: RequestContext): Promise<ModernAnswer | undefined> {
+    try {
+      const result = await this.#answer(request, context);
+      if (result === undefined || context.isCancelled) return undefined;
+      return { message: resultMessage(request.id, result), status: 200 };
+    } catch (error) {
+      if (context.isCancelled) return undefined;
+      if (isUnforeseen(error)) this.#logger.error("request failed", { method: request.method, error });
+      return this.refuse(request, toRpcError(error));
+    }
+  }
+
+  /** The answer that a request failed. */
+  refuse({ id, method }: RpcRequest, error: RpcError): ModernAnswer {
+    return { message: errorMessage(id, error), status: statusOf(error, method) };
+  }
+
+  /** A result as it goes out: with its type, who answers, and how long it may be kept. */
+  complete(method: string, result: RpcParams): RpcParams {
+    const meta = { ...(isRecord(result._meta) ? result._meta : undefined), [META.serverInfo]: this.#service.info };
+    return CACHEABLE.has(method)
+      ? { ttlMs: 0, cacheScope: "private", ...result, resultType: "complete", _meta: meta }
+      : { ...result, resultType: "complete", _meta: meta };
+  }
+
+  /** Ends what waits and what runs beside requests. */
+  async close(): Promise<void> {
+    this.#parked.close();
+    this.#tasks.close();
+    await this.subscriptions.close();
+  }
+
+  async #answer(request: RpcRequest, context: RequestContext): Promise<RpcParams | undefined> {
+    const { method, params } = request;
+    if (LEGACY_ONLY.has(method)) throw methodNotFound(method);
+    if (method === "server/discover") return this.complete(method, this.#discover());
+    if (method.startsWith("tasks/")) return this.#answerTask(method, params);
+    return await this.#call(request, context);
+  }
+
+  #discover(): RpcParams {
+    const { instructions } = this.#service;
+    return {
+      supportedVersions: [...MODERN_REVISIONS],
+      capabilities: modernCapabilities(this.#service),
+      ...(instructions === undefined ? {} : { instructions }),
+    };
+  }
+
+  async #call({ method, params }: RpcRequest, context: RequestContext): Promise<RpcParams | undefined> {
+    const meta = metaOf(params);
+    const view: CallView = {
+      outlet: context.outlet,
+      progressToken: progressTokenOf(meta),
+      logLevel: requestedLogLevel(meta),
+    };
+    const answers = readAnswers(params);
+    const what = `${method} ${String(params.name ?? params.uri ?? "")}`;
+    const isRepeated = params.requestState !== undefined && MAY_ASK.has(method);
+    const rule = method === "tools/call" ? this.#taskRule(params, meta) : undefined;
+
+    let call: Call;
+    if (isRepeated) {
+      call = this.#parked.take(params.requestState, what);
+      call.show(view);
+      if (answers !== undefined) call.answer(answers);
+    } else {
+      const caller = callerOf(meta, context.client);
+      const canAsk = MAY_ASK.has(method);
+      call = new Call({ caller, meta: foreignMeta(meta), party: context.client.party, view, canAsk });
+      if (answers !== undefined) call.give(answers);
+      const own = withoutProtocolParams(params);
+      call.run((exchange) => this.#service.handle(method, own, exchange));
+    }
+    context.onCancel((reason) => {
+      this.#parked.release(call);
+      call.cancel(reason);
+    });
+    try {
+      return await this.#follow(call, { method, what, rule, context });
+    } finally {
+      context.onCancel(undefined);
+    }
+  }
+
+  async #follow(
+    call: Call,
+    {
+      method,
+      what,
+      rule,
+      context,
+    }: { method: string; what: string; rule: TaskRule | undefined; context: RequestContext },
+  ): Promise<RpcParams | undefined> {
+    const turn = rule === undefined ? await call.turn() : await turnWithin(call, rule.afterMs);
+    if (context.isCancelled) return undefined;
+    switch (turn.kind) {
+      case "result":
+        this.#parked.release(call);
+        return this.complete(method, turn.result);
+      case "error":
+        this.#parked.release(call);
+        throw turn.error;
+      case "asks":
+        call.show(undefined);
+        return {
+          resultType: "input_required",
+          inputRequests: call.questions,
+          requestState: this.#parked.park(call, what),
+          _meta: { [META.serverInfo]: this.#service.info },
+        };
+      case "late": {
+        const task = this.#tasks.create(call, TASK_OWNER);
+        // No room: the client waits, as it would without tasks.
+        if (task === undefined) return await this.#follow(call, { method, what, rule: undefined, context });
+        this.#parked.release(call);
+        call.show(undefined);
+        return { ...task.describe(), resultType: "task", _meta: { [META.serverInfo]: this.#service.info } };
+      }
+    }
+  }
+
+  /** When a call of this tool becomes a task; undefined: never. Throws where it has to be one and the client knows none. */
+  #taskRule(params: RpcParams, meta: RpcParams): TaskRule | undefined {
+    const support = typeof params.name === "string" ? this.#service.taskSupport?.(params.name) : undefined;
+    const knowsTasks = declaresTasks(meta[META.clientCapabilities]);
+    if (support === "required" && !knowsTasks) throw missingTasks(`The tool has to be called as a task.`);
+    if (!knowsTasks || support === "forbidden") return undefined;
+    if (support === "required") return { afterMs: 0 };
+    return { afterMs: support === "optional" ? this.#limits.taskAfterMs : this.#limits.undeclaredTaskAfterMs };
+  }
+
+  #answerTask(method: string, params: RpcParams): RpcParams {
+    if (!declaresTasks(metaOf(params)[META.clientCapabilities]))
+      throw missingTasks(`${method} belongs to an extension.`);
+    const task = () => this.#tasks.get(params.taskId, TASK_OWNER);
+    switch (method) {
+      case "tasks/get":
+        return this.complete(method, this.#detail(task()));
+      case "tasks/update": {
+        if (!isRecord(params.inputResponses)) {
+          throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "inputResponses" has to be an object.');
+        }
+        task().call.answer(params.inputResponses);
+        return this.complete(method, {});
+      }
+      case "tasks/cancel":
+        task().cancel("The client cancelled the task.");
+        return this.complete(method, {});
+      default:
+        throw methodNotFound(method);
+    }
+  }
+
+  #detail(task: Task): RpcParams {
+    const detail = task.detail();
+    return isRecord(detail.result) ? { ...detail, result: this.complete("tools/call", detail.result) } : detail;
+  }
+}
+
+interface TaskRule {
+  readonly afterMs: number;
+}
+
+/** What the server declares to a modern client. */
+export function modernCapabilities(service: McpService): RpcParams {
+  const capabilities = service.capabilities(MODERN_REVISION);
+  if (capabilities.tools === undefined) return capabilities;
+  const extensions = isRecord(capabilities.extensions) ? capabilities.extensions : {};
+  return { ...capabilities, extensions: { ...extensions, [TASKS_EXTENSION]: {} } };
+}
+
+/** The turn of a call, or `late` where it takes longer. With no time at all it is late whatever it does. */
+async function turnWithin(call: Call, limitMs: number): Promise<CallTurn | { readonly kind: "late" }> {
+  if (limitMs === 0) return { kind: "late" };
+  return await new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      call.stopWaiting();
+      resolve({ kind: "late" });
+    }, limitMs);
+    void call.turn().then((turn) => {
+      clearTimeout(timer);
+      resolve(turn);
+    });
+  });
+}
+
+function declaresTasks(capabilities: unknown): boolean {
+  return isRecord(capabilities) && isRecord(capabilities.extensions) && TASKS_EXTENSION in capabilities.extensions;
+}
+
+function missingTasks(why: string): RpcError {
+  return new RpcError(RPC_CODES.missingCapability, `${why} The client does not declare ${TASKS_EXTENSION}.`, {
+    data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+  });
+}
+
+function readAnswers({ inputResponses }: RpcParams): RpcParams | undefined {
+  if (inputResponses === undefined || isRecord(inputResponses)) return inputResponses;
+  throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "inputResponses" has to be an object.');
+}
+
+function withoutProtocolParams(params: RpcParams): RpcParams {
+  const own: Record<string, unknown> = {};
+  for (const key in params) if (!PROTOCOL_PARAMS.has(key)) own[key] = params[key];
+  return own;
+}
+
+/** What a tool reports stays in band; what the protocol itself refuses has a status of its own. */
+function statusOf({ code }: RpcError, method: string): number {
+  if (code === RPC_CODES.methodNotFound) return method === "tools/call" ? 200 : 404;
+  return code === RPC_CODES.missingCapability || code === RPC_CODES.unsupportedVersion ? 400 : 200;
+}

@@ -1,0 +1,190 @@
+// Tasks: calls that go on beside the requests of their client, in both eras. What a task is at is read off its call; the table
+// keeps it until its time is up.
+import { randomUUID } from "node:crypto";
+import { TrunklineError } from "@trunkline/core";
+import type { Era } from "../exchange.js";
+import type { Call } from "./call.js";
+import { errorObject, type RpcParams, toRpcError } from "./messages.js";
+import { RPC_CODES, RpcError } from "./rpc-error.js";
+
+/** The extension's name among the capabilities of the modern era. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
+/** What bounds the table. */
+export interface TaskLimits {
+  /** How long a task and its result are kept where the client does not say. */
+  readonly ttlMs: number;
+  /** The longest a client can ask for. */
+  readonly maxTtlMs: number;
+  /** More than this, and the oldest one that has ended goes; where all still run, there is no new one. */
+  readonly max: number;
+  /** How long a client should wait before it looks again. */
+  readonly pollIntervalMs: number;
+}
+
+/** Where a task stands. */
+export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
+
+/** Whose a task is. A client of the modern era has no name, so there the id alone is what opens it. */
+export interface TaskOwner {
+  readonly era: Era;
+  /** The id of a lasting caller. */
+  readonly callerId?: string | undefined;
+}
+
+/** One task. */
+export class Task {
+  readonly id = randomUUID();
+  readonly createdAt = new Date().toISOString();
+  readonly call: Call;
+  readonly owner: TaskOwner;
+  readonly ttlMs: number;
+  readonly #pollIntervalMs: number;
+  #updatedAt = this.createdAt;
+  #message: string | undefined;
+  #cancelled = false;
+  #listeners = new Set<() => void>();
+
+  constructor(call: Call, owner: TaskOwner, times: { ttlMs: number; pollIntervalMs: number }) {
+    this.call = call;
+    this.owner = owner;
+    this.ttlMs = times.ttlMs;
+    this.#pollIntervalMs = times.pollIntervalMs;
+    call.onChange = (message) => {
+      this.#updatedAt = new Date().toISOString();
+      if (message !== undefined) this.#message = message;
+      for (const listener of [...this.#listeners]) listener();
+    };
+  }
+
+  get status(): TaskStatus {
+    const { outcome, hasQuestions } = this.call;
+    if (this.#cancelled) return "cancelled";
+    if (outcome === undefined) return hasQuestions ? "input_required" : "working";
+    return outcome.kind === "result" ? "completed" : "failed";
+  }
+
+  get hasEnded(): boolean {
+    return this.#cancelled || this.call.outcome !== undefined;
+  }
+
+  /** Tells of every change until the function it returns is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Gives the work up. A task that has ended stays what it is. */
+  cancel(reason: string): void {
+    if (this.hasEnded) return;
+    this.#cancelled = true;
+    this.#message = reason;
+    this.call.cancel(new TrunklineError("ABORTED", reason));
+  }
+
+  /** What every answer about the task says, in the words of its era. */
+  describe(): RpcParams {
+    const common = {
+      taskId: this.id,
+      status: this.status,
+      ...(this.#statusMessage === undefined ? {} : { statusMessage: this.#statusMessage }),
+      createdAt: this.createdAt,
+      lastUpdatedAt: this.#updatedAt,
+    };
+    return this.owner.era === "modern"
+      ? { ...common, ttlMs: this.ttlMs, pollIntervalMs: this.#pollIntervalMs }
+      : { ...common, ttl: this.ttlMs, pollInterval: this.#pollIntervalMs };
+  }
+
+  /** The error of a task that failed. */
+  get error(): RpcError | undefined {
+    const { outcome } = this.call;
+    return outcome?.kind === "error" ? toRpcError(outcome.error) : undefined;
+  }
+
+  /** The description with everything a modern client can do about it: answer, take the result, read the error. */
+  detail(): RpcParams {
+    const { outcome } = this.call;
+    switch (this.status) {
+      case "input_required":
+        return { ...this.describe(), inputRequests: this.call.questions };
+      case "completed":
+        return { ...this.describe(), result: outcome?.kind === "result" ? outcome.result : {} };
+      case "failed":
+        return { ...this.describe(), error: errorObject(this.error as RpcError) };
+      default:
+        return this.describe();
+    }
+  }
+
+  get #statusMessage(): string | undefined {
+    return this.status === "failed" ? this.error?.message : this.#message;
+  }
+}
+
+/** The tasks of this server. */
+export class TaskTable {
+  readonly #limits: TaskLimits;
+  readonly #tasks = new Map<string, { task: Task; timer: NodeJS.Timeout }>();
+
+  constructor(limits: TaskLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  /** Makes a task of a call that runs. Undefined where there is no room. */
+  create(call: Call, owner: TaskOwner, wish: { ttlMs?: number | undefined } = {}): Task | undefined {
+    if (this.#tasks.size >= this.#limits.max && !this.#makeRoom()) return undefined;
+    const ttlMs = Math.max(1, Math.min(wish.ttlMs ?? this.#limits.ttlMs, this.#limits.maxTtlMs));
+    const task = new Task(call, owner, { ttlMs, pollIntervalMs: this.#limits.pollIntervalMs });
+    const timer = setTimeout(() => {
+      this.#tasks.delete(task.id);
+      task.cancel("The task took longer than it may be kept.");
+    }, ttlMs);
+    timer.unref();
+    this.#tasks.set(task.id, { task, timer });
+    return task;
+  }
+
+  /** The task of this id, for its owner. Throws where there is none. */
+  get(id: unknown, { era, callerId }: TaskOwner): Task {
+    const task = typeof id === "string" ? this.#tasks.get(id)?.task : undefined;
+    if (task === undefined || task.owner.era !== era || task.owner.callerId !== callerId) {
+      throw new RpcError(RPC_CODES.invalidParams, "There is no such task: it is unknown, or its time is up.");
+    }
+    return task;
+  }
+
+  /** The tasks of one lasting caller, oldest first. */
+  ownedBy(callerId: string): Task[] {
+    return [...this.#tasks.values()].flatMap(({ task }) => (task.owner.callerId === callerId ? [task] : []));
+  }
+
+  /** The caller has gone for good: nobody can ask after its tasks any more. */
+  release(callerId: string): void {
+    for (const task of this.ownedBy(callerId)) this.#remove(task, "The client has gone.");
+  }
+
+  /** Ends every task. */
+  close(): void {
+    for (const { task } of [...this.#tasks.values()]) this.#remove(task, "The server is stopping.");
+  }
+
+  #remove(task: Task, reason: string): void {
+    clearTimeout(this.#tasks.get(task.id)?.timer);
+    this.#tasks.delete(task.id);
+    task.cancel(reason);
+  }
+
+  #makeRoom(): boolean {
+    for (const { task } of this.#tasks.values()) {
+      if (!task.hasEnded) continue;
+      this.#remove(task, "");
+      return true;
+    }
+    return false;
+  }
+}

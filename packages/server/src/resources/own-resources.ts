@@ -1,0 +1,256 @@
+// Resources of our own: documents, contents and snapshots of the store, and the state of everything.
+import type { ContentId, ContentStore, StoreOperation } from "@trunkline/core";
+import { isRecord, TrunklineError } from "@trunkline/core";
+import { mimeTypeOf } from "./mime-type.js";
+
+type Raw = Readonly<Record<string, unknown>>;
+
+const SCHEME = "trunkline://";
+const DOCUMENT = `${SCHEME}document/`;
+const BLOB = `${SCHEME}blob/`;
+const SNAPSHOT = `${SCHEME}snapshot/`;
+const STATUS = `${SCHEME}status`;
+
+/** A resource is one message: what is larger is read in parts, with `get`. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/** The protocol allows no more. */
+export const MAX_COMPLETIONS = 100;
+/** A snapshot's list of documents, as far as one message should hold it. */
+const MAX_LISTED = 1_000;
+
+const STATUS_RESOURCE: Raw = {
+  uri: STATUS,
+  name: "status",
+  title: "Status",
+  description: "The connected servers and what the store holds.",
+  mimeType: "application/json",
+};
+
+/** What the resources are made of. */
+export interface OwnResourcesOptions {
+  readonly store: () => Promise<ContentStore>;
+  /** What the status says beside the store. */
+  readonly status: () => Promise<Raw>;
+}
+
+/** Those that begin with `trunkline://`. */
+export class OwnResources {
+  readonly #options: OwnResourcesOptions;
+
+  constructor(options: OwnResourcesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * What `resources/list` shows: nothing of the store, which may hold any number of documents and is not opened for a
+   * list. Documents are found with operations, or by completion.
+   */
+  readonly resources: readonly Raw[] = [STATUS_RESOURCE];
+
+  readonly templates: readonly Raw[] = [
+    {
+      uriTemplate: `${DOCUMENT}{path}`,
+      name: "document",
+      title: "Document",
+      description: "A document of the store, by its path.",
+    },
+    {
+      uriTemplate: `${BLOB}{hash}`,
+      name: "blob",
+      title: "Content",
+      description: "Any content of the store by its hash, results that were too long for an answer included.",
+    },
+    {
+      uriTemplate: `${SNAPSHOT}{id}`,
+      name: "snapshot",
+      title: "Snapshot",
+      description: "What a snapshot holds, by its id or label.",
+      mimeType: "application/json",
+    },
+  ];
+
+  /** Whether the URI is one of ours. */
+  has(uri: string): boolean {
+    return uri.startsWith(SCHEME);
+  }
+
+  /** The contents of a resource. Rejects with `NOT_FOUND`. */
+  async read(uri: string, signal: AbortSignal): Promise<readonly Raw[]> {
+    if (uri === STATUS) return [await this.#status(signal)];
+    const path = partOf(uri, DOCUMENT);
+    if (path !== undefined) return [await this.#document(uri, path, signal)];
+    const hash = partOf(uri, BLOB);
+    if (hash !== undefined) return [await this.#blob(uri, hash, signal)];
+    const id = partOf(uri, SNAPSHOT);
+    if (id !== undefined) return [await this.#snapshot(uri, id, signal)];
+    throw notThere(uri);
+  }
+
+  /** The path of a document that changes can be told of; undefined where a resource never changes. Rejects with `NOT_FOUND`. */
+  async watched(uri: string, signal: AbortSignal | undefined): Promise<{ path: string } | "status" | undefined> {
+    if (uri === STATUS) return "status";
+    const path = partOf(uri, DOCUMENT);
+    if (path !== undefined) {
+      const store = await this.#options.store();
+      const found = await store.run("get", { path }, signal === undefined ? {} : { signal });
+      return { path: String(found.path ?? path) };
+    }
+    if (partOf(uri, BLOB) !== undefined || partOf(uri, SNAPSHOT) !== undefined) return undefined;
+    throw notThere(uri);
+  }
+
+  /** What could stand for a template's variable; undefined where the template is not ours. */
+  async complete(template: string, value: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
+    switch (template) {
+      case `${DOCUMENT}{path}`:
+        return await this.values("document", value, signal);
+      case `${BLOB}{hash}`:
+        return await this.values("hash", value, signal);
+      case `${SNAPSHOT}{id}`:
+        return await this.values("snapshot", value, signal);
+      default:
+        return undefined;
+    }
+  }
+
+  /** What the store has that begins like this, or holds it. */
+  async values(
+    kind: "document" | "hash" | "snapshot" | "collection",
+    value: string,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const store = await this.#options.store();
+    const run = (operation: StoreOperation, params: Raw) => store.run(operation, params, { signal });
+    switch (kind) {
+      case "document": {
+        // The store's patterns have more special characters than a path should; one that is not meant stands for any.
+        const pattern = value === "" ? {} : { pattern: `**${value.replace(/[*?[\]{}\\!]/g, "?")}**` };
+        const { paths } = await run("list", { ...pattern, paths_only: true, limit: 1_000, sort_by: "name" });
+        return best(textsOf(paths), value);
+      }
+      case "hash": {
+        if (!/^[0-9a-f]*$/i.test(value)) return [];
+        if (value.length >= 8) return (await store.resolve(value, { signal })).slice(0, MAX_COMPLETIONS);
+        const { documents } = await run("list", { recent: 1_000, limit: 1_000 });
+        const hashes = recordsOf(documents).map(({ hash }) => String(hash));
+        return best([...new Set(hashes)], value.toLowerCase()).filter((hash) => hash.startsWith(value.toLowerCase()));
+      }
+      case "snapshot": {
+        const { snapshots } = await run("list_snapshots", { limit: 1_000 });
+        const names = recordsOf(snapshots).flatMap(({ id, label }) => [label, id]);
+        return best([...new Set(textsOf(names))], value);
+      }
+      case "collection": {
+        const { collections } = await run("list_collections", {});
+        return best(textsOf(recordsOf(collections).map(({ name }) => name)), value);
+      }
+    }
+  }
+
+  async #status(signal: AbortSignal): Promise<Raw> {
+    const [store, rest] = await Promise.all([
+      this.#options.store().then((opened) => opened.run("status", {}, { signal })),
+      this.#options.status(),
+    ]);
+    return { uri: STATUS, mimeType: "application/json", text: JSON.stringify({ ...rest, store }, null, 2) };
+  }
+
+  async #document(uri: string, path: string, signal: AbortSignal): Promise<Raw> {
+    const store = await this.#options.store();
+    const found = await store.run("get", { path }, { signal });
+    // One that is in the trash can still be had by its hash.
+    if (found.state !== undefined) throw notThere(uri);
+    return await contentOf(store, { uri, found, signal });
+  }
+
+  async #blob(uri: string, hash: string, signal: AbortSignal): Promise<Raw> {
+    const store = await this.#options.store();
+    return await contentOf(store, { uri, found: await store.run("get", { hash }, { signal }), signal });
+  }
+
+  async #snapshot(uri: string, id: string, signal: AbortSignal): Promise<Raw> {
+    const store = await this.#options.store();
+    const { snapshots } = await store.run("list_snapshots", { limit: 10_000 }, { signal });
+    const snapshot = recordsOf(snapshots).find((one) => one.id === id || one.label === id);
+    if (snapshot === undefined) throw notThere(uri);
+    const listed = await store.run("list", { snapshot: snapshot.id, limit: MAX_LISTED }, { signal });
+    const documents = recordsOf(listed.documents).map(({ path, hash, size }) => ({ path, hash, size }));
+    const total = Number(listed.total);
+    const text = JSON.stringify(
+      { ...snapshot, listed: documents, ...(total > documents.length ? { truncated: true, total } : {}) },
+      null,
+      2,
+    );
+    return { uri, mimeType: "application/json", text };
+  }
+}
+
+async function contentOf(
+  store: ContentStore,
+  { uri, found, signal }: { uri: string; found: Raw; signal: AbortSignal },
+): Promise<Raw> {
+  const size = Number(found.size);
+  if (size > MAX_BYTES) {
+    throw new TrunklineError("INVALID_ARGUMENT", `${uri} has ${size} bytes, too many for one resource.`, {
+      hint: 'Read it in parts: get takes "lines" or "bytes".',
+    });
+  }
+  const bytes = await store.get(found.hash as ContentId, { signal }); // the store's own answer
+  const kind = found.type === "text" ? "text" : "binary";
+  const mimeType = mimeTypeOf(typeof found.path === "string" ? found.path : undefined, kind);
+  const text = kind === "text" ? decoded(bytes) : undefined;
+  if (text !== undefined) return { uri, mimeType, text };
+  return { uri, mimeType, blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") };
+}
+
+/** Undefined where the bytes are not UTF-8: then they go as they are. */
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+/** What follows the prefix, decoded; slashes may be written as they are. */
+function partOf(uri: string, prefix: string): string | undefined {
+  if (!uri.startsWith(prefix) || uri.length === prefix.length) return undefined;
+  const part = uri.slice(prefix.length);
+  try {
+    return decodeURIComponent(part);
+  } catch (error) {
+    if (error instanceof URIError) return part;
+    throw error;
+  }
+}
+
+/** Those that begin with the text first, then those whose last part does, then the rest. */
+function best(values: readonly string[], text: string): string[] {
+  const wanted = text.toLowerCase();
+  const rank = (value: string) => {
+    const lower = value.toLowerCase();
+    if (lower.startsWith(wanted)) return 0;
+    if (lower.slice(lower.lastIndexOf("/") + 1).startsWith(wanted)) return 1;
+    return lower.includes(wanted) ? 2 : 3;
+  };
+  return values
+    .map((value) => ({ value, rank: rank(value) }))
+    .filter((entry) => entry.rank < 3)
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, MAX_COMPLETIONS)
+    .map(({ value }) => value);
+}
+
+function notThere(uri: string): TrunklineError {
+  return new TrunklineError("NOT_FOUND", `There is no resource ${uri}.`);
+}
+
+
+function recordsOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+}

@@ -1,0 +1,120 @@
+// Which upstream server a URI leads to. Resources keep their own URIs; of two servers with the same one, the first by name
+// has it, and the other's is hidden until the first is gone.
+import type { SourcedResource, SourcedTemplate } from "@trunkline/client";
+import type { Upstreams } from "../upstreams.js";
+import { parseUriTemplate, type UriTemplate } from "./uri-template.js";
+
+interface Routes {
+  readonly resources: readonly SourcedResource[];
+  readonly byUri: ReadonlyMap<string, string>;
+}
+
+interface TemplateRoutes {
+  readonly templates: readonly SourcedTemplate[];
+  readonly byTemplate: ReadonlyMap<string, string>;
+  /** Those that say most first. */
+  readonly patterns: readonly { readonly server: string; readonly pattern: UriTemplate }[];
+}
+
+/** URIs that results linked to are kept for this many. */
+const MAX_LINKS = 10_000;
+
+/** The way from URIs to servers. */
+export class ResourceRoutes {
+  readonly #upstreams: Upstreams;
+  readonly #links = new Map<string, string>();
+  #routes: Routes | undefined;
+  #templates: TemplateRoutes | undefined;
+  #generation = 0;
+
+  constructor(upstreams: Upstreams) {
+    this.#upstreams = upstreams;
+  }
+
+  /** What is known of the resources is out of date. */
+  changed(): void {
+    this.#generation++;
+    this.#routes = undefined;
+    this.#templates = undefined;
+  }
+
+  /** Remembers where the links of a result lead: they need not be in any list. */
+  note(server: string, content: unknown): void {
+    if (!Array.isArray(content)) return;
+    for (const block of content) {
+      const uri = block?.type === "resource_link" ? block.uri : undefined;
+      if (typeof uri !== "string") continue;
+      const [oldest] = this.#links.keys();
+      if (this.#links.size >= MAX_LINKS && oldest !== undefined) this.#links.delete(oldest);
+      this.#links.delete(uri);
+      this.#links.set(uri, server);
+    }
+  }
+
+  /** The resources of all servers, each URI once. */
+  async resources(signal: AbortSignal): Promise<readonly SourcedResource[]> {
+    return (await this.#known(signal)).resources;
+  }
+
+  /** The templates of all servers, each once. */
+  async templates(signal: AbortSignal): Promise<readonly SourcedTemplate[]> {
+    return (await this.#knownTemplates(signal)).templates;
+  }
+
+  /** The server that has this resource: listed, linked to, or made from a template; or the only one that has any. */
+  async server(uri: string, signal: AbortSignal): Promise<string | undefined> {
+    const listed = this.#routes?.byUri.get(uri) ?? (await this.#known(signal)).byUri.get(uri);
+    if (listed !== undefined) return listed;
+    const linked = this.#links.get(uri);
+    if (linked !== undefined) return linked;
+    const { patterns } = await this.#knownTemplates(signal);
+    const made = patterns.find(({ pattern }) => pattern.matches(uri))?.server;
+    if (made !== undefined) return made;
+    const servers = new Set([...(await this.#known(signal)).byUri.values(), ...patterns.map(({ server }) => server)]);
+    const [only, ...others] = servers;
+    return others.length === 0 ? only : undefined;
+  }
+
+  /** The server that listed this template. */
+  async templateServer(template: string, signal: AbortSignal): Promise<string | undefined> {
+    return (await this.#knownTemplates(signal)).byTemplate.get(template);
+  }
+
+  /** Whether a server lists this very URI. */
+  async isListed(uri: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#known(signal)).byUri.has(uri);
+  }
+
+  async #known(signal: AbortSignal): Promise<Routes> {
+    if (this.#routes !== undefined) return this.#routes;
+    const generation = this.#generation;
+    const { items, isComplete } = await this.#upstreams.each(signal, (hub, where) => hub.resources(where));
+    const byUri = new Map<string, string>();
+    const resources = items.filter(({ uri, server }) => {
+      if (byUri.has(uri)) return false;
+      byUri.set(uri, server);
+      return true;
+    });
+    const routes = { resources, byUri };
+    if (isComplete && generation === this.#generation) this.#routes = routes;
+    return routes;
+  }
+
+  async #knownTemplates(signal: AbortSignal): Promise<TemplateRoutes> {
+    if (this.#templates !== undefined) return this.#templates;
+    const generation = this.#generation;
+    const { items, isComplete } = await this.#upstreams.each(signal, (hub, where) => hub.resourceTemplates(where));
+    const byTemplate = new Map<string, string>();
+    const templates = items.filter(({ uriTemplate, server }) => {
+      if (byTemplate.has(uriTemplate)) return false;
+      byTemplate.set(uriTemplate, server);
+      return true;
+    });
+    const patterns = templates
+      .map(({ server, uriTemplate }) => ({ server, pattern: parseUriTemplate(uriTemplate) }))
+      .sort((a, b) => b.pattern.weight - a.pattern.weight);
+    const routes = { templates, byTemplate, patterns };
+    if (isComplete && generation === this.#generation) this.#templates = routes;
+    return routes;
+  }
+}

@@ -1,0 +1,151 @@
+// All resources: our own under `trunkline://`, those of upstream servers under their own URIs.
+import { isTrunklineError, type Logger, messageOf, nearestNames, type TrunklineError, toTrunklineError } from "@trunkline/core";
+import type { Backends } from "../backends.js";
+import type { Era, Exchange } from "../exchange.js";
+import { withMeta } from "../prompts/prompts.js";
+import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
+import { asRpcError, faithful, type Upstreams } from "../upstreams.js";
+import { OwnResources } from "./own-resources.js";
+import { pageOf } from "./page.js";
+import { ResourceRoutes } from "./resource-routes.js";
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** How resources are set up. */
+export interface ResourcesOptions {
+  readonly upstreams: Upstreams;
+  readonly store: Backends["store"];
+  readonly status: () => Promise<Raw>;
+  /** Tells when the state of some server has changed. */
+  readonly onStatus: (listener: () => void) => () => void;
+  readonly logger: Logger;
+}
+
+/** The resources of the service. */
+export class Resources {
+  readonly own: OwnResources;
+  readonly routes: ResourceRoutes;
+  readonly #options: ResourcesOptions;
+
+  constructor(options: ResourcesOptions) {
+    this.#options = options;
+    this.own = new OwnResources(options);
+    this.routes = new ResourceRoutes(options.upstreams);
+  }
+
+  /** `resources/list`. */
+  async list({ cursor }: Raw, { signal }: Exchange): Promise<Raw> {
+    const upstream = await this.routes.resources(signal);
+    const { items, ...next } = pageOf([...this.own.resources, ...upstream.map(({ raw }) => raw)], cursor);
+    return { resources: items, ...next };
+  }
+
+  /** `resources/templates/list`. */
+  async templates({ cursor }: Raw, { signal }: Exchange): Promise<Raw> {
+    const upstream = await this.routes.templates(signal);
+    const { items, ...next } = pageOf([...this.own.templates, ...upstream.map(({ raw }) => raw)], cursor);
+    return { resourceTemplates: items, ...next };
+  }
+
+  /** `resources/read`. */
+  async read({ uri }: Raw, exchange: Exchange): Promise<Raw> {
+    const { era } = exchange.caller;
+    if (typeof uri !== "string") throw new RpcError(RPC_CODES.invalidParams, "The URI of the resource is missing.");
+    try {
+      if (this.own.has(uri)) return { contents: await this.own.read(uri, exchange.signal) };
+      const server = await this.routes.server(uri, exchange.signal);
+      if (server === undefined) throw await this.#missing(uri, { era, signal: exchange.signal });
+      return await this.#readUpstream(server, uri, exchange);
+    } catch (error) {
+      if (isTrunklineError(error, "NOT_FOUND")) throw notFound(uri, era, error.hint);
+      throw asRpcError(error, ownCode(error));
+    }
+  }
+
+  /** Tells of changes of a resource. Rejects with an `RpcError` where it is not there or never tells. */
+  async subscribe(uri: string, listener: () => void, signal: AbortSignal | undefined): Promise<() => Promise<void>> {
+    try {
+      if (this.own.has(uri)) return await this.#subscribeOwn(uri, listener, signal);
+      const server = await this.routes.server(uri, signal ?? new AbortController().signal);
+      if (server === undefined) throw notFound(uri, "legacy", undefined);
+      const hub = await this.#options.upstreams.hub();
+      return await hub.subscribe(server, uri, () => listener(), signal === undefined ? {} : { signal });
+    } catch (error) {
+      if (isTrunklineError(error, "NOT_FOUND")) throw notFound(uri, "legacy", error.hint);
+      throw asRpcError(error, ownCode(error));
+    }
+  }
+
+  async #subscribeOwn(
+    uri: string,
+    listener: () => void,
+    signal: AbortSignal | undefined,
+  ): Promise<() => Promise<void>> {
+    const watched = await this.own.watched(uri, signal);
+    const tell = () => {
+      try {
+        listener();
+      } catch (error) {
+        this.#options.logger.error("a listener of a subscription failed", { error: messageOf(error) });
+      }
+    };
+    if (watched === "status") {
+      const stop = this.#options.onStatus(tell);
+      return async () => stop();
+    }
+    const store = await this.#options.store();
+    // What never changes can be subscribed to as well: nothing will be heard of it.
+    if (watched === undefined || store.onDocumentChanged === undefined) return async () => {};
+    const stop = store.onDocumentChanged((path) => {
+      if (path === watched.path) tell();
+    });
+    return async () => stop();
+  }
+
+  async #readUpstream(server: string, uri: string, exchange: Exchange): Promise<Raw> {
+    const { signal, channel, caller, onProgress } = exchange;
+    const hub = await this.#options.upstreams.hub();
+    const options = { signal, ...(onProgress === undefined || channel.progress !== undefined ? {} : { onProgress }) };
+    try {
+      return faithful(
+        await hub.withChannel(channel, () =>
+          hub.request(server, "resources/read", withMeta({ uri }, exchange), options),
+        ),
+      );
+    } catch (error) {
+      const failure = toTrunklineError(error);
+      if (!(await this.#meansNotFound(failure, uri, signal))) throw failure;
+      throw notFound(uri, caller.era, undefined, failure);
+    }
+  }
+
+  /** The eras have different codes for it; the newer one's stands for bad parameters as well, which a URI hardly is. */
+  async #meansNotFound({ code, data }: TrunklineError, uri: string, signal: AbortSignal): Promise<boolean> {
+    if (code !== "UPSTREAM") return false;
+    if (data?.code === RPC_CODES.resourceNotFound) return true;
+    return data?.code === RPC_CODES.invalidParams && !(await this.routes.isListed(uri, signal));
+  }
+
+  async #missing(uri: string, { era, signal }: { era: Era; signal: AbortSignal }): Promise<RpcError> {
+      const known = (await this.routes.resources(signal)).map((resource) => resource.uri);
+    const near = nearestNames(uri, known);
+    return notFound(uri, era, near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined);
+  }
+}
+
+function notFound(uri: string, era: Era, hint: string | undefined, cause?: unknown): RpcError {
+  const code = era === "modern" ? RPC_CODES.invalidParams : RPC_CODES.resourceNotFound;
+  return new RpcError(code, `Resource not found: ${uri}.${hint === undefined ? "" : ` ${hint}`}`, {
+    data: { uri },
+    cause,
+  });
+}
+
+/** What the client can put right is told apart from what it cannot. */
+function ownCode(error: unknown): number {
+  const isTheirs =
+    isTrunklineError(error, "INVALID_ARGUMENT") ||
+    isTrunklineError(error, "AMBIGUOUS") ||
+    isTrunklineError(error, "PROTOCOL");
+  return isTheirs ? RPC_CODES.invalidParams : RPC_CODES.internalError;
+}

@@ -1,0 +1,217 @@
+// The direct surface: every upstream tool as it is, under its prefixed or its own name. What passes through here is not
+// looked at: definitions, arguments and results are the upstream server's own.
+import type { Hub, HubCallOptions } from "@trunkline/client";
+import {
+  isRecord,
+  type Logger,
+  nearestNames,
+  type SourcedTool,
+  TrunklineError,
+  toTrunklineError,
+} from "@trunkline/core";
+import type { Exchange } from "../exchange.js";
+import type { Operation, Params } from "../operations/operation.js";
+import type { RunOperation } from "../operations/run-operation.js";
+import { summaryOf } from "../operations/upstream.js";
+import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
+import { faithful, passedOn, type Upstreams } from "../upstreams.js";
+import type { ServedTool, ToolResult } from "./served-tool.js";
+
+/** How the surface is set up. */
+export interface DirectSurfaceOptions {
+  readonly upstreams: Upstreams;
+  readonly names: "prefixed" | "plain";
+  /** Names that tools of our own have. */
+  readonly reserved: ReadonlySet<string>;
+  /** The rules and the journal of every operation. */
+  readonly run: RunOperation;
+  readonly logger: Logger;
+  /** Sees each result, with the server it came from. */
+  readonly onResult?: ((server: string, result: ToolResult) => void) | undefined;
+}
+
+/** A name that two servers want, or a server and we. */
+export interface NameCollision {
+  readonly name: string;
+  readonly servers: readonly string[];
+}
+
+interface Table {
+  readonly routes: ReadonlyMap<string, Operation>;
+  readonly definitions: readonly ServedTool["definition"][];
+  readonly byName: ReadonlyMap<string, ServedTool["definition"]>;
+  readonly collisions: readonly NameCollision[];
+}
+
+/** The tools of all upstream servers. */
+export class DirectSurface {
+  readonly #options: DirectSurfaceOptions;
+  #table: Table | undefined;
+  /** Where names led while their servers were connected: a call during a restart waits for the server. */
+  #away: ReadonlyMap<string, Operation> = new Map();
+  #warned = new Set<string>();
+
+  constructor(options: DirectSurfaceOptions) {
+    this.#options = options;
+  }
+
+  /** What is known of the tools is out of date. */
+  changed(): void {
+    this.#table = undefined;
+  }
+
+  /** Every tool there is, after waiting for the servers that are being connected. */
+  async list(signal: AbortSignal): Promise<readonly ServedTool["definition"][]> {
+    const hub = await this.#options.upstreams.settled(signal);
+    return (this.#table ?? (await this.#build(hub))).definitions;
+  }
+
+  /** The names that more than one server has, as far as servers are connected. */
+  async collisions(signal: AbortSignal): Promise<readonly NameCollision[]> {
+    const hub = await this.#options.upstreams.hub();
+    await hub.connect(undefined, signal);
+    return (await this.#build(hub)).collisions;
+  }
+
+  /** How a tool stands to tasks, as far as it is known. */
+  taskSupport(name: string): unknown {
+    const execution = this.#table?.byName.get(name)?.execution;
+    return isRecord(execution) ? execution.taskSupport : undefined;
+  }
+
+  /** Calls a tool. An unknown one rejects with an `RpcError`. */
+  async call(name: string, args: Params, exchange: Exchange): Promise<ToolResult> {
+    const { upstreams, run, onResult } = this.#options;
+    let operation = this.#table?.routes.get(name);
+    try {
+      operation ??= await this.#find(await upstreams.hub(), name, exchange.signal);
+      const { value } = await run(operation, args, { exchange, signal: exchange.signal });
+      onResult?.(operation.server ?? "", value as ToolResult); // what `passing` puts there
+      return value as ToolResult;
+    } catch (error) {
+      if (error instanceof RpcError) throw error;
+      const failure = toTrunklineError(error);
+      if (failure.code === "TOOL_NOT_FOUND" || failure.code === "SERVER_NOT_FOUND") throw unknownTool(name, failure.hint);
+      const upstream = passedOn(failure);
+      if (upstream !== undefined) throw upstream;
+      return failureResult(failure);
+    }
+  }
+
+  /** A name that is not in the table: its server may not be connected yet, or just not now. */
+  async #find(hub: Hub, name: string, signal: AbortSignal): Promise<Operation> {
+    const known = async () => (this.#table ?? (await this.#build(hub))).routes.get(name) ?? this.#away.get(name);
+    const found = await known();
+    if (found !== undefined) return found;
+    const { mayBelongTo } = await import("@trunkline/client");
+    const candidates = hub
+      .status()
+      .filter(({ state }) => state !== "connected" && state !== "disabled" && state !== "untrusted")
+      .filter((server) => this.#options.names === "plain" || mayBelongTo(name, server.name));
+    if (candidates.length > 0) {
+      await hub.connect(
+        candidates.map((server) => server.name),
+        signal,
+      );
+      this.changed();
+      const connected = await known();
+      if (connected !== undefined) return connected;
+    }
+    const table = this.#table ?? (await this.#build(hub));
+    const near = nearestNames(name, [...this.#options.reserved, ...table.routes.keys()]);
+    throw unknownTool(name, near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined);
+  }
+
+  async #build(hub: Hub): Promise<Table> {
+    const plain = this.#options.names === "plain";
+    const { toolNamePrefix } = await import("@trunkline/client");
+    const names = hub.names();
+    const tools = hub.tools();
+    const routes = new Map<string, Operation>();
+    const definitions: ServedTool["definition"][] = [];
+    const collisions: NameCollision[] = [];
+    const add = (name: string, tool: SourcedTool) => {
+      const other = routes.get(name);
+      if (other?.server === tool.server) return;
+      if (other !== undefined || this.#options.reserved.has(name)) {
+        collisions.push({ name, servers: [other?.server ?? "Trunkline itself", tool.server] });
+        return;
+      }
+      routes.set(name, passing(hub, tool));
+      definitions.push(definitionOf(name, tool));
+    };
+    for (const tool of tools) add(plain ? tool.tool : names.name(tool, "prefixed"), tool);
+    for (const { name, state } of hub.status()) {
+      if (state !== "needs-auth") continue;
+      // Always prefixed: there may be several, and their names would tell nothing.
+      add(`${toolNamePrefix(name)}authenticate`, await hub.findTool(`${name}.authenticate`));
+    }
+    for (const { name, servers } of collisions) {
+      if (this.#warned.has(name)) continue;
+      this.#warned.add(name);
+      this.#options.logger.warn("tool left out: its name is taken", { tool: name, servers: servers.join(", ") });
+    }
+    const present = new Set(tools.map(({ server }) => server));
+    const before = [...this.#away, ...(this.#last?.routes ?? [])];
+    this.#away = new Map(before.filter(([name, { server = "" }]) => !present.has(server) && !routes.has(name)));
+    const byName = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.#last = { routes, definitions, byName, collisions };
+    this.#table = this.#last;
+    return this.#last;
+  }
+
+  /** The table before the one that is being built. */
+  #last: Table | undefined;
+}
+
+/** The error for a start at which names collide. */
+export function collisionError(collisions: readonly NameCollision[]): TrunklineError {
+  const listed = collisions.slice(0, 10).map(({ name, servers }) => `"${name}" (${servers.join(" and ")})`);
+  const more = collisions.length - listed.length;
+  return new TrunklineError(
+    "CONFIG_INVALID",
+    `With plain names these tools would have the same name: ${listed.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`,
+    { hint: 'Serve them with prefixed names, or leave tools out with "tools" in the server\'s entry.' },
+  );
+}
+
+/** The protocol's error for a tool that is not there. */
+export function unknownTool(name: string, hint: string | undefined): RpcError {
+  return new RpcError(RPC_CODES.invalidParams, `Unknown tool: ${name}.${hint === undefined ? "" : ` ${hint}`}`);
+}
+
+/** A failure of ours as the result of a call. As text alone: an output schema of the tool does not know of it. */
+export function failureResult(error: TrunklineError): ToolResult {
+  const { code, message, hint } = error;
+  const text = JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) } });
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** As the server listed it, under the name that leads to it. A tool that demands a task gets one from us, so any call will do. */
+function definitionOf(name: string, { raw, inputSchema }: SourcedTool): ServedTool["definition"] {
+  const definition = { inputSchema, ...raw, name };
+  const { execution } = definition as { execution?: unknown };
+  if (!isRecord(execution) || execution.taskSupport !== "required") return definition;
+  return { ...definition, execution: { ...execution, taskSupport: "optional" } };
+}
+
+/** The tool as an operation whose value is the server's own result, and which leaves the arguments to the server. */
+function passing(hub: Hub, { server, tool, description, inputSchema, annotations }: SourcedTool): Operation {
+  return {
+    name: `${server}.${tool}`,
+    kind: annotations?.readOnlyHint === true ? "read" : "write",
+    summary: summaryOf(description),
+    schema: inputSchema,
+    server,
+    validate: (params) => params,
+    run: async (params, { exchange, signal }) => {
+      const { channel, meta, onProgress } = exchange;
+      const options: HubCallOptions = { signal };
+      if (Object.keys(meta).length > 0) options.meta = meta;
+      // The channel hears of progress by itself.
+      if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
+      const { raw, isError } = await hub.withChannel(channel, () => hub.callTool(server, tool, params, options));
+      return { value: faithful(raw), isError };
+    },
+  };
+}

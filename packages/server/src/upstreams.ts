@@ -1,0 +1,168 @@
+// The servers behind the service, as surface, prompts and resources see them: opened at the first use, connected when
+// somebody wants to see what they have, and never waited for longer than a client can be expected to wait.
+import type { Hub, ListKind } from "@trunkline/client";
+import { abortable, type Logger, messageOf, sleep, type TrunklineError, toTrunklineError } from "@trunkline/core";
+import { RpcError } from "./protocol/rpc-error.js";
+
+/** How long a list waits for servers that are being connected. What comes later is told with list_changed. */
+const PATIENCE_MS = 5_000;
+
+/** Codes about the connection between us and the upstream server: they mean nothing to our client. */
+const HOP_CODES: ReadonlySet<number> = new Set([-32_700, -32_020, -32_022]);
+
+/** Told that lists have changed, or the state of some server. */
+export interface UpstreamsListener {
+  onOpened(hub: Hub): void;
+  onCatalogue(changed: readonly ListKind[]): void;
+  onStatus(): void;
+}
+
+/** The hub, and how patient everybody is with it. */
+export class Upstreams implements Disposable {
+  readonly #open: () => Promise<Hub>;
+  readonly #logger: Logger;
+  readonly #listener: UpstreamsListener;
+  readonly #lifetime = new AbortController();
+  /** Servers that are being connected, and how long lists wait for each of them. */
+  readonly #connecting = new Map<string, Promise<void>>();
+  #hub: Promise<Hub> | undefined;
+  #opened: Hub | undefined;
+  #stopListening: (() => void)[] = [];
+
+  constructor(open: () => Promise<Hub>, options: { logger: Logger; listener: UpstreamsListener }) {
+    this.#open = open;
+    this.#logger = options.logger;
+    this.#listener = options.listener;
+  }
+
+  /** The hub, if somebody has used it already. */
+  get opened(): Hub | undefined {
+    return this.#opened;
+  }
+
+  /** The hub. One that could not be opened is tried again. */
+  hub(): Promise<Hub> {
+    this.#hub ??= this.#open().then(
+      (hub) => {
+        this.#opened = hub;
+        if (this.#lifetime.signal.aborted) return hub;
+        this.#stopListening = [
+          hub.onCatalogChanged((changed) => this.#listener.onCatalogue(changed)),
+          hub.onStatusChanged(() => this.#listener.onStatus()),
+        ];
+        this.#listener.onOpened(hub);
+        return hub;
+      },
+      (error: unknown) => {
+        this.#hub = undefined;
+        throw error;
+      },
+    );
+    return this.#hub;
+  }
+
+  /** The hub, when every server that waits to be connected has been, or has been waited for long enough. */
+  async settled(signal: AbortSignal): Promise<Hub> {
+    const hub = await this.hub();
+    const pending = hub.status().filter(({ state }) => state === "pending");
+    if (pending.length > 0) {
+      await abortable(signal, Promise.all(pending.map(({ name }) => this.#connect(hub, name))));
+    }
+    return hub;
+  }
+
+  /**
+   * What each connected server lists, in the order of their names. A server that cannot list, or not in time, is left out:
+   * when its list comes, that is a change.
+   */
+  async each<T>(
+    signal: AbortSignal,
+    list: (hub: Hub, where: { server: string; signal: AbortSignal }) => Promise<readonly T[]>,
+  ): Promise<{ items: T[]; isComplete: boolean }> {
+    const hub = await this.settled(signal);
+    const lists = await Promise.all(
+      this.#connected(hub).map(async (server) => {
+        const listing = list(hub, { server, signal }).catch((error: unknown) => {
+          this.#logger.debug("list left out", { server, error: messageOf(error) });
+          return undefined;
+        });
+        return await this.#patiently(listing, undefined);
+      }),
+    );
+    signal.throwIfAborted();
+    return { items: lists.flatMap((items) => items ?? []), isComplete: !lists.includes(undefined) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#lifetime.abort();
+    for (const stop of this.#stopListening) stop();
+  }
+
+  /** Never rejects. Until the attempt has ended, everybody waits for the same moment. */
+  #connect(hub: Hub, name: string): Promise<void> {
+    const running = this.#connecting.get(name);
+    if (running !== undefined) return running;
+    const attempt = hub
+      .connect([name])
+      .catch((error: unknown) => this.#logger.debug("server not connected", { server: name, error: messageOf(error) }))
+      .finally(() => this.#connecting.delete(name));
+    const waiting = this.#patiently(attempt, undefined);
+    this.#connecting.set(name, waiting);
+    return waiting;
+  }
+
+  /** The names of the connected servers, sorted. */
+  #connected(hub: Hub): string[] {
+    return hub.status().flatMap(({ name, state }) => (state === "connected" ? [name] : []));
+  }
+
+  async #patiently<T>(work: Promise<T>, instead: T): Promise<T> {
+    const enough = new AbortController();
+    const patience = sleep(PATIENCE_MS, AbortSignal.any([this.#lifetime.signal, enough.signal])).then(
+      () => instead,
+      () => instead,
+    );
+    try {
+      return await Promise.race([work, patience]);
+    } finally {
+      enough.abort();
+    }
+  }
+}
+
+/**
+ * The protocol error that an upstream server answered with, as it goes on to our client; undefined where the failure is
+ * another: a server that is down, too slow, or wants a sign-in.
+ */
+export function passedOn(error: TrunklineError): RpcError | undefined {
+  const { code, message, data } = error.data ?? {};
+  if (error.code !== "UPSTREAM" || typeof code !== "number" || HOP_CODES.has(code)) return undefined;
+  return new RpcError(code, typeof message === "string" ? message : error.message, { data, cause: error });
+}
+
+/** Any failure of a request that has no other way to tell of it: a protocol error, the upstream server's own or ours. */
+export function asRpcError(error: unknown, code: number): RpcError {
+  if (error instanceof RpcError) return error;
+  const known = toTrunklineError(error);
+  const { hint } = known;
+  return (
+    passedOn(known) ??
+    new RpcError(code, hint === undefined ? known.message : `${known.message} ${hint}`, {
+      data: { code: known.code, ...(hint === undefined ? {} : { hint }) },
+      cause: known,
+    })
+  );
+}
+
+const SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo";
+
+/** A result without what the upstream server says of the connection to us; everything else is as it came. */
+export function faithful(raw: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const meta = raw._meta as Readonly<Record<string, unknown>> | undefined;
+  const introduces = meta?.[SERVER_INFO_KEY] !== undefined;
+  if (!introduces && raw.resultType === undefined) return raw;
+  const { resultType: _, _meta: __, ...rest } = raw;
+  if (meta === undefined) return rest;
+  const { [SERVER_INFO_KEY]: ___, ...kept } = meta;
+  return Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept };
+}

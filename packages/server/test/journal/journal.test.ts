@@ -1,0 +1,212 @@
+import { execFile } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FileJournal } from "../../src/journal/file-journal.js";
+import type { CallRecord } from "../../src/journal/journal.js";
+import { followJournal, readJournal } from "../../src/journal/read-journal.js";
+
+let base: string;
+let folder: string;
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "trunkline-journal-"));
+  folder = join(base, "store", "journal");
+});
+afterEach(() => {
+  rmSync(base, { recursive: true, force: true });
+});
+
+const call = (operation: string, more: Partial<CallRecord> = {}): CallRecord => ({
+  atMs: Date.UTC(2026, 10, 15, 6, 30),
+  client: "tester 1.0",
+  operation,
+  durationMs: 12.34,
+  sizeBytes: 567,
+  outcome: "ok",
+  ...more,
+});
+
+const operations = (calls: readonly CallRecord[]) => calls.map(({ operation }) => operation);
+
+describe("the journal", () => {
+  it("keeps one line for each call, with nothing but what the record has", async () => {
+    const journal = new FileJournal({ folder });
+    journal.record(call("search"));
+    journal.record(call("github.create_issue", { outcome: "error", code: "UPSTREAM" }));
+    await journal.close();
+    const [name = ""] = readdirSync(folder);
+    const lines = readFileSync(join(folder, name), "utf8").trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { at: "2026-11-15T06:30:00.000Z", client: "tester 1.0", op: "search", ms: 12.3, bytes: 567, outcome: "ok" },
+      {
+        at: "2026-11-15T06:30:00.000Z",
+        client: "tester 1.0",
+        op: "github.create_issue",
+        ms: 12.3,
+        bytes: 567,
+        outcome: "error",
+        code: "UPSTREAM",
+      },
+    ]);
+    const { calls } = await readJournal({ folder, limit: 10 });
+    expect(calls).toEqual([
+      call("search", { durationMs: 12.3 }),
+      call("github.create_issue", { durationMs: 12.3, outcome: "error", code: "UPSTREAM" }),
+    ]);
+  });
+
+  it("goes on to the next file when one is full, and keeps only so many", async () => {
+    const journal = new FileJournal({ folder, segmentBytes: 500, segments: 3 });
+    for (let i = 0; i < 40; i++) {
+      journal.record(call(`op${i}`));
+      await journal.flush();
+    }
+    await journal.close();
+    const names = readdirSync(folder).sort();
+    expect(names).toHaveLength(3);
+    for (const name of names) expect(readFileSync(join(folder, name)).length).toBeLessThan(700);
+    const { calls } = await readJournal({ folder, limit: 5 });
+    expect(operations(calls)).toEqual(["op35", "op36", "op37", "op38", "op39"]);
+  });
+
+  it("cuts names that are long and keeps those with line breaks on one line", async () => {
+    const journal = new FileJournal({ folder });
+    journal.record(call("x".repeat(5000), { client: "two\nlines" }));
+    await journal.close();
+    const { calls } = await readJournal({ folder, limit: 5 });
+    expect(calls[0]?.client).toBe("two\nlines");
+    expect(calls[0]?.operation).toHaveLength(200);
+  });
+
+  it("takes the lines of several processes whole", async () => {
+    const program = `
+      import { FileJournal } from ${JSON.stringify(new URL("../../dist/journal/index.js", import.meta.url).href)};
+      const journal = new FileJournal({ folder: process.argv[1], segmentBytes: 20000, segments: 100 });
+      for (let i = 0; i < 300; i++) {
+        journal.record({ atMs: Date.now(), client: process.argv[2], operation: "op" + i, durationMs: 1, sizeBytes: 1, outcome: "ok" });
+        if (i % 7 === 0) await journal.flush();
+      }
+      await journal.close();`;
+    const run = promisify(execFile);
+    const names = ["a", "b", "c"];
+    await Promise.all(names.map((name) => run(process.execPath, ["--input-type=module", "-e", program, folder, name])));
+    const { calls } = await readJournal({ folder, limit: 10_000 });
+    expect(calls).toHaveLength(900);
+    for (const name of names) {
+      const own = calls.filter(({ client }) => client === name);
+      expect(operations(own)).toEqual(Array.from({ length: 300 }, (_, i) => `op${i}`));
+    }
+    expect(readdirSync(folder).length).toBeGreaterThan(2);
+  });
+
+  it("says once that it cannot write, and loses only the lines", async () => {
+    mkdirSync(join(base, "store"));
+    writeFileSync(folder, "a file where the folder should be");
+    const problems: unknown[] = [];
+    const journal = new FileJournal({ folder, onProblem: (error) => problems.push(error) });
+    for (let i = 0; i < 3; i++) {
+      journal.record(call("search"));
+      await journal.flush();
+    }
+    await journal.close();
+    expect(problems).toHaveLength(1);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("survives a folder that may only be read", async () => {
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o500);
+    const problems: unknown[] = [];
+    const journal = new FileJournal({ folder, onProblem: (error) => problems.push(error) });
+    journal.record(call("search"));
+    await journal.close();
+    expect(problems).toHaveLength(1);
+  });
+
+  it("takes nothing after it was closed, and closes twice", async () => {
+    const journal = new FileJournal({ folder });
+    journal.record(call("search"));
+    await journal.close();
+    journal.record(call("late"));
+    await journal.close();
+    expect(operations((await readJournal({ folder, limit: 10 })).calls)).toEqual(["search"]);
+  });
+
+  it("reads over lines that are none", async () => {
+    mkdirSync(folder, { recursive: true });
+    const journal = new FileJournal({ folder });
+    journal.record(call("search"));
+    await journal.flush();
+    const file = join(folder, "calls-000001.jsonl");
+    appendFileSync(file, '{"at":"2026-11-15T06:3\n[]\nnull\n{"at":"x","client":1}\n\n');
+    journal.record(call("grep"));
+    await journal.close();
+    // The line of somebody who is still writing.
+    appendFileSync(file, '{"at":"2026');
+    expect(operations((await readJournal({ folder, limit: 10 })).calls)).toEqual(["search", "grep"]);
+  });
+
+  it("has no calls where there is no folder", async () => {
+    expect((await readJournal({ folder, limit: 10 })).calls).toEqual([]);
+  });
+
+  it("finds the last calls that are wanted, also in older files", async () => {
+    const journal = new FileJournal({ folder, segmentBytes: 400, segments: 100 });
+    for (let i = 0; i < 20; i++) {
+      journal.record(call(i % 5 === 0 ? `rare${i}` : "often"));
+      await journal.flush();
+    }
+    await journal.close();
+    const isWanted = ({ operation }: CallRecord) => operation.startsWith("rare");
+    expect(operations((await readJournal({ folder, limit: 3, isWanted })).calls)).toEqual([
+      "rare5",
+      "rare10",
+      "rare15",
+    ]);
+    expect((await readJournal({ folder, limit: 0 })).calls).toEqual([]);
+  });
+
+  it("is followed across files, from where reading stopped, each call once", async () => {
+    const journal = new FileJournal({ folder, segmentBytes: 300, segments: 100 });
+    journal.record(call("before"));
+    await journal.flush();
+    const { position } = await readJournal({ folder, limit: 10 });
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const following = (async () => {
+      for await (const { operation } of followJournal({ folder, position, signal: stop.signal })) {
+        seen.push(operation);
+        if (operation === "op9") stop.abort();
+      }
+    })();
+    for (let i = 0; i < 10; i++) {
+      journal.record(call(`op${i}`));
+      await journal.flush();
+    }
+    await following;
+    await journal.close();
+    expect(seen).toEqual(Array.from({ length: 10 }, (_, i) => `op${i}`));
+  });
+
+  it("is followed before its folder is there", async () => {
+    const stop = new AbortController();
+    const { position } = await readJournal({ folder, limit: 10 });
+    const first = followJournal({ folder, position, signal: stop.signal }).next();
+    const journal = new FileJournal({ folder });
+    journal.record(call("first"));
+    await journal.close();
+    expect((await first).value).toMatchObject({ operation: "first" });
+    stop.abort();
+  });
+});

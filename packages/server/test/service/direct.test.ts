@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import { callTool, nextEvent, refusalOf, stdio, testExchange, testService, textOf, toolNames } from "./support.js";
+
+describe("the direct surface", () => {
+  it("lists every tool under its prefixed name, as its server describes it", async () => {
+    await using under = testService([stdio("strange"), stdio("crashing")], { surface: "direct" });
+    const { tools } = await under.service.handle("tools/list", {}, testExchange());
+    expect(tools).toEqual([
+      expect.objectContaining({ name: "mcp.echo" }),
+      expect.objectContaining({ name: "mcp__crashing__ok", description: "Answers with the process id." }),
+      expect.objectContaining({ name: "mcp__crashing__crash" }),
+      { name: "mcp__strange__show", inputSchema: { type: "object" }, colour: "green" },
+    ]);
+    expect(await under.service.handle("tools/call", { name: "mcp.echo", arguments: { message: "hi" } }, testExchange())).toEqual({
+      content: [{ type: "text", text: "hi" }],
+    });
+    expect(under.storeIsOpen).toBe(false);
+  });
+
+  it.each([
+    ["modern", []],
+    ["legacy", ["--legacy-only"]],
+  ])("passes results of a %s server on as they are", async (_, args) => {
+    await using under = testService([stdio("strange", args)], { surface: "direct" });
+    expect(await callTool(under, "mcp__strange__show", {})).toEqual({
+      content: [
+        { type: "text", text: "seen", weight: 7 },
+        { type: "hologram", depth: 3, nested: { kept: true } },
+      ],
+      structuredContent: { a: 1 },
+      temperature: 21,
+      _meta: { "acme/trace": "t-1" },
+    });
+  });
+
+  it("calls a tool that nobody has listed yet, connecting only its server", async () => {
+    await using under = testService([stdio("crashing"), stdio("silent")], { surface: "direct" });
+    expect(textOf(await callTool(under, "mcp__crashing__ok"))).toMatch(/^ok \d+$/);
+    const states = (await under.hub()).status().map(({ name, state }) => [name, state]);
+    expect(states).toEqual([
+      ["crashing", "connected"],
+      ["silent", "pending"],
+    ]);
+  });
+
+  it("refuses an unknown tool as the protocol does, and names a near one", async () => {
+    await using under = testService([stdio("crashing")], { surface: "direct" });
+    const refusal = await refusalOf(callTool(under, "mcp__crashing__okay"));
+    expect(refusal).toMatchObject({ code: -32_602, message: expect.stringContaining("Did you mean mcp__crashing__ok") });
+    expect(await refusalOf(callTool(under, "nothing"))).toMatchObject({ code: -32_602 });
+    expect(await refusalOf(under.service.handle("tools/call", {}, testExchange()))).toMatchObject({ code: -32_602 });
+    expect(await refusalOf(under.service.handle("tools/play", {}, testExchange()))).toMatchObject({ code: -32_601 });
+  });
+
+  it("answers what goes wrong on our side with a result, without what an output schema would not allow", async () => {
+    await using under = testService([stdio("crashing", ["--crash-on-start"])], { surface: "direct" });
+    expect(await toolNames(under)).toEqual(["mcp.echo"]);
+    await using slow = testService([stdio("slow", [], { callTimeoutMs: 200 })], { surface: "direct" });
+    const late = await callTool(slow, "mcp__slow__wait", { ms: 60_000, progress_every_ms: 60_000 });
+    expect(Object.keys(late)).toEqual(["content", "isError"]);
+    expect(JSON.parse(textOf(late))).toEqual({
+      error: { code: "TIMEOUT", message: expect.any(String), hint: expect.any(String) },
+    });
+    expect(textOf(await callTool(slow, "mcp__slow__cancelled_count"))).toBe("1");
+  });
+
+  it("answers without a server that does not, and lists its tools when they come", async () => {
+    await using under = testService([stdio("crashing"), stdio("slow", ["--start-delay-ms", "6000"])], {
+      surface: "direct",
+    });
+    const started = performance.now();
+    expect(await toolNames(under)).toEqual(["mcp.echo", "mcp__crashing__ok", "mcp__crashing__crash"]);
+    expect(performance.now() - started).toBeGreaterThan(4_500);
+    const changed = nextEvent(under, "tools_list_changed");
+    const again = performance.now();
+    await toolNames(under);
+    expect(performance.now() - again).toBeLessThan(1_000);
+    await changed;
+    expect(await toolNames(under)).toContain("mcp__slow__wait");
+  });
+
+  it("goes on after a server was killed: the list changes, and a call meanwhile waits for the new process", async () => {
+    await using under = testService([stdio("crashing")], { surface: "direct" });
+    const listed = nextEvent(under, "tools_list_changed");
+    const before = await callTool(under, "mcp__crashing__ok");
+    await listed;
+    const pid = Number(textOf(before).slice(3));
+    const changed = nextEvent(under, "tools_list_changed");
+    process.kill(pid, "SIGKILL");
+    await changed;
+    const after = textOf(await callTool(under, "mcp__crashing__ok"));
+    expect(after).toMatch(/^ok \d+$/);
+    expect(after).not.toBe(textOf(before));
+    expect(await toolNames(under)).toContain("mcp__crashing__ok");
+  });
+
+  it("says which call a crash ended, and that it may have taken effect", async () => {
+    await using under = testService([stdio("crashing")], { surface: "direct" });
+    const crashed = await callTool(under, "mcp__crashing__crash");
+    expect(JSON.parse(textOf(crashed)).error).toMatchObject({ code: "SERVER_EXITED" });
+  });
+
+  it("passes on the caller's own _meta, progress and cancellation", async () => {
+    await using under = testService([stdio("slow")], { surface: "direct" });
+    const seen: number[] = [];
+    await callTool(
+      under,
+      "mcp__slow__wait",
+      { ms: 300, progress_every_ms: 50 },
+      { onProgress: ({ progress }) => seen.push(progress) },
+    );
+    expect(seen.length).toBeGreaterThan(2);
+    const controller = new AbortController();
+    const progressed = new Promise<void>((resolve) => {
+      void callTool(
+        under,
+        "mcp__slow__wait",
+        { ms: 60_000, progress_every_ms: 20 },
+        { signal: controller.signal, onProgress: () => resolve() },
+      ).finally(() => {});
+    });
+    await progressed;
+    controller.abort();
+    await expect.poll(async () => textOf(await callTool(under, "mcp__slow__cancelled_count"))).toBe("1");
+  });
+
+  it("keeps the rules of the configuration, and notes each call", async () => {
+    const calls: string[] = [];
+    const journal = { record: ({ operation, outcome, code }: { operation: string; outcome: string; code?: string | undefined }) => void calls.push(`${operation} ${outcome} ${code ?? ""}`) };
+    await using under = testService([stdio("crashing"), stdio("strange")], {
+      surface: "direct",
+      policies: [{ "strange.*": "deny" }],
+      journal,
+    });
+    const denied = await callTool(under, "mcp__strange__show");
+    expect(denied.isError).toBe(true);
+    expect(JSON.parse(textOf(denied)).error).toMatchObject({ code: "DENIED" });
+    await callTool(under, "mcp__crashing__ok");
+    expect(calls).toEqual(["strange.show error DENIED", "crashing.ok ok "]);
+  });
+});
+
+describe("plain names", () => {
+  it("are the tools' own, and prompts' too", async () => {
+    await using under = testService([stdio("strange")], { surface: "direct", names: "plain" });
+    await under.service.start();
+    expect(await toolNames(under)).toEqual(["mcp.echo", "show"]);
+    expect(textOf(await callTool(under, "show"))).toBe("seen");
+    const { prompts } = await under.service.handle("prompts/list", {}, testExchange());
+    expect(prompts).toEqual([{ name: "riddle", mood: "dark" }]);
+    expect(await under.service.handle("prompts/get", { name: "riddle" }, testExchange())).toEqual({
+      messages: [{ role: "user", content: { type: "hologram", depth: 3, nested: { kept: true } } }],
+      mood: "dark",
+    });
+  });
+
+  it("that two servers have are an error at the start, which names both", async () => {
+    await using under = testService([stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })], {
+      surface: "direct",
+      names: "plain",
+    });
+    await expect(under.service.start()).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(/"ok" \(one and two\), "crash" \(one and two\)/),
+    });
+    // Without the check at the start, the first has the name.
+    expect(await toolNames(under)).toEqual(["mcp.echo", "ok", "crash"]);
+    expect(under.log.join("")).toContain("its name is taken");
+  });
+});

@@ -1,0 +1,148 @@
+// A service with real servers and a real store behind it, and exchanges as an endpoint would make them.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Channel, type Hub, type HubOptions, openHub, type ServerDefinition } from "@trunkline/client";
+import { type ContentStore, createLogger, type ToolProgress } from "@trunkline/core";
+import { asContentStore, openStore } from "@trunkline/store";
+import { configOf } from "../../../client/test/hub/fixtures.js";
+import { createService, type Service, type ServiceOptions } from "../../src/service.js";
+import type { Caller, Exchange } from "../../src/exchange.js";
+import type { RpcError } from "../../src/protocol/rpc-error.js";
+import type { ServiceEvent } from "../../src/protocol/service.js";
+
+export { configOf, http, stdio } from "../../../client/test/hub/fixtures.js";
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** What a test sets. */
+export interface SetUp extends Partial<Omit<ServiceOptions, "backends">> {
+  readonly hub?: HubOptions;
+}
+
+/** A service under test. */
+export interface TestService extends AsyncDisposable {
+  readonly service: Service;
+  readonly folder: string;
+  /** What was logged. */
+  readonly log: string[];
+  hub(): Promise<Hub>;
+  store(): Promise<ContentStore>;
+  /** Whether the store has been opened. */
+  readonly storeIsOpen: boolean;
+}
+
+/** Makes a service in front of these servers. */
+export function testService(servers: readonly ServerDefinition[], options: SetUp = {}): TestService {
+  const folder = mkdtempSync(join(tmpdir(), "trunkline-service-"));
+  const log: string[] = [];
+  const logger = createLogger({ level: "debug", write: (line) => void log.push(line) });
+  let hub: Promise<Hub> | undefined;
+  let store: Promise<ContentStore> | undefined;
+  const backends = {
+    hub: () => {
+      hub ??= openHub(configOf(...servers), {
+        logger,
+        lazy: true,
+        answers: { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } },
+        ...options.hub,
+      });
+      return hub;
+    },
+    store: () => {
+      store ??= openStore({ path: join(folder, "store"), cwd: folder }).then(asContentStore);
+      return store;
+    },
+  };
+  const { hub: _, ...rest } = options;
+  const service = createService({ info: { name: "trunkline", version: "1" }, logger, workspace: folder, ...rest, backends });
+  return {
+    service,
+    folder,
+    log,
+    ...backends,
+    get storeIsOpen() {
+      return store !== undefined;
+    },
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await (await hub)?.close();
+      await (await store)?.[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+let lastCaller = 0;
+
+/** A client that stays connected. */
+export function testCaller(more: Partial<Caller> = {}): Caller {
+  lastCaller += 1;
+  return {
+    id: `caller-${lastCaller}`,
+    name: "test 1",
+    era: "legacy",
+    revision: "2025-11-25",
+    endpoint: "stdio",
+    lasting: true,
+    capabilities: {},
+    ...more,
+  };
+}
+
+/** What an exchange of a test has beside its caller. */
+export interface TestExchange {
+  readonly caller?: Caller;
+  readonly channel?: Channel;
+  readonly signal?: AbortSignal;
+  readonly meta?: Raw;
+  readonly onProgress?: (progress: ToolProgress) => void;
+}
+
+/** One request under way. */
+export function testExchange(more: TestExchange = {}): Exchange {
+  const { caller = testCaller(), channel = { party: caller }, signal = new AbortController().signal, meta = {} } = more;
+  return { caller, channel, signal, meta, onProgress: more.onProgress };
+}
+
+/** Calls a tool. */
+export async function callTool(
+  { service }: TestService,
+  name: string,
+  args: Raw = {},
+  more: TestExchange = {},
+): Promise<Raw> {
+  return await service.handle("tools/call", { name, arguments: args }, testExchange(more));
+}
+
+/** The names of the tools that are listed. */
+export async function toolNames({ service }: TestService): Promise<string[]> {
+  const { tools } = await service.handle("tools/list", {}, testExchange());
+  return (tools as { name: string }[]).map(({ name }) => name);
+}
+
+/** The text of a result's only block. */
+export function textOf(result: Raw): string {
+  return (result.content as { text: string }[])[0]?.text ?? "";
+}
+
+/** The protocol error that a request comes back with. */
+export async function refusalOf(request: Promise<unknown>): Promise<RpcError> {
+  return await request.then(
+    () => {
+      throw new Error("it was not refused");
+    },
+    (error: RpcError) => error,
+  );
+}
+
+/** Resolves with the next event of this kind. */
+export function nextEvent({ service }: TestService, kind: ServiceEvent["kind"]): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = service.onEvent((event) => {
+      if (event.kind !== kind) return;
+      stop();
+      resolve();
+    });
+  });
+}
