@@ -77,3 +77,25 @@ export function writeCorpus(folder, { files, from = 0, ...options }) {
   }
   return bytes;
 }
+
+/**
+ * Questions that the texts could answer: two to four words that stand beside each other in prose or in a comment.
+ * @param {{ count: number, seed?: number }} options
+ * @returns {string[]}
+ */
+export function questions({ count, seed = 7 }) {
+  const random = randomNumbers(seed);
+  const lines = collect(SOURCES)
+    .filter((_, number) => number % 3 === 0)
+    .flatMap((path) => readFileSync(path, "utf8").split("\n"))
+    .filter((line) => /^\s*(?:\/\/|\*|#|[A-Z][a-z]+ )/.test(line));
+  /** @type {string[]} */
+  const found = [];
+  while (found.length < count) {
+    const words = lines[Math.floor(random() * lines.length)]?.match(/[A-Za-z][A-Za-z]{2,}/g) ?? [];
+    const length = 2 + Math.floor(random() * 3);
+    const start = Math.floor(random() * Math.max(1, words.length - length));
+    if (words.length >= length) found.push(words.slice(start, start + length).join(" "));
+  }
+  return found;
+}

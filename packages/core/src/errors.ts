@@ -19,6 +19,7 @@
  * - `CONNECTION_FAILED`: a server could not be reached, or the connection broke.
  * - `PROTOCOL`: the other side does not keep to the protocol.
  * - `AUTH_REQUIRED`: somebody has to sign in first.
+ * - `DENIED`: a rule of the configuration, or the person who was asked, does not allow it.
  * - `UPSTREAM`: the server answered with a JSON-RPC error.
  * - `IO`: a file or socket operation failed.
  * - `INTERNAL`: a defect in Trunkline.
@@ -40,6 +41,7 @@ export type ErrorCode =
   | "CONNECTION_FAILED"
   | "PROTOCOL"
   | "AUTH_REQUIRED"
+  | "DENIED"
   | "UPSTREAM"
   | "IO"
   | "INTERNAL";

@@ -46,3 +46,4 @@ export {
   type ToolSource,
 } from "./ports.js";
 export { MIN_SECRET_LENGTH, REDACTED, Redactor, secretForms } from "./redaction.js";
+export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";

@@ -141,6 +141,8 @@ export interface ContentStore extends AsyncDisposable {
     params: Readonly<Record<string, unknown>>,
     options?: StoreOperationOptions,
   ): Promise<Readonly<Record<string, unknown>>>;
+  /** Tells the path of each document that `watch` has taken up or found gone, until the function it returns is called. */
+  onDocumentChanged?(listener: (path: string) => void): () => void;
 }
 
 /**

@@ -21,6 +21,7 @@ export function asContentStore(store: Store): ContentStore {
     resolve: (prefix, options): Promise<readonly ContentId[]> => store.resolve(prefix, options),
     operations,
     run: async (operation, params, options) => await run(store, { operation, params, options, operations }),
+    onDocumentChanged: (listener) => store.onDocumentChanged(listener),
     [Symbol.asyncDispose]: () => store.close(),
   };
 }

@@ -2,7 +2,8 @@
 export { asContentStore } from "./content-store.js";
 export type { GrepMatch, GrepResult } from "./grep/index.js";
 export { RESULTS_COLLECTION } from "./names.js";
-export { type OpenStoreOptions, openStore, Store } from "./store.js";
+export { type OpenStoreOptions, openStore } from "./open-store.js";
+export { Store } from "./store.js";
 export type {
   AddParams,
   AddResult,
@@ -36,6 +37,7 @@ export type {
   SearchHit,
   SearchParams,
   SearchResult,
+  SessionInfo,
   SessionSummary,
   SnapshotInfo,
   StartParams,
@@ -46,5 +48,6 @@ export type {
   VerifyProblem,
   VerifyResult,
   VersionInfo,
+  WatchedChange,
   WatchParams,
 } from "./types.js";

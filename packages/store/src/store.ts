@@ -1,14 +1,6 @@
 // The public store: an asynchronous facade on the main thread. All work with files and databases happens in workers.
 import { resolve } from "node:path";
-import {
-  type ContentId,
-  type Embedder,
-  isTrunklineError,
-  type Logger,
-  parseContentId,
-  silentLogger,
-  TrunklineError,
-} from "@trunkline/core";
+import { type ContentId, type Embedder, type Logger, parseContentId, TrunklineError } from "@trunkline/core";
 import type { GrepResult } from "./grep/index.js";
 import { StoreGrep } from "./operations/grep-source.js";
 import { Embedding } from "./searching/embedding.js";
@@ -38,6 +30,7 @@ import type {
   RestoreResult,
   SearchParams,
   SearchResult,
+  SessionInfo,
   SessionSummary,
   SnapshotInfo,
   StartParams,
@@ -49,67 +42,16 @@ import type {
   WatchParams,
 } from "./types.js";
 import { ClientSessions } from "./watching/client-sessions.js";
-import { WorkerPool } from "./workers/pool.js";
+import type { WorkerPool } from "./workers/pool.js";
 import type { RpcOptions } from "./workers/rpc.js";
 
-/** How a store is opened. */
-export interface OpenStoreOptions {
-  /** The store's folder; made on first use. */
-  readonly path: string;
-  /** Relative paths are relative to this. Default: the process's working folder. */
-  readonly cwd?: string | undefined;
-  readonly logger?: Logger | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Refuses every change. The store has to exist. */
-  readonly readOnly?: boolean | undefined;
-  /** Makes search by meaning possible. It runs in this process and stays its owner's to close, after the store. */
-  readonly embedder?: Embedder | undefined;
-}
-
-/**
- * Opens the embedded store, makes or migrates it where needed, and brings its index up to date. A store that may only be
- * read, such as one on a read-only file system, is opened for reading: changes are then refused with `IO`.
- */
-export async function openStore(options: OpenStoreOptions): Promise<Store> {
-  const { path, cwd = process.cwd(), logger = silentLogger, signal, readOnly = false, embedder } = options;
-  const folder = resolve(cwd, path);
-  const pool = new WorkerPool(folder, logger);
-  let refusal: TrunklineError | undefined;
-  try {
-    refusal = readOnly ? onlyForReading() : await openWriter(pool, signal);
-    if (refusal !== undefined) await pool.call("reader", "status", {}, { signal });
-  } catch (error) {
-    await pool.close();
-    throw error;
-  }
-  const store = new Store(pool, { cwd, refusal, logger, folder });
-  if (embedder !== undefined) store.useEmbedder(embedder);
-  return store;
-}
-
-interface StoreParts {
+/** What a store is made of. */
+export interface StoreParts {
   readonly cwd: string;
   /** Why nothing may be changed. */
   readonly refusal: TrunklineError | undefined;
   readonly logger: Logger;
   readonly folder: string;
-}
-
-/** Answers with the reason where the store may only be read. */
-async function openWriter(pool: WorkerPool, signal: AbortSignal | undefined): Promise<TrunklineError | undefined> {
-  try {
-    const { background } = await pool.call("writer", "ready", {}, { signal });
-    pool.hasBackgroundIndexers = background;
-    if (background) pool.indexInBackground();
-    return undefined;
-  } catch (error) {
-    if (isTrunklineError(error, "IO") && error.data?.readOnly === true) return error;
-    throw error;
-  }
-}
-
-function onlyForReading(): TrunklineError {
-  return new TrunklineError("INVALID_ARGUMENT", "The store was opened for reading only.");
 }
 
 /** One open store. Methods are named as the operations of the contract and take their parameters. */
@@ -282,6 +224,20 @@ export class Store implements AsyncDisposable {
     return await this.#sessions.start(params, options);
   }
 
+  /** Makes a session that is under way, maybe of an earlier process, the client's own; its former one is stopped. */
+  async resume(params: { session_id: string }, options: StoreCallOptions = {}): Promise<{ session_id: string }> {
+    this.#mayWrite();
+    return await this.#sessions.resume(params.session_id, options);
+  }
+
+  /** Sessions of all clients and processes, the newest first. `open`: only those under way. */
+  async list_sessions(
+    params: { limit?: number; open?: boolean } = {},
+    options: StoreCallOptions = {},
+  ): Promise<{ sessions: readonly SessionInfo[]; total: number }> {
+    return await this.#pool.call("reader", "list_sessions", params, rpc(options));
+  }
+
   /** Ends the client's session, and its watching, after what was noticed has been taken up. */
   async stop(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<SessionSummary> {
     return await this.#sessions.stop(options);
@@ -300,6 +256,11 @@ export class Store implements AsyncDisposable {
     this.#mayWrite();
     const paths = params.paths.map((path) => resolve(this.#cwd, path));
     return await this.#sessions.watch({ ...params, paths }, options);
+  }
+
+  /** Tells the path of every document that a watcher has taken up or found gone, until the function it returns is called. */
+  onDocumentChanged(listener: (path: string) => void): () => void {
+    return this.#sessions.onChanged(listener);
   }
 
   /** Checks every chunk, reference and index. Damage is in the answer; it does not reject. */
@@ -380,7 +341,11 @@ export class Store implements AsyncDisposable {
 
   #pinParams(params: PinTarget, options: StoreCallOptions) {
     this.#mayWrite();
-    return { ...params, absolute: this.#absolute(params.path), session: this.#sessions.require(options) };
+    return {
+      ...params,
+      absolute: this.#absolute(params.path),
+      session: params.session ?? this.#sessions.require(options),
+    };
   }
 
   #filters<P extends FilterParams>(

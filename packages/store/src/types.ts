@@ -10,6 +10,8 @@ export interface StoreCallOptions {
   readonly client?: string | undefined;
   /** Folders that `get` may write to with `outputPath`. Default: none. */
   readonly allowWrite?: readonly string[] | undefined;
+  /** Hears of what `watch` has taken up. */
+  readonly onChanges?: ((changes: readonly WatchedChange[]) => void) | undefined;
   /** Lets `download` reach private, loopback and link-local addresses. Default: no. */
   readonly allowPrivateAddresses?: boolean | undefined;
 }
@@ -334,7 +336,10 @@ export interface SearchResult {
 }
 
 /** `paths` are documents or folders: whole paths, relative to the working folder, or the ends of paths. */
-export interface GrepParams extends PatternParams, FilterParams {}
+export interface GrepParams extends PatternParams, FilterParams {
+  /** Only these contents, under these paths. `paths` and the filters have no say then. */
+  readonly documents?: readonly { readonly path: string; readonly hash: string }[] | undefined;
+}
 
 export interface DownloadParams {
   readonly url: string;
@@ -403,10 +408,29 @@ export interface StartParams {
   readonly name?: string | undefined;
 }
 
+/** One session in an answer. `stopped` is `null` while it is under way. */
+export interface SessionInfo {
+  readonly session_id: string;
+  readonly label: string | null;
+  readonly started: string;
+  readonly stopped: string | null;
+  /** Documents that were added, changed or removed in it. */
+  readonly documents: number;
+  readonly pinned: number;
+}
+
 /** What is pinned: content by its hash, or what a document has now. */
 export interface PinTarget {
   readonly hash?: string | undefined;
   readonly path?: string | undefined;
+  /** Default: the client's own session. */
+  readonly session?: string | undefined;
+}
+
+/** What a watcher found at a path. */
+export interface WatchedChange {
+  readonly path: string;
+  readonly change: "added" | "changed" | "removed";
 }
 
 export interface WatchParams {

@@ -1,7 +1,18 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { contentIdOf } from "@trunkline/core";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -10,10 +21,26 @@ import { temporaryFolder, temporaryStore } from "./support/temporary.js";
 
 const canMount = process.platform === "linux" && process.getuid?.() === 0;
 
+const NEEDS_ROOT = canMount ? "" : " (needs root on Linux)";
+
 function mountSmall(folder: string, size: string): void {
   mkdirSync(folder, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
   onTestFinished(() => void execFileSync("umount", ["-l", folder]));
+}
+
+/** A closed store with two documents on a file system of its own, which `freeze` makes read-only. */
+async function mountedStore(): Promise<{ folder: string; path: string; freeze: () => void }> {
+  const folder = await temporaryFolder();
+  const mounted = join(folder, "fixed");
+  mountSmall(mounted, "20m");
+  const path = join(mounted, "store");
+  const store = await openStore({ path, cwd: folder });
+  await store.add({ content: "a heron\n", name: "kept.txt" });
+  await store.add({ content: "export function wing() {}\n", name: "bird.ts" });
+  await store.indexed();
+  await store.close();
+  return { folder, path, freeze: () => void execFileSync("mount", ["-o", "remount,ro", mounted]) };
 }
 
 /** Changes the stored bytes of one chunk behind the store's back. */
@@ -129,26 +156,23 @@ describe("opening", () => {
 });
 
 describe("the disk", () => {
-  it.skipIf(!canMount)(
-    `says that the disk is full and stays good${canMount ? "" : " (needs root on Linux)"}`,
-    async () => {
-      const folder = await temporaryFolder();
-      mountSmall(join(folder, "small"), "6m");
-      const path = join(folder, "small", "store");
-      const store = await openStore({ path, cwd: folder });
-      onTestFinished(() => store.close());
-      await store.add({ content: "kept", name: "kept.txt" });
-      writeFileSync(join(folder, "large.bin"), randomBytes(12_000_000));
-      await expect(store.add({ path: "large.bin" })).rejects.toMatchObject({
-        code: "IO",
-        message: expect.stringMatching(/full/),
-      });
-      expect((await store.get({ path: "kept.txt", include_content: true })).content).toBe("kept");
-      expect((await store.verify()).problems).toEqual([]);
-    },
-  );
+  it.skipIf(!canMount)(`says that the disk is full and stays good${NEEDS_ROOT}`, async () => {
+    const folder = await temporaryFolder();
+    mountSmall(join(folder, "small"), "6m");
+    const path = join(folder, "small", "store");
+    const store = await openStore({ path, cwd: folder });
+    onTestFinished(() => store.close());
+    await store.add({ content: "kept", name: "kept.txt" });
+    writeFileSync(join(folder, "large.bin"), randomBytes(12_000_000));
+    await expect(store.add({ path: "large.bin" })).rejects.toMatchObject({
+      code: "IO",
+      message: expect.stringMatching(/full/),
+    });
+    expect((await store.get({ path: "kept.txt", include_content: true })).content).toBe("kept");
+    expect((await store.verify()).problems).toEqual([]);
+  });
 
-  it.skipIf(!canMount)(`says that a folder is read-only${canMount ? "" : " (needs root on Linux)"}`, async () => {
+  it.skipIf(!canMount)(`says that a folder is read-only${NEEDS_ROOT}`, async () => {
     const folder = await temporaryFolder();
     const mounted = join(folder, "fixed");
     mountSmall(mounted, "6m");
@@ -159,10 +183,85 @@ describe("the disk", () => {
     });
   });
 
+  it.skipIf(!canMount)(`reads a store on a read-only file system, and refuses to change it${NEEDS_ROOT}`, async () => {
+    const { folder, path, freeze } = await mountedStore();
+    freeze();
+    await using store = await openStore({ path, cwd: folder });
+    // A second process would do the same: both read.
+    await using other = await openStore({ path, cwd: folder });
+    for (const reader of [store, other]) {
+      expect(await reader.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
+      expect(await reader.grep({ pattern: "her.n" })).toMatchObject({ total: 1, truncated: false });
+      expect(await reader.list({ paths_only: true })).toMatchObject({ paths: ["bird.ts", "kept.txt"] });
+      expect(await reader.get({ path: "kept.txt", include_content: true, graph: true })).toMatchObject({
+        content: "a heron\n",
+      });
+      expect(await reader.graph({ name: "bird.ts" })).toMatchObject({
+        nodes: expect.arrayContaining([expect.objectContaining({ name: "wing" })]),
+      });
+      expect(await reader.status()).toMatchObject({ total_objects: 2 });
+      expect(await reader.verify()).toMatchObject({ ok: true, problems: [] });
+    }
+    await store.restore({ collection: "default", output_directory: "out" });
+    expect(readFileSync(join(folder, "out", "kept.txt"), "utf8")).toBe("a heron\n");
+    const refused = { code: "IO", message: expect.stringMatching(/cannot be changed: its file system is read-only/) };
+    await expect(store.add({ content: "x", name: "x" })).rejects.toMatchObject(refused);
+    await expect(store.delete({ name: "kept.txt" })).rejects.toMatchObject(refused);
+    await expect(store.start()).rejects.toMatchObject(refused);
+    await expect(store.gc()).rejects.toMatchObject(refused);
+  });
+
+  it.skipIf(!canMount)(`reads what a killed process left, also where nothing can be written${NEEDS_ROOT}`, async () => {
+    const folder = await temporaryFolder();
+    const mounted = join(folder, "fixed");
+    mountSmall(mounted, "20m");
+    const path = join(mounted, "store");
+    const store = await openStore({ path });
+    await store.add({ content: "a heron", name: "kept.txt" });
+    await store.indexed();
+    // What stands in the write-ahead log only has to be read from there.
+    cpSync(path, join(mounted, "killed"), { recursive: true });
+    await store.close();
+    expect(statSync(join(mounted, "killed", "content.sqlite-wal")).size).toBeGreaterThan(0);
+    execFileSync("mount", ["-o", "remount,ro", mounted]);
+    await using again = await openStore({ path: join(mounted, "killed") });
+    expect(await again.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
+  });
+
+  it.skipIf(!canMount)(
+    `says what to do where the files beside the databases were not copied${NEEDS_ROOT}`,
+    async () => {
+      const { path, freeze } = await mountedStore();
+      for (const name of readdirSync(path)) if (/-(?:wal|shm)$/.test(name)) rmSync(join(path, name));
+      freeze();
+      await expect(openStore({ path })).rejects.toMatchObject({
+        code: "IO",
+        message: expect.stringMatching(/content\.sqlite-wal and content\.sqlite-shm are missing/),
+        hint: expect.stringMatching(/Copy the store/),
+      });
+    },
+  );
+
+  it.skipIf(process.platform === "win32")(
+    "reads for somebody who may not write the folder, and refuses changes",
+    () => {
+      // Root may write everything, so that the test becomes somebody else; who is nobody in particular stays who they are.
+      const script = fileURLToPath(new URL("./programs/without-permission.js", import.meta.url));
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: "utf8" });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(JSON.parse(stdout)).toEqual({
+        folder: { found: 1, code: "IO", message: expect.stringMatching(/store may not be written\.$/) },
+        files: { found: 1, code: "IO", message: expect.stringMatching(/content\.sqlite may not be written\.$/) },
+      });
+    },
+  );
+
   it("leaves nothing behind in the folder but its own files", async () => {
     const { store, path } = await temporaryStore();
     await store.add({ content: "x", name: "x" });
     await store.close();
+    // The empty files beside the databases are what makes the store readable where nothing can be written.
+    expect(readdirSync(path).filter((name) => /-(?:wal|shm)$/.test(name))).toHaveLength(4);
     const names = readdirSync(path).map((name) => name.replace(/-(?:wal|shm)$/, ""));
     expect([...new Set(names)].sort()).toEqual(["content.sqlite", "index.sqlite"]);
     expect(readFileSync(join(path, "content.sqlite")).subarray(0, 15).toString()).toBe("SQLite format 3");

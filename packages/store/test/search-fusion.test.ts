@@ -4,20 +4,31 @@ import { fuse, meaningWeight } from "../src/searching/fusion.js";
 const scored = (...pairs: [number, number][]) => pairs.map(([entry, score]) => ({ entry, score }));
 
 describe("the weight of meaning", () => {
-  it("is about half for prose, more for programs, and less for identifiers", () => {
-    const prose = meaningWeight({ identifiers: 0, code: 0, lead: 0.05 });
-    expect(prose).toBeCloseTo(0.5);
-    expect(meaningWeight({ identifiers: 0, code: 1, lead: 0.05 })).toBeCloseTo(0.75);
-    expect(meaningWeight({ identifiers: 1, code: 1, lead: 0.05 })).toBeLessThan(0.4);
+  const signs = { identifiers: 0, code: 0, lead: 0.1, coverage: 1 };
+
+  it("falls as some text covers more of the query's words", () => {
+    const weights = [0, 0.5, 1, 1.5, 2].map((coverage) => meaningWeight({ ...signs, coverage }));
+    expect(weights).toEqual([...weights].sort((a, b) => b - a));
+    expect(weights[0]).toBeGreaterThan(0.7);
+    expect(weights[2]).toBeCloseTo(0.5, 1);
+    expect(weights[4]).toBeLessThan(0.35);
+  });
+
+  it("is higher for programs, and lower where the query names identifiers", () => {
+    const asked = { ...signs, coverage: 0.6 };
+    expect(meaningWeight({ ...asked, code: 1 })).toBeGreaterThan(meaningWeight(asked) + 0.05);
+    expect(meaningWeight({ ...asked, code: 1, identifiers: 1 })).toBeLessThan(0.5);
   });
 
   it("grows where the nearest is far ahead, and stays within bounds", () => {
-    expect(meaningWeight({ identifiers: 0, code: 0, lead: 0.2 })).toBeGreaterThan(0.55);
+    expect(meaningWeight({ ...signs, lead: 0.3 })).toBeGreaterThan(meaningWeight(signs));
     for (const lead of [0, 0.5, 1]) {
       for (const code of [0, 1]) {
-        const weight = meaningWeight({ identifiers: 0, code, lead });
-        expect(weight).toBeGreaterThan(0.4);
-        expect(weight).toBeLessThanOrEqual(0.9);
+        for (const coverage of [0, 1, 2, 5]) {
+          const weight = meaningWeight({ identifiers: 0, code, lead, coverage });
+          expect(weight).toBeGreaterThan(0.2);
+          expect(weight).toBeLessThan(1);
+        }
       }
     }
   });

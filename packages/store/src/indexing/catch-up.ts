@@ -211,6 +211,7 @@ export function describeEntry(
 ): IndexEntry | undefined {
   const row = truth.get<{
     path: string;
+    root: string | null;
     title: string | null;
     collection: string;
     content: number;
@@ -218,7 +219,7 @@ export function describeEntry(
     type: "text" | "binary";
     size: number;
   }>(
-    `SELECT d.path, d.title, k.name AS collection, v.content, c.hash, c.type, c.size
+    `SELECT d.path, d.root, d.title, k.name AS collection, v.content, c.hash, c.type, c.size
      FROM documents d JOIN collections k ON k.id = d.collection JOIN versions v ON v.id = ? JOIN contents c ON c.id = v.content
      WHERE d.id = ?`,
     entry.version,
@@ -232,6 +233,7 @@ export function describeEntry(
     content: row.content,
     hash: hexOf(row.hash),
     path: row.path,
+    root: row.root ?? undefined,
     title: row.title ?? undefined,
     collection: row.collection,
     type: row.type,

@@ -1,5 +1,6 @@
 // The thread's side of embedding: what is to be embedded next, and where the vectors go. The queue is the list of
 // entries itself; each model remembers the entry up to which it has everything, so a restart goes on from there.
+import { signsOf } from "../searching/vectors.js";
 import type { Db } from "../sqlite/database.js";
 import type { Call } from "../workers/rpc.js";
 import { describeEntry, readIndexText } from "./catch-up.js";
@@ -120,12 +121,13 @@ export function keepVectors(
     if (row === undefined) return;
     for (const { hash, vector } of vectors) {
       const bytes = Buffer.from(hash, "hex");
-      index.run(
+      const { changes, id } = index.run(
         "INSERT OR IGNORE INTO vectors (embedder, hash, vector) VALUES (?, ?, ?)",
         row.id,
         bytes,
         vectorBytes(vector),
       );
+      if (changes > 0) index.run("INSERT OR REPLACE INTO vector_signs VALUES (?, ?)", id, signsOf(vector));
     }
     advance(index, model, through);
   }, call.check);
@@ -144,6 +146,7 @@ function complete(index: Db, row: EmbedderRow, call: Call): void {
     index.run("DELETE FROM embedders WHERE id <> ? AND used < ?", row.id, before);
     index.exec("DELETE FROM passages WHERE entry NOT IN (SELECT id FROM entries)");
     index.exec("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM passages)");
+    index.exec("DELETE FROM vector_signs WHERE vector NOT IN (SELECT id FROM vectors)");
   }, call.check);
 }
 

@@ -12,6 +12,8 @@ export interface IndexEntry {
   readonly content: number;
   readonly hash: string;
   readonly path: string;
+  /** The folder it was added from. */
+  readonly root: string | undefined;
   readonly title: string | undefined;
   readonly collection: string;
   readonly type: "text" | "binary";

@@ -3,6 +3,7 @@ import { fuzzyIndexer } from "./fuzzy.js";
 import { graphIndexer } from "./graph.js";
 import type { Indexer } from "./indexer.js";
 import { keywordIndexer } from "./keyword.js";
+import { ranksIndexer } from "./ranks.js";
 import { vectorsIndexer } from "./vectors.js";
 
 /** Every indexer of the store, in the order in which they are told of a change. A new one is added here. */
@@ -11,5 +12,6 @@ export const indexers: readonly Indexer[] = [
   vectorsIndexer,
   fuzzyIndexer,
   trigramIndexer,
+  ranksIndexer,
   graphIndexer,
 ];

@@ -26,7 +26,8 @@ export const keywordIndexer: Indexer = {
   add(index, entry, text) {
     const first = entry.id * KEYWORD_ROWS_PER_ENTRY;
     const insert = "INSERT INTO keyword (rowid, title, path, tags, metadata, body, words) VALUES (?, ?, ?, ?, ?, ?, ?)";
-    const path = `${entry.path} ${splitIdentifier(entry.path).join(" ")}`;
+    const name = pathInRoot(entry);
+    const path = `${name} ${splitIdentifier(name).join(" ")}`;
     const pieces = piecesOf(text);
     index.run(
       insert,
@@ -54,6 +55,12 @@ export const keywordIndexer: Indexer = {
     return [];
   },
 };
+
+/** Where the root happens to lie says nothing about a document: its name does, and what is below it. */
+export function pathInRoot({ path, root }: { readonly path: string; readonly root: string | undefined }): string {
+  const above = root === undefined ? -1 : Math.max(root.lastIndexOf("/"), root.lastIndexOf("\\"));
+  return root !== undefined && above >= 0 && path.startsWith(root) ? path.slice(above + 1) : path;
+}
 
 /** Cut at line ends, so that no word is cut in two. */
 function piecesOf(text: IndexText | undefined): { body: string; words: string }[] {

@@ -43,7 +43,8 @@ export const vectorsIndexer: Indexer = {
       CREATE INDEX IF NOT EXISTS passages_by_hash ON passages (hash);
       CREATE TABLE IF NOT EXISTS vectors (
         id INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL,
-        UNIQUE (embedder, hash));`);
+        UNIQUE (embedder, hash));
+      CREATE TABLE IF NOT EXISTS vector_signs (vector INTEGER PRIMARY KEY, signs BLOB NOT NULL);`);
     index.run("INSERT OR IGNORE INTO facts VALUES ('vectors_made', ?)", randomUUID());
   },
   add() {},
@@ -53,6 +54,7 @@ export const vectorsIndexer: Indexer = {
   },
   clear(index) {
     index.exec("DROP TABLE IF EXISTS embedders; DROP TABLE IF EXISTS passages; DROP TABLE IF EXISTS vectors");
+    index.exec("DROP TABLE IF EXISTS vector_signs");
     index.run("DELETE FROM facts WHERE key = 'vectors_made'");
   },
 };

@@ -1,6 +1,6 @@
 // `grep` on the main thread: readers list the documents, the threads of grep read and match them.
 import { resolve } from "node:path";
-import { GrepPool, type GrepRequest, type GrepResult, type GrepSource, grep } from "../grep/index.js";
+import { compareText, GrepPool, type GrepRequest, type GrepResult, type GrepSource, grep } from "../grep/index.js";
 import type { GrepParams } from "../types.js";
 import type { WorkerPool } from "../workers/pool.js";
 import type { GivenPath, GrepFilters, GrepPage, GrepPageParams } from "./grep.js";
@@ -34,14 +34,15 @@ export class StoreGrep {
     params: Omit<GrepParams, "session"> & { session: string | undefined },
     signal: AbortSignal | undefined,
   ): Promise<GrepResult> {
-    const { paths, collection, snapshot, tags, match_all_tags, metadata, session, cursor, ...rest } = params;
+    const { paths, documents, collection, snapshot, tags, match_all_tags, metadata, session, cursor, ...rest } = params;
     const filters = { collection, snapshot, tags, match_all_tags, metadata, session };
     const given = paths?.length
       ? paths.map((path) => ({ given: path, absolute: resolve(this.#cwd, path) }))
       : undefined;
-    const source = storeSource(this.#workers, { filters, paths: given });
+    const source =
+      documents === undefined ? storeSource(this.#workers, { filters, paths: given }) : givenSource(documents);
     // The source knows what the paths stand for. They and the filters are here because a cursor is for the same ones.
-    const query = { ...sortedByName(rest), pattern: rest.pattern, cursor, within: given, filters };
+    const query = { ...sortedByName(rest), pattern: rest.pattern, cursor, within: documents ?? given, filters };
     return await grep(query, { source, pool: this.#threads }, { signal });
   }
 
@@ -53,6 +54,17 @@ export class StoreGrep {
 /** So that the order in which parameters are written makes no difference. */
 function sortedByName<T extends object>(params: T): T {
   return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
+}
+
+/** Documents that the caller knows, whether or not the store has them under these paths. */
+function givenSource(documents: readonly { readonly path: string; readonly hash: string }[]): GrepSource {
+  const distinct = new Map(documents.map(({ path, hash }) => [JSON.stringify([path, hash]), { path, hash }]));
+  const sorted = [...distinct.values()].sort((a, b) => compareText(a.path, b.path) || compareText(a.hash, b.hash));
+  return {
+    async *documents() {
+      yield sorted;
+    },
+  };
 }
 
 /** The documents of the store. The next page is fetched while the one before is searched. */

@@ -4,11 +4,10 @@ import { decodeText } from "../content/text.js";
 import { decodeCursor, encodeCursor, wholeNumber } from "../params.js";
 import { type Correction, correctTerms } from "../searching/corrections.js";
 import type { QueryVector } from "../searching/embedding.js";
-import { fuse, meaningWeight } from "../searching/fusion.js";
-import { type KeywordHit, keywordHits } from "../searching/keyword.js";
-import { type Scope, scopeOf } from "../searching/scope.js";
-import { codeShareOf, missingVectors, passageRow, type SemanticHit, semanticHits } from "../searching/semantic.js";
-import { identifierShare, type Term, termsOf } from "../searching/terms.js";
+import { type Hit, type Ranking, rank, rounded } from "../searching/ranking.js";
+import { scopeOf } from "../searching/scope.js";
+import { passageRow } from "../searching/semantic.js";
+import { type Term, termsOf } from "../searching/terms.js";
 import { type ContentRow, hexOf, matchingIds, readContent } from "../sqlite/contents.js";
 import type { Db } from "../sqlite/database.js";
 import { baseNameOf } from "../sqlite/documents.js";
@@ -29,24 +28,6 @@ export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
 
 const DEFAULT_LIMIT = 10;
 const DEFAULT_SIMILARITY = 0.7;
-/** So many of the best by words are compared by meaning in any case. */
-const COMPARED = 200;
-/** So many that are near in meaning join those that have the words. */
-const JOINING = 100;
-
-interface Hit {
-  readonly entry: number;
-  readonly score: number;
-  readonly passage?: number | undefined;
-  readonly parts: Readonly<Record<string, unknown>>;
-}
-
-interface Ranking {
-  readonly type: SearchResult["type"];
-  readonly hits: readonly Hit[];
-  readonly notice?: string | undefined;
-}
-
 /** `search`. */
 export function search(
   env: ReadEnvironment,
@@ -60,18 +41,23 @@ export function search(
     env.index.reading(() => {
       const scope = scopeOf(env, filtersOf(params));
       const { terms, corrections } = wordsOf(env.index, params);
-      const { type, hits, notice } =
+      const pinned = pinnedEntries(env, params);
+      const { query, embedded } = params;
+      const { type, hits, total, notice }: Ranking =
         params.hash === undefined
-          ? rank(env.index, { params, terms, scope }, call)
-          : { type: "keyword" as const, hits: byHash(env, params), notice: undefined };
-      const ordered = pinnedFirst(env, params, hits);
-      const page = ordered.slice(offset, offset + limit);
-      const cursor = ordered.length > offset + limit ? { cursor: encodeCursor([offset + limit]) } : {};
+          ? rank(
+              env.index,
+              { query, type: params.type, embedded, terms, scope, most: offset + limit, pinned },
+              call.check,
+            )
+          : byHash(env, params);
+      const page = pinnedFirst(hits, pinned).slice(offset, offset + limit);
+      const cursor = total > offset + limit && page.length === limit ? { cursor: encodeCursor([offset + limit]) } : {};
       const rows = page.map((hit) => ({ hit, row: documentOf(env, hit.entry) }));
       if (params.paths_only) {
         return {
           paths: rows.flatMap(({ row }) => (row === undefined ? [] : [row.path])),
-          total: ordered.length,
+          total,
           ...cursor,
         };
       }
@@ -80,7 +66,7 @@ export function search(
         row === undefined ? [] : [describe(env, { hit, row }, { terms: shown, params, call })],
       );
       return {
-        total: ordered.length,
+        total,
         type,
         execution_time_ms: Math.round(performance.now() - started),
         results,
@@ -107,121 +93,23 @@ function wordsOf(index: Db, params: ResolvedSearchParams): { terms: Term[]; corr
   return exact ? { terms: words.map((word) => ({ word })), corrections: [] } : correctTerms(index, words, similarity);
 }
 
-interface RankContext {
-  readonly params: ResolvedSearchParams;
-  readonly terms: readonly Term[];
-  readonly scope: Scope;
-}
-
-function rank(index: Db, context: RankContext, call: Call): Ranking {
-  const { params, terms, scope } = context;
-  const asked = params.type ?? "hybrid";
-  // Everything is somewhat near to nothing.
-  if (params.query.trim() === "") return { type: "keyword", hits: [] };
-  const words = () => keywordHits(index, { terms, scope }, call.check);
-  const { embedded } = params;
-  if (asked === "keyword" || embedded === undefined || "missing" in embedded) {
-    const why = embedded !== undefined && "missing" in embedded ? embedded.missing : undefined;
-    const notice = asked === "keyword" ? undefined : `Searched by keyword: ${why ?? "the query was not embedded"}.`;
-    return { type: "keyword", hits: byWords(words()), notice };
-  }
-  const keyword = asked === "semantic" ? [] : words();
-  const also = new Set(keyword.slice(0, COMPARED).map((hit) => hit.entry));
-  const semantic = semanticHits(index, embedded, { scope, also, check: call.check });
-  if (semantic === undefined) {
-    const notice = "Searched by keyword: nothing here was embedded with this model yet.";
-    return { type: "keyword", hits: byWords(asked === "semantic" ? words() : keyword), notice };
-  }
-  const missing = missingVectors(index, embedded.model);
-  const notice =
-    missing === undefined
-      ? undefined
-      : `Embedding is under way: ${missing.embedded} of ${missing.total} documents are found by meaning so far.`;
-  if (asked === "semantic") return { type: "semantic", hits: byMeaning(semantic), notice };
-  return { type: "hybrid", hits: byBoth(index, { query: params.query, keyword, semantic }), notice };
-}
-
-function byWords(hits: readonly KeywordHit[]): Hit[] {
-  return hits.map(({ entry, score }) => ({
-    entry,
-    score: bounded(score),
-    parts: { keyword: { bm25: rounded(score) } },
-  }));
-}
-
-function byMeaning(hits: readonly SemanticHit[]): Hit[] {
-  return hits.map(({ entry, score, passage }) => ({
-    entry,
-    score: Math.max(0, score),
-    passage,
-    parts: { semantic: { cosine: rounded(score) } },
-  }));
-}
-
-function byBoth(
-  index: Db,
-  { query, keyword, semantic }: { query: string; keyword: readonly KeywordHit[]; semantic: readonly SemanticHit[] },
-): Hit[] {
-  const weight = meaningWeight({
-    identifiers: identifierShare(query),
-    code: codeShareOf(index, semantic),
-    lead: leadOf(semantic),
-  });
-  const bm25 = new Map(keyword.map((hit) => [hit.entry, hit.score]));
-  const near = new Map(semantic.map((hit) => [hit.entry, hit]));
-  const joining = semantic.filter((hit, at) => at < JOINING || bm25.has(hit.entry));
-  return fuse(keyword, joining, weight).map((fused) => {
-    const words = bm25.get(fused.entry);
-    const meaning = near.get(fused.entry);
-    return {
-      entry: fused.entry,
-      score: fused.score,
-      passage: words === undefined ? meaning?.passage : undefined,
-      parts: {
-        weight: rounded(weight),
-        ...(words === undefined ? {} : { keyword: { bm25: rounded(words), score: rounded(fused.keyword) } }),
-        ...(meaning === undefined
-          ? {}
-          : { semantic: { cosine: rounded(meaning.score), score: rounded(fused.semantic) } }),
-      },
-    };
-  });
-}
-
-/** How far the nearest is before the next. */
-function leadOf([first, second]: readonly SemanticHit[]): number {
-  if (first === undefined || second === undefined || first.score <= 0) return 0;
-  return (first.score - second.score) / first.score;
-}
-
-/** BM25 is unbounded; a score is between 0 and 1. */
-function bounded(bm25: number): number {
-  return bm25 / (bm25 + 5);
-}
-
-function rounded(number: number): number {
-  return Number(number.toFixed(4));
-}
-
-function pinnedFirst(
-  { truth, index }: ReadEnvironment,
-  { pins }: ResolvedSearchParams,
-  hits: readonly Hit[],
-): readonly Hit[] {
-  if (pins === undefined) return hits;
-  const contents = truth.all<{ content: number }>("SELECT content FROM pins WHERE session = ?", pins);
-  const pinned = new Set(
-    contents.flatMap(({ content }) =>
-      index.all<{ id: number }>("SELECT id FROM entries WHERE content = ?", content).map((row) => row.id),
-    ),
+function pinnedEntries({ truth, index }: ReadEnvironment, { pins }: ResolvedSearchParams): ReadonlySet<number> {
+  if (pins === undefined) return new Set();
+  const contents = truth.column<number>("SELECT content FROM pins WHERE session = ?", pins);
+  return new Set(
+    contents.flatMap((content) => index.column<number>("SELECT id FROM entries WHERE content = ?", content)),
   );
-  return pinned.size === 0 ? hits : [...hits].sort((a, b) => Number(pinned.has(b.entry)) - Number(pinned.has(a.entry)));
+}
+
+function pinnedFirst(hits: readonly Hit[], pinned: ReadonlySet<number>): readonly Hit[] {
+  if (pinned.size === 0) return hits;
+  return [...hits].sort((a, b) => Number(pinned.has(b.entry)) - Number(pinned.has(a.entry)));
 }
 
 /** Every document whose content begins with these digits. */
-function byHash({ truth, index }: ReadEnvironment, params: ResolvedSearchParams): Hit[] {
+function byHash({ truth, index }: ReadEnvironment, params: ResolvedSearchParams): Ranking {
   const selection = selectDocuments(truth, filtersOf(params));
-  return matchingIds(truth, params.hash as string, Number.MAX_SAFE_INTEGER).flatMap((id) =>
+  const hits = matchingIds(truth, params.hash as string, Number.MAX_SAFE_INTEGER).flatMap((id) =>
     truth
       .all<{ version: number }>(
         `SELECT v.id AS version FROM ${selection.from} WHERE c.hash = ? AND ${selection.where} ORDER BY d.path, v.id`,
@@ -233,6 +121,7 @@ function byHash({ truth, index }: ReadEnvironment, params: ResolvedSearchParams)
         return entry === undefined ? [] : [{ entry, score: 1, parts: { hash: id } }];
       }),
   );
+  return { type: "keyword", hits, total: hits.length };
 }
 
 interface DocumentHit extends ContentRow {

@@ -1,11 +1,13 @@
-// Sessions in the truth: what was added, changed and pinned in a stretch of work. They run in the writer.
+// Sessions in the truth: what was added, changed and pinned in a stretch of work. What changes them runs in the writer.
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
+import { wholeNumber } from "../params.js";
 import { hexOf, resolveContent } from "../sqlite/contents.js";
 import type { Db } from "../sqlite/database.js";
 import { oneDocument } from "../sqlite/find-document.js";
-import type { SessionSummary } from "../types.js";
+import type { SessionInfo, SessionSummary } from "../types.js";
 import type { WriteContext } from "../writing/write-queue.js";
+import type { ReadEnvironment } from "./environment.js";
 
 interface SessionRow {
   readonly id: string;
@@ -21,6 +23,44 @@ export function startSession(
   const id = `ses-${randomBytes(8).toString("hex")}`;
   truth.run("INSERT INTO sessions (id, label, started) VALUES (?, ?, ?)", id, label ?? null, Date.now());
   return { session_id: id };
+}
+
+const DEFAULT_LIMIT = 100;
+
+const SESSIONS = `SELECT s.*, (SELECT count(*) FROM session_documents d WHERE d.session = s.id) AS documents,
+  (SELECT count(*) FROM pins p WHERE p.session = s.id) AS pinned FROM sessions s`;
+
+/** Sessions, the newest first; `open`: only those under way. */
+export function listSessions(
+  { truth }: ReadEnvironment,
+  params: { limit?: number | undefined; open?: boolean | undefined },
+): { sessions: readonly SessionInfo[]; total: number } {
+  const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
+  const where = params.open ? "WHERE s.stopped IS NULL" : "";
+  return truth.reading(() => {
+    const rows = truth.all<SessionRow & { documents: number; pinned: number }>(
+      `${SESSIONS} ${where} ORDER BY s.started DESC, s.id LIMIT ?`,
+      limit,
+    );
+    const { total } = truth.one<{ total: number }>(`SELECT count(*) AS total FROM sessions s ${where}`);
+    const sessions = rows.map((row) => ({
+      session_id: row.id,
+      label: row.label,
+      started: new Date(row.started).toISOString(),
+      stopped: row.stopped === null ? null : new Date(row.stopped).toISOString(),
+      documents: row.documents,
+      pinned: row.pinned,
+    }));
+    return { sessions, total };
+  });
+}
+
+/** Makes sure that a session is under way. */
+export function resumeSession({ truth }: ReadEnvironment, { session }: { session: string }): { session_id: string } {
+  if (requireSession(truth, session).stopped === null) return { session_id: session };
+  throw new TrunklineError("INVALID_ARGUMENT", `The session "${session}" has been stopped.`, {
+    hint: "Start another: what is added later belongs to that.",
+  });
 }
 
 /** Ends a session. What it added stays, and what it pinned stays pinned until it is unpinned. */
@@ -69,6 +109,7 @@ export function pinContent({ truth }: WriteContext, params: PinParams): { hash: 
 }
 
 export function unpinContent({ truth }: WriteContext, params: PinParams): { hash: string; pinned: boolean } {
+  requireSession(truth, params.session);
   const content = contentMeant(truth, params);
   const { changes } = truth.run("DELETE FROM pins WHERE session = ? AND content = ?", params.session, content.id);
   if (changes === 0) {
@@ -91,6 +132,10 @@ function contentMeant(truth: Db, { hash, path, absolute }: PinParams): { id: num
 
 function requireSession(truth: Db, id: string): SessionRow {
   const row = truth.get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
-  if (row === undefined) throw new TrunklineError("NOT_FOUND", `The store has no session "${id}".`);
+  if (row === undefined) {
+    throw new TrunklineError("NOT_FOUND", `The store has no session "${id}".`, {
+      hint: "trunkline store sessions shows those that there are.",
+    });
+  }
   return row;
 }

@@ -3,7 +3,7 @@ import { realpathSync, statSync } from "node:fs";
 import { dirname, sep } from "node:path";
 import { isTrunklineError, messageOf, systemCodeOf } from "@trunkline/core";
 import { collectionId } from "../sqlite/documents.js";
-import type { FileProblem } from "../types.js";
+import type { FileProblem, WatchedChange } from "../types.js";
 import type { Call } from "../workers/rpc.js";
 import { takeFile } from "./add.js";
 import { DocumentBatcher } from "./batch.js";
@@ -21,6 +21,7 @@ export interface TakeChangesParams {
 export interface TakenChanges {
   readonly files: number;
   readonly removed: number;
+  readonly changes: readonly WatchedChange[];
   readonly problems: readonly FileProblem[];
 }
 
@@ -36,6 +37,7 @@ export async function takeChanges(env: MoveEnvironment, params: TakeChangesParam
     call,
     isFolder ? root : dirname(root),
   );
+  const before = new Map(params.paths.map((path) => [path, versionAt(env, collection, path)]));
   for (const path of params.paths) {
     call.check();
     try {
@@ -50,9 +52,26 @@ export async function takeChanges(env: MoveEnvironment, params: TakeChangesParam
     }
   }
   const { added, changed } = await batcher.finish();
-  const ids = gone.flatMap((path) => liveAt(env, collection, path));
+  const lost = gone.flatMap((path) => liveAt(env, collection, path));
+  const ids = lost.map((document) => document.id);
   const removed = ids.length === 0 ? 0 : (await env.writer.call("removeDocuments", { ids, session })).removed;
-  return { files: added + changed, removed, problems };
+  const changes: WatchedChange[] = lost.map(({ path }) => ({ path, change: "removed" }));
+  for (const [path, version] of before) {
+    const now = versionAt(env, collection, path);
+    if (now !== undefined && now !== version)
+      changes.push({ path, change: version === undefined ? "added" : "changed" });
+  }
+  return { files: added + changed, removed, changes, problems };
+}
+
+/** The version that a live document has. */
+function versionAt({ truth }: MoveEnvironment, collection: string, path: string): number | undefined {
+  return truth.get<{ version: number }>(
+    `SELECT d.version FROM documents d JOIN collections k ON k.id = d.collection
+     WHERE k.name = ? AND d.path = ? AND d.state = 'live'`,
+    collection,
+    path,
+  )?.version;
 }
 
 function staysInside(root: string, path: string): boolean {
@@ -62,16 +81,14 @@ function staysInside(root: string, path: string): boolean {
 }
 
 /** Live documents at a path, or below it if it was a folder. */
-function liveAt({ truth }: MoveEnvironment, collection: string, path: string): number[] {
+function liveAt({ truth }: MoveEnvironment, collection: string, path: string): { id: number; path: string }[] {
   const id = collectionId(truth, collection);
   if (id === undefined) return [];
-  return truth
-    .all<{ id: number }>(
-      "SELECT id FROM documents WHERE collection = ? AND state = 'live' AND (path = ? OR (path >= ? AND path < ?))",
-      id,
-      path,
-      `${path}/`,
-      `${path}0`,
-    )
-    .map((row) => row.id);
+  return truth.all<{ id: number; path: string }>(
+    "SELECT id, path FROM documents WHERE collection = ? AND state = 'live' AND (path = ? OR (path >= ? AND path < ?))",
+    id,
+    path,
+    `${path}/`,
+    `${path}0`,
+  );
 }

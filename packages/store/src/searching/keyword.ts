@@ -1,9 +1,10 @@
-// Ranking by words: BM25 over every document that has some of them.
-import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "../indexing/keyword.js";
+// Ranking by words: BM25 over every document that has some of them. All of them are counted.
+import { rarityOf } from "../indexing/ranks.js";
 import type { Db } from "../sqlite/database.js";
-import { rowsWith } from "./corrections.js";
+import { type Postings, wordsOf } from "./postings.js";
 import type { Scope } from "./scope.js";
-import { ftsTerm, type Term } from "./terms.js";
+import { ftsTerm, isCompound, type Term } from "./terms.js";
+import { boundOfRank } from "./vectors.js";
 
 /** An entry and its BM25, which is positive and unbounded here. */
 export interface KeywordHit {
@@ -11,40 +12,58 @@ export interface KeywordHit {
   readonly score: number;
 }
 
-/** How many of the best are ranked; more than anybody pages through. */
-const MOST_HITS = 10_000;
-/** Terms are only left out of stores that are large enough for it to matter. */
-const MANY_ROWS = 2000;
-
-/** Entries within the scope that have the terms, the best first. */
-export function keywordHits(
-  index: Db,
-  { terms, scope }: { terms: readonly Term[]; scope: Scope },
-  check: () => void,
-): KeywordHit[] {
-  if (terms.length === 0) return [];
-  const hits = new Map<number, number>();
-  const rows = index.iterate<{ entry: number; rank: number }>(
-    `SELECT rowid / ${KEYWORD_ROWS_PER_ENTRY} AS entry, bm25(keyword, ${KEYWORD_WEIGHTS.join(", ")}) AS rank
-     FROM keyword WHERE keyword MATCH ? ORDER BY rank, rowid`,
-    tellingTerms(index, terms).map(ftsTerm).join(" OR "),
-  );
-  for (const { entry, rank } of rows) {
-    check();
-    // Of the pieces of one text the best counts.
-    if (scope[entry] !== 1 || hits.has(entry)) continue;
-    hits.set(entry, Math.max(0, -rank));
-    if (hits.size >= MOST_HITS) break;
-  }
-  return [...hits].map(([entry, score]) => ({ entry, score }));
+/** What words find. */
+export interface KeywordHits {
+  /** The best, best first. */
+  readonly best: readonly KeywordHit[];
+  /** How many there are in all. */
+  readonly total: number;
+  /** The BM25 of any entry; 0 where it has none of the words. */
+  scoreOf(entry: number): number;
+  /** What the words weigh together: the BM25 of a text of usual length that has each of them once. */
+  readonly weight: number;
 }
 
-/** BM25 gives nothing for a word that half of all rows have, but reading its postings takes longest. */
-function tellingTerms(index: Db, terms: readonly Term[]): readonly Term[] {
-  if (terms.length < 2) return terms;
-  const { rows } = index.one<{ rows: number }>("SELECT count(*) AS rows FROM entries");
-  if (rows < MANY_ROWS) return terms;
-  const half = Math.ceil(rows / 2);
-  const telling = terms.filter((term) => rowsWith(index, ftsTerm(term), half) < half);
-  return telling.length === 0 ? terms : telling;
+const NOTHING: KeywordHits = { best: [], total: 0, scoreOf: () => 0, weight: 0 };
+/** Nothing that is found has a score of nothing. */
+const LEAST_SCORE = 1e-6;
+
+/** Entries within the scope that have some of the terms. `most`: how many of the best are wanted. */
+export function keywordHits(
+  index: Db,
+  { terms, scope, most }: { terms: readonly Term[]; scope: Scope; most: number },
+  check: () => void,
+): KeywordHits {
+  if (terms.length === 0) return NOTHING;
+  const words = wordsOf(index);
+  const asked = new Map(terms.map((term) => [ftsTerm(term), term]));
+  const scores = new Float32Array(scope.length);
+  let weight = 0;
+  for (const [query, term] of asked) {
+    const postings = words.postings(query, isCompound(term) ? undefined : term.word, check);
+    add(postings, { scores, scope });
+    weight += rarityOf(postings.entries.length, words.count);
+  }
+  return { ...collect(scores, most), weight };
+}
+
+function add({ entries, scores }: Postings, { scores: sums, scope }: { scores: Float32Array; scope: Scope }): void {
+  for (let at = 0; at < entries.length; at++) {
+    const entry = entries[at] as number;
+    if (scope[entry] === 1) sums[entry] = (sums[entry] as number) + Math.max(scores[at] as number, LEAST_SCORE);
+  }
+}
+
+function collect(scores: Float32Array, most: number): Omit<KeywordHits, "weight"> {
+  const least = boundOfRank(scores, most, 0);
+  const best: KeywordHit[] = [];
+  let total = 0;
+  for (let entry = 0; entry < scores.length; entry++) {
+    const score = scores[entry] as number;
+    if (score <= 0) continue;
+    total++;
+    if (score >= least) best.push({ entry, score });
+  }
+  best.sort((a, b) => b.score - a.score || a.entry - b.entry);
+  return { best: best.slice(0, most), total, scoreOf: (entry) => scores[entry] ?? 0 };
 }

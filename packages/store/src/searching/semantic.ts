@@ -20,7 +20,7 @@ export interface SemanticQuery {
 export function semanticHits(
   index: Db,
   { model, vector }: SemanticQuery,
-  { scope, also, check }: { scope: Scope; also?: ReadonlySet<number>; check: () => void },
+  { scope, also, check }: { scope: Scope; also?: Iterable<number>; check: () => void },
 ): SemanticHit[] | undefined {
   const vectors = vectorIndexOf(index, model, check);
   if (vectors === undefined) return undefined;
@@ -55,9 +55,11 @@ export function passageRow(
 /** How many of the documents that can be found have their vectors, where not all have. */
 export function missingVectors(index: Db, model: string): { embedded: number; total: number } | undefined {
   const row = index.get<{ entry: number }>("SELECT entry FROM embedders WHERE model = ?", model);
+  const reached = row?.entry ?? 0;
+  if (index.one<{ last: number }>("SELECT coalesce(max(id), 0) AS last FROM entries").last <= reached) return undefined;
   const { total, embedded } = index.one<{ total: number; embedded: number }>(
     "SELECT count(*) AS total, count(*) FILTER (WHERE id <= ?) AS embedded FROM entries",
-    row?.entry ?? 0,
+    reached,
   );
-  return embedded < total ? { embedded, total } : undefined;
+  return { embedded, total };
 }

@@ -28,6 +28,11 @@ export function ftsTerm({ word, corrected, unknown }: Term): string {
   return unknown ? ftsWord(corrected) : `(${ftsWord(word)} OR ${ftsWord(corrected)})`;
 }
 
+/** Whether FTS5 is asked for more than one word in its place. */
+export function isCompound({ word, corrected }: Term): boolean {
+  return corrected !== undefined || splitIdentifier(word).length > 1;
+}
+
 const IDENTIFIER = /[\p{Ll}\p{N}]\p{Lu}|\p{L}_\p{L}|\w\.\w|::|->|\(\)|^[\p{Lu}_\d]{4,}$|[/\\#]\w/u;
 
 /** Which part of the query's words look like names in a program rather than like language: 0 to 1. */

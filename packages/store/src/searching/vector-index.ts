@@ -1,8 +1,22 @@
-// The vectors of one model in memory, one bit a dimension: which side of zero it is on. A Hamming scan over the bits
-// finds the likely ones; those are compared in full with the numbers from the database.
+// The vectors of one model in memory, one bit a dimension: which side of zero it is on. Three looks, each at fewer and
+// more closely: the number of differing bits for all; the query's numbers against the bits for the likely ones; the
+// numbers of both, from the database, for the best of those.
 import { type EmbedderRow, embedderRow } from "../indexing/vectors.js";
 import type { Db } from "../sqlite/database.js";
+import { ABSENT, type Entries, entriesOf } from "./entries.js";
 import type { Scope } from "./scope.js";
+import {
+  boundOfRank,
+  cosine,
+  countDistances,
+  distanceOfRank,
+  floatsOf,
+  lengthOf,
+  OUT,
+  SignTable,
+  setSigns,
+  wordsOf,
+} from "./vectors.js";
 
 /** A passage and how near it is to the query: the cosine. */
 export interface NearPassage {
@@ -11,113 +25,157 @@ export interface NearPassage {
   readonly similarity: number;
 }
 
-const LEAST_RESCORED = 400;
-const RESCORED_SHARE = 0.02;
+/** How many come to the second look, at least and as a part of all, and how many to the third. */
+const LEAST_LIKELY = 2000;
+const LIKELY_SHARE = 0.02;
+const COMPARED = 300;
+const LEAST_ROOM = 1024;
 
-/** Keeps up with the database by itself: every search takes up what is new. */
+/** Keeps up with the database by itself: every search takes up what is new and forgets what is gone. */
 export class VectorIndex {
   readonly #index: Db;
   readonly #embedder: number;
   readonly #dimensions: number;
   readonly #words: number;
-  #bits: Uint32Array;
-  #entries = new Int32Array(1024);
-  #passages = new Float64Array(1024);
-  #vectors = new Float64Array(1024);
+  #bits: Int32Array;
+  #entries = new Int32Array(LEAST_ROOM);
+  #passages = new Float64Array(LEAST_ROOM);
+  #vectors = new Float64Array(LEAST_ROOM);
   #rows = 0;
   #lastPassage = 0;
   #lastVector = 0;
   #dataVersion = -1;
+  #entriesKey = "";
 
   constructor(index: Db, { id, dimensions }: EmbedderRow) {
     this.#index = index;
     this.#embedder = id;
     this.#dimensions = dimensions;
     this.#words = Math.ceil(dimensions / 32);
-    this.#bits = new Uint32Array(1024 * this.#words);
+    this.#bits = new Int32Array(LEAST_ROOM * this.#words);
   }
 
   get size(): number {
     return this.#rows;
   }
 
-  /** Takes up passages and vectors that were not there before. Removed ones are out of every scope. */
+  /** What it takes in memory. */
+  get sizeBytes(): number {
+    return (
+      this.#bits.byteLength + this.#entries.byteLength + this.#passages.byteLength + this.#vectors.byteLength
+    );
+  }
+
+  /** Takes up passages and vectors that were not there before, and forgets those of entries that are gone. */
   refresh(check: () => void): void {
     const version = this.#index.pragma<number>("data_version");
     if (version === this.#dataVersion) return;
-    const { passage, vector } = this.#index.one<{ passage: number; vector: number }>(
-      "SELECT coalesce((SELECT max(id) FROM passages), 0) AS passage, coalesce((SELECT max(id) FROM vectors), 0) AS vector",
-    );
-    if (passage > this.#lastPassage || vector > this.#lastVector) {
-      const rows = this.#index.iterate<{ id: number; entry: number; vector: number; numbers: Uint8Array }>(
-        `SELECT p.id, p.entry, v.id AS vector, v.vector AS numbers FROM vectors v JOIN passages p ON p.hash = v.hash
-         WHERE v.embedder = ? AND v.id > ? AND v.id <= ? AND p.id <= ?
-         UNION ALL
-         SELECT p.id, p.entry, v.id, v.vector FROM passages p JOIN vectors v ON v.embedder = ? AND v.hash = p.hash
-         WHERE p.id > ? AND p.id <= ? AND v.id <= ?`,
-        this.#embedder,
-        this.#lastVector,
-        vector,
-        passage,
-        this.#embedder,
-        this.#lastPassage,
-        passage,
-        this.#lastVector,
-      );
-      for (const row of rows) {
-        if ((this.#rows & 1023) === 0) check();
-        this.#push(row);
-      }
-      this.#lastPassage = passage;
-      this.#lastVector = vector;
-    }
+    this.#takeNew(check);
+    const entries = entriesOf(this.#index);
+    if (entries.key !== this.#entriesKey) this.#forget(entries);
+    this.#entriesKey = entries.key;
     this.#dataVersion = version;
   }
 
-  /** The nearest passages within the scope, best first; `also` are entries whose passages are compared in any case. */
-  nearest(query: Float32Array, { scope, also }: { scope: Scope; also?: ReadonlySet<number> }): NearPassage[] {
-    const wanted = Math.max(LEAST_RESCORED, Math.ceil(this.#rows * RESCORED_SHARE));
-    const distances = this.#distances(query, scope);
+  #takeNew(check: () => void): void {
+    const { passage, vector } = this.#index.one<{ passage: number; vector: number }>(
+      "SELECT coalesce((SELECT max(id) FROM passages), 0) AS passage, coalesce((SELECT max(id) FROM vectors), 0) AS vector",
+    );
+    if (passage <= this.#lastPassage && vector <= this.#lastVector) return;
+    const isFirst = this.#rows === 0;
+    if (isFirst) [this.#lastPassage, this.#lastVector] = [0, 0];
+    // Signs are a thirtieth of the vectors, so that a large store is there soon after it was opened.
+    const rows = this.#index.tuples<[number, number, number, Uint8Array | null]>(
+      `SELECT p.id, p.entry, v.id, s.signs FROM vectors v JOIN passages p ON p.hash = v.hash
+         LEFT JOIN vector_signs s ON s.vector = v.id
+       WHERE v.embedder = ? AND v.id > ? AND v.id <= ? AND p.id <= ? AND ? > 0
+       UNION ALL
+       SELECT p.id, p.entry, v.id, s.signs FROM passages p JOIN vectors v ON v.embedder = ? AND v.hash = p.hash
+         LEFT JOIN vector_signs s ON s.vector = v.id
+       WHERE p.id > ? AND p.id <= ? AND v.id <= ?`,
+      this.#embedder,
+      this.#lastVector,
+      vector,
+      // The first time everything comes in the order of passages, by the second part.
+      isFirst ? 0 : passage,
+      isFirst ? 0 : 1,
+      this.#embedder,
+      this.#lastPassage,
+      passage,
+      isFirst ? vector : this.#lastVector,
+    );
+    for (const [id, entry, of, signs] of rows) {
+      if ((this.#rows & 1023) === 0) check();
+      this.#push({ id, entry, vector: of, signs });
+    }
+    this.#lastPassage = passage;
+    this.#lastVector = vector;
+  }
+
+  /** Closes the gaps that removed entries leave, and gives memory back when most of it is empty. */
+  #forget({ states }: Entries): void {
+    const words = this.#words;
+    let to = 0;
+    for (let row = 0; row < this.#rows; row++) {
+      if ((states[this.#entries[row] as number] ?? ABSENT) === ABSENT) continue;
+      if (to !== row) {
+        this.#entries[to] = this.#entries[row] as number;
+        this.#passages[to] = this.#passages[row] as number;
+        this.#vectors[to] = this.#vectors[row] as number;
+        this.#bits.copyWithin(to * words, row * words, (row + 1) * words);
+      }
+      to++;
+    }
+    // Rows are filled bit by bit, so that free ones have to be empty.
+    this.#bits.fill(0, to * words, this.#rows * words);
+    this.#rows = to;
+    const room = this.#entries.length;
+    if (room > LEAST_ROOM && to * 4 < room) this.#resize(Math.max(LEAST_ROOM, to * 2));
+  }
+
+  /** The nearest passages within the scope, best first; `also` are entries whose best passage is compared in any case. */
+  nearest(query: Float32Array, { scope, also = [] }: { scope: Scope; also?: Iterable<number> }): NearPassage[] {
+    const signs = new Int32Array(this.#words);
+    setSigns(signs, 0, query);
+    const distances = countDistances(this.#bits, signs, { entries: this.#entries, rows: this.#rows, scope });
+    const wanted = Math.max(LEAST_LIKELY, Math.ceil(this.#rows * LIKELY_SHARE));
     const limit = distanceOfRank(distances, { wanted, most: this.#words * 32 });
-    const rows: number[] = [];
+    const table = new SignTable(query);
+    const marked = new Uint8Array(scope.length);
+    for (const entry of also) marked[entry] = 1;
+    const likely: number[] = [];
+    const guesses: number[] = [];
+    const ofMarked = new Map<number, { row: number; guess: number }>();
     for (let row = 0; row < this.#rows; row++) {
       const distance = distances[row] as number;
-      if (distance <= limit || (distance !== OUT && also?.has(this.#entries[row] as number))) rows.push(row);
+      if (distance === OUT) continue;
+      const entry = this.#entries[row] as number;
+      if (distance > limit && marked[entry] !== 1) continue;
+      const guess = table.product(this.#bits, row * this.#words);
+      if (distance <= limit) {
+        likely.push(row);
+        guesses.push(guess);
+      }
+      if (marked[entry] === 1 && guess > (ofMarked.get(entry)?.guess ?? Number.NEGATIVE_INFINITY)) {
+        ofMarked.set(entry, { row, guess });
+      }
     }
-    return this.#rescore(query, rows);
+    const bound = boundOfRank(Float32Array.from(guesses), COMPARED);
+    const rows = new Set(likely.filter((_, at) => (guesses[at] as number) >= bound));
+    for (const { row } of ofMarked.values()) rows.add(row);
+    return this.#compare(query, [...rows]);
   }
 
-  #distances(query: Float32Array, scope: Scope): Uint16Array {
-    const words = this.#words;
-    const bits = new Uint32Array(words);
-    setSigns(bits, 0, query);
-    const distances = new Uint16Array(this.#rows);
-    for (let row = 0, at = 0; row < this.#rows; row++, at += words) {
-      if (scope[this.#entries[row] as number] !== 1) {
-        distances[row] = OUT;
-        continue;
-      }
-      let distance = 0;
-      for (let word = 0; word < words; word++) {
-        let x = (this.#bits[at + word] as number) ^ (bits[word] as number);
-        x -= (x >>> 1) & 0x55555555;
-        x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
-        distance += Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-      }
-      distances[row] = distance;
-    }
-    return distances;
-  }
-
-  #rescore(query: Float32Array, rows: readonly number[]): NearPassage[] {
-    const numbers = new Map<number, number>();
+  #compare(query: Float32Array, rows: readonly number[]): NearPassage[] {
     const length = lengthOf(query);
-    for (const row of rows) {
-      const id = this.#vectors[row] as number;
-      if (numbers.has(id)) continue;
-      const bytes = this.#index.get<{ vector: Uint8Array }>("SELECT vector FROM vectors WHERE id = ?", id)?.vector;
-      if (bytes !== undefined) numbers.set(id, cosine(query, floatsOf(bytes), length));
-    }
+    // In the order of the table, so that neighbours are read together.
+    const ids = Float64Array.from(new Set(rows.map((row) => this.#vectors[row] as number))).sort();
+    const numbers = new Map<number, number>();
+    const found = this.#index.tuples<[number, Uint8Array]>(
+      "SELECT v.id, v.vector FROM json_each(?) j CROSS JOIN vectors v ON v.id = j.value",
+      JSON.stringify([...ids]),
+    );
+    for (const [id, vector] of found) numbers.set(id, cosine(query, floatsOf(vector), length));
     return rows
       .flatMap((row) => {
         const similarity = numbers.get(this.#vectors[row] as number);
@@ -127,68 +185,33 @@ export class VectorIndex {
       .sort((a, b) => b.similarity - a.similarity || a.entry - b.entry || a.passage - b.passage);
   }
 
-  #push({ id, entry, vector, numbers }: { id: number; entry: number; vector: number; numbers: Uint8Array }): void {
-    const floats = floatsOf(numbers);
-    if (floats.length !== this.#dimensions) return;
-    if (this.#rows === this.#entries.length) this.#grow();
+  #push({ id, entry, vector, signs }: { id: number; entry: number; vector: number; signs: Uint8Array | null }): void {
+    if (this.#rows === this.#entries.length) this.#resize(this.#rows * 2);
+    const at = this.#rows * this.#words;
+    if (signs !== null && signs.length === this.#words * 4) this.#bits.set(wordsOf(signs), at);
+    else {
+      // Kept by a version that did not write signs.
+      const row = this.#index.get<{ vector: Uint8Array }>("SELECT vector FROM vectors WHERE id = ?", vector);
+      const floats = row === undefined ? undefined : floatsOf(row.vector);
+      if (floats?.length !== this.#dimensions) return;
+      setSigns(this.#bits, at, floats);
+    }
     this.#entries[this.#rows] = entry;
     this.#passages[this.#rows] = id;
     this.#vectors[this.#rows] = vector;
-    setSigns(this.#bits, this.#rows * this.#words, floats);
     this.#rows++;
   }
 
-  #grow(): void {
-    const length = this.#entries.length * 2;
-    const grown = <A extends Int32Array | Float64Array | Uint32Array>(into: A, from: A): A => {
-      into.set(from);
+  #resize(length: number): void {
+    const resized = <A extends Int32Array | Float64Array>(into: A, from: A, used: number): A => {
+      into.set(from.subarray(0, used));
       return into;
     };
-    this.#entries = grown(new Int32Array(length), this.#entries);
-    this.#passages = grown(new Float64Array(length), this.#passages);
-    this.#vectors = grown(new Float64Array(length), this.#vectors);
-    this.#bits = grown(new Uint32Array(length * this.#words), this.#bits);
+    this.#entries = resized(new Int32Array(length), this.#entries, this.#rows);
+    this.#passages = resized(new Float64Array(length), this.#passages, this.#rows);
+    this.#vectors = resized(new Float64Array(length), this.#vectors, this.#rows);
+    this.#bits = resized(new Int32Array(length * this.#words), this.#bits, this.#rows * this.#words);
   }
-}
-
-const OUT = 0xffff;
-
-function distanceOfRank(distances: Uint16Array, { wanted, most }: { wanted: number; most: number }): number {
-  const counts = new Uint32Array(most + 1);
-  for (const distance of distances) if (distance !== OUT) (counts[distance] as number)++;
-  for (let distance = 0, sum = 0; distance <= most; distance++) {
-    sum += counts[distance] as number;
-    if (sum >= wanted) return distance;
-  }
-  return most;
-}
-
-function setSigns(bits: Uint32Array, at: number, numbers: Float32Array): void {
-  for (let n = 0; n < numbers.length; n++) {
-    if ((numbers[n] as number) > 0) bits[at + (n >>> 5)] = (bits[at + (n >>> 5)] as number) | (1 << (n & 31));
-  }
-}
-
-function floatsOf(bytes: Uint8Array): Float32Array {
-  // A copy, because what the driver gives need not begin at a multiple of four.
-  return new Float32Array(bytes.slice().buffer);
-}
-
-function lengthOf(vector: Float32Array): number {
-  let sum = 0;
-  for (const number of vector) sum += number * number;
-  return Math.sqrt(sum) || 1;
-}
-
-function cosine(query: Float32Array, vector: Float32Array, queryLength: number): number {
-  let sum = 0;
-  let square = 0;
-  for (let n = 0; n < vector.length; n++) {
-    const number = vector[n] as number;
-    sum += (query[n] ?? 0) * number;
-    square += number * number;
-  }
-  return sum / (queryLength * (Math.sqrt(square) || 1));
 }
 
 const kept = new WeakMap<Db, { key: string; vectors: VectorIndex }>();

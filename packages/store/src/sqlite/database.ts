@@ -25,6 +25,7 @@ const WRITE_PATIENCE_MS = 60_000;
 export class Db {
   readonly #raw: Database;
   readonly #statements = new Map<string, Statement<SqlValue[]>>();
+  readonly #columns = new Map<string, Statement<SqlValue[]>>();
 
   constructor(raw: Database) {
     this.#raw = raw;
@@ -49,11 +50,38 @@ export class Db {
     return translate(() => this.#prepare(sql).all(...values) as Row[]);
   }
 
+  /** The first column of every row. */
+  column<Value>(sql: string, ...values: SqlValue[]): Value[] {
+    return translate(() => {
+      let statement = this.#columns.get(sql);
+      if (statement === undefined) {
+        statement = this.#raw.prepare<SqlValue[]>(sql).pluck();
+        this.#columns.set(sql, statement);
+      }
+      return statement.all(...values) as Value[];
+    });
+  }
+
   /** Row by row, so that long work can be stopped between rows. The connection takes no other statement meanwhile that writes. */
   *iterate<Row>(sql: string, ...values: SqlValue[]): Generator<Row> {
     // Not from the cache: a statement that is being stepped cannot be used a second time.
     const statement = translate(() => this.#raw.prepare<SqlValue[], Row>(sql));
     const rows = statement.iterate(...values);
+    try {
+      while (true) {
+        const next = translate(() => rows.next());
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      rows.return?.();
+    }
+  }
+
+  /** As {@link iterate}, with each row as the list of its columns: for very many rows. */
+  *tuples<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]): Generator<Row> {
+    const statement = translate(() => this.#raw.prepare<SqlValue[]>(sql).raw());
+    const rows = statement.iterate(...values) as IterableIterator<Row>;
     try {
       while (true) {
         const next = translate(() => rows.next());
@@ -116,6 +144,7 @@ export class Db {
 
   close(): void {
     this.#statements.clear();
+    this.#columns.clear();
     this.#raw.close();
   }
 

@@ -175,7 +175,7 @@ export function checkFormat(db: Db): number {
 }
 
 /** Changes whenever what the index holds in common changes; the index is then made anew. */
-const INDEX_VERSION = 2;
+const INDEX_VERSION = 3;
 
 const INDEX_TABLES = `
 CREATE TABLE facts (key TEXT PRIMARY KEY, value) WITHOUT ROWID;

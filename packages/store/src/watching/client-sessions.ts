@@ -15,6 +15,7 @@ export class ClientSessions {
   readonly #logger: Logger;
   readonly #folder: string;
   readonly #sessions = new Map<string, OpenSession>();
+  readonly #listeners = new Set<(path: string) => void>();
 
   constructor(pool: WorkerPool, { logger, folder }: { logger: Logger; folder: string }) {
     this.#pool = pool;
@@ -46,6 +47,17 @@ export class ClientSessions {
     return started;
   }
 
+  /** Makes a session that is under way, maybe of an earlier process, the client's own. */
+  async resume(session: string, options: StoreCallOptions): Promise<{ session_id: string }> {
+    const { client = "", signal } = options;
+    const resumed = await this.#pool.call("reader", "resume", { session }, { signal });
+    if (this.current(options) !== session) {
+      if (this.#sessions.has(client)) await this.stop(options);
+      this.#sessions.set(client, { id: session, watchers: [] });
+    }
+    return resumed;
+  }
+
   async stop(options: StoreCallOptions): Promise<SessionSummary> {
     const { client = "", signal } = options;
     const session = this.#open(options);
@@ -57,14 +69,16 @@ export class ClientSessions {
   /** Paths are absolute. */
   async watch(params: WatchParams, options: StoreCallOptions): Promise<{ watching: readonly string[] }> {
     const session = this.#open(options);
-    const { client = "", onProgress } = options;
+    const { client = "", onProgress, onChanges } = options;
     let taken = 0;
     const target = {
       logger: this.#logger,
       take: async (root: string, paths: readonly string[]) => {
         const changes = { root, paths, collection: params.collection ?? "default", session: session.id };
-        const { files, removed } = await this.#pool.call("mover", "takeChanges", changes);
-        taken += files + removed;
+        const result = await this.#pool.call("mover", "takeChanges", changes);
+        taken += result.files + result.removed;
+        if (result.changes.length > 0) onChanges?.(result.changes);
+        for (const { path } of result.changes) this.#tell(path);
         onProgress?.({ progress: taken, message: paths.join(", ") });
       },
     };
@@ -81,11 +95,29 @@ export class ClientSessions {
     return { watching: params.paths };
   }
 
+  /** Tells the path of every document that any watcher has taken up or found gone. */
+  onChanged(listener: (path: string) => void): () => void {
+    // One entry per listener, even where the same function is given twice.
+    const own = (path: string) => listener(path);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
   /** Stops all watching; the sessions themselves stay open in the store. */
   async close(): Promise<void> {
     const watchers = [...this.#sessions.values()].flatMap((session) => session.watchers);
     this.#sessions.clear();
     await Promise.all(watchers.map((watcher) => watcher.stop()));
+  }
+
+  #tell(path: string): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(path);
+      } catch (error) {
+        this.#logger.error("a listener of changed documents failed", { error: messageOf(error) });
+      }
+    }
   }
 
   #open({ client = "" }: StoreCallOptions): OpenSession {

@@ -13,14 +13,19 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isTrunklineError, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { prepareIndex } from "../indexing/catch-up.js";
+import { prepareIndex, reachedSeq } from "../indexing/catch-up.js";
+import { graphPending } from "../indexing/graph.js";
+import { indexers } from "../indexing/indexers.js";
+import type { ReadEnvironment } from "../operations/environment.js";
 import { type Db, openDatabase } from "../sqlite/database.js";
+import { currentSeq } from "../sqlite/documents.js";
 import { defineFilterFunctions } from "../sqlite/filters.js";
 import {
   checkFormat,
   FORMAT_VERSION,
   INDEX_APPLICATION_ID,
   INDEX_FILE,
+  indexFits,
   migrateTruth,
   TRUTH_APPLICATION_ID,
   TRUTH_FILE,
@@ -173,4 +178,30 @@ function openReadOnly(folder: string, name: typeof TRUTH_FILE | typeof INDEX_FIL
       ...(error.data === undefined ? {} : { data: error.data }),
     });
   }
+}
+
+/**
+ * Whether the store can be read as it is, with nothing to be taken up into the index first. Throws, as the writer would,
+ * where it may only be read.
+ */
+export function isCurrent({ folder, truth, index }: ReadEnvironment): boolean {
+  requireWritable(folder);
+  return truth.reading(() =>
+    index.reading(() => {
+      if (!indexFits(index, truth) || reachedSeq(index) < currentSeq(truth)) return false;
+      const known = new Map(
+        index
+          .all<{ name: string; version: number; entry: number }>("SELECT name, version, entry FROM indexers")
+          .map((row) => [row.name, row]),
+      );
+      const { last } = index.one<{ last: number | null }>("SELECT max(id) AS last FROM entries");
+      return (
+        graphPending(index) === 0 &&
+        indexers.every(({ name, version, when }) => {
+          const state = known.get(name);
+          return state?.version === version && (when === "write" || state.entry >= (last ?? 0));
+        })
+      );
+    }),
+  );
 }

@@ -3,9 +3,8 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { TrunklineError } from "@trunkline/core";
 import { closeForWriting, type Databases, openForIndexing, openForReading, openForWriting } from "./environment.js";
 import type { WorkerStart } from "./pool.js";
-import { indexerHandlers, moverHandlers, readerHandlers } from "./reader.js";
 import { type Call, type Handlers, RpcClient, serveRpc, type Wire } from "./rpc.js";
-import { type WriterHandlers, writerHandlers } from "./writer.js";
+import type { WriterHandlers } from "./writer.js";
 
 interface Opened {
   readonly handlers: Handlers;
@@ -15,14 +14,22 @@ interface Opened {
 if (parentPort !== null) start(parentPort, workerData as WorkerStart);
 
 function start(parent: MessagePort, data: WorkerStart): void {
-  let opened: Opened | undefined;
+  let opening: Promise<Opened> | undefined;
   // Opened by the first call, which then hears of what goes wrong; the next call tries again.
+  const opened = () => {
+    opening ??= open(data).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
   const handlers = new Proxy({} as Handlers, {
-    get: (_target, method: string) => (params: never, call: Call) => {
-      opened ??= open(data);
-      const handler = Object.hasOwn(opened.handlers, method) ? opened.handlers[method] : undefined;
+    get: (_target, method: string) => async (params: never, call: Call) => {
+      const { handlers: table } = await opened();
+      const handler = Object.hasOwn(table, method) ? table[method] : undefined;
       if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no "${method}".`);
-      return handler(params, call);
+      call.check();
+      return await handler(params, call);
     },
     getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true }),
   });
@@ -32,34 +39,46 @@ function start(parent: MessagePort, data: WorkerStart): void {
     if ("connect" in message) {
       const { connect, flags } = message as { connect: MessagePort; flags: SharedArrayBuffer };
       serveRpc(connect as Wire, handlers, flags);
-    } else if ("end" in message) {
-      // The last connection to close takes the write-ahead log back into the database.
-      if (opened !== undefined) close(data, opened.databases);
-      if (data.role === "mover") data.writer.port.close();
-      parent.close();
-    }
+    } else if ("end" in message) void end(parent, data, opening);
   });
 }
 
-function close({ role, folder }: WorkerStart, databases: Databases): void {
-  if (role === "writer") return closeForWriting(folder, databases);
-  databases.truth.close();
-  databases.index.close();
+/** The last connection to close takes the write-ahead log back into the database. */
+async function end(parent: MessagePort, data: WorkerStart, opening: Promise<Opened> | undefined): Promise<void> {
+  const opened = await opening?.catch(() => undefined);
+  if (opened !== undefined && data.role === "writer") closeForWriting(data.folder, opened.databases);
+  else {
+    opened?.databases.truth.close();
+    opened?.databases.index.close();
+  }
+  if (data.role === "mover") data.writer.port.close();
+  parent.close();
 }
 
-function open(data: WorkerStart): Opened {
+/** Each role loads what it needs and nothing else: a thread is ready the sooner. */
+async function open(data: WorkerStart): Promise<Opened> {
   const { folder, role } = data;
-  if (role === "writer") {
-    const databases = openForWriting(folder);
-    return { databases, handlers: writerHandlers(databases) };
+  switch (role) {
+    case "writer": {
+      const { writerHandlers } = await import("./writer.js");
+      const databases = openForWriting(folder);
+      return { databases, handlers: writerHandlers(databases) };
+    }
+    case "indexer": {
+      const { indexerHandlers } = await import("./indexer.js");
+      const databases = openForIndexing(folder);
+      return { databases, handlers: indexerHandlers(databases) };
+    }
+    case "reader": {
+      const { readerHandlers } = await import("./reader.js");
+      const databases = openForReading(folder);
+      return { databases, handlers: readerHandlers({ folder, ...databases }) };
+    }
+    case "mover": {
+      const { moverHandlers } = await import("./mover.js");
+      const databases = openForReading(folder);
+      const writer = new RpcClient<WriterHandlers>(data.writer.port as Wire, data.writer.flags);
+      return { databases, handlers: moverHandlers({ folder, ...databases, writer }) };
+    }
   }
-  if (role === "indexer") {
-    const databases = openForIndexing(folder);
-    return { databases, handlers: indexerHandlers(databases) };
-  }
-  const databases = openForReading(folder);
-  const env = { folder, ...databases };
-  if (role === "reader") return { databases, handlers: readerHandlers(env) };
-  const writer = new RpcClient<WriterHandlers>(data.writer.port as Wire, data.writer.flags);
-  return { databases, handlers: moverHandlers({ ...env, writer }) };
 }

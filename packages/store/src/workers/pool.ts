@@ -1,7 +1,9 @@
 // The threads of one open store, seen from the main thread: started when they are first needed, and kept.
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
-import type { IndexerHandlers, MoverHandlers, ReaderHandlers } from "./reader.js";
+import type { IndexerHandlers } from "./indexer.js";
+import type { MoverHandlers } from "./mover.js";
+import type { ReaderHandlers } from "./reader.js";
 import {
   type Handlers,
   makeAbortFlags,
