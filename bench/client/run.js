@@ -53,6 +53,7 @@ function open(...servers) {
       workspaceFolder: process.cwd(),
       servers,
       rejected: [],
+      settings: { policies: [], allowPrivateAddresses: false },
       diagnostics: [],
       secrets: [],
     },

@@ -7,7 +7,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { storeFolder } from "../../packages/cli/src/store-place.js";
-import { type Outcome, outcomeOf, Place, type RunOptions, root } from "./command.js";
+import { outcomeOf, Place, root } from "./command.js";
+import { json, store } from "./store-support.js";
 
 // Each test runs a dozen processes, which takes its time where others work too.
 vi.setConfig({ testTimeout: 120_000 });
@@ -25,17 +26,6 @@ function placeWithDocuments(): Place {
   });
   writeFileSync(join(place.cwd, "docs", "data.bin"), BINARY);
   return place;
-}
-
-function store(place: Place, args: readonly string[], options: RunOptions & { input?: string } = {}): Promise<Outcome> {
-  return place.run(["store", ...args], options);
-}
-
-/** Runs a command that has to succeed and answers what it printed as JSON. */
-async function json(place: Place, args: readonly string[], options: RunOptions & { input?: string } = {}) {
-  const { code, stdout, stderr } = await store(place, [...args, "--json"], options);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return JSON.parse(stdout);
 }
 
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
@@ -102,7 +92,12 @@ describe.concurrent("adding and finding", () => {
     expect(await out("docs/guide.md", "--version", "1")).toBe(before);
     expect(await out(`sha256:${hash.slice(0, 8)}`, "--lines", "2-3")).toBe("How parseHTTPRequest works\nthird line\n");
     expect(await out(hash, "--bytes", "2-6")).toBe("Guide");
-    expect(await json(place, ["get", "guide.md"])).toMatchObject({ content: "changed\n", version: 2 });
+    expect(await json(place, ["get", "guide.md", "--include-content"])).toMatchObject({
+      content: "changed\n",
+      version: 2,
+      versions: [{ version: 1, hash }, { version: 2 }],
+    });
+    expect(await json(place, ["get", "guide.md"])).not.toHaveProperty("content");
 
     const written = await store(place, ["get", "data.bin", "--output", "copy.bin"]);
     expect(written).toMatchObject({ code: 0, stdout: "" });

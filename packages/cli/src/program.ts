@@ -14,6 +14,7 @@ import type { ToolsOptions } from "./commands/tools.js";
 import type { TrustOptions } from "./commands/trust.js";
 import { type CommandContext, createContext } from "./context.js";
 import { EXIT, exitCodeOf } from "./exit-codes.js";
+import { registerAroundServer, registerServe } from "./register-server.js";
 
 const EXAMPLES = `
 Examples:
@@ -25,7 +26,10 @@ Examples:
   trunkline resources read docs <uri>       print a resource; \`resources\` lists them, and \`prompts\` the prompts
   trunkline auth login linear               sign in to a server that wants it
   trunkline store add docs                  keep documents; \`store search\` finds them, \`store --help\` shows the rest
+  trunkline init                            give this project a store of its own, and take the project in
+  trunkline install claude-code             put Trunkline into your agent; \`uninstall\` takes it out again
   trunkline serve --http                    one endpoint for your agent, at http://127.0.0.1:7411/mcp
+  trunkline log --follow                    what it is asked; \`stats\` shows what that cost in tokens
 
 Servers are read from .trunkline/mcp.json in this folder or above it, from settings.json in the project's .trunkline
 folder and in ~/.trunkline, or from the file given with --mcp.
@@ -48,7 +52,9 @@ export async function runProgram(args: readonly string[], signal: AbortSignal): 
     await program.parseAsync(args, { from: "user" });
     return signal.aborted && !stoppedInOrder ? interruptedCode(signal) : exitCode;
   } catch (error) {
-    return report(error, context);
+    const code = report(error, context);
+    // A command that has another meaning for 1 has said what to fail with.
+    return code === EXIT.failure && exitCode !== EXIT.success ? exitCode : code;
   }
 }
 
@@ -69,26 +75,8 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
     .configureOutput({ outputError: () => {} })
     .addHelpText("after", EXAMPLES);
 
-  program
-    .command("serve")
-    .description("serve MCP to an agent, over stdio or HTTP")
-    .option("--http", "listen on HTTP instead of stdio")
-    .addOption(
-      new Option("--port <number>", "the port for --http; 0 takes any free one").default(7411).argParser(parsePort),
-    )
-    .option("--host <address>", "the address for --http", "127.0.0.1")
-    .action(async (options: { http?: boolean; port: number; host: string }, command: Command) => {
-      const network = ["port", "host"].find((name) => command.getOptionValueSource(name) === "cli");
-      if (!options.http && network !== undefined) {
-        throw new TrunklineError("USAGE", `--${network} goes with --http.`, {
-          hint: "Without --http it serves stdio.",
-        });
-      }
-      const { serve } = await import("./commands/serve.js");
-      await serve(context, options);
-      // A supervisor that stops a server with SIGTERM expects a clean end.
-      setExitCode(EXIT.success, { inOrder: context.signal.reason === "SIGTERM" });
-    });
+  const serverCommands = { program, context, setExitCode, mcpPathOf, mcpOption };
+  registerServe(serverCommands);
 
   program
     .command("doctor")
@@ -166,6 +154,7 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
       setExitCode(await trust(context, options));
     });
 
+  registerAroundServer(serverCommands);
   registerStore(program, context, setExitCode);
   registerModels(program, context, setExitCode);
 
@@ -401,12 +390,6 @@ function mcpPathOf(command: Command): string | undefined {
     if (mcp !== undefined) return mcp;
   }
   return undefined;
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new TrunklineError("USAGE", `"${text}" is not a port.`, { hint: "A port is a number from 0 to 65535." });
 }
 
 function report(error: unknown, context: CommandContext): number {

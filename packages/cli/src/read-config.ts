@@ -16,6 +16,11 @@ export async function readConfig(
   return await load(context, { env: context.env, mcpPath: mcp, wanted, ...prompt });
 }
 
+/** The same where nobody can be asked, terminal or not: the terminal may be the protocol's. */
+export async function readHeadlessConfig(context: CommandContext, mcp: string | undefined): Promise<LoadedConfig> {
+  return await load(context, { env: context.env, mcpPath: mcp });
+}
+
 /**
  * The configuration without the file that the environment may name: the files that people write to. Nobody is asked for
  * inputs, because nothing is started.

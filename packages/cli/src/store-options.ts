@@ -57,9 +57,9 @@ export function storePathOf(command: Command): string | undefined {
 }
 
 /** The options that every `store` command ends with. */
-export function withCommonOptions(command: Command): Command {
+export function withCommonOptions(command: Command, formats: readonly string[] = ["text", "json"]): Command {
   return command
-    .addOption(new Option("--format <format>", "how to print the result").choices(["text", "json"]).default("text"))
+    .addOption(new Option("--format <format>", "how to print the result").choices(formats).default("text"))
     .option("--json", "the same as --format json")
     .addOption(storeOption());
 }
@@ -80,5 +80,6 @@ export function withDescription(command: Command): Command {
   return command
     .option("--collection <name>", "the collection it goes to", "default")
     .addOption(repeatable("--tag <tag>", "a tag for each document"))
-    .addOption(repeatable("--metadata <key=value>", "metadata for each document"));
+    .addOption(repeatable("--metadata <key=value>", "metadata for each document"))
+    .option("--session <id>", "it belongs to this session");
 }

@@ -1,4 +1,5 @@
 // How the store's answers are written: for a person at a terminal, or for whatever reads the pipe.
+import { once } from "node:events";
 import type { CommandContext } from "./context.js";
 import { printable } from "./printable.js";
 
@@ -10,7 +11,7 @@ export interface StoreOptions {
 }
 
 /** Whether the answer is wanted as JSON. */
-export function wantsJson({ json, format }: Pick<StoreOptions, "json" | "format">): boolean {
+export function wantsJson({ json, format }: { json?: boolean; format?: string }): boolean {
   return json === true || format === "json";
 }
 
@@ -59,6 +60,7 @@ export function shownText(text: string, isTerminal: boolean): string {
 /** Marks parts of a line where the terminal shows colours; elsewhere the text stays as it is. */
 export interface Paint {
   readonly isTerminal: boolean;
+  readonly hasColours: boolean;
   path(text: string): string;
   line(text: string): string;
   match(text: string): string;
@@ -68,12 +70,13 @@ export interface Paint {
 }
 
 /** Colours as grep has them: on a terminal that is not dumb, unless `NO_COLOR` is set. */
-export function paintFor({ env }: Pick<CommandContext, "env">): Paint {
+export function paintFor({ env }: Pick<CommandContext, "env">, when: "auto" | "always" | "never" = "auto"): Paint {
   const isTerminal = process.stdout.isTTY === true;
-  const colours = isTerminal && env.TERM !== "dumb" && !env.NO_COLOR;
-  const paint = (code: string) => (text: string) => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const hasColours = when === "auto" ? isTerminal && env.TERM !== "dumb" && !env.NO_COLOR : when === "always";
+  const paint = (code: string) => (text: string) => (hasColours ? `\u001b[${code}m${text}\u001b[0m` : text);
   return {
     isTerminal,
+    hasColours,
     path: paint("35"),
     line: paint("32"),
     match: paint("1;31"),
@@ -81,4 +84,9 @@ export function paintFor({ env }: Pick<CommandContext, "env">): Paint {
     removed: paint("31"),
     faint: paint("2"),
   };
+}
+
+/** Writes to stdout no faster than its reader takes it. */
+export async function writeOut(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+  if (bytes.length > 0 && !process.stdout.write(bytes)) await once(process.stdout, "drain", { signal });
 }

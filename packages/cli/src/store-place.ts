@@ -1,6 +1,6 @@
 // Where the store lives, and opening it. The package is loaded here and nowhere else, so that no other command waits for it.
 import { statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { abortError, TrunklineError } from "@trunkline/core";
 import type { Store, StoreCallOptions } from "@trunkline/store";
 import type { CommandContext } from "./context.js";
@@ -13,8 +13,17 @@ export function storeFolder(context: Pick<CommandContext, "cwd" | "env" | "home"
   const { cwd, env, home } = context;
   const named = given ?? (env.TRUNKLINE_STORE || undefined);
   if (named !== undefined) return resolve(cwd, named);
-  const project = join(cwd, ".trunkline", "store");
-  return isFolder(project) ? project : join(home, "store");
+  return projectStore(cwd, home) ?? join(home, "store");
+}
+
+/** The store of the project, looked for as its configuration is: here and above, up to the root of the git repository. */
+function projectStore(cwd: string, home: string): string | undefined {
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const own = join(folder, ".trunkline");
+    if (own !== home && isFolder(join(own, "store"))) return join(own, "store");
+    if (dirname(folder) === folder || statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined)
+      return undefined;
+  }
 }
 
 /** A store that a command works with. */
@@ -23,16 +32,21 @@ export interface OpenedStore extends AsyncDisposable {
   readonly folder: string;
   /** What every call is given: Ctrl-C, and progress on one line of the terminal. */
   calling(what: string, options?: { unit?: "bytes" }): StoreCallOptions & { signal: AbortSignal };
+  /** Goes on with a session of an earlier command, where one was given. */
+  resume(session: string | undefined): Promise<void>;
   /** Waits until what was written can be found in every way. */
   indexed(): Promise<void>;
   /** Takes the progress line away: something else is about to be written. */
   clearProgress(): void;
 }
 
-/** Opens the store; it is made on first use unless the command only makes sense on one that is there. */
+/**
+ * Opens the store; it is made on first use unless the command only makes sense on one that is there. `reading`: the
+ * command changes nothing, and starts the sooner for it.
+ */
 export async function openCommandStore(
   context: CommandContext,
-  options: { store: string | undefined; mustExist?: boolean },
+  options: { store: string | undefined; mustExist?: boolean; reading?: boolean },
 ): Promise<OpenedStore> {
   const { cwd, logger, signal, redactor } = context;
   const folder = storeFolder(context, options.store);
@@ -42,7 +56,7 @@ export async function openCommandStore(
     });
   }
   const { openStore } = await import("@trunkline/store");
-  const store = await openStore({ path: folder, cwd, logger, signal });
+  const store = await openStore({ path: folder, cwd, logger, signal, lazyWriter: options.reading });
   const line =
     process.stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(process.stderr) : undefined;
   const show = (text: string) => line?.update(redactor.text(printable(text)));
@@ -57,6 +71,9 @@ export async function openCommandStore(
         show(`${what} ${count}${message === undefined ? "" : ` ${message}`}`);
       },
     }),
+    resume: async (session) => {
+      if (session !== undefined) await store.resume({ session_id: session }, { signal });
+    },
     indexed: async () => {
       show("indexing; what was added is safe");
       await untilAborted(store.indexed(), signal);

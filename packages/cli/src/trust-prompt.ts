@@ -25,12 +25,8 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
   );
   if (files.length === 0) return false;
   if (!isAtTerminal()) {
-    const names = config.servers
-      .filter(({ trusted, disabled }) => !trusted && !disabled)
-      .map(({ name }) => printable(name));
-    context.note(
-      `${quantity(names.length, "server")} of this project ${names.length === 1 ? "is" : "are"} not started, because nobody has confirmed what would run: ${names.join(", ")}. \`trunkline trust\` shows and confirms it.`,
-    );
+    const notice = untrustedNotice(config);
+    if (notice !== undefined) context.note(notice);
     return false;
   }
   context.note("This project would start programs or reach servers that you have not confirmed yet.");
@@ -42,6 +38,15 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
   }
   await new TrustStore(context.home).confirm(...files);
   return true;
+}
+
+/** One line about the servers that are not started because nobody has confirmed them; undefined where there are none. */
+export function untrustedNotice(config: LoadedConfig): string | undefined {
+  const names = config.servers
+    .filter(({ trusted, disabled }) => !trusted && !disabled)
+    .map(({ name }) => printable(name));
+  if (names.length === 0) return undefined;
+  return `${quantity(names.length, "server")} of this project ${names.length === 1 ? "is" : "are"} not started, because nobody has confirmed what would run: ${names.join(", ")}. \`trunkline trust\` shows and confirms it.`;
 }
 
 /** The lines that show what files would run. */

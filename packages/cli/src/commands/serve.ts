@@ -1,53 +1,121 @@
+// `trunkline serve`: everything put together. Nothing is opened before somebody needs it, so that the first answer waits
+// for nothing; what a process of its own should say at once (a configuration that cannot be used) is found out beside it.
+import { createLogger, type LogLevel, sleep } from "@trunkline/core";
+import { isAtTerminal } from "../ask.js";
 import type { CommandContext } from "../context.js";
-
-/** The revision that the line to try speaks. */
-const LATEST = "2026-07-28";
+import { type OpenedService, openService } from "../serving/open-service.js";
 
 /** Options of `trunkline serve`. */
 export interface ServeOptions {
   http?: boolean;
   port: number;
   host: string;
+  surface: "composite" | "direct" | "both";
+  names: "prefixed" | "plain";
+  mcp: string | undefined;
+  store?: string;
+  watch?: readonly string[];
+  prompts?: string;
+  allowPath?: readonly string[];
+  allowWrite?: readonly string[];
+  spill: boolean;
+  askPolicy: "serialize" | "isolate" | "decline";
+  logLevel?: LogLevel;
 }
+
+/** A client that is there already has its first answer by then. */
+const HEAD_START_MS = 50;
 
 /** Serves until the client goes (stdio) or the process is asked to stop; being asked to stop is a success. */
-export async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
-  const { logger, signal, version } = context;
-  const info = { name: "trunkline", version };
-  if (!options.http) {
-    const { serveOnStdio } = await import("@trunkline/server/stdio");
-    await serveOnStdio({ info, logger, signal });
-    return;
-  }
-  const { listenHttp } = await import("@trunkline/server/http");
-  await using endpoint = await listenHttp({ info, logger, host: options.host, port: options.port });
-  context.note(welcome(endpoint.url, version));
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+export async function serve(given: CommandContext, options: ServeOptions): Promise<void> {
+  const context = withLogLevel(given, options.logLevel);
+  await using opened = openService(context, options);
+  const serveOn = options.http ? serveHttp : serveStdio;
+  await serveOn(context, options, opened);
+}
+
+type Parts = Pick<OpenedService, "service" | "backends">;
+
+async function serveStdio(context: CommandContext, options: ServeOptions, parts: Parts): Promise<void> {
+  const { serveOnStdio } = await import("@trunkline/server/stdio");
+  const ending = new AbortController();
+  const failing = new AbortController();
+  const preparing = (async () => {
+    await sleep(HEAD_START_MS, ending.signal);
+    await prepare(context, parts);
+    await watch(context, options, parts);
+  })().catch((error: unknown) => {
+    if (ending.signal.aborted || context.signal.aborted) return undefined;
+    failing.abort();
+    return { error };
   });
+  try {
+    const signal = AbortSignal.any([context.signal, failing.signal]);
+    await serveOnStdio({ service: parts.service, logger: context.logger, signal });
+  } finally {
+    ending.abort();
+    await closeAll(parts);
+  }
+  const failure = await preparing;
+  if (failure !== undefined) throw failure.error;
 }
 
-function welcome(url: string, version: string): string {
-  return `trunkline ${version} is listening at ${url}
-
-  serves     the tool mcp.echo, to clients of every protocol revision
-  for agents { "mcpServers": { "trunkline": { "type": "http", "url": "${url}" } } }
-  try it     ${tryLine(url)}
-
-Ctrl-C stops it.`;
+async function serveHttp(context: CommandContext, options: ServeOptions, parts: Parts): Promise<void> {
+  const { logger, signal, env, redactor } = context;
+  const { service, backends } = parts;
+  const token = env.TRUNKLINE_TOKEN || undefined;
+  if (token !== undefined) redactor.add(token);
+  const { listenHttp } = await import("@trunkline/server/http");
+  if (isAtTerminal()) await confirmAtTerminal(context, options);
+  await prepare(context, parts);
+  const { host, port } = options;
+  const endpoint = await listenHttp({ service, logger, host, port, token });
+  const watching = watch(context, options, parts);
+  try {
+    const { welcome } = await import("../serving/welcome.js");
+    context.note(await welcome(context, { url: endpoint.url, service, backends, hasToken: token !== undefined }));
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  } finally {
+    await endpoint.close();
+    await closeAll(parts);
+    await watching;
+  }
 }
 
-/** One request of the stateless revision, which needs no session: the only kind that fits on one line. */
-function tryLine(url: string): string {
-  const meta = { "io.modelcontextprotocol/protocolVersion": LATEST, "io.modelcontextprotocol/clientCapabilities": {} };
-  const params = { name: "mcp.echo", arguments: { message: "hello" }, _meta: meta };
-  const headers = [
-    "content-type: application/json",
-    `mcp-protocol-version: ${LATEST}`,
-    "mcp-method: tools/call",
-    "mcp-name: mcp.echo",
-  ];
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-  return `curl -s ${url} ${headers.map((header) => `-H '${header}'`).join(" ")} -d '${body}'`;
+/** What can be wrong from the start: a file that was named and cannot be used, two tools of one name. */
+async function prepare(context: CommandContext, { service, backends }: Parts): Promise<void> {
+  await backends.config();
+  await service.start({ signal: AbortSignal.any([context.signal, backends.signal]) });
+}
+
+/** Goes on until the backends are closed. Never rejects. */
+async function watch(context: CommandContext, options: ServeOptions, { backends }: Parts): Promise<void> {
+  if (options.watch === undefined || backends.signal.aborted) return;
+  const { watchFolders } = await import("../serving/watch-folders.js");
+  await watchFolders(context, backends, options.watch);
+}
+
+/** The service before what stands behind it. */
+async function closeAll({ service, backends }: Parts): Promise<void> {
+  try {
+    await service.close();
+  } finally {
+    await backends.close();
+  }
+}
+
+/** A person who starts it by hand is asked once what an agent could not be asked. */
+async function confirmAtTerminal(context: CommandContext, { mcp }: ServeOptions): Promise<void> {
+  const { readConfig } = await import("../read-config.js");
+  const { confirmProjectFiles } = await import("../trust-prompt.js");
+  await confirmProjectFiles(context, await readConfig(context, mcp));
+}
+
+function withLogLevel(context: CommandContext, level: LogLevel | undefined): CommandContext {
+  if (level === undefined) return context;
+  const format = context.env.TRUNKLINE_LOG_FORMAT === "json" ? "json" : "text";
+  return { ...context, logger: createLogger({ level, format, redactor: context.redactor }) };
 }

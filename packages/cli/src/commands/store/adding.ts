@@ -23,6 +23,7 @@ export interface AddOptions extends StoreOptions {
   collection: string;
   tag?: Repeated;
   metadata?: Repeated;
+  session?: string;
   label?: string;
 }
 
@@ -37,6 +38,7 @@ export interface DownloadOptions extends StoreOptions {
   collection: string;
   tag?: Repeated;
   metadata?: Repeated;
+  session?: string;
   allowPrivate?: boolean;
 }
 
@@ -45,6 +47,7 @@ export async function addDocuments(context: CommandContext, options: AddOptions)
   const source = await sourceOf(context, options);
   const { recursive, include, exclude, collection, tag, metadata, label } = options;
   await using opened = await openCommandStore(context, options);
+  await opened.resume(options.session);
   const result = await opened.store.add(
     { ...source, recursive, include, exclude, collection, tags: tag, metadata, snapshot_label: label },
     opened.calling("add"),
@@ -103,6 +106,7 @@ export async function download(context: CommandContext, options: DownloadOptions
   const { url, checksum, maxBytes, timeout, resume, collection, tag, metadata } = options;
   const headers = headersOf(context, options.header);
   await using opened = await openCommandStore(context, options);
+  await opened.resume(options.session);
   const result = await opened.store.download(
     {
       url,

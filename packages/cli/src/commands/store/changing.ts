@@ -22,6 +22,7 @@ export interface DeleteOptions extends StoreOptions {
   names: readonly string[];
   pattern?: string;
   collection?: string;
+  session?: string;
   dryRun?: boolean;
 }
 
@@ -57,6 +58,7 @@ export async function deleteDocuments(context: CommandContext, options: DeleteOp
     throw new TrunklineError("USAGE", "Which documents?", { hint: "Give names, globs in quotes, or --pattern." });
   }
   await using opened = await openCommandStore(context, options);
+  await opened.resume(options.session);
   const result = await opened.store.delete({ names, pattern, collection, dry_run: dryRun }, opened.calling("delete"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);

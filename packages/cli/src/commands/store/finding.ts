@@ -1,5 +1,4 @@
 // What reads from the store: `search`, `list` and `get`.
-import { once } from "node:events";
 import { dirname, resolve } from "node:path";
 import { isTrunklineError, parseContentId, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
@@ -17,6 +16,7 @@ import {
   shownText,
   shownTime,
   wantsJson,
+  writeOut,
 } from "../../store-output.js";
 import { type OpenedStore, openCommandStore } from "../../store-place.js";
 import { table } from "../../table.js";
@@ -57,7 +57,11 @@ export interface GetOptions extends StoreOptions {
   target: string;
   lines?: string;
   bytes?: string;
+  symbol?: string;
   version?: number;
+  includeContent?: boolean;
+  graph?: boolean;
+  depth?: number;
   collection?: string;
   output?: string;
 }
@@ -68,7 +72,7 @@ export async function search(context: CommandContext, options: SearchOptions): P
   if (query.trim() === "" && options.hash === undefined) {
     throw new TrunklineError("USAGE", "What should be searched for?", { hint: "trunkline store search <words>" });
   }
-  await using opened = await openCommandStore(context, options);
+  await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.search(
     {
       ...filterParams(options),
@@ -118,7 +122,7 @@ function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; i
 
 /** Lists documents. Ends with 1 where there is none. */
 export async function list(context: CommandContext, options: ListOptions): Promise<number> {
-  await using opened = await openCommandStore(context, options);
+  await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.list(
     {
       ...filterParams(options),
@@ -169,7 +173,7 @@ function noteRest(
 }
 
 /** Somebody who finds nothing may be looking into the wrong store. */
-async function noteNothing(context: CommandContext, { store, folder }: OpenedStore): Promise<void> {
+export async function noteNothing(context: CommandContext, { store, folder }: OpenedStore): Promise<void> {
   const { total_objects: total } = await store.status({}, { signal: context.signal });
   context.note(total === 0 ? `Nothing found: the store in ${folder} is empty.` : "Nothing found.");
 }
@@ -177,18 +181,22 @@ async function noteNothing(context: CommandContext, { store, folder }: OpenedSto
 /** Contents up to this size are read, and checked, in one piece. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
-/** Writes a document's content, or a part of it, to stdout or to a file. */
+/** Writes a document's content, or a part of it, to stdout or to a file; with `graph` what it is related to instead. */
 export async function get(context: CommandContext, options: GetOptions): Promise<number> {
-  const { target, lines, bytes, version, collection, output } = options;
-  const isPart = lines !== undefined || bytes !== undefined;
+  const { target, lines, bytes, symbol, version, collection, output, graph, depth } = options;
+  const isPart = lines !== undefined || bytes !== undefined || symbol !== undefined;
   if (output !== undefined && isPart) {
     throw new TrunklineError("USAGE", "--output writes the whole content.", {
       hint: "For a part, send stdout to the file: trunkline store get … > file",
     });
   }
-  await using opened = await openCommandStore(context, options);
-  const { cwd, signal } = context;
-  const params = { lines, bytes, version, collection, include_content: wantsJson(options) && output === undefined };
+  if (depth !== undefined && !graph) {
+    throw new TrunklineError("USAGE", "--depth goes with --graph.");
+  }
+  await using opened = await openCommandStore(context, { ...options, reading: true });
+  const { cwd } = context;
+  const include_content = wantsJson(options) && options.includeContent === true;
+  const params = { lines, bytes, symbol, version, collection, graph, depth, include_content };
   // Who asks for the file at the command line has allowed it.
   const allowWrite = output === undefined ? undefined : [dirname(resolve(cwd, output))];
   const calling = { ...opened.calling("get"), allowWrite };
@@ -197,11 +205,33 @@ export async function get(context: CommandContext, options: GetOptions): Promise
   );
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
-  else if (output !== undefined) {
-    context.note(`wrote ${printable(result.output_path ?? output)} (${shownBytes(result.size)})`);
-  } else if (lines !== undefined) await writeOut(new TextEncoder().encode(result.content ?? ""), signal);
-  else await streamOut(opened, result, signal);
+  else await showDocument(context, opened, { result, options, isPart });
   return EXIT.success;
+}
+
+async function showDocument(
+  context: CommandContext,
+  opened: OpenedStore,
+  { result, options, isPart }: { result: GetResult; options: GetOptions; isPart: boolean },
+): Promise<void> {
+  const { output, lines, symbol, graph, includeContent } = options;
+  const { signal } = context;
+  if (output !== undefined)
+    context.note(`wrote ${printable(result.output_path ?? output)} (${shownBytes(result.size)})`);
+  else if (lines !== undefined || symbol !== undefined) {
+    await writeOut(new TextEncoder().encode(result.content ?? ""), signal);
+  } else if (!graph || includeContent || isPart) await streamOut(opened, result, signal);
+  if (!graph) return;
+  if (result.related === undefined || result.path === undefined) {
+    context.note("Only a document that is there now is in the graph.");
+    return;
+  }
+  const { path, hash, related } = result;
+  const { graphTree } = await import("../../store-graph-output.js");
+  const origin = { key: `file:${path}`, type: "file", name: path, path, hash };
+  for (const line of graphTree({ ...related, origin }, { paint: paintFor(context), reverse: false })) context.out(line);
+  if (related.notice !== undefined) context.note(related.notice);
+  if (related.truncated) context.note(`There is more: trunkline store graph ${printable(path)} --limit <number>`);
 }
 
 async function streamOut({ store }: OpenedStore, result: GetResult, signal: AbortSignal): Promise<void> {
@@ -216,10 +246,6 @@ async function streamOut({ store }: OpenedStore, result: GetResult, signal: Abor
   for (let start = from; start < end; start += PIECE_BYTES) {
     await writeOut(await store.bytes(id, { start, end: Math.min(end, start + PIECE_BYTES), signal }), signal);
   }
-}
-
-async function writeOut(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
-  if (bytes.length > 0 && !process.stdout.write(bytes)) await once(process.stdout, "drain", { signal });
 }
 
 const HASH_LIKE = /^(?:sha256[-:])?[0-9a-f]{8,64}$/i;

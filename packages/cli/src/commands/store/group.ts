@@ -5,5 +5,6 @@ import type { CommandContext } from "../../context.js";
 export interface StoreGroup {
   readonly store: Command;
   readonly context: CommandContext;
-  readonly setExitCode: (code: number) => void;
+  /** Called before a failure, it says with which code to fail. `inOrder`: to be interrupted is no failure. */
+  readonly setExitCode: (code: number, options?: { inOrder: boolean }) => void;
 }

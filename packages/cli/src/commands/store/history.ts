@@ -65,7 +65,7 @@ export async function listSnapshots(
   options: StoreOptions & { collection?: string; limit?: number; cursor?: string },
 ): Promise<number> {
   const { collection, limit, cursor } = options;
-  await using opened = await openCommandStore(context, options);
+  await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.list_snapshots(
     {
       ...(collection === undefined ? {} : { collection }),
@@ -97,7 +97,7 @@ export async function listSnapshots(
 
 /** Lists collections. */
 export async function listCollections(context: CommandContext, options: StoreOptions): Promise<number> {
-  await using opened = await openCommandStore(context, options);
+  await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.list_collections({}, opened.calling("collections"));
   opened.clearProgress();
   if (wantsJson(options)) {
@@ -118,7 +118,7 @@ export async function listCollections(context: CommandContext, options: StoreOpt
 /** Shows what changed between two snapshots, or since one; with a path, how that document's text did. */
 export async function diff(context: CommandContext, options: DiffOptions): Promise<number> {
   const { from, to, path, collection } = options;
-  await using opened = await openCommandStore(context, options);
+  await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.diff({ from, to, path, collection }, opened.calling("diff"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);

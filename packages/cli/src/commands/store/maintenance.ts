@@ -16,7 +16,7 @@ export interface StatusOptions extends StoreOptions {
 /** Shows what the store holds and what that costs. */
 export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
   const json = wantsJson(options);
-  await using opened = await openCommandStore(context, options);
+  await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.status(
     { detailed: options.detailed || !json, file_types: options.fileTypes },
     opened.calling("status"),

@@ -69,7 +69,13 @@ export function registerFinding({ store, context, setExitCode }: StoreGroup): vo
     .argument("<path|hash>", "a path or the end of one, or a hash or the first 8 digits of one")
     .option("--lines <range>", "only these lines, such as 10-40 or 10-; the first is 1")
     .option("--bytes <range>", "only these bytes, such as 0-1023 or 512-; the first is 0")
+    .option("--symbol <name>", "only the lines of this function, class, method …")
     .addOption(wholeNumberOption("--version <number>", "an earlier version", { from: 1 }))
+    .option("--graph", "show what it is related to, in place of the content")
+    .addOption(
+      wholeNumberOption("--depth <steps>", "how far to go with --graph, up to 5 (default: 2)", { from: 1, to: 5 }),
+    )
+    .option("--include-content", "with --json or --graph: the content as well")
     .option("--collection <name>", "only in this collection")
     .option("-o, --output <file>", "write it to this file, whole or not at all");
   withCommonOptions(get).action(

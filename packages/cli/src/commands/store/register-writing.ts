@@ -65,6 +65,7 @@ export function registerWriting({ store, context, setExitCode }: StoreGroup): vo
     .argument("[document...]", "paths or ends of paths, or globs in quotes")
     .option("--pattern <glob>", "every document that matches")
     .option("--collection <name>", "only in this collection")
+    .option("--session <id>", "it belongs to this session")
     .option("--dry-run", "only show what would be deleted");
   withCommonOptions(remove).action(
     async (names: string[], options: Omit<DeleteOptions, "names" | "store">, command: Command) => {

@@ -1,0 +1,80 @@
+// How well `describe {find}` finds the right tool: recall@1 and recall@5 over the questions beside this file, by words alone
+// and with the model. The tools are not ours and stay outside: --tools takes a file {tools: [{server, tool, description,
+// inputSchema}]}, --questions another list of questions. `tuned` questions may be looked at while changing the ranking;
+// `held` ones only tell whether that was worth anything.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { silentLogger } from "../../../packages/core/dist/index.js";
+import { createEmbedder, pullModel } from "../../../packages/embed/dist/index.js";
+import { Ranker } from "../../../packages/server/dist/find/ranking.js";
+import { report } from "../../report.js";
+
+const { values } = parseArgs({
+  options: {
+    tools: { type: "string" },
+    questions: { type: "string", default: fileURLToPath(new URL("questions.json", import.meta.url)) },
+    home: {
+      type: "string",
+      default: fileURLToPath(new URL("../../../node_modules/.cache/trunkline-models", import.meta.url)),
+    },
+    misses: { type: "boolean", default: false },
+  },
+});
+if (values.tools === undefined) throw new Error("--tools <file> says which tools to look among");
+
+/** @type {{ tools: { server: string, tool: string, description: string, inputSchema: Record<string, unknown> }[] }} */
+const { tools } = JSON.parse(readFileSync(values.tools, "utf8"));
+/** @type {{ question: string, right: string[], set?: string }[]} */
+const questions = JSON.parse(readFileSync(values.questions, "utf8"));
+const candidates = tools.map(({ server, tool, description, inputSchema: schema }) => ({
+  name: `${server}.${tool}`,
+  server,
+  tool,
+  description,
+  schema,
+}));
+
+await pullModel({ home: values.home });
+const embedder = await createEmbedder({ home: values.home });
+const folder = fileURLToPath(new URL("../../../node_modules/.cache/trunkline-find", import.meta.url));
+const common = { logger: silentLogger, waitMs: 600_000 };
+const rankers = {
+  keyword: new Ranker(common),
+  hybrid: new Ranker({ ...common, folder, embedder: async () => embedder }),
+};
+/** @type {import("../../report.js").Row[]} */
+const rows = [];
+const sets = [...new Set(questions.map(({ set = "all" }) => set))];
+for (const [method, ranker] of Object.entries(rankers)) {
+  const first = performance.now();
+  await ranker.rank("warm up", candidates);
+  const openMs = performance.now() - first;
+  /** @type {Record<string, { at1: number, at5: number, count: number }>} */
+  const sums = Object.fromEntries(["all", ...sets].map((set) => [set, { at1: 0, at5: 0, count: 0 }]));
+  const started = performance.now();
+  for (const { question, right, set = "all" } of questions) {
+    const { ranked } = await ranker.rank(question, candidates);
+    const names = ranked.slice(0, 5).map(({ candidate }) => candidate.name);
+    const place = names.findIndex((name) => right.includes(name));
+    if (values.misses && place === -1 && set !== "held") {
+      console.log(`${method}: ${question}\n  right: ${right.join(", ")}\n  found: ${names.join(", ")}`);
+    }
+    for (const name of new Set(["all", set])) {
+      const sum = /** @type {{ at1: number, at5: number, count: number }} */ (sums[name]);
+      sum.count++;
+      if (place === 0) sum.at1++;
+      if (place !== -1) sum.at5++;
+    }
+  }
+  const questionMs = (performance.now() - started) / questions.length;
+  for (const [set, { at1, at5, count }] of Object.entries(sums)) {
+    rows.push({ what: `${method}, ${count} questions (${set}): recall@1`, figure: (100 * at1) / count, unit: "%" });
+    rows.push({ what: `${method}, ${count} questions (${set}): recall@5`, figure: (100 * at5) / count, unit: "%" });
+  }
+  rows.push({ what: `${method}: first question, ${candidates.length} tools`, figure: openMs, unit: "ms" });
+  rows.push({ what: `${method}: each question`, figure: questionMs, unit: "ms" });
+  await ranker.close();
+}
+await embedder[Symbol.asyncDispose]();
+report("server-find", rows);

@@ -1,0 +1,67 @@
+// What the benchmarks of the server share: the built command in front of servers, in a home of its own.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { serverPath } from "../../test/servers/start.js";
+
+/** The built command. */
+export const COMMAND = fileURLToPath(new URL("../../packages/cli/bin/trunkline.cjs", import.meta.url));
+
+/** An upstream server of the tests, as an entry of a configuration. @param {string} name @param {string[]} args */
+export function entry(name, ...args) {
+  return { command: process.execPath, args: [serverPath(name), ...args] };
+}
+
+/** A folder with a configuration and an empty home; disposing of it removes it. @param {Record<string, unknown>} servers */
+export function place(servers) {
+  const folder = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
+  const mcp = join(folder, "mcp.json");
+  writeFileSync(mcp, JSON.stringify({ mcpServers: servers }));
+  return {
+    folder,
+    mcp,
+    env: { ...process.env, TRUNKLINE_HOME: join(folder, "home"), TRUNKLINE_STORE: join(folder, "store") },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/**
+ * Starts `trunkline serve --http` and resolves when it listens.
+ * @param {ReturnType<typeof place>} where
+ * @param {string[]} args
+ */
+export async function serveHttp({ folder, mcp, env }, args = []) {
+  const child = spawn(process.execPath, [COMMAND, "serve", "--http", "--port", "0", "--mcp", mcp, ...args], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  const url = await new Promise((/** @type {(url: string) => void} */ resolve, reject) => {
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      said += `${line}\n`;
+      const found = /listening at (\S+)/.exec(line)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once("exit", (code) => reject(new Error(`serve ended with ${code}: ${said}`)));
+  });
+  return {
+    url,
+    pid: child.pid ?? 0,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null) return;
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** A value below which this part of all values lies. @param {readonly number[]} values @param {number} part */
+export function quantile(values, part) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}

@@ -1,0 +1,67 @@
+// `trunkline store graph`: what a document, or something that is defined in one, has to do with others.
+import { TrunklineError } from "@trunkline/core";
+import type { GraphParams, GraphResult } from "@trunkline/store";
+import type { CommandContext } from "../../context.js";
+import { EXIT } from "../../exit-codes.js";
+import { graphTree } from "../../store-graph-output.js";
+import { outJson, type Paint, paintFor, type StoreOptions, shownText, wantsJson } from "../../store-output.js";
+import { openCommandStore } from "../../store-place.js";
+import { table } from "../../table.js";
+import { byPathOrHash } from "./finding.js";
+
+/** Options of `trunkline store graph`. */
+export interface GraphOptions extends Omit<StoreOptions, "format"> {
+  target: string | undefined;
+  format?: "text" | "json" | "mermaid";
+  hash?: string;
+  nodeKey?: string;
+  listTypes?: boolean;
+  listType?: string;
+  relation?: string;
+  depth?: number;
+  limit?: number;
+  reverse?: boolean;
+  collection?: string;
+}
+
+const KEY_LIKE = /^(?:file|symbol|external|tag|collection|content|version):./;
+
+/** Shows what a node is related to, or what nodes there are. */
+export async function graph(context: CommandContext, options: GraphOptions): Promise<number> {
+  const { target, hash, nodeKey: node_key, listTypes: list_types, listType: list_type } = options;
+  const asked = [target, hash, node_key, list_types, list_type].filter((value) => value !== undefined);
+  if (asked.length !== 1) {
+    throw new TrunklineError("USAGE", "Give one thing to begin at, or --list-types, or --list-type <type>.", {
+      hint: "trunkline store graph src/server.ts; a symbol's name, a hash and a node's key do as well.",
+    });
+  }
+  const { relation, depth, limit, reverse, collection } = options;
+  const format = options.format === "mermaid" && !options.json ? "mermaid" : "json";
+  const params: GraphParams = { list_types, list_type, relation, depth, limit, reverse, collection, format };
+  await using opened = await openCommandStore(context, { ...options, reading: true });
+  const ask = (named: Pick<GraphParams, "name" | "hash" | "node_key">) =>
+    opened.store.graph({ ...params, ...named }, opened.calling("graph"));
+  let result: GraphResult;
+  if (target === undefined) result = await ask({ hash, node_key });
+  else if (KEY_LIKE.test(target)) result = await ask({ node_key: target });
+  else result = await byPathOrHash(target, ({ path: name, hash: digits }) => ask({ name, hash: digits }));
+  opened.clearProgress();
+  if (result.notice !== undefined) context.note(result.notice);
+  if (wantsJson(options)) outJson(context, result);
+  else for (const line of linesOf(result, { paint: paintFor(context), reverse: reverse ?? false })) context.out(line);
+  if ("truncated" in result && result.truncated) context.note("There is more. For all of it: a larger --limit.");
+  return EXIT.success;
+}
+
+function linesOf(result: GraphResult, { paint, reverse }: { paint: Paint; reverse: boolean }): readonly string[] {
+  if ("mermaid" in result) return [result.mermaid.trimEnd()];
+  const shown = (text: string) => shownText(text, paint.isTerminal);
+  if ("types" in result) {
+    return table(
+      result.types.map(({ type, count }) => [type, String(count)]),
+      { right: [1] },
+    );
+  }
+  if ("origin" in result) return graphTree(result, { paint, reverse });
+  return table(result.nodes.map(({ name, key }) => [shown(name), shown(key)]));
+}

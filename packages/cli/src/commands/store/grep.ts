@@ -1,0 +1,144 @@
+// `trunkline store grep`: what grep and ripgrep do for files, for everything that the store holds.
+import { TrunklineError } from "@trunkline/core";
+import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
+import type { CommandContext } from "../../context.js";
+import { EXIT } from "../../exit-codes.js";
+import { GrepPrinter } from "../../store-grep-output.js";
+import { type FilterOptions, filterParams, type Repeated } from "../../store-options.js";
+import { counted, outJson, paintFor, type StoreOptions, wantsJson, writeOut } from "../../store-output.js";
+import { type OpenedStore, openCommandStore } from "../../store-place.js";
+import { noteNothing } from "./finding.js";
+
+/** Options of `trunkline store grep`. */
+export interface GrepOptions extends StoreOptions, FilterOptions {
+  /** The pattern unless it was given with `-e`, then paths. */
+  words: readonly string[];
+  regexp?: string;
+  fixedStrings?: boolean;
+  ignoreCase?: boolean;
+  wordRegexp?: boolean;
+  invertMatch?: boolean;
+  count?: boolean;
+  filesWithMatches?: boolean;
+  quiet?: boolean;
+  maxCount?: number;
+  afterContext?: number;
+  beforeContext?: number;
+  context?: number;
+  /** `undefined`: as usual, with numbers. */
+  lineNumber?: boolean;
+  heading?: boolean;
+  color: "auto" | "always" | "never";
+  null?: boolean;
+  include?: Repeated;
+  exclude?: Repeated;
+  cursor?: string;
+  page?: boolean;
+}
+
+/** Prints the lines that match, page after page. Ends with 1 where there is none, as grep does. */
+export async function grep(context: CommandContext, options: GrepOptions): Promise<number> {
+  const params = paramsOf(options);
+  await using opened = await openCommandStore(context, { ...options, reading: true });
+  return wantsJson(options)
+    ? await grepAsJson(context, opened, { options, params })
+    : await grepAsText(context, opened, { options, params });
+}
+
+interface Query {
+  readonly options: GrepOptions;
+  readonly params: GrepParams;
+}
+
+function paramsOf(options: GrepOptions): GrepParams {
+  const [pattern, ...paths] = options.regexp === undefined ? options.words : [options.regexp, ...options.words];
+  if (pattern === undefined) {
+    throw new TrunklineError("USAGE", "What should be looked for?", {
+      hint: "trunkline store grep <pattern> [paths…]",
+    });
+  }
+  if (pattern.includes("\n")) {
+    throw new TrunklineError("USAGE", "A pattern is for one line, so that it cannot have a line feed in it.");
+  }
+  return {
+    ...filterParams(options),
+    pattern,
+    paths,
+    fixed: options.fixedStrings,
+    ignore_case: options.ignoreCase,
+    word: options.wordRegexp,
+    invert: options.invertMatch,
+    // Whether there is a match at all is known soonest by name.
+    files_with_matches: options.filesWithMatches || (options.quiet && !wantsJson(options)),
+    count: options.count,
+    max_count: options.maxCount,
+    context: options.context,
+    before_context: options.beforeContext,
+    after_context: options.afterContext,
+    // In text they are put in by the printer; in JSON they are part of the text only for who asks.
+    line_numbers: wantsJson(options) && options.lineNumber === true,
+    include: options.include,
+    exclude: options.exclude,
+  };
+}
+
+/** The pages of the answer; one where only one is wanted. */
+async function* pagesOf(opened: OpenedStore, { options, params }: Query): AsyncGenerator<GrepResult> {
+  let cursor = options.cursor;
+  do {
+    const page: GrepResult = await opened.store.grep({ ...params, cursor }, opened.calling("grep"));
+    opened.clearProgress();
+    yield page;
+    cursor = page.cursor;
+  } while (cursor !== undefined && !options.page);
+}
+
+async function grepAsText(context: CommandContext, opened: OpenedStore, query: Query): Promise<number> {
+  const { options, params } = query;
+  const paint = paintFor(context, options.color);
+  const printer = new GrepPrinter({
+    pattern: params,
+    paint,
+    heading: options.heading ?? paint.isTerminal,
+    numbers: options.lineNumber ?? true,
+    hasContext: [options.context, options.beforeContext, options.afterContext].some((lines) => (lines ?? 0) > 0),
+    ending: options.null ? "\0" : "\n",
+  });
+  let found = false;
+  let last: GrepResult | undefined;
+  for await (const page of pagesOf(opened, query)) {
+    last = page;
+    const isEmpty = "matches" in page ? page.matches.length === 0 : page.files.length === 0;
+    found ||= !isEmpty;
+    if (options.quiet) {
+      if (found) break;
+      continue;
+    }
+    await writeOut(Buffer.from(printer.page(page)), context.signal);
+  }
+  if (options.quiet) return found ? EXIT.success : EXIT.failure;
+  if (options.page && last?.cursor !== undefined) context.note(`There is more: --cursor ${last.cursor}`);
+  if (found) return EXIT.success;
+  const binary = last?.binary ?? 0;
+  if (binary > 0) {
+    context.note(
+      `Nothing matches; ${counted(binary, "binary document was", "binary documents were")} not looked into.`,
+    );
+  } else if (paint.isTerminal) await noteNothing(context, opened);
+  return EXIT.failure;
+}
+
+/** All pages as one answer. */
+async function grepAsJson(context: CommandContext, opened: OpenedStore, query: Query): Promise<number> {
+  const matches: GrepMatch[] = [];
+  const files: unknown[] = [];
+  let answer: GrepResult | undefined;
+  for await (const page of pagesOf(opened, query)) {
+    answer = page;
+    if ("matches" in page) matches.push(...page.matches);
+    else files.push(...page.files);
+  }
+  const isLines = answer !== undefined && "matches" in answer;
+  outJson(context, { ...answer, ...(isLines ? { matches } : { files }) });
+  return (isLines ? matches : files).length === 0 ? EXIT.failure : EXIT.success;
+}

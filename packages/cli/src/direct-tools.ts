@@ -1,0 +1,42 @@
+// The upstream tools that were listed last, from what `serve` keeps between runs: nothing is connected for it.
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isRecord, parseJson, systemCodeOf } from "@trunkline/core";
+import type { ListedTool } from "@trunkline/server/journal";
+import type { CommandContext } from "./context.js";
+
+/** Where `serve` keeps what upstream servers last listed. */
+export function cacheFolder({ home }: Pick<CommandContext, "home">): string {
+  return join(home, "cache");
+}
+
+/** Every tool of the last known catalogues of these servers, as a client without Trunkline would list it. */
+export async function directTools(
+  context: Pick<CommandContext, "home">,
+  servers: ReadonlySet<string>,
+): Promise<readonly ListedTool[]> {
+  const folder = cacheFolder(context);
+  const tools: ListedTool[] = [];
+  for (const name of await namesIn(folder)) {
+    if (!/^tools-.*\.json$/.test(name)) continue;
+    const kept = parseJson(await readFile(join(folder, name), "utf8").catch(() => ""));
+    if (!isRecord(kept) || !servers.has(String(kept.server)) || !Array.isArray(kept.tools)) continue;
+    for (const tool of kept.tools.filter(isRecord)) {
+      tools.push({
+        name: `mcp__${kept.server}__${tool.tool}`,
+        description: typeof tool.description === "string" ? tool.description : "",
+        inputSchema: tool.inputSchema,
+      });
+    }
+  }
+  return tools;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (systemCodeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+// How another program starts this installation of Trunkline.
+import { access, constants, realpath } from "node:fs/promises";
+import { delimiter, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isRecord } from "@trunkline/core";
+import type { LaunchCommand } from "./agent-programs.js";
+
+/** The script of the command. */
+const SCRIPT = fileURLToPath(new URL("../bin/trunkline.cjs", import.meta.url));
+
+/** What is known about the machine. */
+export interface LaunchPlace {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  /** Whether the program knows the PATH of the shell. Programs with windows often do not. */
+  readonly inShell: boolean;
+}
+
+/**
+ * The command that starts the server: `trunkline` where that is this installation and the program will find it, npx where
+ * npx brought it and will remove it some day, and else Node with the path of the script, which always works.
+ */
+export async function launchCommand(args: readonly string[], place: LaunchPlace): Promise<LaunchCommand> {
+  if (SCRIPT.includes(`${sep}_npx${sep}`)) return { command: "npx", args: ["-y", "trunkline", ...args] };
+  // On Windows it is a batch file, which programs cannot start without a shell.
+  if (place.inShell && place.platform !== "win32" && (await isOnPath(place.env)))
+    return { command: "trunkline", args: [...args] };
+  return { command: process.execPath, args: [SCRIPT, ...args] };
+}
+
+/** Whether `trunkline` on the PATH is this very installation. */
+async function isOnPath(env: LaunchPlace["env"]): Promise<boolean> {
+  for (const folder of (env.PATH ?? "").split(delimiter)) {
+    // npx and npm scripts put folders of the project there, which nobody else has.
+    if (folder === "" || folder.includes(join("node_modules", ".bin"))) continue;
+    const file = join(folder, "trunkline");
+    try {
+      await access(file, constants.X_OK);
+      return (await realpath(file)) === (await realpath(SCRIPT));
+    } catch {
+      // Not here: the next folder.
+    }
+  }
+  return false;
+}
+
+/** Whether an entry starts Trunkline's server, of whatever installation: then it is ours to change. */
+export function startsTrunkline(entry: unknown): boolean {
+  if (!isRecord(entry)) return false;
+  const words = [entry.command, ...(Array.isArray(entry.args) ? entry.args : [])].map(String);
+  const isCommand = (word: string) => /(?:^|[\\/])trunkline(?:\.c?js|\.cmd|@[\w.-]+)?$/.test(word);
+  const at = words.findIndex(isCommand);
+  return at !== -1 && words[at + 1] === "serve";
+}

@@ -1,0 +1,21 @@
+// The embedded model, where it is on this machine.
+import { type Embedder, isTrunklineError } from "@trunkline/core";
+import type { CommandContext } from "./context.js";
+import { embedPlaces, loadEmbedPackage, withOwnErrors } from "./embed-package.js";
+
+/** Opens the model; undefined where the package or the weights are not installed. Whoever opens it closes it. */
+export async function openEmbedder(
+  context: Pick<CommandContext, "version" | "home" | "logger">,
+  signal?: AbortSignal,
+): Promise<Embedder | undefined> {
+  const { home, logger } = context;
+  try {
+    return await withOwnErrors(async () => {
+      const embedPackage = await loadEmbedPackage(embedPlaces(context));
+      return await embedPackage.createEmbedder({ home, logger, signal });
+    });
+  } catch (error) {
+    if (isTrunklineError(error, "NOT_FOUND")) return undefined;
+    throw error;
+  }
+}

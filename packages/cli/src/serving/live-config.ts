@@ -1,0 +1,101 @@
+// The effective configuration of a process that runs for long: read when it is first needed, and again whenever one of its
+// files, or what the user has confirmed, changes. Nobody has to start anything anew for an edit.
+
+import { join } from "node:path";
+import { type ConfigWatch, type LoadedConfig, watchConfig } from "@trunkline/client/config";
+import { isTrunklineError, messageOf } from "@trunkline/core";
+import type { CommandContext } from "../context.js";
+import { readHeadlessConfig } from "../read-config.js";
+import { untrustedNotice } from "../trust-prompt.js";
+
+/** How the configuration is read. */
+export interface LiveConfigOptions {
+  readonly mcp: string | undefined;
+  /** Only now: nothing is watched, and nothing is said about the files. */
+  readonly once: boolean;
+  /** Gets the configuration, now and after each change. */
+  readonly onConfig: (config: LoadedConfig) => void | Promise<void>;
+}
+
+/** The configuration, kept current. */
+export class LiveConfig implements AsyncDisposable {
+  readonly #context: CommandContext;
+  readonly #options: LiveConfigOptions;
+  /** What has been said already; it is not said again after each edit. */
+  readonly #said = new Set<string>();
+  readonly #ended: Promise<void>[] = [];
+  #watch: { files: string; watch: ConfigWatch } | undefined;
+  #closed = false;
+
+  private constructor(context: CommandContext, options: LiveConfigOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Reads the configuration and hands it over, now and after each change. Rejects as `loadConfig` does. */
+  static async open(context: CommandContext, options: LiveConfigOptions): Promise<LiveConfig> {
+    const live = new LiveConfig(context, options);
+    await live.#read();
+    return live;
+  }
+
+  /** Ends the watching. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([this.#watch?.watch.close(), ...this.#ended]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #read(): Promise<void> {
+    const { mcp, once, onConfig } = this.#options;
+    const config = await readHeadlessConfig(this.#context, mcp);
+    if (this.#closed) return;
+    if (!once) {
+      this.#say(config);
+      this.#follow(config);
+    }
+    await onConfig(config);
+  }
+
+  async #readAgain(): Promise<void> {
+    try {
+      await this.#read();
+    } catch (error) {
+      // The configuration that was there goes on; a half-written file is soon a whole one.
+      if (!isTrunklineError(error)) throw error;
+      this.#note(`The configuration could not be read again: ${messageOf(error)}`);
+    }
+  }
+
+  #follow(config: LoadedConfig): void {
+    const paths = [...config.files.map(({ path }) => path), join(this.#context.home, "trust.json")];
+    const files = paths.join("\n");
+    if (this.#watch?.files === files) return;
+    const former = this.#watch?.watch;
+    const watch = watchConfig(
+      { files: paths.map((path) => ({ path, scope: "user", exists: true, wouldRun: [] })) },
+      { onChange: () => this.#readAgain() },
+    );
+    this.#watch = { files, watch };
+    // Not awaited here: it is the former one that is calling, and it waits for this to return.
+    if (former !== undefined) this.#ended.push(former.close());
+  }
+
+  #say(config: LoadedConfig): void {
+    for (const { severity, message, file, line, shadowing } of config.diagnostics) {
+      if (severity !== "note" || shadowing)
+        this.#note(`${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`);
+    }
+    const notice = untrustedNotice(config);
+    if (notice !== undefined) this.#note(notice);
+  }
+
+  #note(line: string): void {
+    if (this.#said.has(line)) return;
+    this.#said.add(line);
+    this.#context.note(line);
+  }
+}

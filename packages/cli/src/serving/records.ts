@@ -1,0 +1,42 @@
+// Journal and token account of one run, in the store's folder.
+import type { LoadedConfig } from "@trunkline/client";
+import { systemCodeOf } from "@trunkline/core";
+import { FileJournal, FileTokenAccount, journalFolder } from "@trunkline/server/journal";
+import type { CommandContext } from "../context.js";
+import { directTools } from "../direct-tools.js";
+
+/** What is noted while a server runs. */
+export interface Records extends AsyncDisposable {
+  readonly journal: FileJournal;
+  readonly account: FileTokenAccount;
+}
+
+/** Where they are kept, and which servers they are compared with. */
+export interface RecordsOptions {
+  readonly storeFolder: string;
+  config(): Promise<Pick<LoadedConfig, "servers">>;
+}
+
+/** Nothing is written before there is something to note; a folder that cannot be written costs one line on stderr. */
+export function openRecords(context: CommandContext, { storeFolder, config }: RecordsOptions): Records {
+  const folder = journalFolder(storeFolder);
+  let isSaid = false;
+  const onProblem = (error: unknown) => {
+    if (!isSaid)
+      context.note(`Calls are not noted: ${folder} cannot be written (${systemCodeOf(error) ?? "unknown"}).`);
+    isSaid = true;
+  };
+  const journal = new FileJournal({ folder, onProblem });
+  const tools = async () => {
+    const { servers } = await config();
+    return await directTools(context, new Set(servers.filter(({ disabled }) => !disabled).map(({ name }) => name)));
+  };
+  const account = new FileTokenAccount({ folder, onProblem, directTools: tools });
+  return {
+    journal,
+    account,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([journal.close(), account.close()]);
+    },
+  };
+}

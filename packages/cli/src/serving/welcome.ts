@@ -1,0 +1,64 @@
+// What `serve --http` says when it listens: what is served, what that costs, and how to try it.
+import { isRecord } from "@trunkline/core";
+import type { Service } from "@trunkline/server";
+import { countTokens } from "@trunkline/server/journal";
+import type { CommandContext } from "../context.js";
+import { printable } from "../printable.js";
+import { quantity } from "../trust-prompt.js";
+import { ownExchange } from "./own-exchange.js";
+import type { ServeBackends } from "./serve-backends.js";
+
+/** The revision that the line to try speaks. */
+const LATEST = "2026-07-28";
+/** More names than this do not fit a line. */
+const SHOWN_NAMES = 8;
+
+/** What is listening. */
+export interface Listening {
+  readonly url: string;
+  readonly service: Service;
+  readonly backends: ServeBackends;
+  readonly hasToken: boolean;
+}
+
+/** The text. */
+export async function welcome(context: CommandContext, listening: Listening): Promise<string> {
+  const { url, service, backends, hasToken } = listening;
+  const listed = await service.handle("tools/list", {}, ownExchange("trunkline", context.signal));
+  const tools = Array.isArray(listed.tools) ? listed.tools.filter(isRecord) : [];
+  const [tokens = 0] = await countTokens([JSON.stringify(tools)]);
+  const { servers } = await backends.config();
+  const enabled = servers.filter(({ disabled, trusted }) => !disabled && trusted).map(({ name }) => printable(name));
+  const headers = hasToken ? { headers: { Authorization: "Bearer <TRUNKLINE_TOKEN>" } } : {};
+  const entry = { mcpServers: { trunkline: { type: "http", url, ...headers } } };
+  return `trunkline ${context.version} is listening at ${url}
+
+  tools      ${shownNames(tools.map(({ name }) => printable(String(name))))}: ${quantity(tokens, "token")} for the model
+  servers    ${enabled.length === 0 ? "none; `trunkline servers add` or `trunkline import` configures some" : shownNames(enabled)}
+  store      ${backends.storeFolder}
+  for agents ${JSON.stringify(entry)}
+  try it     ${tryLine(url, hasToken)}
+
+\`trunkline log --follow\` shows what it is asked. Ctrl-C stops it.`;
+}
+
+function shownNames(names: readonly string[]): string {
+  const more = names.length - SHOWN_NAMES;
+  return more > 0 ? `${names.slice(0, SHOWN_NAMES).join(", ")} and ${more} more` : names.join(", ");
+}
+
+/** One request of the stateless revision, which needs no session: the only kind that fits on one line. */
+function tryLine(url: string, hasToken: boolean): string {
+  const meta = { "io.modelcontextprotocol/protocolVersion": LATEST, "io.modelcontextprotocol/clientCapabilities": {} };
+  const params = { name: "mcp.echo", arguments: { message: "hello" }, _meta: meta };
+  const headers = [
+    "content-type: application/json",
+    "accept: application/json, text/event-stream",
+    `mcp-protocol-version: ${LATEST}`,
+    "mcp-method: tools/call",
+    "mcp-name: mcp.echo",
+  ].map((header) => `-H '${header}'`);
+  if (hasToken) headers.push('-H "authorization: Bearer $TRUNKLINE_TOKEN"');
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+  return `curl -s ${url} ${headers.join(" ")} -d '${body}'`;
+}

@@ -1,0 +1,264 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { bin, Place, seen } from "./command.js";
+import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
+
+const SERVE = [bin, "serve"];
+
+/** Where each program keeps its servers on Linux, and what an entry looks like there. */
+const PROGRAMS = [
+  ["claude-code", ".claude.json", "mcpServers", { type: "stdio", command: process.execPath, args: SERVE }],
+  [
+    "claude-desktop",
+    ".config/Claude/claude_desktop_config.json",
+    "mcpServers",
+    { command: process.execPath, args: SERVE },
+  ],
+  ["cursor", ".cursor/mcp.json", "mcpServers", { command: process.execPath, args: SERVE }],
+  ["vscode", ".config/Code/User/mcp.json", "servers", { type: "stdio", command: process.execPath, args: SERVE }],
+  ["windsurf", ".codeium/windsurf/mcp_config.json", "mcpServers", { command: process.execPath, args: SERVE }],
+  [
+    "zed",
+    ".config/zed/settings.json",
+    "context_servers",
+    { source: "custom", command: process.execPath, args: SERVE, env: {} },
+  ],
+  ["gemini", ".gemini/settings.json", "mcpServers", { command: process.execPath, args: SERVE }],
+] as const;
+
+function write(place: Place, file: string, text: string): string {
+  const path = join(place.home, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+const onLinux = process.platform === "linux";
+
+describe.runIf(onLinux)("trunkline install", () => {
+  it.each(PROGRAMS)("writes the entry of %s, and uninstall takes it out again", async (program, file, table, entry) => {
+    using place = new Place();
+    const path = join(place.home, file);
+    const { code, stdout, stderr } = await place.run(["install", program, "--yes"]);
+    expect({ code, written: JSON.parse(readFileSync(path, "utf8")) }).toEqual({
+      code: 0,
+      written: { [table]: { trunkline: entry } },
+    });
+    expect(stdout).toContain(`Wrote ${path}.`);
+    expect(stderr).toContain(`trunkline uninstall ${program}`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+
+    const again = await place.run(["install", program, "--yes"]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("has Trunkline already")]);
+
+    expect((await place.run(["uninstall", program, "--yes"])).code).toBe(0);
+    expect(existsSync(path)).toBe(false);
+    expect(await place.run(["uninstall", program, "--yes"])).toMatchObject({ code: 0 });
+  });
+
+  it("changes nothing but the one entry, and uninstall brings the file back byte for byte", async () => {
+    using place = new Place();
+    const text = `\uFEFF// my settings\r\n{\r\n    "theme": "One Dark", // dark\r\n    "context_servers": {\r\n        /* mine */\r\n        "docs": { "command": "docs", "env": { "KEY": "s3cret-of-mine" } }, // last\r\n    },\r\n}\r\n`;
+    const path = write(place, ".config/zed/settings.json", text);
+    const { code, stdout } = await place.run(["install", "zed", "--yes"]);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("s3cret-of-mine");
+    const written = readFileSync(path, "utf8");
+    const lines = (of: string) => of.split("\r\n");
+    expect(
+      lines(written)
+        .filter((line) => !lines(text).includes(line))
+        .join("\n"),
+    ).toMatch(/^ {8}"trunkline": \{/);
+    for (const line of lines(text)) expect(lines(written)).toContain(line);
+    expect(readFileSync(`${path}.before-trunkline`, "utf8")).toBe(text);
+    expect(statSync(`${path}.before-trunkline`).mode & 0o777).toBe(0o600);
+
+    expect((await place.run(["uninstall", "zed", "--yes"])).code).toBe(0);
+    expect(readFileSync(path, "utf8")).toBe(text);
+    expect(existsSync(`${path}.before-trunkline`)).toBe(false);
+  });
+
+  it("keeps what others have written to the file meanwhile", async () => {
+    using place = new Place();
+    const path = write(place, ".cursor/mcp.json", '{ "mcpServers": { "a": { "command": "a" } } }\n');
+    await place.run(["install", "cursor", "--yes"]);
+    writeFileSync(path, readFileSync(path, "utf8").replace('"command": "a"', '"command": "b"'));
+    expect((await place.run(["uninstall", "cursor", "--yes"])).code).toBe(0);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ mcpServers: { a: { command: "b" } } });
+  });
+
+  it("edits Codex's TOML and leaves the rest alone", async () => {
+    using place = new Place();
+    const text =
+      '# mine\nmodel = "x"\n\n[mcp_servers.docs]\ncommand = "docs" # docs\n\n# a profile\n[profiles.a]\nn = 1\n';
+    const path = write(place, ".codex/config.toml", text);
+    expect((await place.run(["install", "codex", "--yes", "--", "--watch", "."])).code).toBe(0);
+    const args = [bin, "serve", "--watch", "."].map((word) => JSON.stringify(word)).join(", ");
+    expect(readFileSync(path, "utf8")).toBe(
+      `${text}\n[mcp_servers.trunkline]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [ ${args} ]\n`,
+    );
+    // Somebody goes on writing below, and gives our entry variables.
+    writeFileSync(
+      path,
+      `${readFileSync(path, "utf8")}\n[mcp_servers.trunkline.env]\nA = "1"\n\n# below\n[profiles.b]\n`,
+    );
+    expect((await place.run(["install", "codex", "--yes"])).code).toBe(0);
+    expect(readFileSync(path, "utf8")).toContain('[mcp_servers.trunkline.env]\nA = "1"\n\n# below\n[profiles.b]\n');
+    expect((await place.run(["uninstall", "codex", "--yes"])).code).toBe(0);
+    expect(readFileSync(path, "utf8")).toBe(`${text}\n# below\n[profiles.b]\n`);
+  });
+
+  it.each([
+    ["an inline table", 'mcp_servers = { docs = { command = "docs" } }\n'],
+    ["a value where the table should be", 'mcp_servers = "none"\n'],
+  ])("refuses a TOML file with %s, and says what to write", async (_, text) => {
+    using place = new Place();
+    const path = write(place, ".codex/config.toml", text);
+    const { code, stderr } = await place.run(["install", "codex", "--yes"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("[mcp_servers.trunkline]");
+    expect(readFileSync(path, "utf8")).toBe(text);
+  });
+
+  it.each([
+    ["cursor", ".cursor/mcp.json", '{\n  "mcpServers": {\n    oops\n', /cannot be read: line 3/],
+    ["cursor", ".cursor/mcp.json", "[]", /does not hold an object/],
+    ["cursor", ".cursor/mcp.json", '{ "mcpServers": [] }', /cannot be put in/],
+    ["codex", ".codex/config.toml", "[oops\n", /cannot be read: line 1/],
+  ])("leaves a file of %s alone that it cannot read (%s)", async (program, file, text, reason) => {
+    using place = new Place();
+    const path = write(place, file, text);
+    const { code, stderr } = await place.run(["install", program, "--yes"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(reason);
+    expect(readFileSync(path, "utf8")).toBe(text);
+    expect(existsSync(`${path}.before-trunkline`)).toBe(false);
+  });
+
+  it("says so when there is a folder in place of the file", async () => {
+    using place = new Place();
+    mkdirSync(join(place.home, ".cursor", "mcp.json"), { recursive: true });
+    const { code, stderr } = await place.run(["install", "cursor", "--yes"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("folder where the file should be")]);
+  });
+
+  it("does not touch somebody else's entry without --force, and shows none of its secrets", async () => {
+    using place = new Place();
+    const text = '{ "mcpServers": { "trunkline": { "command": "railways", "env": { "TOKEN": "abcdef123456" } } } }';
+    const path = write(place, ".cursor/mcp.json", text);
+    for (const command of ["install", "uninstall"]) {
+      const refused = await place.run([command, "cursor", "--yes"]);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--force")]);
+      expect(readFileSync(path, "utf8")).toBe(text);
+    }
+    const { code, stdout, stderr } = await place.run(["install", "cursor", "--yes", "--force"]);
+    expect(code).toBe(0);
+    expect(stdout + stderr).not.toContain("abcdef123456");
+    expect(stdout).toContain('-     "command": "railways"');
+    expect(JSON.parse(readFileSync(path, "utf8")).mcpServers.trunkline.args).toEqual(SERVE);
+  });
+
+  it("brings its own older entry up to date and keeps what was added to it", async () => {
+    using place = new Place();
+    const old = { command: "/old/node", args: ["/old/trunkline.cjs", "serve"], env: { TRUNKLINE_STORE: "/s" } };
+    const path = write(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { trunkline: old } }));
+    expect((await place.run(["install", "cursor", "--yes"])).code).toBe(0);
+    expect(JSON.parse(readFileSync(path, "utf8")).mcpServers.trunkline).toEqual({
+      command: process.execPath,
+      args: SERVE,
+      env: { TRUNKLINE_STORE: "/s" },
+    });
+  });
+
+  it("writes to the project's file, found from a folder below", async () => {
+    using place = new Place({ ".git/HEAD": "", "deep/er/x": "" });
+    const { code, stderr } = await place.run(["install", "claude-code", "--project", "--yes"], {
+      cwd: join(place.cwd, "deep", "er"),
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain("path is one of this machine");
+    expect(JSON.parse(readFileSync(join(place.cwd, ".mcp.json"), "utf8")).mcpServers.trunkline.args).toEqual(SERVE);
+    expect((await place.run(["uninstall", "claude-code", "--project", "--yes"])).code).toBe(0);
+    expect(existsSync(join(place.cwd, ".mcp.json"))).toBe(false);
+  });
+
+  it("writes the short command where this installation is on the PATH and the program sees it", async () => {
+    using place = new Place();
+    mkdirSync(join(place.base, "bin"));
+    symlinkSync(bin, join(place.base, "bin", "trunkline"));
+    const env = { PATH: `${join(place.base, "bin")}:${process.env.PATH}` };
+    for (const program of ["gemini", "cursor"]) await place.run(["install", program, "--yes"], { env });
+    const entryOf = (file: string) => JSON.parse(readFileSync(join(place.home, file), "utf8")).mcpServers.trunkline;
+    expect(entryOf(".gemini/settings.json")).toEqual({ command: "trunkline", args: ["serve"] });
+    // A program with windows has the PATH of the desktop, not of the shell.
+    expect(entryOf(".cursor/mcp.json")).toEqual({ command: process.execPath, args: SERVE });
+  });
+
+  it("writes an entry that starts a server", async () => {
+    using place = new Place();
+    await place.run(["install", "cursor", "--yes"]);
+    const { command, args } = JSON.parse(readFileSync(join(place.home, ".cursor", "mcp.json"), "utf8")).mcpServers
+      .trunkline;
+    const child = spawn(command, args, {
+      cwd: place.cwd,
+      env: { HOME: place.home },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+    await seen(child.stdout, /"serverInfo":\{"name":"trunkline"/);
+    child.stdin.end();
+    await new Promise((resolve) => child.once("exit", resolve));
+  });
+
+  it("lists the programs, and which of them have it", async () => {
+    using place = new Place();
+    write(place, ".gemini/settings.json", "{}");
+    write(place, ".codex/config.toml", "oops");
+    await place.run(["install", "cursor", "--yes"]);
+    const { code, stdout } = await place.run(["install"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^cursor +Cursor +installed /m);
+    expect(stdout).toMatch(/^gemini +Gemini CLI +not installed /m);
+    expect(stdout).toMatch(/^zed +Zed +not found here /m);
+    expect(stdout).toMatch(/^codex +Codex +cannot be read /m);
+  });
+
+  it.each([
+    [["install", "curser", "--yes"], "Did you mean cursor?"],
+    [["install", "cursor", "gemini"], "takes one program"],
+    [["install", "claude-desktop", "--project"], "has no configuration for a project"],
+    [["install", "cursor"], "--yes"],
+    [["uninstall"], "missing required argument"],
+  ])("%j is wrong usage", async (args, message) => {
+    using place = new Place();
+    const { code, stderr } = await place.run(args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(existsSync(join(place.home, ".cursor"))).toBe(false);
+  });
+
+  it("only shows it with --dry-run", async () => {
+    using place = new Place();
+    const { code, stdout } = await place.run(["install", "cursor", "--dry-run"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('+   "trunkline": {')]);
+    expect(existsSync(join(place.home, ".cursor"))).toBe(false);
+  });
+});
+
+describe.runIf(hasTerminal)(`trunkline install ${atTerminal}`, () => {
+  it.each([
+    ["writes after a yes", `y${KEY.enter}`, 0, true],
+    ["writes nothing after a no", KEY.enter, 1, false],
+    ["writes nothing after Ctrl-C", KEY.interrupt, 130, false],
+  ])("%s", async (_, keys, code, isWritten) => {
+    using place = new Place();
+    const terminal = new Terminal(place, ["install", "cursor"]);
+    await terminal.sees("Write it? [y/N]");
+    terminal.press(keys);
+    expect((await terminal.end()).code).toBe(code);
+    expect(existsSync(join(place.home, ".cursor", "mcp.json"))).toBe(isWritten);
+  });
+});

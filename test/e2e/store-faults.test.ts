@@ -1,0 +1,174 @@
+// `trunkline store …` where the world is unkind: disks that are full or cannot be written, processes that die, others that
+// write at the same time, bytes that have changed behind the store's back.
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { outcomeOf, Place } from "./command.js";
+import { json, store } from "./store-support.js";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const canMount = process.platform === "linux" && process.getuid?.() === 0;
+const NEEDS_ROOT = canMount ? "" : " (NOT RUN: needs root on Linux)";
+
+/** A file system of its own, gone with the test. `freeze` makes it read-only. */
+function mountSmall(folder: string, size: string): { freeze: () => void } {
+  mkdirSync(folder, { recursive: true });
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
+  onTestFinished(() => void execFileSync("umount", ["-l", folder]));
+  return { freeze: () => void execFileSync("mount", ["-o", "remount,ro", folder]) };
+}
+
+describe("the disk", () => {
+  it.skipIf(!canMount)(`may be read-only: everything can be read, and nothing is changed${NEEDS_ROOT}`, async () => {
+    const place = new Place({ "src/a.ts": "export function heron() {}\n" });
+    onTestFinished(() => place[Symbol.dispose]());
+    const { freeze } = mountSmall(join(place.cwd, "fixed"), "20m");
+    const there = ["--store", "fixed/store"];
+    await json(place, ["add", "src", "--label", "kept", ...there]);
+    freeze();
+    const path = join(place.cwd, "src", "a.ts");
+    const out = async (...args: string[]) => {
+      const { code, stdout, stderr } = await store(place, [...args, ...there]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      return stdout;
+    };
+    expect(await out("get", "a.ts")).toBe("export function heron() {}\n");
+    expect(await out("list", "--paths-only")).toBe(`${path}\n`);
+    expect(await out("search", "heron", "--paths-only")).toBe(`${path}\n`);
+    expect(await out("grep", "her.n")).toBe(`${path}:1:export function heron() {}\n`);
+    expect(await out("graph", "a.ts", "--relation", "defines")).toContain("DEFINES heron function");
+    expect(await out("verify")).toMatch(/The store is sound\.\n$/);
+    expect(await out("restore", "kept", "--to", "back")).toBe("1 file restored; 0 skipped\n");
+    expect(readFileSync(join(place.cwd, "back", "a.ts"), "utf8")).toBe("export function heron() {}\n");
+    for (const args of [["add", "src"], ["delete", "a.ts"], ["snapshot"], ["gc"], ["repair"], ["start"]]) {
+      const refused = await store(place, [...args, ...there]);
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr).toMatch(/cannot be changed: its file system is read-only\.\n {2}Reading works\./);
+    }
+  });
+
+  it.skipIf(!canMount)(`may be full: that is said, and what was there is still good${NEEDS_ROOT}`, async () => {
+    const place = new Place({ "kept.txt": "kept\n" });
+    onTestFinished(() => place[Symbol.dispose]());
+    mountSmall(join(place.cwd, "small"), "6m");
+    writeFileSync(join(place.cwd, "large.bin"), randomBytes(12_000_000));
+    const there = ["--store", "small/store"];
+    await json(place, ["add", "kept.txt", ...there]);
+    const full = await store(place, ["add", "large.bin", ...there]);
+    expect(full).toMatchObject({ code: 1, stdout: "" });
+    expect(full.stderr).toMatch(/disk that holds the store is full.*\n {2}Make room/);
+    expect((await store(place, ["get", "kept.txt", ...there])).stdout).toBe("kept\n");
+    expect(await json(place, ["verify", ...there])).toMatchObject({ ok: true });
+  });
+});
+
+describe("other processes", () => {
+  it("may be killed in the middle: no lock is left behind, and the next one goes on", async () => {
+    using place = new Place();
+    const many = join(place.cwd, "many");
+    mkdirSync(many);
+    for (let index = 0; index < 1500; index++) writeFileSync(join(many, `${index}.txt`), `text ${index} `.repeat(200));
+    await json(place, ["add", "--name", "first.txt", "-"], { input: "first\n" });
+    const folder = join(place.home, ".trunkline", "store");
+    const before = statSync(join(folder, "content.sqlite")).size;
+    const child = place.start(["store", "add", "many"]);
+    const ended = outcomeOf(child);
+    // Something of it has reached the disk, and more is to come.
+    await vi.waitFor(
+      () => expect(statSync(join(folder, "content.sqlite-wal")).size + before).toBeGreaterThan(before + 20_000),
+      { timeout: 60_000, interval: 2 },
+    );
+    child.kill("SIGKILL");
+    await ended;
+    const started = performance.now();
+    expect((await store(place, ["get", "first.txt"])).stdout).toBe("first\n");
+    const again = await json(place, ["add", "many"]);
+    expect(again.files + again.skipped).toBe(1500);
+    expect(performance.now() - started).toBeLessThan(60_000);
+    expect(await json(place, ["list", "many/*.txt", "--limit", "1"])).toMatchObject({ total: 1500 });
+    expect(await json(place, ["verify"])).toMatchObject({ ok: true });
+    // Nothing but the databases and SQLite's own files beside them.
+    expect(readdirSync(folder).filter((name) => !/^(?:content|index)\.sqlite(?:-wal|-shm)?$/.test(name))).toEqual([]);
+  });
+
+  it("may write while gc runs: what they add is there, what was deleted is gone", async () => {
+    using place = new Place();
+    await json(place, ["add", "--name", "first.txt", "-"], { input: "first\n" });
+    for (const round of [0, 1, 2]) {
+      const writers = [0, 1].map(async (writer) => {
+        const name = `${round}-${writer}`;
+        const input = `kept ${name} `.repeat(3000);
+        await json(place, ["add", "--name", `kept-${name}.txt`, "-"], { input });
+        await json(place, ["add", "--name", `passing-${name}.txt`, "-"], { input: `passing ${name}` });
+        await json(place, ["delete", `passing-${name}.txt`]);
+      });
+      const collectors = [0, 1].map(() => json(place, ["gc"]));
+      await Promise.all([...writers, ...collectors]);
+    }
+    await json(place, ["gc"]);
+    expect(await json(place, ["verify"])).toMatchObject({ ok: true, problems: [] });
+    expect(await json(place, ["list", "--limit", "100"])).toMatchObject({ total: 7 });
+    for (const round of [0, 1, 2]) {
+      const { stdout } = await store(place, ["get", `kept-${round}-1.txt`]);
+      expect(stdout).toBe(`kept ${round}-1 `.repeat(3000));
+    }
+    expect((await store(place, ["undelete", "passing-0-0.txt"])).code).toBe(1);
+  });
+});
+
+describe("changed bytes", () => {
+  /** Changes a few bytes of a file from an offset on, every so many. */
+  function flip(file: string, { from, every }: { from: number; every: number }): void {
+    const fd = openSync(file, "r+");
+    for (let at = from; at < statSync(file).size; at += every) writeSync(fd, Buffer.from([0xa5]), 0, 1, at);
+    closeSync(fd);
+  }
+
+  it("in the index are mended without being asked, and repair makes it anew", async () => {
+    using place = new Place({ "a.txt": "a heron stands\n" });
+    await json(place, ["add", "a.txt"]);
+    const index = join(place.home, ".trunkline", "store", "index.sqlite");
+    flip(index, { from: 0, every: 1000 });
+    expect((await store(place, ["search", "heron", "--paths-only"])).stdout).toBe(`${join(place.cwd, "a.txt")}\n`);
+    expect(await json(place, ["repair"])).toMatchObject({ documents: 1, lost: [] });
+    expect(await json(place, ["verify"])).toMatchObject({ ok: true });
+  });
+
+  it("in content are found and named, and the rest can be read", async () => {
+    using place = new Place({ "sound.txt": "sound\n" });
+    const hurt = randomBytes(400_000);
+    writeFileSync(join(place.cwd, "hurt.bin"), hurt);
+    await json(place, ["add", "sound.txt"]);
+    await json(place, ["add", "hurt.bin"]);
+    const file = join(place.home, ".trunkline", "store", "content.sqlite");
+    // Where the bytes of the document lie in the file; compression does not help with random ones.
+    const at = readFileSync(file).indexOf(hurt.subarray(200_000, 200_040));
+    expect(at).toBeGreaterThan(0);
+    flip(file, { from: at + 3, every: Number.MAX_SAFE_INTEGER });
+
+    const get = await store(place, ["get", "hurt.bin", "--output", "copy.bin"]);
+    expect(get).toMatchObject({ code: 1, stdout: "" });
+    expect(get.stderr).toMatch(/trunkline store (?:verify|repair)/);
+    expect(readdirSync(place.cwd)).not.toContain("copy.bin");
+    const verify = await store(place, ["verify"]);
+    expect(verify.code).toBe(1);
+    expect(verify.stdout).toMatch(/^damaged chunk [0-9a-f]{64}: .*\n {2}in \S+hurt\.bin$/m);
+    expect((await store(place, ["get", "sound.txt"])).stdout).toBe("sound\n");
+    expect(await json(place, ["repair"])).toMatchObject({ chunks: 1, lost: [] });
+    expect(await json(place, ["get", "hurt.bin", "--output", "copy.bin"])).toMatchObject({ size: 400_000 });
+    expect(readFileSync(join(place.cwd, "copy.bin"))).toEqual(hurt);
+  });
+
+  it("all over the database are an error that says what to do", async () => {
+    using place = new Place({ "a.txt": "a heron stands\n" });
+    await json(place, ["add", "a.txt"]);
+    const file = join(place.home, ".trunkline", "store", "content.sqlite");
+    writeFileSync(file, randomBytes(50_000));
+    const outcome = await store(place, ["list"]);
+    expect(outcome).toMatchObject({ code: 1, stdout: "" });
+    expect(outcome.stderr).toMatch(/database is damaged.*\n {2}\S/);
+  });
+});

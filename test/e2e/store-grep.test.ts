@@ -1,0 +1,210 @@
+// `trunkline store grep`, as somebody uses it who has used grep and ripgrep all their life.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { GrepPrinter } from "../../packages/cli/src/store-grep-output.js";
+import { paintFor } from "../../packages/cli/src/store-output.js";
+import { bin, outcomeOf, Place } from "./command.js";
+import { json, store } from "./store-support.js";
+import { atTerminal, hasTerminal } from "./terminal.js";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const LINES = 2500;
+
+describe.concurrent("store grep", () => {
+  const place = new Place({
+    "src/a.txt": "one\ntwo needle\nthree\nfour\nfive\nsix\nNeedle seven\neight\n",
+    "src/b.md": "needles here\nand a (literal) needle.\n",
+    "log/long.txt": Array.from({ length: LINES }, (_, index) => `entry ${index + 1}\n`).join(""),
+  });
+  const at = (path: string) => join(place.cwd, path);
+  let session = "";
+  beforeAll(async () => {
+    session = (await json(place, ["start", "--label", "greppers"])).session_id;
+    await json(place, [
+      "add",
+      "src/a.txt",
+      "--tag",
+      "x",
+      "--tag",
+      "y",
+      "--metadata",
+      "kind=note",
+      "--session",
+      session,
+    ]);
+    await json(place, ["add", "src/b.md", "--tag", "x"]);
+    await json(place, ["add", "log/long.txt", "--collection", "logs", "--label", "then"]);
+    place.write("log/long.txt", "entry changed\n");
+    place.write("src/blob.bin", "needle\0needle");
+    await json(place, ["add", "log/long.txt", "--collection", "logs"]);
+    await json(place, ["add", "src/blob.bin"]);
+  });
+  afterAll(() => place[Symbol.dispose]());
+  const grep = async (...args: string[]) => await store(place, ["grep", ...args]);
+  const out = async (...args: string[]) => {
+    const { code, stdout, stderr } = await grep(...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return stdout.replaceAll(`${place.cwd}/`, "");
+  };
+
+  it("prints path:line:text in a pipe, and context as grep does", async () => {
+    expect(await out("needle")).toBe(
+      "src/a.txt:2:two needle\nsrc/b.md:1:needles here\nsrc/b.md:2:and a (literal) needle.\n",
+    );
+    expect(await out("-i", "needle", "src/a.txt", "-C1")).toBe(
+      "src/a.txt-1-one\nsrc/a.txt:2:two needle\nsrc/a.txt-3-three\n--\n" +
+        "src/a.txt-6-six\nsrc/a.txt:7:Needle seven\nsrc/a.txt-8-eight\n",
+    );
+    expect(await out("three", "-B1", "-A", "2")).toBe(
+      "src/a.txt-2-two needle\nsrc/a.txt:3:three\nsrc/a.txt-4-four\nsrc/a.txt-5-five\n",
+    );
+  });
+
+  it.each([
+    [["-w", "needle"], "src/a.txt:2:two needle\nsrc/b.md:2:and a (literal) needle.\n"],
+    [["-F", "(literal)"], "src/b.md:2:and a (literal) needle.\n"],
+    [["-v", "e", "src"], "src/a.txt:4:four\nsrc/a.txt:6:six\n"],
+    [["-c", "needle"], "src/a.txt:1\nsrc/b.md:2\n"],
+    [["-l", "needle"], "src/a.txt\nsrc/b.md\n"],
+    [["-l", "-0", "needle"], "src/a.txt\0src/b.md\0"],
+    [["-m", "1", "-N", "needle"], "src/a.txt:two needle\nsrc/b.md:needles here\n"],
+    [["-rHnE", "needles?", "--include", "*.md", "-m1"], "src/b.md:1:needles here\n"],
+    [["needle", "--exclude", "*.md"], "src/a.txt:2:two needle\n"],
+    [["-e", "-?two", "a.txt"], "src/a.txt:2:two needle\n"],
+    [["needle", "--heading", "-m1"], "src/a.txt\n2:two needle\n\nsrc/b.md\n1:needles here\n"],
+    [["needle", "--tag", "y"], "src/a.txt:2:two needle\n"],
+    [["-l", "needle", "--tag", "x", "--tag", "y"], "src/a.txt\nsrc/b.md\n"],
+    [["-l", "needle", "--tag", "x", "--tag", "y", "--match-all-tags"], "src/a.txt\n"],
+    [["-l", "needle", "--metadata", "kind=note"], "src/a.txt\n"],
+    [["entry", "--collection", "logs"], "log/long.txt:1:entry changed\n"],
+    [["entry 2499", "--snapshot", "then"], "log/long.txt:2499:entry 2499\n"],
+    [["-q", "needle"], ""],
+  ])("understands %j", async (args, expected) => {
+    expect(await out(...args)).toBe(expected);
+  });
+
+  it("looks only into the documents of a session", async () => {
+    expect(await out("-l", "needle", "--session", session)).toBe("src/a.txt\n");
+  });
+
+  it.each([
+    [["absent"], 1, /^Nothing matches; 1 binary document was not looked into\.\n$/],
+    [["-q", "absent"], 1, /^$/],
+    [["a(b"], 2, /a group is not closed/],
+    [["needle", "no/such/place"], 2, /no document or folder "no\/such\/place"/],
+    [["needle", "--collection", "none"], 2, /no collection "none"\.\n.*There are: default, logs/],
+    [["needle", "--session", "none"], 2, /no session "none"/],
+    [["needle", "--snapshot", "none"], 2, /no snapshot "none"/],
+    [["needle", "--cursor", "none"], 2, /cursor/],
+    [["needle", "-m", "many"], 2, /"many" is no value for --max-count/],
+    [[], 2, /What should be looked for\?/],
+  ])("ends %j with %i and says why", async (args, code, message) => {
+    const outcome = await grep(...args);
+    expect(outcome).toMatchObject({ code, stdout: "" });
+    expect(outcome.stderr).toMatch(message);
+  });
+
+  it("is complete, however many pages that takes, as text and as JSON", async () => {
+    const all = Array.from({ length: LINES }, (_, index) => `${at("log/long.txt")}:${index + 1}:entry ${index + 1}\n`);
+    expect((await grep("entry", "--snapshot", "then")).stdout).toBe(all.join(""));
+    const answer = await json(place, ["grep", "entry", "--snapshot", "then"]);
+    expect(answer).toMatchObject({ total: LINES, files: 1, truncated: false });
+    expect(answer.cursor).toBeUndefined();
+    expect(answer.matches.map(({ line }: { line: number }) => line)).toEqual(all.map((_, index) => index + 1));
+
+    const page = await json(place, ["grep", "entry", "--snapshot", "then", "--page"]);
+    expect(page).toMatchObject({ total: LINES, truncated: true });
+    const rest = await json(place, ["grep", "entry", "--snapshot", "then", "--cursor", page.cursor]);
+    expect(page.matches.length + rest.matches.length).toBe(LINES);
+    expect(rest.matches[0].line).toBe(page.matches.at(-1).line + 1);
+  });
+
+  it("answers in JSON what the contract says", async () => {
+    expect(await json(place, ["grep", "needle", "a.txt", "-n", "-A1"])).toMatchObject({
+      matches: [{ path: at("src/a.txt"), line: 2, text: "2:two needle", after: ["3-three"] }],
+      total: 1,
+      files: 1,
+      truncated: false,
+    });
+    expect(await json(place, ["grep", "needle", "-c"])).toMatchObject({
+      total: 3,
+      files: [
+        { path: at("src/a.txt"), count: 1 },
+        { path: at("src/b.md"), count: 2 },
+      ],
+    });
+    expect(await json(place, ["grep", "needle", "-l"])).toMatchObject({ files: [at("src/a.txt"), at("src/b.md")] });
+    const none = await store(place, ["grep", "absent", "--json"]);
+    expect(none.code).toBe(1);
+    expect(JSON.parse(none.stdout)).toMatchObject({ matches: [], total: 0, binary: 1 });
+  });
+
+  it("ends quietly when its reader has gone", async () => {
+    const child = place.start(["store", "grep", "entry", "--snapshot", "then"]);
+    child.stdin?.end();
+    child.stdout?.once("data", () => child.stdout?.destroy());
+    expect(await outcomeOf(child)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("ends with 130 on Ctrl-C while it waits for its reader", async () => {
+    const child = place.start(["store", "grep", "entry", "--snapshot", "then", "-C", "2"]);
+    child.stdin?.end();
+    let stderr = "";
+    child.stderr?.on("data", (text: Buffer) => {
+      stderr += text.toString();
+    });
+    // It has begun to write, and nobody reads on: more than fits into a pipe is to come.
+    await new Promise((resolve) => child.stdout?.once("readable", resolve));
+    child.kill("SIGINT");
+    const code = await new Promise((resolve) => child.once("exit", resolve));
+    expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
+  });
+
+  it.skipIf(!hasTerminal)(`shows paths as headings, and colours, ${atTerminal}`, () => {
+    const command = `'${process.execPath}' '${bin}' store grep -i needle -m1`;
+    const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
+      cwd: place.cwd,
+      env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm" },
+      encoding: "utf8",
+    });
+    const [path, line, match, end] = ["\u001b[35m", "\u001b[32m", "\u001b[1;31m", "\u001b[0m"];
+    expect(stdout.replaceAll("\r\n", "\n").replaceAll(`${place.cwd}/`, "")).toBe(
+      `${path}src/a.txt${end}\n${line}2${end}:two ${match}needle${end}\n\n` +
+        `${path}src/b.md${end}\n${line}1${end}:${match}needle${end}s here\n`,
+    );
+  });
+});
+
+describe("marking matches", () => {
+  const printed = (pattern: string, text: string, more: object = {}) =>
+    new GrepPrinter({
+      pattern: { pattern, ...more },
+      paint: paintFor({ env: {} }, "always"),
+      heading: true,
+      numbers: false,
+      hasContext: false,
+      ending: "\n",
+    })
+      .page({ matches: [{ path: "p", hash: "h", line: 1, text }], total: 1, files: 1, truncated: false, binary: 0 })
+      .split("\n")[1]
+      ?.replaceAll("\u001b[1;31m", "<")
+      .replaceAll("\u001b[0m", ">");
+
+  it("shows every match of a line, and none where lines were asked for that do not match", () => {
+    expect(printed("a+", "banaana")).toBe("b<a>n<aa>n<a>");
+    expect(printed("b.", "a.b.", { fixed: true })).toBe("a.<b.>");
+    expect(printed("a", "xay a", { word: true })).toBe("xay <a>");
+    expect(printed("(?i)A", "ba")).toBe("b<a>");
+    expect(printed("z", "ba", { invert: true })).toBe("ba");
+  });
+
+  it("leaves a line as it is where the pattern has no equal in JavaScript, or would take for ever", () => {
+    expect(printed("[[:alpha:]&&[a-c]]", "abc")).toBe("abc");
+    const text = `z${"a".repeat(60)}b`;
+    const started = performance.now();
+    expect(printed("(?:a+)+$|q", text)).toBe(text);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
