@@ -1,15 +1,7 @@
 // An agent: a way to work on a prompt in turns, with a model and tools. Agents are registered by name.
 import type { Message, Model, TokenUsage } from "../model/model.js";
 import type { Approver, Tool } from "../tools/tool.js";
-
-/** What an agent may spend. It is shared with the agents that it starts. */
-export interface BudgetLimits {
-  /** Turns of a model. */
-  readonly maxTurns?: number | undefined;
-  /** Input and output tokens together. */
-  readonly maxTokens?: number | undefined;
-  readonly maxTimeMs?: number | undefined;
-}
+import type { Budget, BudgetLimits } from "./budget.js";
 
 /** What happens while an agent works, for whoever shows it. */
 export type AgentEvent =
@@ -50,7 +42,24 @@ export interface AgentRequest {
     | { readonly type: "json"; readonly schema?: Readonly<Record<string, unknown>> | undefined }
     | undefined;
   readonly think?: boolean | undefined;
+  /** What this run spends from, in place of `limits`: that of an agent that started it, or of runs that share one. */
+  readonly budget?: Budget | undefined;
+  /** Gives the model a tool `delegate` that starts sub-agents. They share tools, approval and budget. Default: no. */
+  readonly delegate?: boolean | undefined;
+  /** How many agents stand above this one. Default 0. */
+  readonly depth?: number | undefined;
+  /** How many agents may stand above one another. Default 2. */
+  readonly maxDepth?: number | undefined;
+  /** How many tools that only read run at the same time. Default 4. */
+  readonly maxParallelCalls?: number | undefined;
+  /** The key of the frames around tool output (`createFrameKey`). Default: a new one; a chat keeps one for all its runs. */
+  readonly frameKey?: string | undefined;
   readonly onEvent?: ((event: AgentEvent) => void) | undefined;
+  /**
+   * Each message that is added to the conversation, as soon as it is whole: a call always comes with its result. What was
+   * reported stays said, even if the run fails later.
+   */
+  readonly onMessage?: ((message: Message) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -61,15 +70,23 @@ export interface AgentResult {
   readonly json?: unknown;
   /** Everything that was said, the request's own messages first: a later run can go on from it. */
   readonly messages: readonly Message[];
+  /** Turns of the model, those of sub-agents and the last word included. */
   readonly turns: number;
   readonly usage: TokenUsage;
-  /** `budget`: it had to stop; `text` is its last word on what it knew by then. */
-  readonly ended: "answer" | "budget";
+  /**
+   * `budget`: it had to stop; `text` is its last word on what it knew by then. `stuck`: it was stopped because it made the
+   * same failing call again and again; `text` is its last word too.
+   */
+  readonly ended: "answer" | "budget" | "stuck";
 }
 
 /** A way of working. */
 export interface Agent {
   readonly name: string;
   readonly summary: string;
+  /**
+   * Works until there is an answer or the budget ends. Rejects with what the model rejects with, with `ABORTED`, and with
+   * `UPSTREAM` where the model does not keep to the form that was asked for.
+   */
   run(request: AgentRequest): Promise<AgentResult>;
 }

@@ -33,6 +33,8 @@ export interface Message {
 export interface ModelTool {
   /** The wire name: `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;
+  /** The name for people. No provider is told; a script of the echo provider may use it. */
+  readonly title?: string | undefined;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
@@ -41,6 +43,8 @@ export interface ModelTool {
 export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly ModelTool[] | undefined;
+  /** `none`: the tools are there because earlier messages speak of them, and must not be called now. Default `auto`. */
+  readonly toolChoice?: "auto" | "none" | undefined;
   /** The answer has to be JSON; with a schema, of that shape. */
   readonly format?:
     | { readonly type: "json"; readonly schema?: Readonly<Record<string, unknown>> | undefined }
@@ -65,6 +69,7 @@ export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" |
 /** What comes while a model answers, in order; `finish` is the last one, always. */
 export type ModelEvent =
   | { readonly type: "text"; readonly text: string }
+  /** An event with `providerData` ends a piece of reasoning: what follows is another one. */
   | { readonly type: "reasoning"; readonly text: string; readonly providerData?: unknown }
   /** Whole, however many pieces it came in. `args` is what could be parsed; `raw` is there where it could not. */
   | {
@@ -75,7 +80,7 @@ export type ModelEvent =
       readonly raw?: string;
       readonly providerData?: unknown;
     }
-  /** What was said so far is void: the turn begins anew (a dropped stream, tried again). */
+  /** What was said so far, if anything, is void: the turn begins anew (a rate limit, a dropped stream, tried again). */
   | { readonly type: "restart"; readonly reason: string }
   | { readonly type: "finish"; readonly reason: FinishReason; readonly usage?: TokenUsage | undefined };
 

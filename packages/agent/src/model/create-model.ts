@@ -1,0 +1,162 @@
+// From a provider's name to a model. Each provider's library is imported with the first request, not before: whoever talks
+// to one of them does not wait for the others.
+import type { LanguageModelV3 } from "@ai-sdk/provider";
+import { type Logger, Redactor, silentLogger, TrunklineError } from "@trunkline/core";
+import { type EchoOptions, echoModel } from "./echo.js";
+import { libraryModel, type LibraryModelOptions } from "./library-model.js";
+import type { Model } from "./model.js";
+import { type ErrorPlace, missingKey } from "./model-errors.js";
+import { type ProviderInfo, providerInfo } from "./providers.js";
+import { type RetryOptions, retryModel } from "./retry.js";
+
+/** Which model, where, and with what key. */
+export interface ModelOptions {
+  /** A name of `PROVIDER_NAMES`. */
+  provider: string;
+  /** The model's id at the provider. Needed by all but `echo`. */
+  model?: string | undefined;
+  /** The base address, as the provider documents it: most end in `/v1`. */
+  endpoint?: string | undefined;
+  apiKey?: string | undefined;
+  /** Headers on top of the provider's own; their values are kept out of every message. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  fetch?: typeof globalThis.fetch | undefined;
+  /** `false`: one try only. */
+  retry?: RetryOptions | false | undefined;
+  /** How long nothing may come of a running turn. Default: five minutes, because local models read slowly. */
+  idleTimeoutMs?: number | undefined;
+  /** Whether a compatible endpoint takes a JSON Schema for its answer. Default yes. */
+  structuredOutputs?: boolean | undefined;
+  /** For the `echo` provider. */
+  echo?: EchoOptions | undefined;
+  /** The key and the headers become known to it. Default: one of its own. */
+  redactor?: Redactor | undefined;
+  logger?: Logger | undefined;
+}
+
+const DEFAULT_IDLE_TIMEOUT_MS = 300_000;
+
+/**
+ * A model. It throws `INVALID_ARGUMENT` for an unknown provider and for a missing model or endpoint; whether a key is right
+ * shows with the first request. Nothing is connected before.
+ */
+export function createModel(options: ModelOptions): Model {
+  const provider = providerInfo(options.provider);
+  const { logger = silentLogger } = options;
+  const retried = (model: Model) =>
+    options.retry === false ? model : retryModel(model, { logger, ...options.retry });
+  if (provider.format === "echo") return retried(echoModel({ ...options.echo, model: options.model }));
+
+  const { model } = options;
+  if (model === undefined || model === "") {
+    throw new TrunklineError("INVALID_ARGUMENT", `No model of ${provider.name} was named.`, {
+      hint: "Name one with --model.",
+    });
+  }
+  const endpoint = endpointOf(options, provider);
+  const redactor = (options.redactor ?? new Redactor()).add(
+    ...(options.apiKey === undefined ? [] : [options.apiKey]),
+    ...Object.values(options.headers ?? {}),
+  );
+  const place: ErrorPlace = { provider, model, endpoint: redactor.text(withoutPassword(endpoint)), redactor };
+  const needsKey = provider.needsKey && options.endpoint === undefined && options.headers === undefined;
+  return retried(
+    libraryModel({
+      ...formatOptions(provider, { ...options, model, endpoint }),
+      place,
+      missing: needsKey && (options.apiKey ?? "") === "" ? missingKey(place) : undefined,
+      idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+      logger,
+    }),
+  );
+}
+
+function endpointOf(options: ModelOptions, provider: ProviderInfo): string {
+  const endpoint = options.endpoint ?? provider.endpoint;
+  if (endpoint === undefined) {
+    throw new TrunklineError("INVALID_ARGUMENT", `${provider.name} needs an endpoint.`, {
+      hint: "Name one with --endpoint, such as http://127.0.0.1:8000/v1.",
+    });
+  }
+  const protocol = URL.canParse(endpoint) ? new URL(endpoint).protocol : "";
+  if (protocol !== "http:" && protocol !== "https:") {
+    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint is not an http or https address.", {
+      hint: "Give a whole address, such as http://127.0.0.1:8000/v1.",
+    });
+  }
+  return endpoint.replace(/\/+$/, "");
+}
+
+function withoutPassword(endpoint: string): string {
+  const url = new URL(endpoint);
+  url.username = "";
+  url.password = "";
+  url.search = "";
+  return url.toString().replace(/\/$/, "");
+}
+
+type Chosen = ModelOptions & { readonly model: string; readonly endpoint: string };
+
+/** What differs from format to format. */
+function formatOptions(
+  provider: ProviderInfo,
+  options: Chosen,
+): Pick<LibraryModelOptions, "load" | "target" | "thinkOptions" | "alwaysOptions"> {
+  const { model, endpoint: baseURL, headers = {}, apiKey = "", fetch } = options;
+  const common = { baseURL, headers: { ...headers }, ...(fetch === undefined ? {} : { fetch }) };
+  switch (provider.format) {
+    case "openai":
+      return {
+        target: { format: "openai", returnsReasoning: provider.name !== "openai" },
+        // People's schemas rarely meet what strict mode asks for; the answer is checked in any case.
+        alwaysOptions: { openaiCompatible: { strictJsonSchema: false } },
+        thinkOptions: { openaiCompatible: { reasoningEffort: "medium" } },
+        load: async (): Promise<LanguageModelV3> => {
+          const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+          const create = createOpenAICompatible({
+            ...common,
+            name: provider.name,
+            includeUsage: true,
+            supportsStructuredOutputs: options.structuredOutputs ?? true,
+            ...(apiKey === "" ? {} : { apiKey }),
+            ...(provider.name === "openai" ? { transformRequestBody: forOpenAi } : {}),
+          });
+          return create.chatModel(model);
+        },
+      };
+    case "anthropic":
+      return {
+        target: { format: "anthropic", returnsReasoning: true },
+        thinkOptions: { anthropic: { thinking: anthropicThinking(model) } },
+        load: async (): Promise<LanguageModelV3> => {
+          const { createAnthropic } = await import("@ai-sdk/anthropic");
+          // Always a key, even an empty one: without any, the library looks into the environment.
+          return createAnthropic({ ...common, apiKey }).messages(model);
+        },
+      };
+    case "google":
+      return {
+        target: { format: "google", returnsReasoning: true },
+        thinkOptions: { google: { thinkingConfig: { includeThoughts: true } } },
+        load: async (): Promise<LanguageModelV3> => {
+          const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
+          return createGoogleGenerativeAI({ ...common, apiKey }).languageModel(model);
+        },
+      };
+    case "echo":
+      throw new TrunklineError("INTERNAL", "echo needs no library.");
+  }
+}
+
+/** OpenAI's own models refuse the older name. */
+function forOpenAi(body: Record<string, unknown>): Record<string, unknown> {
+  const { max_tokens: limit, ...rest } = body;
+  return limit === undefined ? rest : { ...rest, max_completion_tokens: limit };
+}
+
+/** Claude up to 4.5 thinks within a budget; later ones decide themselves and refuse one. */
+function anthropicThinking(model: string): { type: "enabled"; budgetTokens: number } | { type: "adaptive" } {
+  return /claude-(?:3|(?:opus|sonnet|haiku)-4-(?:0|1|5|20\d))/.test(model)
+    ? { type: "enabled", budgetTokens: 4096 }
+    : { type: "adaptive" };
+}

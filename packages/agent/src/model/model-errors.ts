@@ -1,0 +1,205 @@
+// What goes wrong at a provider, as errors with codes. The library's own errors hold the whole request, so they never
+// become a cause: only what is below them does.
+import { isRecord, messageOf, parseJson, type Redactor, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { CutStreamError, StreamErrorPart } from "./from-stream.js";
+import type { ProviderInfo } from "./providers.js";
+
+/** What an error has to say about where it happened. */
+export interface ErrorPlace {
+  readonly provider: ProviderInfo;
+  readonly model: string;
+  readonly endpoint: string;
+  readonly redactor: Redactor;
+}
+
+const MAX_MESSAGE_LENGTH = 500;
+
+/** Words by which providers name an error within a stream, and the status that it would have had. */
+const STATUS_BY_TYPE: Readonly<Record<string, number>> = {
+  authentication_error: 401,
+  invalid_api_key: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  model_not_found: 404,
+  invalid_request_error: 400,
+  context_length_exceeded: 400,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 402,
+  billing_error: 402,
+  timeout_error: 504,
+  api_error: 500,
+  server_error: 500,
+  overloaded_error: 529,
+};
+
+/** Any failure of a turn as a `TrunklineError`. */
+export function toModelError(error: unknown, place: ErrorPlace): TrunklineError {
+  if (error instanceof TrunklineError) return error;
+  const who = `${place.provider.name} (${place.model})`;
+  if (error instanceof CutStreamError) {
+    return new TrunklineError("CONNECTION_FAILED", `The stream of ${who} was cut before the answer ended.`, {
+      data: { provider: place.provider.name },
+    });
+  }
+  if (error instanceof StreamErrorPart) return streamError(error.cause, place);
+  if (isRecord(error) && error.name === "AI_APICallError") return callError(error, place);
+  if (isRecord(error) && (error.name === "AI_JSONParseError" || error.name === "AI_TypeValidationError")) {
+    return new TrunklineError("UPSTREAM", `${who} answered with something that is not its protocol.`, {
+      hint: `Check that ${place.endpoint} speaks the format of ${place.provider.name}.`,
+    });
+  }
+  if (isRecord(error) && typeof error.name === "string" && error.name.startsWith("AI_")) {
+    return new TrunklineError("INVALID_ARGUMENT", said(`${who} cannot take this request`, messageOf(error), place));
+  }
+  if (error instanceof TypeError && (systemCodeOf(error) !== undefined || error.message === "terminated")) {
+    return unreachable(error, place);
+  }
+  return new TrunklineError("UPSTREAM", said(`${who} failed`, messageOf(error), place), { cause: error });
+}
+
+/** The error for a key that is missing. */
+export function missingKey(place: Pick<ErrorPlace, "provider">): TrunklineError {
+  return new TrunklineError("AUTH_REQUIRED", `${place.provider.name} needs an API key and there is none.`, {
+    hint: keyHint(place.provider),
+  });
+}
+
+function keyHint(provider: ProviderInfo): string {
+  const [first] = provider.keyVariables;
+  return first === undefined ? "Give a key that the endpoint takes." : `Set the environment variable ${first}.`;
+}
+
+/** A request that failed, or a connection that could not be made. */
+function callError(error: Record<string, unknown>, place: ErrorPlace): TrunklineError {
+  const status = typeof error.statusCode === "number" ? error.statusCode : undefined;
+  // A 200 that broke while it was read is a broken connection.
+  if (status === undefined || status < 400) return unreachable(error.cause ?? error, place);
+  const body = typeof error.responseBody === "string" ? parseJson(error.responseBody) : undefined;
+  const headers = isRecord(error.responseHeaders) ? error.responseHeaders : {};
+  return statusError(
+    {
+      status,
+      message: messageOf(error instanceof Error ? error : String(error.message)),
+      words: wordsOf(body),
+      retryAfterMs: retryAfterMs(headers, body),
+    },
+    place,
+  );
+}
+
+function streamError(cause: unknown, place: ErrorPlace): TrunklineError {
+  if (isRecord(cause) && typeof cause.name === "string" && cause.name.startsWith("AI_")) {
+    return toModelError(cause, place);
+  }
+  const words = wordsOf(cause);
+  const numeric = isRecord(cause) && typeof cause.code === "number" && cause.code >= 400 ? cause.code : undefined;
+  // What nobody knows is taken for a failure of the moment: trying again is bounded and nothing has run.
+  const status = numeric ?? words.map((word) => STATUS_BY_TYPE[word]).find((known) => known !== undefined) ?? 500;
+  const message = isRecord(cause) && typeof cause.message === "string" ? cause.message : messageOf(cause);
+  return statusError({ status, message, words, retryAfterMs: undefined }, place);
+}
+
+interface Failure {
+  readonly status: number;
+  readonly message: string;
+  /** The provider's own words for the error. */
+  readonly words: readonly string[];
+  readonly retryAfterMs: number | undefined;
+}
+
+function statusError(failure: Failure, place: ErrorPlace): TrunklineError {
+  const { status, words } = failure;
+  const { provider, model, endpoint } = place;
+  const who = `${provider.name} (${model})`;
+  const data = {
+    provider: provider.name,
+    status,
+    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+  };
+  const make = (code: "AUTH_REQUIRED" | "UPSTREAM" | "INVALID_ARGUMENT" | "TIMEOUT", what: string, hint?: string) =>
+    new TrunklineError(code, said(`${who} ${what}`, failure.message, place), {
+      data,
+      retryable: code === "TIMEOUT" || (code === "UPSTREAM" && isPassing(failure)),
+      ...(hint === undefined ? {} : { hint }),
+    });
+  // Google says 400 to a key that it does not know.
+  if (status === 401 || status === 403 || words.includes("API_KEY_INVALID")) {
+    return make("AUTH_REQUIRED", "refused the API key", keyHint(provider));
+  }
+  if (status === 402 || words.includes("insufficient_quota") || words.includes("billing_error")) {
+    return make("UPSTREAM", "refuses until the account is paid", `Look at the billing page of ${provider.name}.`);
+  }
+  if (status === 404) {
+    const pull = provider.name === "ollama" ? ` Get it with \`ollama pull ${model}\`.` : "";
+    return make("INVALID_ARGUMENT", "does not know the model or the endpoint", `Check --model and ${endpoint}.${pull}`);
+  }
+  if (status === 408 || status === 504) return make("TIMEOUT", "took too long");
+  if (status === 429) return make("UPSTREAM", "has reached a rate limit", "Wait a moment, or ask less at a time.");
+  if (status >= 500) return make("UPSTREAM", "has a failure of its own", "Try again later.");
+  if (status === 409 || status === 425) return make("UPSTREAM", "refused for now");
+  return make("INVALID_ARGUMENT", "refused the request");
+}
+
+/** Whether the same request may succeed a little later. */
+function isPassing({ status, words }: Failure): boolean {
+  if (words.includes("insufficient_quota") || words.includes("billing_error")) return false;
+  return status === 409 || status === 425 || status === 429 || status >= 500;
+}
+
+function unreachable(error: unknown, place: ErrorPlace): TrunklineError {
+  const code = systemCodeOf(error);
+  const what = code === undefined ? messageOf(error) : code;
+  return new TrunklineError(
+    "CONNECTION_FAILED",
+    said(`${place.provider.name} at ${place.endpoint} cannot be reached`, what, place),
+    { hint: place.provider.unreachableHint, data: { provider: place.provider.name }, cause: below(error) },
+  );
+}
+
+/** The first error below the library's own ones. */
+function below(error: unknown): unknown {
+  let current = error;
+  for (let depth = 0; depth < 8 && isRecord(current) && String(current.name).startsWith("AI_"); depth++) {
+    current = current.cause;
+  }
+  return current;
+}
+
+function said(what: string, message: string, { redactor }: ErrorPlace): string {
+  const line = message.replace(/\s+/g, " ").trim();
+  const short = line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
+  return redactor.text(short === "" ? `${what}.` : `${what}: ${short}`);
+}
+
+/** `type`, `code`, `status` and `reason` anywhere in an error body: OpenAI, Anthropic and Google have them at different places. */
+function wordsOf(body: unknown, depth = 0): string[] {
+  if (depth > 5) return [];
+  if (Array.isArray(body)) return body.flatMap((item) => wordsOf(item, depth + 1));
+  if (!isRecord(body)) return [];
+  return Object.entries(body).flatMap(([key, value]) => {
+    if (typeof value === "string") return ["type", "code", "status", "reason"].includes(key) ? [value] : [];
+    return wordsOf(value, depth + 1);
+  });
+}
+
+/** How long the provider asks to wait: in a header, in seconds or as a date, or in the body, as Google has it. */
+function retryAfterMs(headers: Record<string, unknown>, body: unknown): number | undefined {
+  const inMs = Number(headers["retry-after-ms"] ?? Number.NaN);
+  if (Number.isFinite(inMs) && inMs >= 0) return inMs;
+  const header = headers["retry-after"];
+  if (typeof header === "string" && header !== "") {
+    const seconds = Number(header);
+    if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+    const date = Date.parse(header);
+    if (!Number.isNaN(date)) return Math.max(0, date - Date.now());
+  }
+  const details = isRecord(body) && isRecord(body.error) && Array.isArray(body.error.details) ? body.error.details : [];
+  for (const detail of details) {
+    const delay = isRecord(detail) && typeof detail.retryDelay === "string" ? detail.retryDelay : "";
+    const match = /^(\d+(?:\.\d+)?)s$/.exec(delay);
+    if (match !== null) return Number(match[1]) * 1000;
+  }
+  return undefined;
+}

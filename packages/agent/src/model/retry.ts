@@ -1,0 +1,93 @@
+// Trying again. A turn may begin anew as long as nothing of it has run: text that was shown is declared void, but once a
+// tool call was handed out, a failure is final.
+import { abortError, formatMs, isTrunklineError, type Logger, silentLogger, sleep, TrunklineError } from "@trunkline/core";
+import type { Model, ModelEvent, ModelRequest } from "./model.js";
+
+/** How often, and how long apart. */
+export interface RetryOptions {
+  /** Tries in all. Default 5. */
+  maxAttempts?: number | undefined;
+  /** The first wait; each further one is twice as long. Default 500. */
+  baseDelayMs?: number | undefined;
+  /** The longest wait of our own choosing. Default 20,000. */
+  maxDelayMs?: number | undefined;
+  /** The longest wait that a provider may ask for; beyond it the error is final. Default 60,000. */
+  maxRetryAfterMs?: number | undefined;
+  /** Waits. Default: the system's timer. */
+  sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
+  /** A number from 0 up to 1, for the jitter. Default `Math.random`. */
+  random?: (() => number) | undefined;
+  logger?: Logger | undefined;
+}
+
+/**
+ * The same model, which tries again what may succeed a little later: errors that are `retryable`. Before each wait it says
+ * `restart` with the reason. Abort ends the wait at once.
+ */
+export function retryModel(model: Model, options: RetryOptions = {}): Model {
+  const { maxAttempts = 5, logger = silentLogger } = options;
+  const wait = options.sleep ?? sleep;
+  return {
+    provider: model.provider,
+    id: model.id,
+    async *stream(request) {
+      for (let attempt = 1; ; attempt++) {
+        let handedOut = false;
+        try {
+          for await (const event of model.stream(request)) {
+            if (event.type === "tool-call") handedOut = true;
+            yield event;
+          }
+          return;
+        } catch (error) {
+          const delayMs =
+            handedOut || attempt >= maxAttempts || request.signal?.aborted ? undefined : delayOf(error, attempt, options);
+          if (delayMs === undefined) throw attempt > 1 ? withAttempts(error, attempt) : error;
+          const reason = error instanceof TrunklineError ? error.message : String(error);
+          logger.warn("asking a model again", { provider: model.provider, attempt, delayMs, reason });
+          yield restart(reason, delayMs);
+          await waitFor(delayMs, { wait, request, model });
+        }
+      }
+    },
+  };
+}
+
+function restart(reason: string, delayMs: number): ModelEvent {
+  return { type: "restart", reason: `${reason} Trying again in ${formatMs(delayMs)}.` };
+}
+
+async function waitFor(
+  delayMs: number,
+  { wait, request, model }: { wait: NonNullable<RetryOptions["sleep"]>; request: ModelRequest; model: Model },
+): Promise<void> {
+  try {
+    await wait(delayMs, request.signal);
+  } catch (error) {
+    if (request.signal?.aborted) throw abortError(request.signal, `Asking ${model.provider} (${model.id})`);
+    throw error;
+  }
+}
+
+/** How long to wait, or undefined where another try makes no sense. */
+function delayOf(error: unknown, attempt: number, options: RetryOptions): number | undefined {
+  if (!isTrunklineError(error) || !error.retryable) return undefined;
+  const { baseDelayMs = 500, maxDelayMs = 20_000, maxRetryAfterMs = 60_000, random = Math.random } = options;
+  const asked = error.data?.retryAfterMs;
+  if (typeof asked === "number") {
+    // A little more than asked for, so that many clients do not come back at the same instant.
+    return asked > maxRetryAfterMs ? undefined : asked + Math.floor(random() * Math.min(baseDelayMs, 250));
+  }
+  const ceiling = Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1));
+  return Math.floor(ceiling / 2 + random() * (ceiling / 2));
+}
+
+function withAttempts(error: unknown, attempts: number): unknown {
+  if (!isTrunklineError(error) || !error.retryable) return error;
+  return new TrunklineError(error.code, `${error.message} (${attempts} attempts)`, {
+    retryable: true,
+    data: { ...error.data, attempts },
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.cause === undefined ? {} : { cause: error.cause }),
+  });
+}

@@ -1,0 +1,160 @@
+// Messages as the model library wants them.
+import type {
+  LanguageModelV3CallOptions,
+  LanguageModelV3Message,
+  LanguageModelV3Prompt,
+  LanguageModelV3ToolResultPart,
+  SharedV3ProviderOptions,
+} from "@ai-sdk/provider";
+import { isRecord } from "@trunkline/core";
+import type { Message, MessagePart, ModelTool } from "./model.js";
+import type { ProviderFormat } from "./providers.js";
+
+type Part<Type extends MessagePart["type"]> = Extract<MessagePart, { type: Type }>;
+type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
+type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
+
+/** Where the messages go, as far as it decides on their form. */
+export interface PromptTarget {
+  readonly format: ProviderFormat;
+  /** Whether reasoning goes back with the calls that came of it, in the field that compatible servers have for it. */
+  readonly returnsReasoning: boolean;
+}
+
+/**
+ * The prompt. All system messages become one at the front, because most providers take no other; empty texts and messages
+ * without anything are left out, because some refuse them.
+ */
+export function toPrompt(messages: readonly Message[], target: PromptTarget): LanguageModelV3Prompt {
+  const system = messages
+    .filter(({ role }) => role === "system")
+    .map((message) => textOf(message.parts))
+    .filter((text) => text !== "")
+    .join("\n\n");
+  const prompt: LanguageModelV3Prompt = system === "" ? [] : [{ role: "system", content: system }];
+  const lastUser = messages.findLastIndex(({ role }) => role === "user");
+  messages.forEach((message, index) => {
+    const converted = toMessage(message, { ...target, running: index > lastUser });
+    if (converted !== undefined) prompt.push(converted);
+  });
+  return prompt;
+}
+
+/** The tools, as functions. */
+export function toFunctionTools(tools: readonly ModelTool[]): NonNullable<LanguageModelV3CallOptions["tools"]> {
+  return tools.map(({ name, description, inputSchema }) => ({
+    type: "function",
+    name,
+    ...(description === "" ? {} : { description }),
+    // The library's type for JSON Schema names what it knows of; a tool's schema may hold more.
+    inputSchema: inputSchema as Extract<
+      NonNullable<LanguageModelV3CallOptions["tools"]>[number],
+      { type: "function" }
+    >["inputSchema"],
+  }));
+}
+
+function textOf(parts: readonly MessagePart[]): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+function toMessage(
+  message: Message,
+  target: PromptTarget & { readonly running: boolean },
+): LanguageModelV3Message | undefined {
+  switch (message.role) {
+    case "system":
+      return undefined;
+    case "user": {
+      const content = toUserContent(message.parts);
+      return content.length === 0 ? undefined : { role: "user", content };
+    }
+    case "assistant": {
+      const content = toAssistantContent(message.parts, target);
+      return content.length === 0 ? undefined : { role: "assistant", content };
+    }
+    case "tool": {
+      const results = message.parts.filter((part): part is Part<"tool-result"> => part.type === "tool-result");
+      return results.length === 0
+        ? undefined
+        : { role: "tool", content: results.map((part) => toResult(part, target.format)) };
+    }
+  }
+}
+
+function toUserContent(parts: readonly MessagePart[]): UserContent {
+  return parts.flatMap((part): UserContent => {
+    if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+    if (part.type === "image") return [{ type: "file", data: part.data, mediaType: part.mediaType }];
+    return [];
+  });
+}
+
+function toAssistantContent(
+  parts: readonly MessagePart[],
+  target: PromptTarget & { readonly running: boolean },
+): AssistantContent {
+  const hasCalls = parts.some(({ type }) => type === "tool-call");
+  return parts.flatMap((part): AssistantContent => {
+    switch (part.type) {
+      case "text":
+        return part.text === "" ? [] : [{ type: "text", text: part.text }];
+      case "reasoning": {
+        // Anthropic and Google check what is signed and leave out the rest themselves. Compatible servers refuse reasoning
+        // of turns that are over, or want it back while a turn with calls goes on.
+        if (target.format === "openai" && !(target.returnsReasoning && target.running && hasCalls)) return [];
+        return [{ type: "reasoning", text: part.text, ...optionsOf(part.providerData, target.format) }];
+      }
+      case "tool-call":
+        return [
+          {
+            type: "tool-call",
+            toolCallId: part.id,
+            toolName: part.name,
+            input: part.args ?? {},
+            ...optionsOf(part.providerData, target.format),
+          },
+        ];
+      case "image":
+      case "tool-result":
+        return [];
+    }
+  });
+}
+
+function toResult(part: Part<"tool-result">, format: ProviderFormat): LanguageModelV3ToolResultPart {
+  const { images = [] } = part;
+  const base = { type: "tool-result", toolCallId: part.id, toolName: part.name } as const;
+  if (images.length > 0 && format !== "openai" && part.isError !== true) {
+    return {
+      ...base,
+      output: {
+        type: "content",
+        value: [
+          ...(part.text === "" ? [] : [{ type: "text" as const, text: part.text }]),
+          ...images.map(({ data, mediaType }) => ({ type: "image-data" as const, data, mediaType })),
+        ],
+      },
+    };
+  }
+  const notes = images.map(
+    ({ mediaType }) => `[An image (${mediaType}) came with this result; this provider takes none here.]`,
+  );
+  const value = [part.text, ...notes].filter((text) => text !== "").join("\n");
+  return { ...base, output: { type: part.isError === true ? "error-text" : "text", value } };
+}
+
+/** What a provider gave along, to be given back. It is kept as the library had it: by the provider's name. */
+function optionsOf(providerData: unknown, format: ProviderFormat): { providerOptions?: SharedV3ProviderOptions } {
+  if (!isRecord(providerData)) return {};
+  if (format === "openai") {
+    // The library hands out signatures of compatible endpoints under the provider's name and wants them back as Google's.
+    const signed = Object.values(providerData).find(
+      (value): value is Record<string, unknown> => isRecord(value) && "thoughtSignature" in value,
+    );
+    if (typeof signed?.thoughtSignature !== "string") return {};
+    return { providerOptions: { google: { thoughtSignature: signed.thoughtSignature } } };
+  }
+  // It came from the library as JSON, and went through JSON at most.
+  return { providerOptions: providerData as SharedV3ProviderOptions };
+}

@@ -1,0 +1,73 @@
+// Tokens, and what they cost. Prices change: the table is small, dated and can be replaced; for what is not in it, only
+// tokens are known.
+import { matchesGlob } from "@trunkline/core";
+import type { TokenUsage } from "./model.js";
+
+/** Nothing yet. */
+export const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0 };
+
+/** The sum of two usages. What one of them does not tell counts as none. */
+export function addUsage(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {
+  if (b === undefined) return a;
+  const cached = sum(a.cachedInputTokens, b.cachedInputTokens);
+  const reasoning = sum(a.reasoningTokens, b.reasoningTokens);
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+  };
+}
+
+function sum(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+}
+
+/** US dollars for a million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Input that came from the provider's cache. Absent: as other input. */
+  readonly cachedInput?: number | undefined;
+}
+
+/** Prices by `provider/model`, where the model may be a glob. The longest match wins. */
+export type PriceTable = Readonly<Record<string, ModelPrice>>;
+
+/** When {@link PRICES} was written down. Long prompts, batches and writing to a cache cost differently. */
+export const PRICES_AS_OF = "2025-12-01";
+
+/** List prices of some models, on the date of {@link PRICES_AS_OF}. */
+export const PRICES: PriceTable = {
+  "openai/gpt-4.1": { input: 2, output: 8, cachedInput: 0.5 },
+  "openai/gpt-4.1-mini": { input: 0.4, output: 1.6, cachedInput: 0.1 },
+  "openai/gpt-4.1-nano": { input: 0.1, output: 0.4, cachedInput: 0.025 },
+  "openai/gpt-4o": { input: 2.5, output: 10, cachedInput: 1.25 },
+  "openai/gpt-4o-mini": { input: 0.15, output: 0.6, cachedInput: 0.075 },
+  "openai/gpt-5": { input: 1.25, output: 10, cachedInput: 0.125 },
+  "openai/gpt-5-mini": { input: 0.25, output: 2, cachedInput: 0.025 },
+  "openai/gpt-5-nano": { input: 0.05, output: 0.4, cachedInput: 0.005 },
+  "anthropic/claude-opus-4-5*": { input: 5, output: 25, cachedInput: 0.5 },
+  "anthropic/claude-sonnet-4-5*": { input: 3, output: 15, cachedInput: 0.3 },
+  "anthropic/claude-haiku-4-5*": { input: 1, output: 5, cachedInput: 0.1 },
+  "google/gemini-2.5-pro": { input: 1.25, output: 10, cachedInput: 0.125 },
+  "google/gemini-2.5-flash": { input: 0.3, output: 2.5, cachedInput: 0.03 },
+  "google/gemini-2.5-flash-lite": { input: 0.1, output: 0.4, cachedInput: 0.01 },
+};
+
+/** What a usage costs in US dollars, or undefined where the price is not known. */
+export function costOf(
+  usage: TokenUsage,
+  model: { readonly provider: string; readonly id: string },
+  prices: PriceTable = PRICES,
+): number | undefined {
+  const name = `${model.provider}/${model.id}`;
+  const [best] = Object.keys(prices)
+    .filter((pattern) => matchesGlob(pattern, name))
+    .sort((a, b) => b.length - a.length);
+  const price = best === undefined ? undefined : prices[best];
+  if (price === undefined) return undefined;
+  const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
+  const input = (usage.inputTokens - cached) * price.input + cached * (price.cachedInput ?? price.input);
+  return (input + usage.outputTokens * price.output) / 1_000_000;
+}
