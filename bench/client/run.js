@@ -53,7 +53,6 @@ function open(...servers) {
       workspaceFolder: process.cwd(),
       servers,
       rejected: [],
-      settings: { policies: [], allowPrivateAddresses: false },
       diagnostics: [],
       secrets: [],
     },

@@ -7,6 +7,8 @@ export interface QuestionContext {
   readonly server: string;
   /** The tool during whose call it asks, where that is known. */
   readonly tool?: string;
+  /** The name that the server gave the question, where it asked within a result: whoever passes it on keeps it. */
+  readonly key?: string;
   /** Aborted when the question no longer matters: the call was cancelled, or the server has gone. */
   readonly signal: AbortSignal;
 }

@@ -41,4 +41,5 @@ export {
 } from "./program-file.js";
 export { type TrustedFile, TrustStore, type TrustSubject } from "./trust.js";
 export type { ConfigFile, ConfigScope, Diagnostic, LoadedConfig, ServerDefinition } from "./types.js";
+export { type ConfigWatch, type WatchConfigOptions, watchConfig } from "./watch.js";
 export { type InputDefinition, inputsOf, type ServerEntry, toDialect } from "./written-entry.js";

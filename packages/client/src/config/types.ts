@@ -132,8 +132,8 @@ export interface LoadedConfig {
   readonly workspaceFolder: string;
   readonly servers: readonly ServerDefinition[];
   readonly rejected: readonly RejectedServer[];
-  /** What the files set besides servers. */
-  readonly settings: ConfigSettings;
+  /** What the files set besides servers. Absent in a configuration that no file gave. */
+  readonly settings?: ConfigSettings;
   readonly diagnostics: readonly Diagnostic[];
   /** Values that must not be shown: what came from headers, env, envFile, variables and inputs. */
   readonly secrets: readonly string[];

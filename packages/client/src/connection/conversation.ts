@@ -227,7 +227,9 @@ export class Conversation {
         await sleep(STATE_ONLY_PAUSE_MS, deadline.signal);
       }
       const answers = await Promise.all(
-        questions.map(async ([key, question]) => [key, await this.#ask(call, question, deadline.signal)] as const),
+        questions.map(
+          async ([key, question]) => [key, await this.#ask(call, question, deadline.signal, key)] as const,
+        ),
       );
       deadline.signal.throwIfAborted();
       answered = {
@@ -282,7 +284,7 @@ export class Conversation {
         request: (method, params) =>
           this.#exchange(generation, { method, params: this.#params(generation, { method, params }, call) }, round),
         cancel: () => this.#cancelTask(generation, taskId),
-        ask: (question) => this.#ask(call, question, signal),
+        ask: (question, key) => this.#ask(call, question, signal, key),
         onStatus: (current) => {
           // A task may take its time: that its server still answers for it is what keeps the call alive.
           call.deadline.extend();
@@ -328,12 +330,22 @@ export class Conversation {
   }
 
   /** Puts a question to the channel of a call. The call's own time stands still meanwhile. */
-  async #ask(call: Call, question: Question, signal: AbortSignal): Promise<Record<string, unknown>> {
+  async #ask(
+    call: Call,
+    question: Question,
+    signal: AbortSignal,
+    key?: string,
+  ): Promise<Record<string, unknown>> {
     const { server } = this.#options;
     this.#countQuestion(call);
     call.deadline.pause();
     try {
-      const context = { server, signal, ...(call.tool === undefined ? {} : { tool: call.tool }) };
+      const context = {
+        server,
+        signal,
+        ...(call.tool === undefined ? {} : { tool: call.tool }),
+        ...(key === undefined ? {} : { key }),
+      };
       return await this.#put(question, call.channel, context);
     } finally {
       call.deadline.resume();

@@ -38,8 +38,8 @@ export interface TaskPort {
   request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>>;
   /** Asks the server to give the task up. Never rejects, and does not take long. */
   cancel(taskId: string): Promise<void>;
-  /** Puts a question to the caller. */
-  ask(question: Question): Promise<Record<string, unknown>>;
+  /** Puts a question to the caller, with the name that the server gave it. */
+  ask(question: Question, key?: string): Promise<Record<string, unknown>>;
   /** Every description of the task that comes in. */
   onStatus(task: TaskState): void;
 }
@@ -133,7 +133,7 @@ class Follower implements Disposable {
         const open = Object.entries(raw.inputRequests).filter(([key]) => !answered.has(key));
         for (const [key] of open) answered.add(key);
         const inputResponses = Object.fromEntries(
-          await Promise.all(open.map(async ([key, question]) => [key, await this.#port.ask(question as Question)])),
+          await Promise.all(open.map(async ([key, question]) => [key, await this.#port.ask(question as Question, key)])),
         );
         if (open.length > 0) await this.#port.request("tasks/update", { taskId, inputResponses });
       }

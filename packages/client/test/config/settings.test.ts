@@ -10,21 +10,21 @@ describe("policy", () => {
       "home/settings.json": { policy: { "s.write_*": "deny", delete: "ASK" } },
     });
     const { settings, diagnostics } = await place.load();
-    expect(settings.policies).toEqual([{ "s.*": "ask" }, { "s.write_*": "deny", delete: "ask" }]);
+    expect(settings?.policies).toEqual([{ "s.*": "ask" }, { "s.write_*": "deny", delete: "ask" }]);
     expect(diagnostics).toEqual([]);
   });
 
   it("denies where a rule cannot be read, and says so", async () => {
     using place = new Place({ "home/settings.json": { ...servers, policy: { "s.*": "alow", t: 1 } } });
     const config = await place.load();
-    expect(config.settings.policies).toEqual([{ "s.*": "deny", t: "deny" }]);
+    expect(config.settings?.policies).toEqual([{ "s.*": "deny", t: "deny" }]);
     expect(said(config).join("\n")).toMatch(/"s\.\*" has to be "allow", "ask" or "deny" \(did you mean "allow"\?\)/);
   });
 
   it("is no policy where it is no object", async () => {
     using place = new Place({ "home/settings.json": { ...servers, policy: ["s"] } });
     const config = await place.load();
-    expect(config.settings.policies).toEqual([]);
+    expect(config.settings?.policies).toEqual([]);
     expect(said(config).join("\n")).toContain('"policy" is a list');
   });
 });
@@ -32,18 +32,18 @@ describe("policy", () => {
 describe("download.allowPrivate", () => {
   it("counts in the user's settings", async () => {
     using place = new Place({ "home/settings.json": { download: { allowPrivate: true } } });
-    expect((await place.load()).settings.allowPrivateAddresses).toBe(true);
+    expect((await place.load()).settings?.allowPrivateAddresses).toBe(true);
   });
 
   it("is off unless it is set", async () => {
     using place = new Place({ "home/settings.json": servers });
-    expect((await place.load()).settings.allowPrivateAddresses).toBe(false);
+    expect((await place.load()).settings?.allowPrivateAddresses).toBe(false);
   });
 
   it("does not count in a project's file: a repository must not open the machine's network", async () => {
     using place = new Place({ ".trunkline/settings.json": { ...servers, download: { allowPrivate: true } } });
     const config = await place.load();
-    expect(config.settings.allowPrivateAddresses).toBe(false);
+    expect(config.settings?.allowPrivateAddresses).toBe(false);
     expect(said(config).join("\n")).toContain("counts only in your own settings");
   });
 });

@@ -45,7 +45,6 @@ export function configOf(...servers: ServerDefinition[]): LoadedConfig {
     workspaceFolder: process.cwd(),
     servers,
     rejected: [],
-    settings: { policies: [], allowPrivateAddresses: false },
     diagnostics: [],
     secrets: [],
   };
