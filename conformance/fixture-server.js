@@ -1,0 +1,27 @@
+// The fixtures of the official suite as a server of its own: what stands behind the product where the suite is run through it,
+// and, over HTTP, what shows whether the protocol layer alone satisfies the suite.
+//
+//   node conformance/fixture-server.js                 stdio
+//   node conformance/fixture-server.js --http [--port N]
+import { parseArgs } from "node:util";
+import { createLogger } from "@trunkline/core";
+import { createFixtureService } from "./fixture-service.js";
+
+const { values } = parseArgs({
+  options: { http: { type: "boolean", default: false }, port: { type: "string", default: "0" } },
+});
+const logger = createLogger({ level: "warn" });
+const service = createFixtureService();
+const stop = new AbortController();
+for (const name of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(name, () => stop.abort());
+
+if (values.http) {
+  const { listenHttp } = await import("@trunkline/server/http");
+  const endpoint = await listenHttp({ service, logger, host: "127.0.0.1", port: Number(values.port) });
+  console.error(`The fixture is listening at ${endpoint.url} now`);
+  await new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
+  await endpoint.close();
+} else {
+  const { serveOnStdio } = await import("@trunkline/server/stdio");
+  await serveOnStdio({ service, logger, signal: stop.signal });
+}
