@@ -146,6 +146,15 @@ describe("opening", () => {
     await expect(openStore({ path: folder })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
+  it.skipIf(process.platform !== "linux")("ends where a folder cannot be made, also in /proc", async () => {
+    for (const path of ["/proc/nowhere", "/proc/nowhere/deep/store", "/dev/null", "/dev/null/store"]) {
+      await expect(openStore({ path })).rejects.toMatchObject({
+        code: "IO",
+        message: expect.stringContaining(`cannot be made: ${path}`),
+      });
+    }
+  });
+
   it("refuses every change when it is opened for reading only", async () => {
     const { store, path } = await temporaryStore();
     await store.add({ content: "x", name: "x" });

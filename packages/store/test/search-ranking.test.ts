@@ -24,7 +24,7 @@ async function search(store: Store, params: SearchParams): Promise<SearchResult>
 }
 
 function reading(path: string) {
-  const env = openForReading(path);
+  const env = { folder: path, ...openForReading(path) };
   onTestFinished(() => {
     env.index.close();
     env.truth.close();
@@ -98,9 +98,10 @@ async function largeStore(): Promise<{ store: Store; path: string; folder: strin
 describe("lists of frequent words", () => {
   it("rank as FTS5 does, and follow what is added, tagged and deleted later", async () => {
     const { store, path } = await largeStore();
-    const { truth, index } = reading(path);
+    const env = reading(path);
+    const { truth, index } = env;
     const ranked = (query: string) => {
-      const scope = scopeOf({ truth, index }, {});
+      const scope = scopeOf(env, {});
       const terms = query.split(" ").map((word) => ({ word }));
       return keywordHits(index, { terms, scope, most: 5000 }, check);
     };
@@ -167,15 +168,35 @@ describe("vectors in memory", () => {
 });
 
 describe("hybrid search", () => {
-  it("finds nothing for words that nobody has and that mean nothing here", async () => {
-    const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
-    await store.add({ content: "feline friends", name: "cat.md" });
-    await store.add({ content: "automobile parts", name: "car.md" });
+  it("takes nothing up that is hardly near, and asks for more where nobody has any of the words", async () => {
+    // Queries lie at a known angle to every document.
+    const cosines: Readonly<Record<string, number>> = {
+      "qwvx zzpt": 0.3,
+      "boats zzpt": 0.3,
+      "boats qwvx": 0.1,
+      kitten: 0.5,
+    };
+    const embedder = {
+      model: "angles",
+      dimensions: 32,
+      embed: async (texts: readonly string[]) =>
+        texts.map((text) => {
+          const cosine = cosines[text] ?? 1;
+          return Float32Array.from({ length: 32 }, (_, n) =>
+            n === 0 ? cosine : n === 1 ? Math.sqrt(1 - cosine ** 2) : 0,
+          );
+        }),
+      [Symbol.asyncDispose]: async () => {},
+    };
+    const { store } = await temporaryStore({ embedder });
+    await store.add({ content: "feline friends", name: "1.md" });
+    await store.add({ content: "boats", name: "2.md" });
     await store.indexed();
-    expect(await search(store, { query: "qwvx zzpt", type: "hybrid" })).toMatchObject({ type: "hybrid", total: 0 });
-    const { total, results } = await search(store, { query: "kitten", type: "hybrid" });
-    expect(total).toBe(1);
-    expect(results[0]?.path).toMatch(/cat\.md$/);
+    const total = async (query: string) => (await search(store, { query, fuzzy: false })).total;
+    expect(await total("qwvx zzpt")).toBe(0);
+    expect(await total("kitten")).toBe(2);
+    expect(await total("boats zzpt")).toBe(2);
+    expect(await total("boats qwvx")).toBe(1);
   });
 
   it("counts what has the words and what joins by meaning once each", async () => {
@@ -194,8 +215,9 @@ describe("an index that another process writes", () => {
     await store.add({ content: 'import { b } from "./b.js";\nb();\n', name: "/p/a.ts" });
     await store.indexed();
     const imports = async () => {
-      const { edges } = await store.graph({ name: "/p/a.ts", relation: "IMPORTS" });
-      return edges.map((edge) => edge.to);
+      const walk = await store.graph({ name: "/p/a.ts", relation: "IMPORTS" });
+      if (!("edges" in walk)) throw new Error("the answer has no edges");
+      return walk.edges.map((edge) => edge.to);
     };
     expect((await imports())[0]).toMatch(/^external:/);
     expect((await search(store, { query: "pelican", fuzzy: false, type: "keyword" })).total).toBe(0);

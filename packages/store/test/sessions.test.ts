@@ -78,6 +78,29 @@ describe("watch", () => {
     expect(await store.list({ pattern: "gone.ts", snapshot: "start" })).toMatchObject({ total: 1 });
   });
 
+  it("tells everybody who listens which documents have changed", async () => {
+    const { store, folder } = await temporaryStore();
+    const src = join(folder, "src");
+    mkdirSync(src);
+    writeFileSync(join(src, "gone.ts"), "soon gone");
+    await store.add({ path: "src" });
+    await store.start();
+    const told: string[] = [];
+    const stop = store.onDocumentChanged((path) => told.push(path));
+    store.onDocumentChanged(() => {
+      throw new Error("a listener of its own kind");
+    });
+    await watched(store, ["src"], 2, () => {
+      writeFileSync(join(src, "new.ts"), "fresh");
+      rmSync(join(src, "gone.ts"));
+    });
+    expect(told.sort()).toEqual([join(src, "gone.ts"), join(src, "new.ts")]);
+    stop();
+    writeFileSync(join(src, "late.ts"), "late");
+    await store.stop();
+    expect(told).toHaveLength(2);
+  });
+
   it("keeps up with a burst", async () => {
     const { store, folder } = await temporaryStore();
     mkdirSync(join(folder, "many"));

@@ -2,9 +2,10 @@
 // takes FTS5 tens of milliseconds, and reading these lists takes a fraction of one. They come in segments of entries, in
 // the background; whatever no segment covers yet is asked of FTS5. Only the part of BM25 that depends on the text is
 // kept: how rare the word is changes with every document.
-import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword.js";
+
 import type { Db } from "../sqlite/database.js";
 import type { Indexer } from "./indexer.js";
+import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword.js";
 
 /** A word in fewer texts than this is scored quickly enough as it is asked for. */
 const FREQUENT = 300;
@@ -94,10 +95,7 @@ function forgetAll(index: Db): void {
 
 function nextSegment(index: Db): Segment | undefined {
   const { covered } = index.one<{ covered: number }>("SELECT coalesce(max(last), 0) AS covered FROM rank_segments");
-  const ids = index.column<number>(
-    `SELECT id FROM entries WHERE id > ? ORDER BY id LIMIT ${MOST_ENTRIES}`,
-    covered,
-  );
+  const ids = index.column<number>(`SELECT id FROM entries WHERE id > ? ORDER BY id LIMIT ${MOST_ENTRIES}`, covered);
   if (ids.length < LEAST_ENTRIES) return undefined;
   const [first, last] = [covered + 1, ids.at(-1) as number];
   const { id } = index.run("INSERT INTO rank_segments (first, last, term, complete) VALUES (?, ?, '', 0)", first, last);

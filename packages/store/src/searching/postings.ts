@@ -158,7 +158,9 @@ const KEPT_STEMS = 10_000;
 function stemOf(index: Db, word: string): string | undefined {
   let known = stems.get(index);
   if (known === undefined) {
-    index.exec(`CREATE VIRTUAL TABLE temp.stemming USING fts5(
+    // In memory: the store may lie where nothing can be written.
+    index.exec(`PRAGMA temp_store = MEMORY;
+      CREATE VIRTUAL TABLE temp.stemming USING fts5(
         word, content='', tokenize='porter unicode61 remove_diacritics 2');
       CREATE VIRTUAL TABLE temp.stems USING fts5vocab('temp', 'stemming', 'row');`);
     known = new Map();

@@ -1,6 +1,8 @@
 // Which entries a search may find, worked out before anything is ranked or cut, and kept until something changes.
+import { RESULTS_COLLECTION } from "../names.js";
 import type { ReadEnvironment } from "../operations/environment.js";
 import type { Db } from "../sqlite/database.js";
+import { collectionId } from "../sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../sqlite/filters.js";
 import { type Entries, entriesOf, LIVE } from "./entries.js";
 
@@ -31,15 +33,23 @@ export function scopeOf(env: ReadEnvironment, filters: SelectionParams): Scope {
   const key = JSON.stringify(given);
   let scope = state.scopes.get(key);
   if (scope === undefined) {
-    scope = given.length === 0 ? liveEntries(entries) : filteredEntries(env, entries, filters);
+    scope = given.length === 0 ? liveEntries(env, entries) : filteredEntries(env, entries, filters);
     if (state.scopes.size >= KEPT_SCOPES) state.scopes.clear();
     state.scopes.set(key, scope);
   }
   return scope;
 }
 
-function liveEntries({ states }: Entries): Scope {
-  return states.map((state) => (state === LIVE ? 1 : 0));
+/** All of them but stored results, which are there for who names their collection. */
+function liveEntries({ truth, index }: ReadEnvironment, { states }: Entries): Scope {
+  const scope = states.map((state) => (state === LIVE ? 1 : 0));
+  const results = collectionId(truth, RESULTS_COLLECTION);
+  if (results === undefined) return scope;
+  for (const version of truth.column<number>("SELECT version FROM documents WHERE collection = ?", results)) {
+    const entry = index.get<{ id: number }>("SELECT id FROM entries WHERE version = ?", version);
+    if (entry !== undefined) scope[entry.id] = 0;
+  }
+  return scope;
 }
 
 function filteredEntries({ truth, index }: ReadEnvironment, { states }: Entries, filters: SelectionParams): Scope {

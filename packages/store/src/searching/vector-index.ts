@@ -61,9 +61,7 @@ export class VectorIndex {
 
   /** What it takes in memory. */
   get sizeBytes(): number {
-    return (
-      this.#bits.byteLength + this.#entries.byteLength + this.#passages.byteLength + this.#vectors.byteLength
-    );
+    return this.#bits.byteLength + this.#entries.byteLength + this.#passages.byteLength + this.#vectors.byteLength;
   }
 
   /** Takes up passages and vectors that were not there before, and forgets those of entries that are gone. */
@@ -220,6 +218,8 @@ const kept = new WeakMap<Db, { key: string; vectors: VectorIndex }>();
 export function vectorIndexOf(index: Db, model: string, check: () => void): VectorIndex | undefined {
   const row = embedderRow(index, model);
   if (row === undefined) return undefined;
+  // An index of an earlier version that this process may only read.
+  if (index.get("SELECT 1 FROM sqlite_schema WHERE name = 'vector_signs'") === undefined) return undefined;
   // An index that was made anew gives its numbers out again.
   const made = index.get<{ value: string }>("SELECT value FROM facts WHERE key = 'vectors_made'")?.value ?? "";
   const key = `${made}/${row.id}/${row.model}`;

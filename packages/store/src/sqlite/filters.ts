@@ -1,6 +1,7 @@
 // The filters that search, grep and list share, as SQL over documents and versions.
 import { TrunklineError } from "@trunkline/core";
 import { compileGlob } from "../glob.js";
+import { RESULTS_COLLECTION } from "../names.js";
 import { metadataObject, tagList } from "../params.js";
 import type { FilterParams } from "../types.js";
 import type { Db, SqlValue } from "./database.js";
@@ -65,6 +66,7 @@ export function selectDocuments(db: Db, params: SelectionParams): Selection {
   } else {
     add("d.state = 'live'");
     if (collection !== undefined) add("d.collection = ?", collection);
+    else addWithoutResults(db, add);
   }
   addTags(params, add);
   for (const [key, value] of Object.entries(metadataObject(params.metadata))) {
@@ -95,6 +97,12 @@ export function selectDocuments(db: Db, params: SelectionParams): Selection {
     values,
     historic,
   };
+}
+
+/** Stored results are there for who names their collection. */
+function addWithoutResults(db: Db, add: (sql: string, ...values: SqlValue[]) => void): void {
+  const results = collectionId(db, RESULTS_COLLECTION);
+  if (results !== undefined) add("d.collection <> ?", results);
 }
 
 function addTags(params: SelectionParams, add: (sql: string, ...values: SqlValue[]) => void): void {

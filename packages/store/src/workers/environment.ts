@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isTrunklineError, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { prepareIndex, reachedSeq } from "../indexing/catch-up.js";
 import { graphPending } from "../indexing/graph.js";
@@ -43,7 +43,7 @@ export interface Databases {
  */
 export function openForWriting(folder: string): Databases {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
   } catch (error) {
     throw new TrunklineError("IO", `The store's folder cannot be made: ${folder} (${systemCodeOf(error)}).`, {
       cause: error,
@@ -60,6 +60,20 @@ export function openForWriting(folder: string): Databases {
   } catch (error) {
     truth.close();
     throw error;
+  }
+}
+
+/** Not `recursive`: Node goes on for ever where a file system, such as /proc, answers ENOENT to what cannot be made in it. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    const parent = dirname(folder);
+    const code = systemCodeOf(error);
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (code !== "ENOENT" || existsSync(parent)) throw error;
+    makeFolder(parent);
+    makeFolder(folder);
   }
 }
 

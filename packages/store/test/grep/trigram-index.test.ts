@@ -17,7 +17,7 @@ let index: Db;
 
 function entryOf(id: number, type: "text" | "binary" = "text"): IndexEntry {
   const path = tree[id - 1]?.name ?? String(id);
-  const rest = { title: undefined, collection: "default", size: 0, tags: [], metadata: {} };
+  const rest = { root: undefined, title: undefined, collection: "default", size: 0, tags: [], metadata: {} };
   return { id, document: id, version: id, content: id, hash: "", path, type, ...rest };
 }
 
