@@ -1,16 +1,17 @@
 // The service: what every endpoint serves, put together from surface, prompts and resources.
-import { isRecord, type Logger, messageOf } from "@trunkline/core";
+
 import type { Hub, LogMessageLevel, Root } from "@trunkline/client";
+import { isRecord, type Logger, messageOf } from "@trunkline/core";
 import type { Backends } from "./backends.js";
 import { complete } from "./completions.js";
-import { createCompositeTools } from "./composite/tools.js";
 import { echoTool } from "./composite/echo.js";
+import { createCompositeTools } from "./composite/tools.js";
 import { ServiceEvents } from "./events.js";
 import type { Caller, Exchange } from "./exchange.js";
 import type { Journal, TokenAccount } from "./journal/journal.js";
 import type { Params } from "./operations/operation.js";
 import { createRegistry, type ServerRegistry } from "./operations/registry.js";
-import { createRunner } from "./operations/run-operation.js";
+import { createRunner, type RunOperation } from "./operations/run-operation.js";
 import { Prompts } from "./prompts/prompts.js";
 import { isLogged, isLogLevel } from "./protocol/log-levels.js";
 import { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
@@ -123,9 +124,16 @@ class TrunklineService implements Service {
       embedder: async () => await options.backends.embedder?.(),
     };
     const run = createRunner({ policies, journal, logger });
+    const noting: RunOperation = async (operation, params, context) => {
+      const outcome = await run(operation, params, context);
+      if (operation.server !== undefined) this.#resources.routes.note(operation.server, outcome.blocks);
+      return outcome;
+    };
     this.#registry = createRegistry({ ...options, backends, tokens: () => account?.report?.() });
     const composite =
-      surface === "direct" ? [echoTool] : createCompositeTools({ ...options, backends, registry: this.#registry, run });
+      surface === "direct"
+        ? [echoTool]
+        : createCompositeTools({ ...options, backends, registry: this.#registry, run: noting });
     this.#own = new Map(composite.map((tool) => [tool.definition.name, tool]));
     if (surface !== "composite") {
       this.#direct = new DirectSurface({
@@ -203,8 +211,12 @@ class TrunklineService implements Service {
   }
 
   taskSupport(tool: string): TaskSupport | undefined {
-    const support = this.#own.has(tool) ? undefined : this.#direct?.taskSupport(tool);
-    return support === "optional" || support === "forbidden" ? support : undefined;
+    return this.#own.has(tool) ? undefined : this.#direct?.taskSupport(tool);
+  }
+
+  inputSchema(tool: string): Raw | undefined {
+    const definition = this.#own.get(tool)?.definition ?? this.#direct?.definition(tool);
+    return isRecord(definition?.inputSchema) ? definition.inputSchema : undefined;
   }
 
   onEvent(listener: (event: ServiceEvent) => void): () => void {

@@ -203,7 +203,8 @@ class CuttablePart {
   #ownContent(maxBytes: number, withHint: boolean): unknown {
     const { value } = this;
     if (!isRecord(value) || typeof value.content !== "string") return undefined;
-    if (typeof value.hash !== "string" || !isContentId(value.hash) || !Object.hasOwn(value, "versions")) return undefined;
+    if (typeof value.hash !== "string" || !isContentId(value.hash) || !Object.hasOwn(value, "versions"))
+      return undefined;
     const hint = `This is the beginning. Read on with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep it.`;
     const marks = { truncated: true, ...(withHint ? { hint } : {}) };
     const { value: head, cuts } = shrink(value, maxBytes - jsonBytes(marks, maxBytes));

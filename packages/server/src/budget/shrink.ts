@@ -17,11 +17,13 @@ const LEAST_BYTES = 12;
 /** Cuts that are worth naming. */
 const MOST_CUTS = 4;
 const MOST_DEPTH = 64;
+/** Half a path or half a hash is worse than none: a text of up to so many characters is whole or not there at all. */
+const SHORT_TEXT = 100;
 
 /** Makes a value whose JSON has at most about `maxBytes` bytes. Sizes of its parts are looked at no further than needed. */
 export function shrink(value: unknown, maxBytes: number): Shrunk {
   const cuts: Cut[] = [];
-  return { value: shrinkValue(value, { maxBytes, cuts, place: "", depth: 0 }), cuts };
+  return { value: shrinkValue(value, { maxBytes, cuts, place: "", depth: 0 }) ?? null, cuts };
 }
 
 interface Shrinking {
@@ -31,6 +33,7 @@ interface Shrinking {
   readonly depth: number;
 }
 
+/** The value within its size; undefined where it is better left out. */
 function shrinkValue(value: unknown, shrinking: Shrinking): unknown {
   const { maxBytes, depth } = shrinking;
   if (jsonBytes(value, maxBytes) <= maxBytes) return value;
@@ -41,7 +44,8 @@ function shrinkValue(value: unknown, shrinking: Shrinking): unknown {
   return value;
 }
 
-function shrinkText(text: string, { maxBytes, cuts, place }: Shrinking): string {
+function shrinkText(text: string, { maxBytes, cuts, place }: Shrinking): string | undefined {
+  if (place !== "" && text.length <= SHORT_TEXT) return undefined;
   const head = headOf(text, maxBytes - 2);
   note(cuts, `${place === "" ? "text" : place}: the first ${head.length} of ${text.length} characters`);
   return head;
@@ -78,8 +82,11 @@ function shrinkList(list: readonly unknown[], shrinking: Shrinking): unknown[] {
   let left = maxBytes - 2;
   for (const [index, item] of list.entries()) {
     const share = Math.min(left - 1, Math.max(least, left / (list.length - index)));
-    if (share < LEAST_BYTES && jsonBytes(item, share) > share) break;
+    const bytes = jsonBytes(item, maxBytes);
+    // Only what is large is worth showing in part.
+    if (bytes > share && kept.length > 0 && (bytes <= least || share < least / 2)) break;
     const part = shrinkValue(item, { maxBytes: share, cuts, place: `${place}[${index}]`, depth: depth + 1 });
+    if (part === undefined) break;
     kept.push(part);
     left -= jsonBytes(part, left) + 1;
     if (left <= 1) break;
@@ -108,18 +115,20 @@ function shrinkRecord(record: Readonly<Record<string, unknown>>, shrinking: Shri
     fields.map(({ bytes }) => bytes),
     maxBytes - 2 - fields.reduce((sum, { keyBytes }) => sum + keyBytes, 0),
   );
-  const kept: [string, unknown][] = fields.map(({ key }, index) => [
-    key,
-    shrinkValue(record[key], {
+  const kept: [string, unknown][] = [];
+  for (const [index, { key }] of fields.entries()) {
+    const inner = {
       maxBytes: shares[index] ?? 0,
       cuts,
       place: place === "" ? key : `${place}.${key}`,
       depth: depth + 1,
-    }),
-  ]);
+    };
+    const part = shrinkValue(record[key], inner);
+    if (part !== undefined) kept.push([key, part]);
+  }
   while (kept.length > 0 && jsonBytes(Object.fromEntries(kept), maxBytes) > maxBytes) kept.pop();
   if (kept.length < keys.length) {
-    note(cuts, `${place === "" ? "object" : place}: the first ${kept.length} of ${keys.length} fields`);
+    note(cuts, `${place === "" ? "object" : place}: ${kept.length} of ${keys.length} fields`);
   }
   return Object.fromEntries(kept);
 }

@@ -29,6 +29,11 @@ export async function tokensWithin(text: string, max: number): Promise<number | 
   if (text.length > max * LONGEST_TOKEN_BYTES) return undefined;
   const bytes = text.length > max ? Number.POSITIVE_INFINITY : Buffer.byteLength(text);
   if (bytes <= max) return bytes;
+  return await countTokens(text, max);
+}
+
+/** The tokens of a text, however long; undefined as soon as they are more than `max`. */
+export async function countTokens(text: string, max: number): Promise<number | undefined> {
   loading ??= loadTokenizer();
   const count = await loading;
   let tokens = 0;

@@ -99,7 +99,9 @@ export function recordOf(
   const { value, blocks, operation } = outcome;
   let stored: Promise<string> | undefined;
   const store = () => {
-    stored ??= env.store().then((contents) => storeValue(contents, serializeValue(value), { op, now: env.clock.now(), signal }));
+    stored ??= env
+      .store()
+      .then((contents) => storeValue(contents, serializeValue(value), { op, now: env.clock.now(), signal }));
     return stored;
   };
   return {
@@ -136,4 +138,3 @@ export function listedWarnings(warnings: readonly string[]): { readonly warnings
   const more = warnings.length - MOST_WARNINGS;
   return { warnings: more <= 0 ? warnings : [...warnings.slice(0, MOST_WARNINGS), `… and ${more} more.`] };
 }
-

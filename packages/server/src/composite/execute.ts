@@ -8,7 +8,7 @@ import { dryRun } from "../pipeline/dry-run.js";
 import { type AnswerError, answerError } from "../pipeline/errors.js";
 import { readArguments, readFlag, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
 import { hasReferences } from "../pipeline/references.js";
-import { runStep, type StepOutcome, stepProgress, type Trail } from "../pipeline/run-step.js";
+import { emptyTrail, runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
 import { requireNoSnapshot, requireUndoable, UndoLog } from "../pipeline/undo.js";
 import type { ServedTool, ToolResult } from "../surface/served-tool.js";
 import { executeDefinition } from "./definitions.js";
@@ -64,7 +64,10 @@ async function execute(
     const run = async () => {
       const executed = await runBatch(env, batch, exchange);
       // What has been done is answered, also to a client that has stopped waiting: another may ask with the same key.
-      const result = await sendAnswer(env, answerOf(batch, executed), { maxTokens, signal: new AbortController().signal });
+      const result = await sendAnswer(env, answerOf(batch, executed), {
+        maxTokens,
+        signal: new AbortController().signal,
+      });
       return { result, hasRun: executed.hasRun };
     };
     if (batch.key === undefined || batch.dryRun) return (await run()).result;
@@ -115,7 +118,7 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
     if (refusal !== undefined) return { outcomes: [], hasRun: false, refusal };
   }
   const log = batch.atomic && !batch.dryRun ? new UndoLog(await env.store(), env.workspace) : undefined;
-  const trail: Trail = { steps: [], names: new Map() };
+  const trail = emptyTrail();
   const progress = stepProgress(exchange.onProgress, operations.length);
   const outcomes: StepOutcome[] = [];
   let hasRun = false;

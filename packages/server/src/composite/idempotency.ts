@@ -93,17 +93,22 @@ export class IdempotentBatches {
       if (isTrunklineError(error, "NOT_FOUND")) return undefined;
       throw error;
     }
-    const note = typeof written.content === "string" && written.state === undefined ? parseJson(written.content) : undefined;
+    const note =
+      typeof written.content === "string" && written.state === undefined ? parseJson(written.content) : undefined;
     if (!isRecord(note) || note.format !== FORMAT || typeof note.atMs !== "number") return undefined;
     if (note.atMs < this.#clock.now() - KEPT_MS) return undefined;
     requireSame(String(note.batch), hash, key);
     if (isRecord(note.result) && Array.isArray(note.result.content)) {
       return { ...note.result, content: note.result.content };
     }
-    throw new TrunklineError("INVALID_ARGUMENT", `A batch with the key "${key}" was begun before and its end is not known.`, {
-      hint: "Find out what it did, then use another key.",
-      data: { parameter: "idempotency_key" },
-    });
+    throw new TrunklineError(
+      "INVALID_ARGUMENT",
+      `A batch with the key "${key}" was begun before and its end is not known.`,
+      {
+        hint: "Find out what it did, then use another key.",
+        data: { parameter: "idempotency_key" },
+      },
+    );
   }
 
   async #write(id: string, note: { batch: string; result?: ToolResult }): Promise<void> {

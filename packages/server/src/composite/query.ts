@@ -4,7 +4,7 @@ import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../exchange.js";
 import type { Operation, Params } from "../operations/operation.js";
 import { readArguments, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
-import { runStep, type StepOutcome, stepProgress, type Trail } from "../pipeline/run-step.js";
+import { emptyTrail, runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
 import type { ServedTool, ToolResult } from "../surface/served-tool.js";
 import { queryDefinition } from "./definitions.js";
 import {
@@ -44,7 +44,7 @@ async function runSteps(
   steps: readonly Step[],
   exchange: Exchange,
 ): Promise<readonly StepOutcome[]> {
-  const trail: Trail = { steps: [], names: new Map() };
+  const trail = emptyTrail();
   const progress = stepProgress(exchange.onProgress, steps.length);
   const stepEnv = { ...env, exchange, admit: admitRead };
   const outcomes: StepOutcome[] = [];
@@ -98,7 +98,14 @@ function answerOf(steps: readonly Step[], outcomes: readonly StepOutcome[]): Ans
     completedSteps: outcomes.filter(({ error }) => error === undefined).length,
     ...(last?.error === undefined
       ? {}
-      : { error: { code: last.error.code, message: brief(last.error.message), hint: brief(last.error.hint), stepIndex: outcomes.length - 1 } }),
+      : {
+          error: {
+            code: last.error.code,
+            message: brief(last.error.message),
+            hint: brief(last.error.hint),
+            stepIndex: outcomes.length - 1,
+          },
+        }),
   });
   return { parts, frame, isError, blocks, use };
 }

@@ -91,6 +91,7 @@ class Endpoint {
   readonly #server: Server;
   readonly #maxBodyBytes: number;
   readonly #graceMs: number;
+  readonly #responses = new Set<ServerResponse>();
   #inFlight = 0;
   #idle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
@@ -108,7 +109,7 @@ class Endpoint {
     this.#guard = new HttpGuard({ hosts, origins: names, token: token === "" ? undefined : token });
     const limits = { ...SESSION_LIMITS, ...options.sessions };
     this.#sessions = new LegacySessions(this.#protocol, { heartbeat: this.#heartbeat, limits });
-    this.#modern = new ModernPosts(this.#protocol, { heartbeat: this.#heartbeat });
+    this.#modern = new ModernPosts(this.#protocol, { heartbeat: this.#heartbeat, service });
     this.#server = createHttpServer(
       { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 65_000 },
       (request, response) => this.#receive(request, response),
@@ -140,8 +141,8 @@ class Endpoint {
     await this.#sessions.close();
     await this.#protocol.close();
     this.#heartbeat.stop();
-    this.#server.closeIdleConnections();
-    await atMost(FLUSH_MS, stopped);
+    await atMost(FLUSH_MS, this.#flushed());
+    // Not only idle ones: a connection on which nothing was ever sent does not count as idle.
     this.#server.closeAllConnections();
     await stopped;
   }
@@ -150,12 +151,20 @@ class Endpoint {
     if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
+  /** Waits until every answer has left. */
+  async #flushed(): Promise<void> {
+    const closed = [...this.#responses].map((response) => new Promise((resolve) => response.once("close", resolve)));
+    await Promise.all(closed);
+  }
+
   #receive(request: HttpRequest, response: ServerResponse): void {
     if (this.#closing !== undefined) {
       refuse(response, refusal(503, "The server is stopping.", { connection: "close", "retry-after": "1" }));
       return;
     }
     this.#inFlight += 1;
+    this.#responses.add(response);
+    response.on("close", () => this.#responses.delete(response));
     this.#handle(request, response)
       .catch((error: unknown) => {
         // A client that went while it was being read is no failure of ours.

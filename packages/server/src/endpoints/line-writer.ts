@@ -1,6 +1,5 @@
 // Messages as lines onto a stream whose reader may be slow or gone. What can be missed is left out once too much waits to be
 // read; when even that does not help, the reader is given up: it costs its own connection and no memory.
-import { once } from "node:events";
 import type { Writable } from "node:stream";
 import type { OutgoingMessage } from "../protocol/messages.js";
 import type { Outlet } from "../protocol/outlet.js";
@@ -51,13 +50,10 @@ export class LineWriter implements Outlet {
     this.#stream.once("drain", listener);
   }
 
-  /** Waits until everything is out, or nobody reads any more. */
+  /** Resolves when everything is out, or nobody reads any more. */
   async flushed(): Promise<void> {
-    while (!this.#isGone && this.#stream.writableLength > 0) {
-      await Promise.race([once(this.#stream, "drain"), new Promise((resolve) => setTimeout(resolve, 20))]).catch(
-        () => {},
-      );
-    }
+    if (this.#isGone || this.#stream.writableLength === 0) return;
+    await new Promise<void>((resolve) => this.#stream.write("", () => resolve()));
   }
 
   #give(error: Error): void {

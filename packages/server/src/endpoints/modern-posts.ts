@@ -10,8 +10,11 @@ import type { Protocol } from "../protocol/protocol.js";
 import { RequestContext } from "../protocol/request-context.js";
 import { MODERN_REVISION, MODERN_REVISIONS } from "../protocol/revisions.js";
 import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
+import type { McpService } from "../protocol/service.js";
+import { decodeHeader } from "./header-text.js";
 import type { Heartbeat } from "./heartbeat.js";
 import { type Refusal, refuse, sendEmpty } from "./http-answers.js";
+import { paramHeaderProblem } from "./param-headers.js";
 import { PostReply } from "./post-reply.js";
 
 /** The parameter that `Mcp-Name` repeats, by method. */
@@ -33,27 +36,29 @@ interface Running {
 /** The requests of modern clients over HTTP. */
 export class ModernPosts {
   readonly #protocol: Protocol;
+  readonly #service: McpService;
   readonly #heartbeat: Heartbeat;
   readonly #running = new Set<Running>();
   readonly #streams = new Map<Subscription, PostReply>();
   #idle: (() => void)[] = [];
 
-  constructor(protocol: Protocol, { heartbeat }: { heartbeat: Heartbeat }) {
+  constructor(protocol: Protocol, { heartbeat, service }: { heartbeat: Heartbeat; service: McpService }) {
     this.#protocol = protocol;
+    this.#service = service;
     this.#heartbeat = heartbeat;
   }
 
   /** Answers a POST whose body is `value`. Never rejects. */
   async post(request: HttpRequest, response: ServerResponse, value: unknown): Promise<void> {
     const ordinary = ordinaryRequest(request, value);
-    if (ordinary !== undefined) return await this.#serve(ordinary, response);
+    if (ordinary !== undefined) return await this.#check(ordinary, request, response);
     const message = readMessage(value);
     const id = message.kind === "request" ? message.id : null;
     const refused = await doubtfulRequest(request, value);
     if (refused !== undefined) return refuse(response, refused, id);
     // Notifications have nothing to say here: a request is cancelled by going away.
     if (message.kind !== "request") return sendEmpty(response, 202);
-    await this.#serve(message, response);
+    await this.#check(message, request, response);
   }
 
   /** Resolves when every request has been answered. */
@@ -77,6 +82,16 @@ export class ModernPosts {
       context.cancel(reason);
       reply.finish(errorMessage(id, toRpcError(reason)), 503);
     }
+  }
+
+  /** Serves a request whose headers repeat the arguments that its tool wants repeated. */
+  async #check(message: RpcRequest, { headers }: HttpRequest, response: ServerResponse): Promise<void> {
+    const { id, method, params } = message;
+    const schema =
+      method === "tools/call" && typeof params.name === "string" ? this.#service.inputSchema?.(params.name) : undefined;
+    const problem = schema === undefined ? undefined : paramHeaderProblem(schema, params.arguments, headers);
+    if (problem !== undefined) return refuse(response, mismatch(problem), id);
+    await this.#serve(message, response);
   }
 
   async #serve(request: RpcRequest, response: ServerResponse): Promise<void> {
@@ -177,21 +192,13 @@ function missingHeader(
   const named = source === undefined || !isRecord(params) ? undefined : params[source];
   if (source === undefined || typeof named !== "string") return undefined;
   if (headers.name === undefined) return mismatch(`Mcp-Name is missing, params.${source} is "${named}"`);
-  const decoded = decodeName(headers.name);
+  const decoded = decodeHeader(headers.name);
   if (decoded === undefined) return mismatch("Mcp-Name is not encoded as it says");
   return decoded === named ? undefined : mismatch(`Mcp-Name is "${decoded}", params.${source} is "${named}"`);
 }
 
 function mismatch(what: string): Refusal {
   return { status: 400, error: new RpcError(RPC_CODES.headerMismatch, `Header mismatch: ${what}.`) };
-}
-
-/** A name that a header cannot hold comes as `=?base64?…?=`. */
-function decodeName(header: string): string | undefined {
-  const encoded = /^=\?base64\?(.*)\?=$/i.exec(header)?.[1];
-  if (encoded === undefined) return header;
-  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded)) return undefined;
-  return Buffer.from(encoded, "base64").toString("utf8");
 }
 
 function headerText(header: string | string[] | undefined): string | undefined {

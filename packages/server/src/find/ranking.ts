@@ -1,8 +1,8 @@
 // Which operations a question is about: by words, and by meaning where there is a model.
 import type { Embedder, Logger } from "@trunkline/core";
 import { KeywordIndex } from "./keyword-index.js";
-import { Vectors } from "./vectors.js";
 import { synonymsOf } from "./synonyms.js";
+import { Vectors } from "./vectors.js";
 import { wordsOf } from "./words.js";
 
 /** What is known about an operation, as far as it helps to find it. */
@@ -114,7 +114,10 @@ export class Ranker<C extends Candidate> {
       const query = await vectors.ofQuery(question, signal);
       if (query === undefined) return {};
       const near = (vector: Float32Array | undefined) => (vector === undefined ? 0 : dot(query, vector));
-      const scores = Float64Array.from({ length: texts.length / 2 }, (_, at) => (near(known[2 * at]) + near(known[2 * at + 1])) / 2);
+      const scores = Float64Array.from(
+        { length: texts.length / 2 },
+        (_, at) => (near(known[2 * at]) + near(known[2 * at + 1])) / 2,
+      );
       return { scores };
     } catch (error) {
       if (signal?.aborted) throw error;

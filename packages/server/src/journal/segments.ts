@@ -29,7 +29,7 @@ export async function listSegments(folder: string): Promise<Segment[]> {
   try {
     names = await readdir(folder);
   } catch (error) {
-    if (systemCodeOf(error) === "ENOENT") return [];
+    if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) return [];
     throw error;
   }
   return names

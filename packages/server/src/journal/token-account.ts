@@ -22,6 +22,8 @@ export interface FileTokenAccountOptions {
   readonly onProblem?: ((error: unknown) => void) | undefined;
   /** How often sums are written. Default 10 s. */
   readonly intervalMs?: number | undefined;
+  /** How long closing may wait for what is being counted; the rest is estimated. Default 2 s. */
+  readonly lastCountMs?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -47,8 +49,7 @@ const DEFAULT_INTERVAL_MS = 10_000;
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** The tool list is nearly always the same text. */
 const MAX_KNOWN_TEXTS = 64;
-/** At the end, counting may take this long; the rest is estimated. */
-const LAST_COUNT_MS = 2_000;
+const DEFAULT_LAST_COUNT_MS = 2_000;
 
 /** An account in a folder, which several processes may keep at the same time. */
 export class FileTokenAccount implements TokenAccount, AsyncDisposable {
@@ -108,7 +109,7 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     this.#closed = true;
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, LAST_COUNT_MS);
+      timer = setTimeout(resolve, this.#options.lastCountMs ?? DEFAULT_LAST_COUNT_MS);
     });
     await Promise.race([Promise.all(this.#counting), patience]);
     clearTimeout(timer);

@@ -77,7 +77,7 @@ async function dayFiles(folder: string): Promise<{ day: string; path: string }[]
   try {
     names = await readdir(folder);
   } catch (error) {
-    if (systemCodeOf(error) === "ENOENT") return [];
+    if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) return [];
     throw error;
   }
   return names.sort().flatMap((name) => {

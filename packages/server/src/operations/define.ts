@@ -2,7 +2,14 @@
 // come from it. zod is loaded by the first call that needs it, so definitions only say what to make with it.
 import { TrunklineError } from "@trunkline/core";
 import type { z } from "zod";
-import type { ContentBlock, Operation, OperationContext, OperationKind, OperationOutcome, Params } from "./operation.js";
+import type {
+  ContentBlock,
+  Operation,
+  OperationContext,
+  OperationKind,
+  OperationOutcome,
+  Params,
+} from "./operation.js";
 import type { ParamsReader } from "./read-params.js";
 
 /** zod, as definitions are given it. */
@@ -19,6 +26,7 @@ export interface ReaderSource {
   readonly name: string;
   readonly params: (z: Zod) => z.ZodObject;
   readonly aliases?: Readonly<Record<string, string>> | undefined;
+  readonly prepare?: ((params: Params) => Params) | undefined;
 }
 
 /** One operation of our own. */
@@ -31,6 +39,8 @@ export interface Definition<S extends z.ZodObject> {
   readonly params: (z: Zod) => S;
   /** Other names for parameters, which are taken and not advertised. */
   readonly aliases?: Readonly<Record<string, string>> | undefined;
+  /** A last touch before parameters are checked, when their names are right already. */
+  readonly prepare?: ((params: Params) => Params) | undefined;
   readonly example: Params;
   readonly undoable?: boolean | undefined;
   run(params: z.output<S>, context: OperationContext): Promise<unknown>;

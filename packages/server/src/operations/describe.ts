@@ -1,6 +1,14 @@
 // `describe`: what can be done, in as few words as possible; a schema only when it is asked for.
-import { abortError, type Embedder, type Logger, nearestNames, sleep, isTrunklineError, TrunklineError } from "@trunkline/core";
-import { type Candidate, Ranker } from "../find/ranking.js";
+import {
+  abortError,
+  type Embedder,
+  isTrunklineError,
+  type Logger,
+  nearestNames,
+  sleep,
+  TrunklineError,
+} from "@trunkline/core";
+import type { Candidate, Ranker } from "../find/ranking.js";
 import type { Catalogue, KnownServer } from "./catalogue.js";
 import { define } from "./define.js";
 import type { Operation, OperationKind } from "./operation.js";
@@ -33,6 +41,7 @@ const LISTED = 50;
 const FOUND = 10;
 /** How long a question waits for servers that were never connected. */
 const CONNECT_WAIT_MS = 5000;
+const CONNECTED_AT_ONCE = 8;
 
 /** Makes the operation, and what has to be closed with it. */
 export function describeOperation(options: DescribeOptions): { operation: Operation; close: () => Promise<void> } {
@@ -82,16 +91,15 @@ interface Page {
 
 class Describer {
   readonly #options: DescribeOptions;
-  readonly #ranker: Ranker<Findable>;
+  #ranker: Ranker<Findable> | undefined;
   /** The last list of what can be found, and what it was made from. */
   #findable: { from: readonly unknown[]; list: readonly Findable[] } | undefined;
   /** Connecting that goes on after a question stopped waiting for it. */
-  #connecting: Promise<unknown> = Promise.resolve();
+  #connecting: Promise<void> | undefined;
+  readonly #closing = new AbortController();
 
   constructor(options: DescribeOptions) {
     this.#options = options;
-    const { embedder, cacheFolder: folder, logger } = options;
-    this.#ranker = new Ranker({ embedder, folder, logger });
   }
 
   /** Our own operations, then one line for each server. */
@@ -118,14 +126,16 @@ class Describer {
     }
     const owner = await this.#ownerOf(target, servers);
     if (owner === undefined) throw this.#unknown(target, servers);
-    if (owner.status.state !== "connected") await connectIfUnknown(owner, () => connect(owner.status.name, page.signal));
+    if (owner.status.state !== "connected")
+      await connectIfUnknown(owner, () => connect(owner.status.name, page.signal));
     return await this.#toolCard(target, owner.status.name);
   }
 
   async find(question: string, page: Page): Promise<unknown> {
     const waiting = await this.#connectUnknown(page.signal);
     const servers = await this.#options.catalogue.servers();
-    const { method, ranked, notice } = await this.#ranker.rank(question, this.#findableOf(servers), page.signal);
+    const ranker = await this.#openRanker();
+    const { method, ranked, notice } = await ranker.rank(question, this.#findableOf(servers), page.signal);
     const lines = ranked.map(({ candidate, score }) => ({ ...candidate.line, score: Number(score.toFixed(3)) }));
     const { items, cursor } = pageOf(lines, { ...page, limit: page.limit ?? FOUND });
     return {
@@ -139,7 +149,15 @@ class Describer {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#ranker.close(), this.#connecting]);
+    this.#closing.abort();
+    await Promise.all([this.#ranker?.close(), this.#connecting]);
+  }
+
+  async #openRanker(): Promise<Ranker<Findable>> {
+    const { embedder, cacheFolder: folder, logger } = this.#options;
+    const loaded = await import("../find/ranking.js");
+    this.#ranker ??= new loaded.Ranker({ embedder, folder, logger });
+    return this.#ranker;
   }
 
   /** The server with its tools: connected where it never was. */
@@ -191,38 +209,52 @@ class Describer {
     const near = [...new Set([...bare, ...nearestNames(target, names)])].slice(0, 3);
     return new TrunklineError("NOT_FOUND", `There is no operation or server "${target}".`, {
       hint:
-        near.length > 0 ? `Did you mean ${near.join(" or ")}?` : 'describe {} lists what there is, {"find": "…"} looks for it.',
+        near.length > 0
+          ? `Did you mean ${near.join(" or ")}?`
+          : 'describe {} lists what there is, {"find": "…"} looks for it.',
       data: { near, parameter: "target" },
     });
   }
 
   /** So that the first question is answered from all servers. Those that take long are named and not waited for. */
   async #connectUnknown(signal: AbortSignal): Promise<string[]> {
-    const { catalogue, connect, logger } = this.#options;
-    const unknown = (await catalogue.servers()).filter(
-      ({ tools, status }) => tools === undefined && status.state === "pending",
-    );
-    if (unknown.length === 0) return [];
-    const all = Promise.all(
-      unknown.map(async ({ status }) => {
+    const { catalogue } = this.#options;
+    const unknown = async () => (await catalogue.servers()).filter(({ tools }) => tools === undefined);
+    const pending = (await unknown()).filter(({ status }) => status.state === "pending");
+    if (pending.length > 0) {
+      // The next question has use for the connections too, so they are nobody's own.
+      this.#connecting ??= this.#connectAll(pending.map(({ status }) => status.name));
+      const stop = new AbortController();
+      const timer = sleep(CONNECT_WAIT_MS, AbortSignal.any([signal, stop.signal])).catch(() => {});
+      await Promise.race([this.#connecting, timer]);
+      stop.abort();
+      if (signal.aborted) throw abortError(signal, "describe");
+    }
+    return (await unknown()).map(({ status }) => status.name);
+  }
+
+  /** A few at a time: each may be a process to start. */
+  async #connectAll(names: string[]): Promise<void> {
+    const { connect, logger } = this.#options;
+    const { signal } = this.#closing;
+    const connectNext = async (): Promise<void> => {
+      for (let server = names.shift(); server !== undefined && !signal.aborted; server = names.shift()) {
         try {
-          // Not the question's own signal: the next one has use for the connection too.
-          await connect(status.name, undefined);
+          await connect(server, signal);
         } catch (error) {
-          logger.debug("server not connected for find", { server: status.name, error });
+          logger.debug("server not connected for find", { server, error });
         }
-      }),
-    );
-    this.#connecting = Promise.all([this.#connecting, all]);
-    const stop = new AbortController();
-    await Promise.race([all, sleep(CONNECT_WAIT_MS, AbortSignal.any([signal, stop.signal])).catch(() => {})]);
-    stop.abort();
-    if (signal.aborted) throw abortError(signal, "describe");
-    return (await catalogue.servers()).flatMap(({ tools, status }) => (tools === undefined ? [status.name] : []));
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTED_AT_ONCE }, connectNext));
+    this.#connecting = undefined;
   }
 
   #findableOf(servers: readonly KnownServer[]): readonly Findable[] {
-    const from = servers.flatMap(({ tools, status }) => [status.name, tools === undefined ? "" : JSON.stringify(tools)]);
+    const from = servers.flatMap(({ tools, status }) => [
+      status.name,
+      tools === undefined ? "" : JSON.stringify(tools),
+    ]);
     const last = this.#findable;
     if (last !== undefined && last.from.length === from.length && from.every((part, at) => part === last.from[at])) {
       return last.list;
@@ -273,7 +305,12 @@ function operationCard({ name, kind, summary, schema, example }: Operation): unk
 function serverLine({ status, tools }: KnownServer): unknown {
   const { name, state } = status;
   const note = noteOf(status, tools);
-  return { name, ...(tools === undefined ? {} : { tools: tools.length }), state, ...(note === undefined ? {} : { note }) };
+  return {
+    name,
+    ...(tools === undefined ? {} : { tools: tools.length }),
+    state,
+    ...(note === undefined ? {} : { note }),
+  };
 }
 
 function noteOf({ name, state }: KnownServer["status"], tools: KnownServer["tools"]): string | undefined {
@@ -293,11 +330,13 @@ function serverCard({ status, tools }: KnownServer, page: Page): unknown {
     state === "needs-auth"
       ? [{ name: `${name}.authenticate`, kind: "write", summary: "Has the user sign in; the tools are listed then." }]
       : [];
-  const lines = (tools ?? []).map((tool): Line => ({
-    name: `${name}.${tool.tool}`,
-    kind: kindOf(tool, config.readOnly),
-    summary: summaryOf(tool.description),
-  }));
+  const lines = (tools ?? []).map(
+    (tool): Line => ({
+      name: `${name}.${tool.tool}`,
+      kind: kindOf(tool, config.readOnly),
+      summary: summaryOf(tool.description),
+    }),
+  );
   const { items, cursor } = pageOf([...signIn, ...lines], page);
   return { server: name, state, tools: items, total: lines.length, ...cursor, ...(note === undefined ? {} : { note }) };
 }

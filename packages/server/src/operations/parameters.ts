@@ -42,7 +42,10 @@ export function session(z: Zod, description: string) {
 /** Documents, as answers of other operations hold them, or their paths. What else they carry is of no concern. */
 export function documents(z: Zod, description: string) {
   const name = z.string().optional();
-  return z.array(z.object({ path: name, hash: name, collection: name })).optional().describe(description);
+  return z
+    .array(z.object({ path: name, hash: name, collection: name }))
+    .optional()
+    .describe(description);
 }
 
 /** The filters of search, grep and list. */

@@ -21,12 +21,12 @@ export function createReader(source: ReaderSource, zod: Zod): ParamsReader {
   const properties = schema.properties as Readonly<Record<string, Schema>>;
   const names = Object.keys(properties);
   const spellings = new Map(names.map((name) => [plain(name), name]));
-  for (const [alias, name] of Object.entries(source.aliases ?? {})) {
-    if (!spellings.has(plain(alias))) spellings.set(plain(alias), name);
-  }
+  // Several operations share a list of aliases, and not each of them has all that is in it.
+  const aliases = new Map(Object.entries(source.aliases ?? {}).filter(([, name]) => names.includes(name)));
+  for (const [alias, name] of aliases) if (!spellings.has(plain(alias))) spellings.set(plain(alias), name);
   const nameOf = (given: string): string => {
     if (names.includes(given)) return given;
-    const name = source.aliases?.[given] ?? spellings.get(plain(given));
+    const name = aliases.get(given) ?? spellings.get(plain(given));
     if (name !== undefined) return name;
     throw unknownParameter(source, given, names);
   };
@@ -46,8 +46,11 @@ export function createReader(source: ReaderSource, zod: Zod): ParamsReader {
         givenAs.set(name, given);
         read[name] = coerced(value, properties[name] as Schema);
       }
-      const result = object.safeParse(read);
-      if (!result.success) throw problem(source, result.error.issues[0] as z.core.$ZodIssue, { read, schema });
+      const prepared = source.prepare?.(read) ?? read;
+      const result = object.safeParse(prepared);
+      if (!result.success) {
+        throw problem(source, result.error.issues[0] as z.core.$ZodIssue, { read: prepared, schema });
+      }
       return result.data;
     },
   };
@@ -149,9 +152,11 @@ function asBoolean(value: unknown): boolean | undefined {
   return word === "true" ? true : word === "false" ? false : undefined;
 }
 
+/** One text or one object stands for a list of itself. */
 function asList(value: unknown, { items }: Schema): unknown {
+  if (!isRecord(items)) return undefined;
   const list = typeof value === "string" ? (jsonOf(value, Array.isArray) ?? [value]) : [value];
-  return isRecord(items) ? list.map((item) => coerced(item, items)) : list;
+  return typeof value === "string" || fits(value, items) ? list.map((item) => coerced(item, items)) : undefined;
 }
 
 function jsonOf<T>(text: string, test: (value: unknown) => value is T): T | undefined {
@@ -235,7 +240,10 @@ function shortened(text: string): string {
 }
 
 function pathText(path: readonly (string | number)[]): string {
-  return path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("").replace(/^\./, "");
+  return path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`))
+    .join("")
+    .replace(/^\./, "");
 }
 
 function invalid(source: ReaderSource, parameter: string, message: string): TrunklineError {

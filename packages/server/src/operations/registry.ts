@@ -1,5 +1,5 @@
 // Where operations are found: our own, and every tool of every server. Nothing but names is loaded until one is asked for.
-import type { ServerStatus } from "@trunkline/client";
+import type { Hub, ServerStatus } from "@trunkline/client";
 import {
   abortError,
   isTrunklineError,
@@ -7,7 +7,6 @@ import {
   nearestNames,
   type SourcedTool,
   silentLogger,
-  type ToolProgress,
   TrunklineError,
 } from "@trunkline/core";
 import type { Backends } from "../backends.js";
@@ -34,8 +33,6 @@ export interface RegistryOptions {
   readonly logger?: Logger | undefined;
   /** What `status {tokens}` adds. */
   readonly tokens?: TokenReport | undefined;
-  /** Hears of every burst of changes that a `watch` took up; the message names the files. */
-  readonly onWatched?: ((progress: ToolProgress) => void) | undefined;
 }
 
 /** The registry of a server. Whoever makes it closes it, before its backends. */
@@ -128,10 +125,15 @@ class UpstreamFinder {
     { signal, builtin }: { signal: AbortSignal | undefined; builtin: readonly Operation[] },
   ): Promise<Operation> {
     const hub = await this.#catalogue.hub();
+    const live = liveTool(hub, name);
+    if (live !== undefined) return await this.#operation(live);
     // The client is loaded by now, for the hub comes from it.
     const { mayBelongTo } = await import("@trunkline/client");
     const owners = hub.status().filter((status) => mayBelongTo(name, status.name));
-    await hub.connect(owners.map((owner) => owner.name), signal);
+    await hub.connect(
+      owners.map((owner) => owner.name),
+      signal,
+    );
     if (signal?.aborted) throw abortError(signal, name);
     try {
       return await this.#operation(hub.names().resolve(name));
@@ -142,7 +144,8 @@ class UpstreamFinder {
     const unusable = states.filter(({ state }) => state !== "connected");
     for (const { name: server, state } of unusable) {
       const names = [`${server}.authenticate`, `mcp__${server}__authenticate`];
-      if (state === "needs-auth" && names.includes(name)) return await this.#operation(await hub.findTool(name, signal));
+      if (state === "needs-auth" && names.includes(name))
+        return await this.#operation(await hub.findTool(name, signal));
     }
     const owner = unusable.find(({ name: server }) => name.startsWith(`${server}.`)) ?? unusable[0];
     if (owner !== undefined) throw unavailable(owner);
@@ -177,6 +180,16 @@ class UpstreamFinder {
     const near = [...new Set([...bare, ...nearestNames(name, [...own, ...dotted], SUGGESTIONS)])].slice(0, SUGGESTIONS);
     return notFound(`There is no operation "${name}".`, near, 'describe {"find": "what you want to do"} finds others.');
   }
+}
+
+/** The tool of a connected server by its dotted name: what nearly every call asks for, and quick to find. */
+function liveTool(hub: Hub, name: string): SourcedTool | undefined {
+  const names = hub.names();
+  for (let at = name.indexOf("."); at !== -1; at = name.indexOf(".", at + 1)) {
+    const tool = names.get({ server: name.slice(0, at), tool: name.slice(at + 1) });
+    if (tool !== undefined) return tool;
+  }
+  return undefined;
 }
 
 /** Why a server cannot be used now. */

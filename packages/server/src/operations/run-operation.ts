@@ -46,14 +46,24 @@ export function createRunner(options: RunnerOptions): RunOperation {
     const started = clock.monotonicMs();
     const note = (outcome: "ok" | "error" | "cancelled", sizeBytes: number, code?: string): void => {
       const durationMs = Math.round(clock.monotonicMs() - started);
-      const fields = { operation: operation.name, durationMs, sizeBytes, outcome, ...(code === undefined ? {} : { code }) };
+      const fields = {
+        operation: operation.name,
+        durationMs,
+        sizeBytes,
+        outcome,
+        ...(code === undefined ? {} : { code }),
+      };
       journal?.record({ ...fields, atMs, client: context.exchange.caller.name });
       logger.debug("operation", { ...fields, client: context.exchange.caller.name });
     };
     try {
       const outcome = await run(operation, params, { context, policies });
       const failed = outcome.isError === true;
-      note(failed ? "error" : "ok", sizeOf(outcome.value) + sizeOf(outcome.blocks ?? []), failed ? "UPSTREAM" : undefined);
+      note(
+        failed ? "error" : "ok",
+        sizeOf(outcome.value) + sizeOf(outcome.blocks ?? []),
+        failed ? "UPSTREAM" : undefined,
+      );
       return outcome;
     } catch (error) {
       const known = toTrunklineError(error);
@@ -101,7 +111,9 @@ async function ask(operation: Operation, params: Params, { exchange, signal }: O
     )
     .catch((error: unknown) => {
       if (isTrunklineError(error, "ABORTED")) throw error;
-      throw new TrunklineError("DENIED", `${operation.name} has to be confirmed, and nobody answered.`, { cause: error });
+      throw new TrunklineError("DENIED", `${operation.name} has to be confirmed, and nobody answered.`, {
+        cause: error,
+      });
     });
   if (answer.action === "accept" && answer.content?.run === true) return;
   throw new TrunklineError("DENIED", `The user did not allow ${operation.name}.`, {

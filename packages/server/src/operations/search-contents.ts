@@ -24,7 +24,7 @@ interface Passage {
   score: number;
 }
 
-const PIECE_BYTES = 1 << 20;
+const PIECE_BYTES = 1 << 18;
 /** A passage ends at the first line break after so many characters, or at so many without one. */
 const PASSAGE_LENGTH = 600;
 const LONGEST_PASSAGE = 1200;
@@ -130,8 +130,9 @@ async function* passagesOf(store: ContentStore, id: ContentId, signal: AbortSign
 }
 
 function passageEnd(piece: Uint8Array, start: number): number {
-  const newline = piece.indexOf(10, start + PASSAGE_LENGTH);
-  if (newline !== -1 && newline < start + LONGEST_PASSAGE) return newline + 1;
+  // No further than a passage may go: a content may well be one long line.
+  const newline = piece.subarray(start + PASSAGE_LENGTH, start + LONGEST_PASSAGE).indexOf(10);
+  if (newline !== -1) return start + PASSAGE_LENGTH + newline + 1;
   let end = Math.min(start + LONGEST_PASSAGE, piece.length);
   // Not inside a character: the bytes after the first of one begin with 10.
   while (end < piece.length && ((piece[end] ?? 0) & 0xc0) === 0x80) end++;

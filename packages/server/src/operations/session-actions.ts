@@ -50,7 +50,7 @@ function pin(calls: StoreCalls, name: "pin" | "unpin"): Operation {
     aliases: { name: "path", file: "path", document: "path", id: "hash", session_id: "session" },
     example: { hash: "9f86d081" },
     run: async ({ session: meant, ...params }, context) =>
-      await calls.run(name, params, { context, client: calls.sessionClient(meant, context.exchange) }),
+      await calls.run(name, params, { context, client: await calls.sessionClient(meant, context) }),
   });
 }
 
@@ -69,12 +69,12 @@ function watch(calls: StoreCalls): Operation {
     example: { paths: ["src"] },
     run: async ({ session: meant, paths, ...params }, context) => {
       const { exchange } = context;
-      const client = calls.sessionClient(meant, exchange);
+      const client = await calls.sessionClient(meant, context);
       const resolved = await Promise.all(
         paths.map((path, at) => calls.places.resolve(path, { exchange, parameter: `paths[${at}]` })),
       );
       // It goes on after the answer: who asked is not told of it any more.
-      const lasting: OperationContext = { ...context, onProgress: calls.onWatched };
+      const lasting: OperationContext = { ...context, onProgress: undefined };
       return await calls.run("watch", { ...params, paths: resolved }, { context: lasting, client });
     },
   });

@@ -1,6 +1,6 @@
 // How operations reach the store: in whose name, in which session, and with which folders.
 import { randomUUID } from "node:crypto";
-import { type ContentStore, type StoreOperation, type ToolProgress, TrunklineError } from "@trunkline/core";
+import { type ContentStore, type StoreOperation, TrunklineError } from "@trunkline/core";
 import type { Caller, Exchange } from "../exchange.js";
 import type { OperationContext, Params } from "./operation.js";
 import { Places, type PlacesOptions } from "./places.js";
@@ -11,8 +11,6 @@ export interface StoreCallsOptions extends PlacesOptions {
   /** Folders that `get` may write to. */
   readonly allowWrite?: readonly string[] | undefined;
   readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
-  /** Hears of every burst of changes that `watch` took up, whoever watches; the message names the files. */
-  readonly onWatched?: ((progress: ToolProgress) => void) | undefined;
 }
 
 /** What a call is made with besides its parameters. */
@@ -33,7 +31,6 @@ type Result = Readonly<Record<string, unknown>>;
  */
 export class StoreCalls {
   readonly places: Places;
-  readonly onWatched: StoreCallsOptions["onWatched"];
   readonly #options: StoreCallsOptions;
   /** By id of the session: the name that it runs under in the store. */
   readonly #clients = new Map<string, string>();
@@ -41,7 +38,6 @@ export class StoreCalls {
   constructor(options: StoreCallsOptions) {
     this.#options = options;
     this.places = new Places(options);
-    this.onWatched = options.onWatched;
   }
 
   store(): Promise<ContentStore> {
@@ -70,17 +66,18 @@ export class StoreCalls {
   }
 
   /**
-   * In whose name a change is made, or a session worked with: that of the session given by its id, else the caller's own.
-   * The session has to be under way in this process.
+   * In whose name a change is made, or a session worked with: that of the session given by its id, else the caller's own. A
+   * session that an earlier process began is taken up again.
    */
-  clientOf(session: SessionParam, { caller }: Exchange): string {
+  async clientOf(session: SessionParam, context: OperationContext): Promise<string> {
+    const { caller } = context.exchange;
     if (typeof session === "string") {
-      const client = this.#clients.get(session);
-      if (client !== undefined) return client;
-      throw new TrunklineError("NOT_FOUND", `No session "${session}" is under way here.`, {
-        hint: "start begins one and answers with its id.",
-        data: { parameter: "session" },
-      });
+      const known = this.#clients.get(session);
+      if (known !== undefined) return known;
+      const client = `session/${session}`;
+      await this.run("resume", { session_id: session }, { context, client });
+      this.#clients.set(session, client);
+      return client;
     }
     if (session === true) {
       requireLasting(caller);
@@ -102,15 +99,15 @@ export class StoreCalls {
 
   /** Ends a session: the one given, or the caller's own. */
   async stop(session: SessionParam, context: OperationContext): Promise<Result> {
-    const client = this.sessionClient(session, context.exchange);
+    const client = await this.sessionClient(session, context);
     const summary = await this.run("stop", {}, { context, client });
     this.#forget(client);
     return summary;
   }
 
   /** As {@link clientOf}, for what makes no sense without a session. */
-  sessionClient(session: SessionParam, exchange: Exchange): string {
-    return this.clientOf(typeof session === "string" ? session : true, exchange);
+  async sessionClient(session: SessionParam, context: OperationContext): Promise<string> {
+    return await this.clientOf(typeof session === "string" ? session : true, context);
   }
 
   /** The client has gone: its own session ends, and its watching with it. */
@@ -129,7 +126,7 @@ export class StoreCalls {
 function requireLasting(caller: Caller): void {
   if (caller.lasting) return;
   throw new TrunklineError("INVALID_ARGUMENT", "This connection has no session of its own.", {
-    hint: "Give the id that start answered with: session: \"ses-…\".",
+    hint: 'Give the id that start answered with: session: "ses-…".',
     data: { parameter: "session" },
   });
 }

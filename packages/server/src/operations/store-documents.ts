@@ -1,11 +1,8 @@
 // `grep`, `get` and `search` on given documents: those of an earlier answer, and stored results by their hashes.
 import { isTrunklineError, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
+import { RESULTS_COLLECTION } from "../budget/stored-value.js";
 import type { OperationContext, Params } from "./operation.js";
-import { searchContents } from "./search-contents.js";
 import type { DocumentRef, StoreCalls } from "./store-calls.js";
-
-/** The collection of answers that were too large to be given whole. */
-export const RESULTS_COLLECTION = "results";
 
 const AT_ONCE = 4;
 const FILTERS = ["collection", "snapshot", "tags", "metadata", "session"] as const;
@@ -30,7 +27,9 @@ export async function grepDocuments(
 ): Promise<unknown> {
   const { hash, documents = [], paths, ...rest } = params;
   const other = Object.fromEntries(
-    Object.entries(rest).filter(([name]) => !(FILTERS as readonly string[]).includes(name) && name !== "match_all_tags"),
+    Object.entries(rest).filter(
+      ([name]) => !(FILTERS as readonly string[]).includes(name) && name !== "match_all_tags",
+    ),
   );
   if (paths !== undefined) {
     const given = hash === undefined ? "documents" : "hash";
@@ -142,6 +141,7 @@ export async function searchHandles(
     } else plain.push(prefix);
   }
   if (handles.length > 0 && params.query.trim() !== "") {
+    const { searchContents } = await import("./search-contents.js");
     return await searchContents(store, { ...rest, query: params.query, contents: handles }, context.signal);
   }
   const [first, ...more] = prefixes;
@@ -157,7 +157,11 @@ export async function searchHandles(
   };
 }
 
-async function namedContent(calls: StoreCalls, document: DocumentRef, context: OperationContext): Promise<NamedContent> {
+async function namedContent(
+  calls: StoreCalls,
+  document: DocumentRef,
+  context: OperationContext,
+): Promise<NamedContent> {
   const { hash, path, collection } = document;
   if (path !== undefined && hash !== undefined && /^[0-9a-f]{64}$/.test(hash)) return { path, hash, collection };
   const found = await calls.run("get", hash === undefined ? { path, collection } : { hash, collection }, { context });

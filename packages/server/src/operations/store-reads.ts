@@ -2,8 +2,8 @@
 import { define } from "./define.js";
 import type { Operation } from "./operation.js";
 import { count, documents, FILTER_ALIASES, filters, flag, text, texts } from "./parameters.js";
-import { getDocuments, grepDocuments, lookedUp, searchHandles } from "./store-documents.js";
 import type { StoreCalls } from "./store-calls.js";
+import { getDocuments, grepDocuments, lookedUp, searchHandles } from "./store-documents.js";
 
 /** What the token account has to say, for `status`. */
 export type TokenReport = () => unknown;
@@ -32,7 +32,10 @@ function search(calls: StoreCalls): Operation {
       z.object({
         query: z.string().describe("Words, a question or an identifier."),
         limit: count(z, "Most results.", { min: 1, initial: 10 }),
-        type: z.enum(["hybrid", "keyword", "semantic"]).optional().meta({ default: "hybrid", description: "The method." }),
+        type: z
+          .enum(["hybrid", "keyword", "semantic"])
+          .optional()
+          .meta({ default: "hybrid", description: "The method." }),
         fuzzy: z.boolean().optional().meta({ default: true, description: "Correct typing errors." }),
         similarity: z
           .number()
@@ -73,6 +76,8 @@ function search(calls: StoreCalls): Operation {
       pattern: "path_pattern",
       hashes: "hash",
     },
+    // Whoever has a hash may look for that alone.
+    prepare: (params) => (params.hash === undefined ? params : { query: "", ...params }),
     example: { query: "retry with backoff", limit: 5 },
     run: async ({ hash, ...params }, context) => {
       calls.filter(params, context.exchange);

@@ -48,10 +48,15 @@ function add(calls: StoreCalls): Operation {
       label: "snapshot_label",
       session_id: "session",
     },
+    // The value of an earlier step is kept as JSON.
+    prepare: ({ content, ...params }) => {
+      if (content === undefined) return params;
+      return { ...params, content: typeof content === "string" ? content : JSON.stringify(content, null, 2) };
+    },
     example: { path: "minutes.md", tags: ["minutes"], metadata: { team: "core" } },
     run: async ({ session: meant, ...params }, context) => {
       const { exchange } = context;
-      const client = calls.clientOf(meant, exchange);
+      const client = await calls.clientOf(meant, context);
       const { path, paths, ...rest } = inlineNamed(params);
       const resolve = (given: string, parameter: string) => calls.places.resolve(given, { exchange, parameter });
       const places = {
@@ -121,7 +126,7 @@ function remove(calls: StoreCalls): Operation {
     aliases: { path: "name", file: "name", document: "name", paths: "names", files: "names", glob: "pattern" },
     example: { name: "draft-*.md" },
     run: async ({ session: meant, ...params }, context) =>
-      await calls.run("delete", params, { context, client: calls.clientOf(meant, context.exchange) }),
+      await calls.run("delete", params, { context, client: await calls.clientOf(meant, context) }),
   });
 }
 
@@ -219,6 +224,6 @@ function download(calls: StoreCalls): Operation {
     aliases: { uri: "url", href: "url", link: "url", sha256: "checksum", hash: "checksum", tag: "tags" },
     example: { url: "https://files.example/report.pdf" },
     run: async ({ session: meant, ...params }, context) =>
-      await calls.run("download", params, { context, client: calls.clientOf(meant, context.exchange) }),
+      await calls.run("download", params, { context, client: await calls.clientOf(meant, context) }),
   });
 }

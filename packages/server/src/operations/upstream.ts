@@ -20,11 +20,16 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
       const result = await hub.withChannel(
         exchange.channel,
         async () =>
-          await hub.callTool(tool.server, tool.tool, { ...params }, {
-            signal,
-            ...(onProgress === undefined ? {} : { onProgress }),
-            ...(Object.keys(exchange.meta).length === 0 ? {} : { meta: exchange.meta }),
-          }),
+          await hub.callTool(
+            tool.server,
+            tool.tool,
+            { ...params },
+            {
+              signal,
+              ...(onProgress === undefined ? {} : { onProgress }),
+              ...(Object.keys(exchange.meta).length === 0 ? {} : { meta: exchange.meta }),
+            },
+          ),
       );
       return outcomeOf(result.raw, result.isError);
     },
@@ -45,7 +50,10 @@ export function summaryOf(description: string | undefined): string {
   const text = (description ?? "").replace(/\s+/g, " ").trim();
   const sentence = /^.*?(?:[.!?](?=\s+[^\p{Ll}])|[。！？]|$)/u.exec(text)?.[0] ?? text;
   if (sentence.length <= LONGEST_SUMMARY) return sentence;
-  return `${[...sentence].slice(0, LONGEST_SUMMARY - 1).join("").trimEnd()}…`;
+  return `${[...sentence]
+    .slice(0, LONGEST_SUMMARY - 1)
+    .join("")
+    .trimEnd()}…`;
 }
 
 /** The server knows best what it takes; only names that it rules out are refused here, with what may have been meant. */
@@ -70,13 +78,13 @@ export function outcomeOf(raw: Readonly<Record<string, unknown>>, isError: boole
   const texts = content.filter(isText).map((block) => block.text);
   const blocks: ContentBlock[] = content.filter((block) => !isText(block));
   return {
-    value: valueOf(raw.structuredContent, texts, blocks.length > 0),
+    value: worthOf(raw.structuredContent, texts, blocks.length > 0),
     ...(blocks.length === 0 ? {} : { blocks }),
     ...(isError ? { isError } : {}),
   };
 }
 
-function valueOf(structured: unknown, texts: readonly string[], hasBlocks: boolean): unknown {
+function worthOf(structured: unknown, texts: readonly string[], hasBlocks: boolean): unknown {
   if (structured !== undefined && structured !== null) return structured;
   const [only] = texts;
   if (texts.length === 1 && only !== undefined) {

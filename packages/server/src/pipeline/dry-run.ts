@@ -71,7 +71,9 @@ async function countMatches(store: ContentStore, params: Params, signal: AbortSi
       await store.run("get", { path: String(name), ...where }, { signal });
       return 1;
     } catch (error) {
-      if (!isTrunklineError(error, "NOT_FOUND") || !/[*?[\]{}]/.test(String(name))) throw error;
+      // A glob may well stand for none or for several.
+      const isCount = isTrunklineError(error, "NOT_FOUND") || isTrunklineError(error, "AMBIGUOUS");
+      if (!isCount || !/[*?[\]{}]/.test(String(name))) throw error;
     }
   }
   const { total } = await store.run("list", { pattern: pattern ?? name, limit: 1, ...where }, { signal });

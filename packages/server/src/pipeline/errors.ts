@@ -58,13 +58,17 @@ export function upstreamFailure(value: unknown, place: ErrorPlace): AnswerError 
 function hintFor(error: TrunklineError, op: string | undefined): string {
   switch (error.code) {
     case "INVALID_ARGUMENT":
-      return op === undefined ? 'describe lists the operations: {"steps": [{"op": "describe"}]}.' : `describe {"target": "${op}"} shows its parameters.`;
+      return op === undefined
+        ? 'describe lists the operations: {"steps": [{"op": "describe"}]}.'
+        : `describe {"target": "${op}"} shows its parameters.`;
     case "ABORTED":
       return "The call was cancelled.";
     case "INTERNAL":
       return "This is a defect in Trunkline; its log on stderr says more.";
     default:
-      return error.retryable ? "The same call may succeed if it is made again." : "status shows the store, trunkline doctor the servers.";
+      return error.retryable
+        ? "The same call may succeed if it is made again."
+        : "status shows the store, trunkline doctor the servers.";
   }
 }
 

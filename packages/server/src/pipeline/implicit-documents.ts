@@ -64,5 +64,7 @@ function documentIn(item: unknown): FoundDocument[] {
 }
 
 function unique(documents: readonly FoundDocument[]): FoundDocument[] {
-  return [...new Map(documents.map((each) => [JSON.stringify([each.path, each.hash, each.collection]), each])).values()];
+  return [
+    ...new Map(documents.map((each) => [JSON.stringify([each.path, each.hash, each.collection]), each])).values(),
+  ];
 }

@@ -86,7 +86,10 @@ function readStep(item: unknown, place: string): Step {
   const given = typeof item === "string" && /^\s*\{/.test(item) ? parseJson(item) : item;
   if (typeof given === "string") return { op: opOf(given, place), params: {}, as: undefined, forEach: undefined };
   if (!isRecord(given)) {
-    throw invalid(`${place} has to be an object.`, { hint: 'A step is {"op": "search", "params": {…}}.', parameter: place });
+    throw invalid(`${place} has to be an object.`, {
+      hint: 'A step is {"op": "search", "params": {…}}.',
+      parameter: place,
+    });
   }
   const fields: Record<string, unknown> = {};
   const inline: Record<string, unknown> = {};

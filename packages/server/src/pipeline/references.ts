@@ -4,7 +4,9 @@ import { isRecord } from "@trunkline/core";
 import { parsePath, readPath, type Segment } from "./paths.js";
 
 /** What a reference begins with: a step, by its place or its name, or the item of `for_each`. */
-export type ReferenceRoot = { readonly kind: "prev" | "item" | "steps" } | { readonly kind: "name"; readonly name: string };
+export type ReferenceRoot =
+  | { readonly kind: "prev" | "item" | "steps" }
+  | { readonly kind: "name"; readonly name: string };
 
 /** A parsed reference. */
 export type Reference =
@@ -38,7 +40,8 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(["prev", "item", "ste
 
 const ROOT = /^\$([A-Za-z_][A-Za-z0-9_-]*)/;
 const HASH = "$hash:";
-const EMBEDDED = /\{\{\s*(\$(?:[^{}"']|"(?:[^"\\]|\\.)*"|'[^']*')*?)\s*\}\}/g;
+/** Nobody writes longer ones, and hostile text is given up on soon. */
+const LONGEST_EMBEDDED = 1_000;
 
 /** Reads a whole text as a reference; undefined where it is ordinary text. */
 export function parseReference(text: string, hasName: (name: string) => boolean): Reference | undefined {
@@ -57,11 +60,7 @@ export function parseReference(text: string, hasName: (name: string) => boolean)
   return root === undefined ? undefined : { kind: "value", text, root, path };
 }
 
-function rootOf(
-  name: string,
-  path: readonly Segment[],
-  hasName: (name: string) => boolean,
-): ReferenceRoot | undefined {
+function rootOf(name: string, path: readonly Segment[], hasName: (name: string) => boolean): ReferenceRoot | undefined {
   if (name === "prev" || name === "item") return { kind: name };
   if (name === "steps") return path.length > 0 && path[0]?.kind !== "field" ? { kind: "steps" } : undefined;
   return hasName(name) ? { kind: "name", name } : undefined;
@@ -69,9 +68,17 @@ function rootOf(
 
 /** Puts the values of references into parameters, at any depth. Keys stay as they are. */
 export async function resolveReferences<T>(params: T, scope: ReferenceScope): Promise<Resolved<T>> {
+  if (!hasDollar(params)) return { value: params, warnings: [] };
   const warnings = new Set<string>();
   const value = await resolveIn(params, { scope, warnings });
   return { value: value as T, warnings: [...warnings] };
+}
+
+/** Without one there is no reference, and most parameters have none. */
+function hasDollar(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("$");
+  if (Array.isArray(value)) return value.some(hasDollar);
+  return isRecord(value) && Object.values(value).some(hasDollar);
 }
 
 /** Whether anything in the parameters is a reference. */
@@ -89,6 +96,7 @@ interface Resolving {
 }
 
 async function resolveIn(value: unknown, resolving: Resolving): Promise<unknown> {
+  if (!hasDollar(value)) return value;
   if (typeof value === "string") return await resolveText(value, resolving);
   if (Array.isArray(value)) {
     const items: unknown[] = [];
@@ -102,11 +110,10 @@ async function resolveIn(value: unknown, resolving: Resolving): Promise<unknown>
 }
 
 async function resolveText(text: string, resolving: Resolving): Promise<unknown> {
-  if (!text.includes("$")) return text;
   const hasName = (name: string) => resolving.scope.hasName(name);
   if (text.startsWith("$$")) return await fillIn(text.slice(1), resolving);
   const reference = parseReference(text, hasName);
-  if (reference !== undefined) return await valueOf(reference, resolving);
+  if (reference !== undefined) return await valueBehind(reference, resolving);
   return await fillIn(text, resolving);
 }
 
@@ -116,13 +123,13 @@ async function fillIn(text: string, resolving: Resolving): Promise<unknown> {
   const found = embeddedIn(text, (name) => resolving.scope.hasName(name));
   const [only] = found;
   if (only?.reference !== undefined && only.start === 0 && only.end === text.length) {
-    return await valueOf(only.reference, resolving);
+    return await valueBehind(only.reference, resolving);
   }
   let filled = "";
   let at = 0;
   for (const { start, end, reference, literal } of found) {
     filled += text.slice(at, start);
-    filled += reference === undefined ? literal : asText(await valueOf(reference, resolving));
+    filled += reference === undefined ? literal : asText(await valueBehind(reference, resolving));
     at = end;
   }
   return filled + text.slice(at);
@@ -138,24 +145,43 @@ interface Embedded {
 
 function embeddedIn(text: string, hasName: (name: string) => boolean): Embedded[] {
   const found: Embedded[] = [];
-  for (const match of text.matchAll(EMBEDDED)) {
-    const inner = match[1] ?? "";
-    const place = { start: match.index, end: match.index + match[0].length };
-    if (inner.startsWith("$$")) {
-      found.push({ ...place, reference: undefined, literal: match[0].replace("$$", () => "$") });
-      continue;
+  for (let start = text.indexOf("{{"); start !== -1; ) {
+    const end = endOfEmbedded(text, start + 2);
+    const inner = end === undefined ? "" : text.slice(start + 2, end - 2).trim();
+    const isLiteral = inner.startsWith("$$");
+    const reference = isLiteral || !inner.startsWith("$") ? undefined : parseReference(inner, hasName);
+    if (end !== undefined && (isLiteral || reference !== undefined)) {
+      const literal = isLiteral ? text.slice(start, end).replace("$$", () => "$") : "";
+      found.push({ start, end, reference, literal });
+      start = text.indexOf("{{", end);
+    } else {
+      start = text.indexOf("{{", start + 1);
     }
-    const reference = parseReference(inner, hasName);
-    if (reference !== undefined) found.push({ ...place, reference, literal: "" });
   }
   return found;
+}
+
+/** Where the braces close that opened before `start`; those in quoted keys do not count. */
+function endOfEmbedded(text: string, start: number): number | undefined {
+  const last = Math.min(text.length, start + LONGEST_EMBEDDED);
+  let quote = "";
+  for (let at = start; at < last; at++) {
+    const char = text.charAt(at);
+    if (quote !== "") {
+      if (char === "\\" && quote === '"') at++;
+      else if (char === quote) quote = "";
+    } else if (char === '"' || char === "'") quote = char;
+    else if (char === "{") return undefined;
+    else if (char === "}") return text.charAt(at + 1) === "}" ? at + 2 : undefined;
+  }
+  return undefined;
 }
 
 function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-async function valueOf(reference: Reference, resolving: Resolving): Promise<unknown> {
+async function valueBehind(reference: Reference, resolving: Resolving): Promise<unknown> {
   if (reference.kind === "content") return await contentOf(reference, resolving);
   return await readReference(reference, resolving, { forContent: false });
 }

@@ -1,13 +1,14 @@
 // One step: its references put in, its operation run, once or for each item.
-import { abortError, type ContentStore, isRecord, parseContentIdPrefix, TrunklineError, type ToolProgress } from "@trunkline/core";
+import {
+  abortError,
+  type ContentStore,
+  isRecord,
+  parseContentIdPrefix,
+  type ToolProgress,
+  TrunklineError,
+} from "@trunkline/core";
 import type { Exchange } from "../exchange.js";
-import type {
-  ContentBlock,
-  Operation,
-  OperationContext,
-  OperationRegistry,
-  Params,
-} from "../operations/operation.js";
+import type { ContentBlock, Operation, OperationContext, OperationRegistry, Params } from "../operations/operation.js";
 import type { RunOperation } from "../operations/run-operation.js";
 import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./errors.js";
 import { documentsOf, type FoundDocument, takesDocuments } from "./implicit-documents.js";
@@ -29,6 +30,13 @@ export interface StepEnvironment {
 export interface Trail {
   readonly steps: StepRecord[];
   readonly names: Map<string, StepRecord>;
+  /** Operations that were found already: steps of one call often have the same. */
+  readonly found: Map<string, Operation>;
+}
+
+/** A trail without steps. */
+export function emptyTrail(): Trail {
+  return { steps: [], names: new Map(), found: new Map() };
 }
 
 /** What became of a step. */
@@ -54,7 +62,8 @@ export async function runStep(
   try {
     const { signal } = env.exchange;
     if (signal.aborted) throw abortError(signal, step.op);
-    operation = await env.registry.find(step.op, { signal });
+    operation = trail.found.get(step.op) ?? (await env.registry.find(step.op, { signal }));
+    trail.found.set(step.op, operation);
     env.admit(operation);
     const run = { step, env, trail, place, operation, onProgress };
     return step.forEach === undefined ? await runOnce(run, undefined) : await runForEach(run);
@@ -148,18 +157,27 @@ export function scopeOf(
 }
 
 /** The content of an id or of the beginning of one: text where it is UTF-8, else base64. */
-async function readContent({ store, exchange }: Pick<StepEnvironment, "store" | "exchange">, given: string): Promise<string> {
+async function readContent(
+  { store, exchange }: Pick<StepEnvironment, "store" | "exchange">,
+  given: string,
+): Promise<string> {
   const contents = await store();
   const { signal } = exchange;
   const matches = await contents.resolve(parseContentIdPrefix(given), { signal });
   const [id, ...others] = matches;
   if (id === undefined) {
-    throw new TrunklineError("NOT_FOUND", `The store has no content ${given}.`, { hint: "Stored results are kept for 7 days." });
+    throw new TrunklineError("NOT_FOUND", `The store has no content ${given}.`, {
+      hint: "Stored results are kept for 7 days.",
+    });
   }
   if (others.length > 0) {
-    throw new TrunklineError("AMBIGUOUS", `${given} is the beginning of ${matches.length} contents: ${matches.slice(0, 5).join(", ")}.`, {
-      hint: "Give more digits.",
-    });
+    throw new TrunklineError(
+      "AMBIGUOUS",
+      `${given} is the beginning of ${matches.length} contents: ${matches.slice(0, 5).join(", ")}.`,
+      {
+        hint: "Give more digits.",
+      },
+    );
   }
   const bytes = await contents.get(id, { signal });
   try {
@@ -172,7 +190,8 @@ async function readContent({ store, exchange }: Pick<StepEnvironment, "store" | 
 
 async function withDocuments({ step, env, trail, operation }: Run, params: Params): Promise<Params> {
   const before = trail.steps.at(-1);
-  if (before === undefined || operation.server !== undefined || !takesDocuments(operation.name, step.params)) return params;
+  if (before === undefined || operation.server !== undefined || !takesDocuments(operation.name, step.params))
+    return params;
   const found = before.store === undefined ? documentsOf(before.op, before.value) : undefined;
   if (found === undefined) return params;
   const byPath = found.filter(({ hash }) => hash === undefined);
@@ -201,10 +220,10 @@ export function stepProgress(
   if (total === 1) return () => onProgress;
   let last = -1;
   return (index) => (progress) => {
-    const part = progress.total === undefined || progress.total <= 0 ? 0 : Math.min(1, progress.progress / progress.total);
+    const part =
+      progress.total === undefined || progress.total <= 0 ? 0 : Math.min(1, progress.progress / progress.total);
     if (index + part <= last) return;
     last = index + part;
     onProgress({ progress: last, total, ...(progress.message === undefined ? {} : { message: progress.message }) });
   };
 }
-

@@ -75,7 +75,10 @@ export async function requireNoSnapshot(
 }
 
 function snapshotNotLast(what: string): TrunklineError {
-  return refused("A snapshot cannot be undone: what makes one has to come last in an atomic batch.", `Put the ${what} last.`);
+  return refused(
+    "A snapshot cannot be undone: what makes one has to come last in an atomic batch.",
+    `Put the ${what} last.`,
+  );
 }
 
 function refused(message: string, hint: string): TrunklineError {
@@ -146,7 +149,9 @@ export class UndoLog {
     };
     for (const note of this.#notes.toReversed()) {
       for (const { path, collection } of note.restored) {
-        await attempt(path, () => this.#store.run("delete", { names: [path], ...(collection === undefined ? {} : { collection }) }));
+        await attempt(path, () =>
+          this.#store.run("delete", { names: [path], ...(collection === undefined ? {} : { collection }) }),
+        );
       }
       const states = new Map(note.before);
       for (const target of note.targets) {
@@ -272,7 +277,12 @@ export class UndoLog {
     const states: DocumentState[] = [];
     let cursor: unknown;
     do {
-      const params = { pattern, limit: PAGE, ...(collection === undefined ? {} : { collection }), ...(cursor === undefined ? {} : { cursor }) };
+      const params = {
+        pattern,
+        limit: PAGE,
+        ...(collection === undefined ? {} : { collection }),
+        ...(cursor === undefined ? {} : { cursor }),
+      };
       const page = await this.#run("list", params, signal);
       const documents = Array.isArray(page?.documents) ? page.documents.filter(isRecord) : [];
       states.push(...documents.map((document) => stateOf(document)));

@@ -66,7 +66,12 @@ const summarizeDocument = builtin(
     title: "Summarize a document",
     description: "Summarize one document of the store, reading it in parts where it is long.",
     parameters: [
-      { name: "path", description: "The document: its path, the end of it, or its name.", required: true, values: "document" },
+      {
+        name: "path",
+        description: "The document: its path, the end of it, or its name.",
+        required: true,
+        values: "document",
+      },
       { name: "focus", description: "What the summary is for, or what to look at in particular." },
       { name: "length", description: "How long it may be, such as 'five sentences'." },
     ],
@@ -112,8 +117,16 @@ const reviewChanges = builtin(
     title: "Review changes",
     description: "Review what has changed between two snapshots of the store, or since one.",
     parameters: [
-      { name: "from", description: "The snapshot to begin with: id or label. Default: the one before the last.", values: "snapshot" },
-      { name: "to", description: "The snapshot to end with. Default: the documents as they are now.", values: "snapshot" },
+      {
+        name: "from",
+        description: "The snapshot to begin with: id or label. Default: the one before the last.",
+        values: "snapshot",
+      },
+      {
+        name: "to",
+        description: "The snapshot to end with. Default: the documents as they are now.",
+        values: "snapshot",
+      },
       { name: "focus", description: "What to look for: security, compatibility, tests." },
       collection,
     ],
@@ -156,7 +169,7 @@ const onboardRepository = builtin(
 2. The files that say what it is, read in one turn:
    ${query(step("list", { pattern: "{README,CONTRIBUTING,ARCHITECTURE,AGENTS}*", limit: 10 }), { op: "get", for_each: "$prev.documents[0:4]", params: { hash: "$item.hash", lines: "1-120", include_content: true } })}
 3. Its manifests and entry points:
-   ${query(step("grep", { pattern: "\"(name|main|bin|scripts|workspaces)\"", line_numbers: true }))}
+   ${query(step("grep", { pattern: '"(name|main|bin|scripts|workspaces)"', line_numbers: true }))}
 4. How the parts hang together:
    ${query(step("graph", { name: "path/of/the/entry/point", relation: "IMPORTS", depth: 2, limit: 40 }))}
 5. What changed last: ${query(step("list", { recent: 20 }))}

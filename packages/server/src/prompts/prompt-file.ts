@@ -21,7 +21,10 @@ export async function readPromptFile(fileName: string, source: string): Promise<
   const name = promptNameOf(fileName);
   if (name === undefined) return undefined;
   const match = FRONT_MATTER.exec(source);
-  const text = (match === null ? source.replace(/^\uFEFF/, "") : source.slice(match[0].length)).replace(/^(?:[ \t]*\r?\n)+/, "");
+  const text = (match === null ? source.replace(/^\uFEFF/, "") : source.slice(match[0].length)).replace(
+    /^(?:[ \t]*\r?\n)+/,
+    "",
+  );
   const { fields, problem } = await readFrontMatter(match?.[1]);
   const heading = headingOf(text);
   const parameters = readParameters(fields.arguments);

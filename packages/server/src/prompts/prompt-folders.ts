@@ -65,7 +65,8 @@ export class PromptFolders implements Disposable {
     const found = new Map<string, FoundFile>();
     for (const folder of this.#folders) {
       const names = await readdir(folder).catch((error: unknown) => {
-        if (!ABSENT.has(systemCodeOf(error))) this.#logger.warn("prompts not read", { folder, error: messageOf(error) });
+        if (!ABSENT.has(systemCodeOf(error)))
+          this.#logger.warn("prompts not read", { folder, error: messageOf(error) });
         return [];
       });
       for (const fileName of names.sort()) {
@@ -94,7 +95,9 @@ export class PromptFolders implements Disposable {
 
   /** Watches every folder, or the nearest one above it that is there. */
   #arm(): void {
-    const wanted = new Map(this.#folders.flatMap((folder) => nearest(folder) ?? []).map(({ at, inode }) => [at, inode]));
+    const wanted = new Map(
+      this.#folders.flatMap((folder) => nearest(folder) ?? []).map(({ at, inode }) => [at, inode]),
+    );
     for (const [folder, { watcher, inode }] of this.#watches) {
       // A folder that was removed and made again has a watcher that hears nothing more.
       if (wanted.get(folder) === inode) continue;

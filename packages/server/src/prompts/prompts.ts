@@ -162,7 +162,9 @@ function ownersOf(hub: Hub, name: string): PromptRoute[] {
 }
 
 function missingArguments(prompt: string, missing: readonly PromptParameter[]): RpcError {
-  const listed = missing.map(({ name, description }) => (description === undefined ? name : `${name} (${description})`));
+  const listed = missing.map(({ name, description }) =>
+    description === undefined ? name : `${name} (${description})`,
+  );
   return new RpcError(RPC_CODES.invalidParams, `The prompt "${prompt}" needs: ${listed.join(", ")}.`);
 }
 

@@ -7,6 +7,7 @@ import { createChannel, elicitationModes, progressMessage } from "./exchange-cha
 import type { RpcId, RpcParams } from "./messages.js";
 import type { Outlet } from "./outlet.js";
 import { fitsQuestion } from "./question-answers.js";
+import { RPC_CODES, RpcError } from "./rpc-error.js";
 
 /** A question that waits for its answer, as the protocol puts it. */
 export interface OpenQuestion {
@@ -179,9 +180,8 @@ export class Call {
   #ask(method: string, params: RpcParams, { key: name, signal }: QuestionContext): Promise<Record<string, unknown>> {
     if (this.#outcome !== undefined) return Promise.reject(ended());
     if (signal.aborted) return Promise.reject(ended());
-    if (!mayAsk(method, params, this.caller.capabilities)) {
-      return Promise.reject(new TrunklineError("UPSTREAM", `The client does not support ${method}.`));
-    }
+    const missing = missingCapability(method, params, this.caller.capabilities);
+    if (missing !== undefined) return Promise.reject(missing);
     const early = name === undefined ? undefined : this.#given[name];
     if (name !== undefined && fitsQuestion({ method, params }, early)) {
       // Once: the next round of the same name is another question.
@@ -229,14 +229,24 @@ const KEYS: Readonly<Record<string, string>> = {
   "roots/list": "roots",
 };
 
-/** Whether the client declared that it can be asked this. Sampling with tools is an ability of its own. */
-function mayAsk(method: string, params: RpcParams, capabilities: RpcParams): boolean {
+/** Why the client cannot be asked this: it did not declare so. Modes of elicitation and tools in sampling are declared apart. */
+function missingCapability(method: string, params: RpcParams, capabilities: RpcParams): RpcError | undefined {
   if (method === "elicitation/create") {
-    return elicitationModes(capabilities).includes(params.mode === "url" ? "url" : "form");
+    const mode = params.mode === "url" ? "url" : "form";
+    return elicitationModes(capabilities).includes(mode) ? undefined : lacks({ elicitation: { [mode]: {} } });
   }
-  if (method !== "sampling/createMessage" || (params.tools === undefined && params.toolChoice === undefined))
-    return true;
-  return isRecord(capabilities.sampling) && capabilities.sampling.tools !== undefined;
+  if (method !== "sampling/createMessage" || (params.tools === undefined && params.toolChoice === undefined)) {
+    return undefined;
+  }
+  const { sampling } = capabilities;
+  return isRecord(sampling) && sampling.tools !== undefined ? undefined : lacks({ sampling: { tools: {} } });
+}
+
+function lacks(requiredCapabilities: RpcParams): RpcError {
+  const what = Object.keys(requiredCapabilities).join(", ");
+  return new RpcError(RPC_CODES.missingCapability, `The client does not declare what is needed of ${what}.`, {
+    data: { requiredCapabilities },
+  });
 }
 
 function ended(): TrunklineError {

@@ -205,7 +205,7 @@ export class ModernProtocol {
     const knowsTasks = declaresTasks(meta[META.clientCapabilities]);
     if (support === "required" && !knowsTasks) throw missingTasks(`The tool has to be called as a task.`);
     if (!knowsTasks || support === "forbidden") return undefined;
-    if (support === "required") return { afterMs: 0 };
+    if (support === "required" || support === "preferred") return { afterMs: 0 };
     return { afterMs: support === "optional" ? this.#limits.taskAfterMs : this.#limits.undeclaredTaskAfterMs };
   }
 

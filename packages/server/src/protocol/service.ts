@@ -16,10 +16,11 @@ export type ServiceEvent =
   | { readonly kind: "resources_list_changed" };
 
 /**
- * How a tool stands to being called as a task, in the protocol's words (`execution.taskSupport`). `required` also means that a
- * client without tasks is refused: a service that can answer such a call anyway says `optional`.
+ * How a tool stands to being called as a task. `required`, `optional` and `forbidden` are the protocol's own words
+ * (`execution.taskSupport`). With `required` a client that knows no tasks is refused; a service that can answer it anyway says
+ * `preferred`: a task from the start for whoever knows tasks, an ordinary call for everybody else.
  */
-export type TaskSupport = "required" | "optional" | "forbidden";
+export type TaskSupport = "required" | "preferred" | "optional" | "forbidden";
 
 /** A server without its wire. */
 export interface McpService {
@@ -43,6 +44,11 @@ export interface McpService {
    * client asks for that, or, for a client of the modern era that knows tasks, where it takes very long.
    */
   taskSupport?(tool: string): TaskSupport | undefined;
+  /**
+   * The input schema of a tool, as far as it is known without waiting: some of its arguments may have to be repeated in
+   * headers (`x-mcp-header`), which the HTTP endpoint then checks. The same object as long as the tool is the same.
+   */
+  inputSchema?(tool: string): Readonly<Record<string, unknown>> | undefined;
   /** Tells of changes until the function it returns is called. */
   onEvent(listener: (event: ServiceEvent) => void): () => void;
   /** Tells whenever a resource has changed, until the function that it resolves with is called. */

@@ -246,7 +246,6 @@ function notThere(uri: string): TrunklineError {
   return new TrunklineError("NOT_FOUND", `There is no resource ${uri}.`);
 }
 
-
 function recordsOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }

@@ -1,5 +1,12 @@
 // All resources: our own under `trunkline://`, those of upstream servers under their own URIs.
-import { isTrunklineError, type Logger, messageOf, nearestNames, type TrunklineError, toTrunklineError } from "@trunkline/core";
+import {
+  isTrunklineError,
+  type Logger,
+  messageOf,
+  nearestNames,
+  type TrunklineError,
+  toTrunklineError,
+} from "@trunkline/core";
 import type { Backends } from "../backends.js";
 import type { Era, Exchange } from "../exchange.js";
 import { withMeta } from "../prompts/prompts.js";
@@ -127,7 +134,7 @@ export class Resources {
   }
 
   async #missing(uri: string, { era, signal }: { era: Era; signal: AbortSignal }): Promise<RpcError> {
-      const known = (await this.routes.resources(signal)).map((resource) => resource.uri);
+    const known = (await this.routes.resources(signal)).map((resource) => resource.uri);
     const near = nearestNames(uri, known);
     return notFound(uri, era, near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined);
   }

@@ -14,6 +14,7 @@ import type { Operation, Params } from "../operations/operation.js";
 import type { RunOperation } from "../operations/run-operation.js";
 import { summaryOf } from "../operations/upstream.js";
 import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
+import type { TaskSupport } from "../protocol/service.js";
 import { faithful, passedOn, type Upstreams } from "../upstreams.js";
 import type { ServedTool, ToolResult } from "./served-tool.js";
 
@@ -36,10 +37,16 @@ export interface NameCollision {
   readonly servers: readonly string[];
 }
 
+interface Listed {
+  readonly definition: ServedTool["definition"];
+  /** As its server has it. */
+  readonly taskSupport: unknown;
+}
+
 interface Table {
   readonly routes: ReadonlyMap<string, Operation>;
   readonly definitions: readonly ServedTool["definition"][];
-  readonly byName: ReadonlyMap<string, ServedTool["definition"]>;
+  readonly byName: ReadonlyMap<string, Listed>;
   readonly collisions: readonly NameCollision[];
 }
 
@@ -47,9 +54,13 @@ interface Table {
 export class DirectSurface {
   readonly #options: DirectSurfaceOptions;
   #table: Table | undefined;
+  /** The table before the one that is being built. */
+  #last: Table | undefined;
+  /** Counts the changes: what was built before the last one is not kept. */
+  #generation = 0;
   /** Where names led while their servers were connected: a call during a restart waits for the server. */
   #away: ReadonlyMap<string, Operation> = new Map();
-  #warned = new Set<string>();
+  readonly #warned = new Set<string>();
 
   constructor(options: DirectSurfaceOptions) {
     this.#options = options;
@@ -57,6 +68,7 @@ export class DirectSurface {
 
   /** What is known of the tools is out of date. */
   changed(): void {
+    this.#generation++;
     this.#table = undefined;
   }
 
@@ -73,10 +85,16 @@ export class DirectSurface {
     return (await this.#build(hub)).collisions;
   }
 
-  /** How a tool stands to tasks, as far as it is known. */
-  taskSupport(name: string): unknown {
-    const execution = this.#table?.byName.get(name)?.execution;
-    return isRecord(execution) ? execution.taskSupport : undefined;
+  /** A tool as it is listed, as far as that is known. */
+  definition(name: string): ServedTool["definition"] | undefined {
+    return this.#table?.byName.get(name)?.definition;
+  }
+
+  /** How a tool stands to tasks, as far as that is known. One that demands a task gets one from us, whatever the client knows. */
+  taskSupport(name: string): TaskSupport | undefined {
+    const support = this.#table?.byName.get(name)?.taskSupport;
+    if (support === "required") return "preferred";
+    return support === "optional" || support === "forbidden" ? support : undefined;
   }
 
   /** Calls a tool. An unknown one rejects with an `RpcError`. */
@@ -91,7 +109,8 @@ export class DirectSurface {
     } catch (error) {
       if (error instanceof RpcError) throw error;
       const failure = toTrunklineError(error);
-      if (failure.code === "TOOL_NOT_FOUND" || failure.code === "SERVER_NOT_FOUND") throw unknownTool(name, failure.hint);
+      if (failure.code === "TOOL_NOT_FOUND" || failure.code === "SERVER_NOT_FOUND")
+        throw unknownTool(name, failure.hint);
       const upstream = passedOn(failure);
       if (upstream !== undefined) throw upstream;
       return failureResult(failure);
@@ -124,11 +143,12 @@ export class DirectSurface {
 
   async #build(hub: Hub): Promise<Table> {
     const plain = this.#options.names === "plain";
+    const generation = this.#generation;
     const { toolNamePrefix } = await import("@trunkline/client");
     const names = hub.names();
     const tools = hub.tools();
     const routes = new Map<string, Operation>();
-    const definitions: ServedTool["definition"][] = [];
+    const byName = new Map<string, Listed>();
     const collisions: NameCollision[] = [];
     const add = (name: string, tool: SourcedTool) => {
       const other = routes.get(name);
@@ -138,7 +158,7 @@ export class DirectSurface {
         return;
       }
       routes.set(name, passing(hub, tool));
-      definitions.push(definitionOf(name, tool));
+      byName.set(name, listedAs(name, tool));
     };
     for (const tool of tools) add(plain ? tool.tool : names.name(tool, "prefixed"), tool);
     for (const { name, state } of hub.status()) {
@@ -154,14 +174,11 @@ export class DirectSurface {
     const present = new Set(tools.map(({ server }) => server));
     const before = [...this.#away, ...(this.#last?.routes ?? [])];
     this.#away = new Map(before.filter(([name, { server = "" }]) => !present.has(server) && !routes.has(name)));
-    const byName = new Map(definitions.map((definition) => [definition.name, definition]));
+    const definitions = [...byName.values()].map(({ definition }) => definition);
     this.#last = { routes, definitions, byName, collisions };
-    this.#table = this.#last;
+    if (generation === this.#generation) this.#table = this.#last;
     return this.#last;
   }
-
-  /** The table before the one that is being built. */
-  #last: Table | undefined;
 }
 
 /** The error for a start at which names collide. */
@@ -187,12 +204,14 @@ export function failureResult(error: TrunklineError): ToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** As the server listed it, under the name that leads to it. A tool that demands a task gets one from us, so any call will do. */
-function definitionOf(name: string, { raw, inputSchema }: SourcedTool): ServedTool["definition"] {
+/** As the server listed it, under the name that leads to it; where it demands a task, any call will do here. */
+function listedAs(name: string, { raw, inputSchema }: SourcedTool): Listed {
   const definition = { inputSchema, ...raw, name };
   const { execution } = definition as { execution?: unknown };
-  if (!isRecord(execution) || execution.taskSupport !== "required") return definition;
-  return { ...definition, execution: { ...execution, taskSupport: "optional" } };
+  if (!isRecord(execution)) return { definition, taskSupport: undefined };
+  const { taskSupport } = execution;
+  if (taskSupport !== "required") return { definition, taskSupport };
+  return { definition: { ...definition, execution: { ...execution, taskSupport: "optional" } }, taskSupport };
 }
 
 /** The tool as an operation whose value is the server's own result, and which leaves the arguments to the server. */

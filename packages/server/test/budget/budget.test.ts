@@ -11,7 +11,12 @@ const plain = { disallowedSpecial: new Set<string>() };
 const count = (text: string) => countTokens(text, plain);
 
 const rows = (length: number) =>
-  Array.from({ length }, (_, id) => ({ id, path: `/src/module-${id}/index.ts`, score: id / 7, snippet: `line ${id} of “text” 🙂` }));
+  Array.from({ length }, (_, id) => ({
+    id,
+    path: `/src/module-${id}/index.ts`,
+    score: id / 7,
+    snippet: `line ${id} of “text” 🙂`,
+  }));
 
 /** A store that only notes what it is given. */
 function noting(fails = false): { store: ContentStore; added: Map<string, string> } {
@@ -68,7 +73,13 @@ describe("counting", () => {
   });
 
   it("never counts less than there is by more than a hair, where it counts in pieces", async () => {
-    for (const text of ["a".repeat(3_000), "ab".repeat(1_500), " ".repeat(4_000), "=-".repeat(1_000), "漢字".repeat(800)]) {
+    for (const text of [
+      "a".repeat(3_000),
+      "ab".repeat(1_500),
+      " ".repeat(4_000),
+      "=-".repeat(1_000),
+      "漢字".repeat(800),
+    ]) {
       const tokens = count(text);
       expect(await tokensWithin(text, tokens - 1)).toBeUndefined();
     }
@@ -90,13 +101,16 @@ describe("shrinking", () => {
       const text = '🙂"\\\n\u0001é漢'.repeat(20);
       const { value } = shrink(text, bytes);
       expect(text.startsWith(value as string)).toBe(true);
-      expect(value).toBe((value as string).toWellFormed());
+      expect(value).toBe(Buffer.from(value as string).toString());
       expect(Buffer.byteLength(JSON.stringify(value))).toBeLessThanOrEqual(bytes);
     }
   });
 
   it("shows something of several large items", () => {
-    const { value } = shrink({ documents: ["a", "b", "c"].map((path) => ({ path, content: path.repeat(10_000) })) }, 1_000);
+    const { value } = shrink(
+      { documents: ["a", "b", "c"].map((path) => ({ path, content: path.repeat(10_000) })) },
+      1_000,
+    );
     const { documents } = value as { documents: { path: string; content: string }[] };
     expect(documents.map(({ path }) => path)).toEqual(["a", "b", "c"]);
     for (const { content } of documents) expect(content.length).toBeGreaterThan(100);
@@ -190,7 +204,7 @@ describe("an answer", () => {
       const { text, value: fitted } = await fit(value, { maxTokens });
       expect(fitted.truncated).toBe(true);
       // {"truncated":true} is the least there is.
-      expect(count(text)).toBeLessThanOrEqual(Math.max(5, maxTokens));
+      expect(count(text)).toBeLessThanOrEqual(Math.max(6, maxTokens));
       if (maxTokens >= 50) expect(fitted.hash).toEqual(expect.any(String));
     }
   });
@@ -201,7 +215,9 @@ describe("an answer", () => {
       { op: "status", value: { total: 1 }, isStorable: true },
       { op: "get", value: { text: "word ".repeat(10_000) }, isStorable: true },
     ];
-    const frame = (values: readonly unknown[]) => ({ steps: values.map((result, stepIndex) => ({ stepIndex, result })) });
+    const frame = (values: readonly unknown[]) => ({
+      steps: values.map((result, stepIndex) => ({ stepIndex, result })),
+    });
     const { value, text, added } = await fit(undefined, { parts, frame, maxTokens: 1_000 });
     expect(count(text)).toBeLessThanOrEqual(1_000);
     expect(value.steps[1].result).toEqual({ total: 1 });

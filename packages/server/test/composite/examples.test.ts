@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contentIdOf } from "@trunkline/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, type Office, openOffice } from "./support.js";
 
 let office: Office;
@@ -170,9 +170,7 @@ describe("execute", () => {
     });
     expect(Object.keys(added).sort()).toEqual(["failed", "results", "succeeded", "totalOps"]);
     expect(
-      await office.execute([
-        { op: "update", params: { name: "minutes.md", metadata: ["state=final", "owner=ada"] } },
-      ]),
+      await office.execute([{ op: "update", params: { name: "minutes.md", metadata: ["state=final", "owner=ada"] } }]),
     ).toMatchObject({ results: [{ op: "update", success: true, matched: 1 }] });
     await office.execute([{ op: "add", params: { paths: ["draft-1.md", "draft-2.md"] } }]);
     expect(await office.execute([{ op: "delete", params: { name: "draft-*.md" } }])).toMatchObject({

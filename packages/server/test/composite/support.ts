@@ -1,7 +1,7 @@
 // The composite tools over a real store and real servers, as a client would call them.
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { createCompositeTools } from "../../src/composite/tools.js";
 import type { CompositeOptions } from "../../src/composite/environment.js";
+import { createCompositeTools } from "../../src/composite/tools.js";
 import type { Exchange } from "../../src/exchange.js";
 import type { Params } from "../../src/operations/operation.js";
 import { createRunner } from "../../src/operations/run-operation.js";
@@ -25,7 +25,9 @@ export interface Office extends AsyncDisposable {
 }
 
 /** The servers of the examples. */
-export const OFFICE_SERVERS = ["github", "slack", "filesystem"].map((name) => stdio("office", { name }, ["--as", name]));
+export const OFFICE_SERVERS = ["github", "slack", "filesystem"].map((name) =>
+  stdio("office", { name }, ["--as", name]),
+);
 
 /** Opens everything. */
 export async function openOffice(

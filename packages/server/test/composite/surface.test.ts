@@ -28,7 +28,9 @@ describe("the composite surface", () => {
 
   it("echoes, and says what is missing", async () => {
     const echo = tools.find(({ definition }) => definition.name === "mcp.echo");
-    expect(await echo?.call({ message: "hello" }, exchangeOf())).toEqual({ content: [{ type: "text", text: "hello" }] });
+    expect(await echo?.call({ message: "hello" }, exchangeOf())).toEqual({
+      content: [{ type: "text", text: "hello" }],
+    });
     expect(await echo?.call({ text: "héllo" }, exchangeOf())).toEqual({ content: [{ type: "text", text: "héllo" }] });
     expect(await echo?.call({}, exchangeOf())).toMatchObject({ isError: true });
   });

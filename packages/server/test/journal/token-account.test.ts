@@ -16,6 +16,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** A busy machine takes its time to start a thread. */
+const PATIENT_MS = 20_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const at = (nowMs: number) => ({ ...systemClock, now: () => nowMs });
 
@@ -43,7 +45,7 @@ describe("the token account", () => {
 
   it("is read from another process, and adds up what several keep", async () => {
     for (let i = 0; i < 2; i++) {
-      await using account = new FileTokenAccount({ folder });
+      await using account = new FileTokenAccount({ folder, lastCountMs: PATIENT_MS });
       account.add("results", "one two three");
     }
     const { all } = await tokenReport({ folder });
@@ -53,7 +55,11 @@ describe("the token account", () => {
   it("tells today from the days before, and keeps a day that is over in one line", async () => {
     const now = Date.now();
     for (const daysAgo of [5, 5, 0]) {
-      await using account = new FileTokenAccount({ folder, clock: at(now - daysAgo * DAY_MS) });
+      await using account = new FileTokenAccount({
+        folder,
+        lastCountMs: PATIENT_MS,
+        clock: at(now - daysAgo * DAY_MS),
+      });
       account.add("results", "one two three");
     }
     const [oldest = "", today = ""] = readdirSync(folder).sort();
@@ -71,7 +77,7 @@ describe("the token account", () => {
   });
 
   it("estimates what it cannot hold", async () => {
-    await using account = new FileTokenAccount({ folder });
+    await using account = new FileTokenAccount({ folder, lastCountMs: PATIENT_MS });
     account.add("results", "x".repeat(8_000_000));
     await account.close();
     expect((await tokenReport({ folder })).all.results).toBe(2_000_000);

@@ -23,7 +23,9 @@ describe("operations of the store", () => {
     const params = { path: "minutes.md", tags: ["minutes"], metadata: { team: "core" } };
     expect(await bench.run("add", params)).toMatchObject({ files: 1, path: join(bench.workspace, "minutes.md") });
     expect(await bench.run("add", { path: "src", snapshot_label: "first" })).toMatchObject({ files: 2 });
-    expect(await bench.run("add", { content: "a plan", path: "notes/plan.md" })).toMatchObject({ path: "notes/plan.md" });
+    expect(await bench.run("add", { content: "a plan", path: "notes/plan.md" })).toMatchObject({
+      path: "notes/plan.md",
+    });
     await expect(bench.run("add", { content: "a plan" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
       data: { parameter: "name" },
@@ -43,10 +45,15 @@ describe("operations of the store", () => {
       join(bench.workspace, "src/close.ts"),
     ]);
     const hash = listed.documents[0]?.hash ?? "";
-    expect(await bench.run("get", { hash: hash.slice(0, 8), lines: "2" })).toMatchObject({ content: "  return retry();\n" });
+    expect(await bench.run("get", { hash: hash.slice(0, 8), lines: "2" })).toMatchObject({
+      content: "  return retry();\n",
+    });
     expect(await bench.run("get", { path: hash, include_content: true })).toMatchObject({ hash });
     expect(await bench.run("get", { hash: "src/open.ts" })).toMatchObject({ hash });
-    expect(await bench.run("grep", { pattern: "function\\s+open\\w+" })).toMatchObject({ total: 1, matches: [{ line: 1 }] });
+    expect(await bench.run("grep", { pattern: "function\\s+open\\w+" })).toMatchObject({
+      total: 1,
+      matches: [{ line: 1 }],
+    });
     expect(await bench.run("graph", { path: "src/open.ts" })).toMatchObject({ origin: { hash } });
     expect(await bench.run("list_collections")).toMatchObject({ collections: [{ name: "default" }] });
     expect(await bench.run("list_snapshots")).toMatchObject({ snapshots: [{ label: "first" }] });
@@ -56,7 +63,9 @@ describe("operations of the store", () => {
     const listed = (await bench.run("list", { extension: "ts" })) as { documents: object[] };
     const found = await bench.run("grep", { pattern: "deprecated", documents: listed.documents });
     expect(found).toMatchObject({ total: 1, matches: [{ path: join(bench.workspace, "src/close.ts"), line: 2 }] });
-    expect(await bench.run("grep", { pattern: "retry", documents: [{ path: "minutes.md" }] })).toMatchObject({ total: 1 });
+    expect(await bench.run("grep", { pattern: "retry", documents: [{ path: "minutes.md" }] })).toMatchObject({
+      total: 1,
+    });
     expect(await bench.run("grep", { pattern: "x", documents: [] })).toMatchObject({ matches: [], total: 0 });
     expect(
       await bench.run("grep", { pattern: "retry|deprecated", documents: listed.documents, tags: "minutes" }),
@@ -99,6 +108,20 @@ describe("operations of the store", () => {
     });
   });
 
+  it("stored results are found where their collection is named, and nowhere else", async () => {
+    await bench.run("add", { content: "a zebra crossing", name: "zebra.txt", collection: "results" });
+    const found = async (more: object) => [
+      (await bench.run("search", { query: "zebra", type: "keyword", ...more })) as { total: number },
+      (await bench.run("grep", { pattern: "zebra", ...more })) as { total: number },
+      (await bench.run("list", { pattern: "zebra.txt", ...more })) as { total: number },
+    ];
+    expect((await found({})).map(({ total }) => total)).toEqual([0, 0, 0]);
+    expect((await found({ collection: "results" })).map(({ total }) => total)).toEqual([1, 1, 1]);
+    const { hash } = (await bench.run("get", { path: "zebra.txt" })) as { hash: string };
+    expect(await bench.run("grep", { pattern: "zebra", hash })).toMatchObject({ total: 1 });
+    expect(await bench.run("search", { query: "zebras", hash })).toMatchObject({ total: 1, results: [{ line: 1 }] });
+  });
+
   it("search with the hash of a document answers with that document", async () => {
     const { hash } = (await bench.run("get", { path: "minutes.md" })) as { hash: string };
     expect(await bench.run("search", { query: "backoff", hash: hash.slice(0, 8) })).toMatchObject({
@@ -136,7 +159,9 @@ describe("sessions", () => {
     await bench.run("add", { content: "mine", name: "mine.md", session: true }, mine);
     await bench.run("add", { content: "theirs", name: "theirs.md" }, others);
     expect(await bench.run("list", { session: true, paths_only: true }, mine)).toMatchObject({ paths: ["mine.md"] });
-    expect(await bench.run("list", { session: session_id, paths_only: true }, others)).toMatchObject({ paths: ["mine.md"] });
+    expect(await bench.run("list", { session: session_id, paths_only: true }, others)).toMatchObject({
+      paths: ["mine.md"],
+    });
     await expect(bench.session("stop", {}, others)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await bench.session("pin", { path: "mine.md" }, mine);
     expect(await bench.session("stop", {}, mine)).toMatchObject({
@@ -160,7 +185,22 @@ describe("sessions", () => {
     expect(await bench.session("stop", { session: session_id }, once())).toMatchObject({ added: ["one.md"] });
     expect(await bench.session("stop", { session_id: other.session_id }, once())).toMatchObject({ added: ["two.md"] });
     await expect(bench.run("add", { content: "x", name: "x.md", session: session_id }, once())).rejects.toMatchObject({
+      message: expect.stringContaining(session_id),
+    });
+    await expect(bench.run("add", { content: "x", name: "x.md", session: "ses-0" }, once())).rejects.toMatchObject({
       code: "NOT_FOUND",
+    });
+  });
+
+  it("a session of an earlier process goes on by its id", async () => {
+    const once = () => exchangeOf({ caller: { id: "web", lasting: false, endpoint: "http" } });
+    const store = await bench.store();
+    const { session_id } = (await store.run("start", {}, { client: "another process" })) as { session_id: string };
+    await bench.run("add", { content: "later", name: "later.md", session: session_id }, once());
+    await bench.session("pin", { path: "later.md", session: session_id }, once());
+    expect(await bench.session("stop", { session: session_id }, once())).toMatchObject({
+      added: ["later.md"],
+      pinned: [expect.any(String)],
     });
   });
 
@@ -180,7 +220,9 @@ describe("sessions", () => {
   });
 
   it("the actions are no operations, and are named where they are taken for one", async () => {
-    await expect(bench.registry.find("start")).rejects.toMatchObject({ hint: 'Call session with {"action": "start"}.' });
+    await expect(bench.registry.find("start")).rejects.toMatchObject({
+      hint: 'Call session with {"action": "start"}.',
+    });
     await expect(bench.registry.findAction("strat")).rejects.toMatchObject({
       code: "NOT_FOUND",
       hint: expect.stringContaining("start"),
@@ -219,8 +261,9 @@ describe("paths over HTTP", () => {
     await using other = await openBench({ allowPaths: [bench.workspace] });
     expect(await other.run("add", { path: join(bench.workspace, "minutes.md") }, web)).toMatchObject({ files: 1 });
     expect(await bench.run("add", { path: "minutes.md" }, web)).toMatchObject({ path: expect.any(String) });
-    await mkdir(`${bench.workspace}-beside`, { recursive: true });
-    await expect(other.run("add", { path: `${bench.workspace}-beside` }, web)).rejects.toMatchObject({ code: "DENIED" });
+    await expect(other.run("add", { path: `${bench.workspace}-beside` }, web)).rejects.toMatchObject({
+      code: "DENIED",
+    });
   });
 
   it("without HTTP paths are the user's own business", async () => {
@@ -234,7 +277,9 @@ describe("paths over HTTP", () => {
     });
     await using other = await openBench({ allowWrite: [tmpdir()] });
     await other.run("add", { content: "to write", name: "a.md" });
-    const { output_path } = (await other.run("get", { path: "a.md", outputPath: "copy.md" })) as { output_path: string };
+    const { output_path } = (await other.run("get", { path: "a.md", outputPath: "copy.md" })) as {
+      output_path: string;
+    };
     expect(await readFile(output_path, "utf8")).toBe("to write");
   });
 });

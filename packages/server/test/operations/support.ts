@@ -47,7 +47,11 @@ const common = {
 } as const;
 
 /** A test server over stdio. */
-export function stdio(server: string, more: Partial<ServerDefinition> = {}, args: readonly string[] = []): ServerDefinition {
+export function stdio(
+  server: string,
+  more: Partial<ServerDefinition> = {},
+  args: readonly string[] = [],
+): ServerDefinition {
   const path = fileURLToPath(new URL(`../../../../test/servers/${server}.js`, import.meta.url));
   return {
     ...common,
@@ -55,6 +59,20 @@ export function stdio(server: string, more: Partial<ServerDefinition> = {}, args
     type: "stdio",
     command: process.execPath,
     args: [path, ...args],
+    env: {},
+    ...more,
+  } as ServerDefinition;
+}
+
+/** The server beside this file, whose tools answer in every shape there is; or with tools of a file. */
+export function shapes(more: Partial<ServerDefinition> = {}, toolsFile?: string): ServerDefinition {
+  const path = fileURLToPath(new URL("./servers/shapes.js", import.meta.url));
+  return {
+    ...common,
+    name: "shapes",
+    type: "stdio",
+    command: process.execPath,
+    args: toolsFile === undefined ? [path] : [path, "--tools", toolsFile],
     env: {},
     ...more,
   } as ServerDefinition;

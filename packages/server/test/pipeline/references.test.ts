@@ -135,7 +135,10 @@ describe("a reference", () => {
   });
 
   it("finds steps by name, and the item", async () => {
-    const named = scope([step(found)], { names: { issues: step({ items: [{ title: "T" }] }) }, item: { value: { n: 1 } } });
+    const named = scope([step(found)], {
+      names: { issues: step({ items: [{ title: "T" }] }) },
+      item: { value: { n: 1 } },
+    });
     expect(await resolve("{{$issues.items[0].title}}!", named)).toEqual({ value: "T!", warnings: [] });
     expect(await resolve(["$item.n", "$item"], named)).toEqual({ value: [1, { n: 1 }], warnings: [] });
   });
@@ -171,9 +174,9 @@ describe("a step of a server", () => {
   it("has its value in result too, and its blocks", async () => {
     const blocks = [{ type: "image", data: "AA==" }];
     const upstream = step({ n: 1 }, { blocks, entry: { op: "a.b", success: true, result: { n: 1 } } });
-    expect((await resolve(["$prev.result.n", "$prev.n", "$prev.success", "$prev.blocks[0].data"], scope([upstream]))).value).toEqual(
-      [1, 1, true, "AA=="],
-    );
+    expect(
+      (await resolve(["$prev.result.n", "$prev.n", "$prev.success", "$prev.blocks[0].data"], scope([upstream]))).value,
+    ).toEqual([1, 1, true, "AA=="]);
   });
 });
 
@@ -194,7 +197,9 @@ describe("random paths", () => {
     if (kind === 1) return `text ${next(100)}`;
     if (kind === 2) return next(2) === 0;
     if (kind === 3) return Array.from({ length: next(4) + 1 }, () => randomValue(next, depth - 1));
-    return Object.fromEntries(NAMES.slice(0, next(NAMES.length) + 1).map((name) => [name, randomValue(next, depth - 1)]));
+    return Object.fromEntries(
+      NAMES.slice(0, next(NAMES.length) + 1).map((name) => [name, randomValue(next, depth - 1)]),
+    );
   }
 
   /** A path into the value, with what it has to lead to. */
@@ -251,7 +256,26 @@ describe("random paths", () => {
   });
 
   it("never make the parser throw or take long", () => {
-    const pieces = ["$", "prev", ".", "[", "]", "*", ":", "0", "-1", '"', "'", "\\", "a", "{{", "}}", " ", "$hash:", "🙂"];
+    const pieces = [
+      "$",
+      "prev",
+      ".",
+      "[",
+      "]",
+      "*",
+      ":",
+      "0",
+      "-1",
+      '"',
+      "'",
+      "\\",
+      "a",
+      "{{",
+      "}}",
+      " ",
+      "$hash:",
+      "🙂",
+    ];
     for (let seed = 1; seed <= 3000; seed++) {
       const next = random(seed);
       const text = `$prev${Array.from({ length: next(14) }, () => pieces[next(pieces.length)]).join("")}`;
@@ -262,7 +286,12 @@ describe("random paths", () => {
   });
 
   it("long hostile text is read in little time", async () => {
-    for (const text of ["{{$".repeat(50_000), `{{$prev${"[".repeat(100_000)}`, `$prev${".a".repeat(50_000)}!`, `{{$${'"'.repeat(20_000)}`]) {
+    for (const text of [
+      "{{$".repeat(50_000),
+      `{{$prev${"[".repeat(100_000)}`,
+      `$prev${".a".repeat(50_000)}!`,
+      `{{$${'"'.repeat(20_000)}`,
+    ]) {
       const started = performance.now();
       await resolve(text);
       expect(performance.now() - started, text.slice(0, 10)).toBeLessThan(1_000);

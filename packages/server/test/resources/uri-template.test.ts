@@ -44,7 +44,13 @@ describe("pages", () => {
       cursor = page.nextCursor;
     } while (cursor !== undefined);
     expect(seen).toEqual(items);
-    for (const wrong of ["", "x", 7, Buffer.from("99999").toString("base64url"), Buffer.from("-1").toString("base64url")])
+    for (const wrong of [
+      "",
+      "x",
+      7,
+      Buffer.from("99999").toString("base64url"),
+      Buffer.from("-1").toString("base64url"),
+    ])
       expect(() => pageOf(items, wrong)).toThrow(expect.objectContaining({ code: -32_602 }));
     expect(pageOf([], undefined)).toEqual({ items: [] });
   });

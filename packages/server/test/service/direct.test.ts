@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { callTool, nextEvent, refusalOf, stdio, testExchange, testService, textOf, toolNames } from "./support.js";
+import {
+  callTool,
+  configOf,
+  nextEvent,
+  refusalOf,
+  stdio,
+  testExchange,
+  testService,
+  textOf,
+  toolNames,
+} from "./support.js";
 
 describe("the direct surface", () => {
   it("lists every tool under its prefixed name, as its server describes it", async () => {
@@ -11,7 +21,9 @@ describe("the direct surface", () => {
       expect.objectContaining({ name: "mcp__crashing__crash" }),
       { name: "mcp__strange__show", inputSchema: { type: "object" }, colour: "green" },
     ]);
-    expect(await under.service.handle("tools/call", { name: "mcp.echo", arguments: { message: "hi" } }, testExchange())).toEqual({
+    expect(
+      await under.service.handle("tools/call", { name: "mcp.echo", arguments: { message: "hi" } }, testExchange()),
+    ).toEqual({
       content: [{ type: "text", text: "hi" }],
     });
     expect(under.storeIsOpen).toBe(false);
@@ -46,7 +58,10 @@ describe("the direct surface", () => {
   it("refuses an unknown tool as the protocol does, and names a near one", async () => {
     await using under = testService([stdio("crashing")], { surface: "direct" });
     const refusal = await refusalOf(callTool(under, "mcp__crashing__okay"));
-    expect(refusal).toMatchObject({ code: -32_602, message: expect.stringContaining("Did you mean mcp__crashing__ok") });
+    expect(refusal).toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining("Did you mean mcp__crashing__ok"),
+    });
     expect(await refusalOf(callTool(under, "nothing"))).toMatchObject({ code: -32_602 });
     expect(await refusalOf(under.service.handle("tools/call", {}, testExchange()))).toMatchObject({ code: -32_602 });
     expect(await refusalOf(under.service.handle("tools/play", {}, testExchange()))).toMatchObject({ code: -32_601 });
@@ -61,7 +76,7 @@ describe("the direct surface", () => {
     expect(JSON.parse(textOf(late))).toEqual({
       error: { code: "TIMEOUT", message: expect.any(String), hint: expect.any(String) },
     });
-    expect(textOf(await callTool(slow, "mcp__slow__cancelled_count"))).toBe("1");
+    await expect.poll(async () => textOf(await callTool(slow, "mcp__slow__cancelled_count"))).toBe("1");
   });
 
   it("answers without a server that does not, and lists its tools when they come", async () => {
@@ -100,7 +115,51 @@ describe("the direct surface", () => {
     expect(JSON.parse(textOf(crashed)).error).toMatchObject({ code: "SERVER_EXITED" });
   });
 
-  it("passes on the caller's own _meta, progress and cancellation", async () => {
+  it.each([
+    ["modern", []],
+    ["legacy", ["--legacy-only"]],
+  ])("passes on to a %s server what the caller sent, and says nothing of the server in between", async (_, args) => {
+    await using under = testService([stdio("mirror", args)], { surface: "direct" });
+    const meta = { "acme/trace": "t-1" };
+    const result = await callTool(under, "mcp__mirror__show", { a: [1, null], "": {} }, { meta });
+    expect(result).toEqual({
+      content: [],
+      structuredContent: {
+        name: "show",
+        arguments: { a: [1, null], "": {} },
+        _meta: expect.objectContaining(meta),
+      },
+      _meta: { "acme/kept": true },
+    });
+    const { service } = under;
+    const exchange = testExchange({ meta });
+    const read = await service.handle("resources/read", { uri: "mirror://show" }, exchange);
+    expect(JSON.parse((read.contents as { text: string }[])[0]?.text ?? "")).toMatchObject({ _meta: meta });
+    const got = await service.handle("prompts/get", { name: "mirror.show", arguments: { x: "1" } }, exchange);
+    expect(JSON.parse((got.messages as { content: { text: string } }[])[0]?.content.text ?? "")).toMatchObject({
+      name: "show",
+      arguments: { x: "1" },
+      _meta: meta,
+    });
+    for (const answered of [read, got]) expect(JSON.stringify(answered)).not.toContain('"version":"1.0.0"');
+  });
+
+  it.each([
+    ["modern", []],
+    ["legacy", ["--legacy-only"]],
+  ])("passes on the protocol errors of a %s server as they are", async (_, args) => {
+    await using under = testService([stdio("mirror", args)], { surface: "direct" });
+    const error = { code: -32_050, message: "look there", data: { places: [], acme: 1 } };
+    expect(await refusalOf(callTool(under, "mcp__mirror__refuse", error))).toMatchObject(error);
+    const other = { code: 7, message: "own code" };
+    expect(await refusalOf(callTool(under, "mcp__mirror__refuse", other))).toMatchObject(other);
+    // What is about the connection between us and the server is ours to tell.
+    const hop = await callTool(under, "mcp__mirror__refuse", { code: -32_022, message: "which revision?" });
+    expect(hop.isError).toBe(true);
+    expect(JSON.parse(textOf(hop)).error.code).toBe("UPSTREAM");
+  });
+
+  it("passes on progress and cancellation", async () => {
     await using under = testService([stdio("slow")], { surface: "direct" });
     const seen: number[] = [];
     await callTool(
@@ -126,7 +185,10 @@ describe("the direct surface", () => {
 
   it("keeps the rules of the configuration, and notes each call", async () => {
     const calls: string[] = [];
-    const journal = { record: ({ operation, outcome, code }: { operation: string; outcome: string; code?: string | undefined }) => void calls.push(`${operation} ${outcome} ${code ?? ""}`) };
+    const journal = {
+      record: ({ operation, outcome, code }: { operation: string; outcome: string; code?: string | undefined }) =>
+        void calls.push(`${operation} ${outcome} ${code ?? ""}`),
+    };
     await using under = testService([stdio("crashing"), stdio("strange")], {
       surface: "direct",
       policies: [{ "strange.*": "deny" }],
@@ -152,6 +214,20 @@ describe("plain names", () => {
       messages: [{ role: "user", content: { type: "hologram", depth: 3, nested: { kept: true } } }],
       mood: "dark",
     });
+  });
+
+  it("that come to collide later are left out with a warning, and the first by name keeps its own", async () => {
+    const [one, two] = [stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })];
+    await using under = testService([two], { surface: "direct", names: "plain" });
+    await under.service.start();
+    const alone = textOf(await callTool(under, "ok"));
+    const changed = nextEvent(under, "tools_list_changed");
+    await (await under.hub()).reload(configOf(one, two));
+    await (await under.hub()).connect();
+    await changed;
+    expect(await toolNames(under)).toEqual(["mcp.echo", "ok", "crash"]);
+    expect(textOf(await callTool(under, "ok"))).not.toBe(alone);
+    expect(under.log.join("")).toMatch(/its name is taken.*ok.*one, two/);
   });
 
   it("that two servers have are an error at the start, which names both", async () => {

@@ -13,8 +13,10 @@ const get = ({ service }: TestService, name: string, args?: Record<string, strin
   service.handle("prompts/get", { name, ...(args === undefined ? {} : { arguments: args }) }, testExchange());
 
 const complete = async ({ service }: TestService, ref: unknown, argument: unknown, context?: unknown) =>
-  ((await service.handle("completion/complete", { ref, argument, ...(context ? { context } : {}) }, testExchange()))
-    .completion as { values: string[] }).values;
+  (
+    (await service.handle("completion/complete", { ref, argument, ...(context ? { context } : {}) }, testExchange()))
+      .completion as { values: string[] }
+  ).values;
 
 const messageOf = (result: Readonly<Record<string, unknown>>) =>
   (result.messages as { role: string; content: { text: string } }[])[0];
@@ -131,9 +133,9 @@ describe("completions", () => {
     ]);
     const template = { type: "ref/resource", uri: "test://notes/{id}" };
     expect(await complete(under, template, { name: "style", value: "f" })).toEqual(["formal", "friendly"]);
-    expect(await refusalOf(complete(under, { type: "ref/prompt", name: "nothing" }, { name: "x", value: "" }))).toMatchObject(
-      { code: -32_602 },
-    );
+    expect(
+      await refusalOf(complete(under, { type: "ref/prompt", name: "nothing" }, { name: "x", value: "" })),
+    ).toMatchObject({ code: -32_602 });
     expect(await refusalOf(complete(under, { type: "ref/other" }, { name: "x", value: "" }))).toMatchObject({
       code: -32_602,
     });

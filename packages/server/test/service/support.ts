@@ -6,10 +6,10 @@ import { type Channel, type Hub, type HubOptions, openHub, type ServerDefinition
 import { type ContentStore, createLogger, type ToolProgress } from "@trunkline/core";
 import { asContentStore, openStore } from "@trunkline/store";
 import { configOf } from "../../../client/test/hub/fixtures.js";
-import { createService, type Service, type ServiceOptions } from "../../src/service.js";
 import type { Caller, Exchange } from "../../src/exchange.js";
 import type { RpcError } from "../../src/protocol/rpc-error.js";
 import type { ServiceEvent } from "../../src/protocol/service.js";
+import { createService, type Service, type ServiceOptions } from "../../src/service.js";
 
 export { configOf, http, stdio } from "../../../client/test/hub/fixtures.js";
 
@@ -55,7 +55,13 @@ export function testService(servers: readonly ServerDefinition[], options: SetUp
     },
   };
   const { hub: _, ...rest } = options;
-  const service = createService({ info: { name: "trunkline", version: "1" }, logger, workspace: folder, ...rest, backends });
+  const service = createService({
+    info: { name: "trunkline", version: "1" },
+    logger,
+    workspace: folder,
+    ...rest,
+    backends,
+  });
   return {
     service,
     folder,

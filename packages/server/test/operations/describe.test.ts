@@ -1,0 +1,268 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { Embedder } from "@trunkline/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Bench, exchangeOf, openBench, shapes, stdio } from "./support.js";
+
+interface Overview {
+  operations: { name: string; kind: string; summary: string }[];
+  servers: { name: string; tools?: number; state: string; note?: string }[];
+}
+
+interface Listing {
+  tools: { name: string; kind: string; summary: string }[];
+  total: number;
+  cursor?: string;
+}
+
+interface Found {
+  operations: { name: string; score: number }[];
+  total: number;
+  method: string;
+  cursor?: string;
+  notice?: string;
+  not_connected?: string[];
+}
+
+let cacheFolder: string;
+
+beforeAll(async () => {
+  cacheFolder = await mkdtemp(join(tmpdir(), "trunkline-catalogue-"));
+});
+
+afterAll(async () => {
+  await rm(cacheFolder, { recursive: true, force: true });
+});
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await setImmediate();
+}
+
+const states = async (bench: Bench) =>
+  Object.fromEntries((await bench.hub()).status().map(({ name, state }) => [name, state]));
+
+describe("describe", () => {
+  it("lists every operation with its summary, and servers without connecting them", async () => {
+    await using bench = await openBench({ servers: [shapes(), stdio("hello")] });
+    const overview = (await bench.run("describe")) as Overview;
+    expect(overview.operations.map(({ name }) => name)).toEqual(bench.registry.builtin.map(({ name }) => name));
+    expect(overview.operations[0]).toEqual({
+      name: "search",
+      kind: "read",
+      summary: "Find documents by words and by meaning.",
+    });
+    expect(overview.servers).toEqual([
+      { name: "hello", state: "pending", note: "Never connected: describing it connects it." },
+      { name: "shapes", state: "pending", note: "Never connected: describing it connects it." },
+    ]);
+    expect(await states(bench)).toEqual({ hello: "pending", shapes: "pending" });
+  });
+
+  it("gives the schema, kind and example of an operation, of our own or of a session", async () => {
+    await using bench = await openBench();
+    expect(await bench.run("describe", { target: "search" })).toMatchObject({
+      name: "search",
+      kind: "read",
+      schema: { required: ["query"], properties: { limit: { default: 10 } } },
+      example: { query: "retry with backoff", limit: 5 },
+    });
+    expect(await bench.run("describe", { target: "watch" })).toMatchObject({ kind: "session" });
+  });
+
+  it("lists a server's tools, connecting only that server", async () => {
+    await using bench = await openBench({ servers: [shapes({ readOnly: ["get_*"] }), stdio("hello")] });
+    const listing = (await bench.run("describe", { target: "shapes", limit: 2 })) as Listing;
+    expect(listing).toMatchObject({ server: "shapes", state: "connected", total: 11, cursor: expect.any(String) });
+    expect(listing.tools[0]).toEqual({
+      name: "shapes.structured",
+      kind: "read",
+      summary: "Answers with structured content.",
+    });
+    const next = (await bench.run("describe", { target: "shapes", limit: 50, cursor: listing.cursor })) as Listing;
+    expect(next.tools).toHaveLength(9);
+    expect(next.cursor).toBeUndefined();
+    expect(await states(bench)).toEqual({ hello: "pending", shapes: "connected" });
+  });
+
+  it.each(["shapes.strict", "mcp__shapes__strict", "shapes-strict"])(
+    "gives the schemas of the tool %s",
+    async (target) => {
+      await using bench = await openBench({ servers: [shapes()] });
+      expect(await bench.run("describe", { target })).toEqual({
+        name: "shapes.strict",
+        kind: "write",
+        schema: { type: "object", properties: { title: { type: "string" } }, additionalProperties: false },
+        output_schema: { type: "object" },
+      });
+    },
+  );
+
+  it("an unknown target comes with the nearest names", async () => {
+    await using bench = await openBench({ servers: [shapes()] });
+    await expect(bench.run("describe", { target: "serach" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      hint: "Did you mean search?",
+    });
+    await expect(bench.run("describe", { target: "shape" })).rejects.toMatchObject({ hint: "Did you mean shapes?" });
+    await expect(bench.run("describe", { target: "shapes.get_thin" })).rejects.toMatchObject({
+      hint: "Did you mean shapes.get_thing?",
+    });
+    await expect(bench.run("describe", { target: "get_thing" })).rejects.toMatchObject({
+      hint: "Did you mean shapes.get_thing?",
+    });
+    await expect(bench.run("describe", { target: "a", find: "b" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(bench.run("describe", { cursor: "nonsense" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("knows from an earlier run what a server has, until its definition changes", async () => {
+    const folder = join(cacheFolder, "between-runs");
+    {
+      await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
+      await bench.run("describe", { target: "shapes" });
+    }
+    {
+      await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
+      const { servers } = (await bench.run("describe")) as Overview;
+      expect(servers).toEqual([
+        { name: "shapes", tools: 11, state: "pending", note: "Not connected yet; tools as they were last." },
+      ]);
+      expect(await bench.run("describe", { target: "shapes.strict" })).toMatchObject({ name: "shapes.strict" });
+      expect(((await bench.run("describe", { find: "structured content" })) as Found).operations[0]?.name).toBe(
+        "shapes.structured",
+      );
+      expect(await states(bench)).toEqual({ shapes: "pending" });
+    }
+    await using changed = await openBench({ servers: [shapes({ tools: { deny: ["two"] } })], cacheFolder: folder });
+    const { servers } = (await changed.run("describe")) as Overview;
+    expect(servers[0]).not.toHaveProperty("tools");
+    expect((await readdir(folder)).every((name) => /^tools-shapes-[0-9a-f]{12}\.json$/.test(name))).toBe(true);
+  });
+
+  it("a damaged file of an earlier run counts for nothing", async () => {
+    const folder = join(cacheFolder, "damaged");
+    {
+      await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
+      await bench.run("describe", { target: "shapes" });
+    }
+    for (const name of await readdir(folder)) await writeFile(join(folder, name), '{"format": 1, "key"');
+    await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
+    expect(((await bench.run("describe")) as Overview).servers[0]).not.toHaveProperty("tools");
+    expect(await bench.run("describe", { target: "shapes" })).toMatchObject({ total: 11 });
+  });
+});
+
+const TOOLS = [
+  {
+    name: "create_pull_request",
+    description: "Propose changes of a branch for review.",
+    inputSchema: { type: "object" },
+  },
+  { name: "delete_branch", description: "Remove a branch.", inputSchema: { type: "object" } },
+  {
+    name: "forecast",
+    description: "Weather of the coming days.",
+    inputSchema: { type: "object", properties: { city: { type: "string" } } },
+  },
+];
+
+describe("describe {find}", () => {
+  let servers: Parameters<typeof openBench>[0];
+
+  beforeAll(async () => {
+    const file = join(cacheFolder, "tools.json");
+    await writeFile(file, JSON.stringify(TOOLS));
+    servers = { servers: [shapes({ name: "forge" }, file)] };
+  });
+
+  it("ranks operations of our own and of all servers, connecting those never seen", async () => {
+    await using bench = await openBench(servers);
+    const found = (await bench.run("describe", { find: "pull requests", limit: 2 })) as Found;
+    expect(found.method).toBe("keyword");
+    expect(found.operations[0]).toEqual({
+      name: "forge.create_pull_request",
+      kind: "write",
+      summary: "Propose changes of a branch for review.",
+      score: expect.any(Number),
+    });
+    const own = (await bench.run("describe", { find: "bring deleted documents back from the trash" })) as Found;
+    expect(own.operations.slice(0, 2).map(({ name }) => name)).toContain("undelete");
+    const folder = (await bench.run("describe", { find: "erase the branch" })) as Found;
+    expect(folder.operations[0]?.name).toBe("forge.delete_branch");
+  });
+
+  it("has a cursor for what does not fit", async () => {
+    await using bench = await openBench(servers);
+    const all = (await bench.run("describe", { find: "documents", limit: 100 })) as Found;
+    const first = (await bench.run("describe", { find: "documents", limit: 2 })) as Found;
+    const second = (await bench.run("describe", { find: "documents", limit: 2, cursor: first.cursor })) as Found;
+    expect(first.total).toBe(all.total);
+    expect([...first.operations, ...second.operations]).toEqual(all.operations.slice(0, 4));
+  });
+
+  it("says which servers it could not ask", async () => {
+    const broken = stdio("hello", { name: "broken", command: "/nowhere/at-all" } as object);
+    await using bench = await openBench({ servers: [shapes(), broken] });
+    const found = (await bench.run("describe", { find: "structured" })) as Found;
+    expect(found.operations[0]?.name).toBe("shapes.structured");
+    expect(found.not_connected).toEqual(["broken"]);
+  });
+
+  it("does not wait for a server that takes long, neither to answer nor to close", async () => {
+    const slow = stdio("slow", {}, ["--start-delay-ms", "60000"]);
+    await using bench = await openBench({ servers: [shapes(), slow] });
+    const stop = new AbortController();
+    const exchange = exchangeOf();
+    const operation = await bench.registry.find("describe");
+    const work = operation.run({ find: "structured" }, { exchange, signal: stop.signal });
+    await until(async () => (await states(bench)).shapes === "connected");
+    stop.abort();
+    await expect(work).rejects.toMatchObject({ code: "ABORTED" });
+    const started = performance.now();
+    await bench.registry.close();
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it("ranks by meaning where there is a model, and embeds every text once", async () => {
+    const folder = join(cacheFolder, "vectors");
+    const texts: string[] = [];
+    // Two directions: weather, and everything else.
+    const embedder: Embedder = {
+      model: "test/model",
+      dimensions: 2,
+      embed: async (batch) => {
+        texts.push(...batch);
+        return batch.map((text) => (/weather|umbrella/i.test(text) ? Float32Array.of(1, 0) : Float32Array.of(0, 1)));
+      },
+      async [Symbol.asyncDispose]() {},
+    };
+    const find = "will I need an umbrella";
+    {
+      await using bench = await openBench({ ...servers, embedder, cacheFolder: folder });
+      const found = (await bench.run("describe", { find })) as Found;
+      expect(found.method).toBe("hybrid");
+      expect(found.operations[0]?.name).toBe("forge.forecast");
+    }
+    expect(new Set(texts).size).toBe(texts.length);
+    const before = texts.length;
+    await using bench = await openBench({ ...servers, embedder, cacheFolder: folder });
+    expect(((await bench.run("describe", { find })) as Found).operations[0]?.name).toBe("forge.forecast");
+    expect(texts.slice(before)).toEqual([find]);
+  });
+
+  it("goes on by word where the model fails", async () => {
+    const embedder: Embedder = {
+      model: "failing",
+      dimensions: 2,
+      embed: async () => {
+        throw new Error("out of memory");
+      },
+      async [Symbol.asyncDispose]() {},
+    };
+    await using bench = await openBench({ ...servers, embedder });
+    const found = (await bench.run("describe", { find: "pull request" })) as Found;
+    expect(found).toMatchObject({ method: "keyword", notice: expect.stringContaining("word only") });
+    expect(found.operations[0]?.name).toBe("forge.create_pull_request");
+  });
+});

@@ -1,0 +1,14 @@
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+import { referencePage } from "../../../../scripts/reference-page.js";
+import { createRegistry } from "../../src/operations/registry.js";
+
+it("the reference page is what the definitions say (npm run reference)", async () => {
+  const never = async () => {
+    throw new Error("nothing is opened for the reference");
+  };
+  const registry = createRegistry({ backends: { hub: never, store: never }, workspace: "/" });
+  await registry.load();
+  const page = await readFile(new URL("../../../../docs/reference/operations.md", import.meta.url), "utf8");
+  expect(page).toBe(referencePage([...registry.builtin, ...registry.sessionActions]));
+});

@@ -1,0 +1,154 @@
+import type { Channel, Elicitation } from "@trunkline/client";
+import { type Clock, TrunklineError } from "@trunkline/core";
+import { describe, expect, it } from "vitest";
+import type { CallRecord } from "../../src/journal/journal.js";
+import type { Operation } from "../../src/operations/operation.js";
+import { verdictOn } from "../../src/operations/policy.js";
+import { createRunner, errorAnswer } from "../../src/operations/run-operation.js";
+import { contextOf, exchangeOf } from "./support.js";
+
+const operation: Operation = {
+  name: "github.create_issue",
+  kind: "write",
+  summary: "Opens an issue.",
+  schema: {},
+  validate: (params) => {
+    if (params.bad === true) throw new TrunklineError("INVALID_ARGUMENT", "bad", { data: { parameter: "bad" } });
+    return params;
+  },
+  run: async (params) => ({ value: { ran: params } }),
+};
+
+describe("policies", () => {
+  it.each([
+    ["nothing said", [], "allow"],
+    ["a glob", [{ "github.*": "deny" }], "deny"],
+    ["another server's glob", [{ "gitlab.*": "deny" }], "allow"],
+    ["the most specific rule of a set", [{ "*": "deny", "github.*": "ask", "github.create_*": "allow" }], "allow"],
+    ["a name before any glob", [{ "github.create_issu*": "deny", "github.create_issue": "allow" }], "allow"],
+    ["the stricter of two that are as specific", [{ "github.*": "allow", "*e_issue": "deny" }], "deny"],
+    ["the strictest of several sets", [{ "github.create_issue": "allow" }, { "*": "ask" }], "ask"],
+    ["the other style of names", [{ mcp__github__create_issue: "deny" }], "deny"],
+  ] as const)("%s", (_, policies, verdict) => {
+    expect(verdictOn("github.create_issue", policies)).toBe(verdict);
+  });
+
+  it("own operations are ruled too", () => {
+    expect(verdictOn("delete", [{ delete: "ask" }])).toBe("ask");
+    expect(verdictOn("delete", [{ "*.delete": "deny" }])).toBe("allow");
+  });
+
+  it("what is denied does not run", async () => {
+    const run = createRunner({ policies: [{ "github.*": "deny" }] });
+    await expect(run(operation, {}, contextOf())).rejects.toMatchObject({ code: "DENIED" });
+  });
+});
+
+describe("asking", () => {
+  const run = createRunner({ policies: [{ "github.*": "ask" }] });
+
+  it("shows what will be run, shortened and without secrets, and runs on a yes", async () => {
+    const asked: Elicitation[] = [];
+    const channel: Channel = {
+      elicit: async (elicitation) => {
+        asked.push(elicitation);
+        return { action: "accept", content: { run: true } };
+      },
+    };
+    const params = { title: "Crash", body: "x".repeat(5000), api_key: "k-123", nested: { password: "hunter2" } };
+    expect(await run(operation, params, contextOf(exchangeOf({ channel })))).toEqual({ value: { ran: params } });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toMatchObject({
+      mode: "form",
+      requestedSchema: { properties: { run: { type: "boolean" } }, required: ["run"] },
+    });
+    const message = asked[0]?.message ?? "";
+    expect(message).toContain("May github.create_issue run?");
+    expect(message).toContain("title: Crash");
+    expect(message).toContain("5000 characters");
+    expect(message).not.toMatch(/k-123|hunter2/);
+    expect(message.length).toBeLessThan(1000);
+  });
+
+  it.each([
+    ["no", { action: "accept", content: { run: false } }],
+    ["decline", { action: "decline" }],
+    ["cancel", { action: "cancel" }],
+    ["nothing in the form", { action: "accept", content: {} }],
+  ] as const)("%s is a no", async (_, answer) => {
+    const exchange = exchangeOf({ channel: { elicit: async () => answer } });
+    await expect(run(operation, {}, contextOf(exchange))).rejects.toMatchObject({ code: "DENIED" });
+  });
+
+  it.each<[string, Channel]>([
+    ["without elicitation", {}],
+    ["with pages only", { elicit: async () => ({ action: "accept" }), elicitationModes: ["url"] }],
+    [
+      "whose answer fails",
+      {
+        elicit: async () => {
+          throw new Error("gone");
+        },
+      },
+    ],
+  ])("a client %s is refused", async (_, channel) => {
+    await expect(run(operation, {}, contextOf(exchangeOf({ channel })))).rejects.toMatchObject({ code: "DENIED" });
+  });
+
+  it("nobody is asked about parameters that cannot be used", async () => {
+    const channel: Channel = {
+      elicit: async () => {
+        throw new Error("asked");
+      },
+    };
+    await expect(run(operation, { bad: true }, contextOf(exchangeOf({ channel })))).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+  });
+});
+
+describe("the journal", () => {
+  const clock = (): Clock => {
+    let time = 0;
+    return { now: () => 1000, monotonicMs: () => (time += 5) };
+  };
+
+  it("has one line for each call, without arguments", async () => {
+    const calls: CallRecord[] = [];
+    const run = createRunner({ journal: { record: (call) => void calls.push(call) }, clock: clock() });
+    await run(operation, { title: "secret" }, contextOf());
+    await expect(run(operation, { bad: true }, contextOf())).rejects.toThrow();
+    const failing = { ...operation, run: async () => ({ value: { text: "no" }, isError: true }) };
+    await run(failing, {}, contextOf());
+    const aborted: Operation = {
+      ...operation,
+      run: async () => {
+        throw new TrunklineError("ABORTED", "stopped");
+      },
+    };
+    await expect(run(aborted, {}, contextOf())).rejects.toThrow();
+    const common = { atMs: 1000, client: "test", operation: "github.create_issue", durationMs: 5 };
+    expect(calls).toEqual([
+      { ...common, sizeBytes: expect.any(Number), outcome: "ok" },
+      { ...common, sizeBytes: 0, outcome: "error", code: "INVALID_ARGUMENT" },
+      { ...common, sizeBytes: expect.any(Number), outcome: "error", code: "UPSTREAM" },
+      { ...common, sizeBytes: 0, outcome: "cancelled", code: "ABORTED" },
+    ]);
+    expect(JSON.stringify(calls)).not.toContain("secret");
+    expect(calls[0]?.sizeBytes).toBeGreaterThan(10);
+  });
+
+  it("any error becomes one of ours, in the shape of answers", async () => {
+    const broken: Operation = {
+      ...operation,
+      run: async () => {
+        throw new TypeError("x is not a function");
+      },
+    };
+    const run = createRunner({});
+    await expect(run(broken, {}, contextOf())).rejects.toMatchObject({ code: "INTERNAL" });
+    const error = await run(operation, { bad: true }, contextOf()).catch((thrown: unknown) => thrown);
+    expect(errorAnswer(error)).toEqual({ code: "INVALID_ARGUMENT", message: "bad", path: "bad" });
+    expect(errorAnswer(new TypeError("x"))).toEqual({ code: "INTERNAL", message: "x" });
+  });
+});

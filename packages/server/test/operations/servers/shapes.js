@@ -1,0 +1,80 @@
+// shapes: a legacy server over stdio, without an SDK, whose tools answer in every shape there is. With --tools <file> it
+// lists what the file holds, and answers every call with its arguments.
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const anything = { type: "object", properties: {} };
+const file = process.argv[process.argv.indexOf("--tools") + 1];
+
+/** @type {Record<string, { tool: Record<string, unknown>, answer: (args: Record<string, unknown>) => unknown }>} */
+const shapes = {
+  structured: {
+    tool: { description: "Answers with structured content. And more.", annotations: { readOnlyHint: true } },
+    answer: () => ({
+      structuredContent: { items: [{ title: "first" }] },
+      content: [
+        { type: "text", text: "{}" },
+        { type: "image", data: "AAAA", mimeType: "image/png" },
+      ],
+    }),
+  },
+  object: { tool: {}, answer: () => ({ content: [{ type: "text", text: '{"a": [1, 2]}' }] }) },
+  list: { tool: {}, answer: () => ({ content: [{ type: "text", text: " [1, 2]" }] }) },
+  number: { tool: {}, answer: () => ({ content: [{ type: "text", text: "42" }] }) },
+  broken: { tool: {}, answer: () => ({ content: [{ type: "text", text: "{not json" }] }) },
+  two: {
+    tool: {},
+    answer: () => ({
+      content: [
+        { type: "text", text: "one" },
+        { type: "resource", resource: { uri: "test://x", text: "x" } },
+        { type: "text", text: "two" },
+      ],
+    }),
+  },
+  picture: { tool: {}, answer: () => ({ content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] }) },
+  nothing: { tool: {}, answer: () => ({ content: [] }) },
+  fails: { tool: {}, answer: () => ({ content: [{ type: "text", text: "It did not work." }], isError: true }) },
+  strict: {
+    tool: {
+      outputSchema: { type: "object" },
+      inputSchema: { type: "object", properties: { title: { type: "string" } }, additionalProperties: false },
+    },
+    answer: (args) => ({ structuredContent: args, content: [] }),
+  },
+  get_thing: { tool: {}, answer: (args) => ({ structuredContent: args, content: [] }) },
+};
+const listed =
+  file === undefined || !process.argv.includes("--tools")
+    ? Object.entries(shapes).map(([name, { tool }]) => ({ name, inputSchema: anything, ...tool }))
+    : JSON.parse(readFileSync(file, "utf8"));
+
+/** @param {string} method @param {Record<string, any>} params */
+function answer(method, params) {
+  switch (method) {
+    case "initialize":
+      return {
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: {} },
+        serverInfo: { name: "shapes", version: "1.0.0" },
+      };
+    case "ping":
+      return {};
+    case "tools/list":
+      return { tools: listed };
+    case "tools/call": {
+      const args = params.arguments ?? {};
+      return shapes[params.name]?.answer(args) ?? { content: [{ type: "text", text: JSON.stringify(args) }] };
+    }
+    default:
+      return undefined;
+  }
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined || method === undefined) return;
+  const result = answer(method, params ?? {});
+  const outcome = result === undefined ? { error: { code: -32601, message: "Unknown method" } } : { result };
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...outcome })}\n`);
+});

@@ -1,0 +1,185 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Channel } from "@trunkline/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { summaryOf } from "../../src/operations/upstream.js";
+import { type Bench, contextOf, exchangeOf, openBench, shapes, stdio } from "./support.js";
+
+let bench: Bench;
+
+beforeAll(async () => {
+  bench = await openBench({
+    servers: [
+      shapes({ readOnly: ["get_*"] }),
+      stdio("hello"),
+      stdio("asking"),
+      stdio("slow"),
+      stdio("hello", { name: "broken", command: "/nowhere/at-all" } as object),
+      stdio("hello", { name: "off", disabled: true }),
+    ],
+  });
+});
+
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+});
+
+async function outcomeOf(name: string, params = {}, exchange = exchangeOf()) {
+  const operation = await bench.registry.find(name);
+  return await operation.run(operation.validate(params), contextOf(exchange));
+}
+
+describe("what an upstream operation is worth", () => {
+  it.each([
+    ["structured", { items: [{ title: "first" }] }, 1],
+    ["object", { a: [1, 2] }, 0],
+    ["list", [1, 2], 0],
+    ["number", { text: "42" }, 0],
+    ["broken", { text: "{not json" }, 0],
+    ["two", { text: "one\ntwo" }, 1],
+    ["picture", {}, 1],
+    ["nothing", { text: "" }, 0],
+  ])("%s", async (tool, value, blocks) => {
+    const outcome = await outcomeOf(`shapes.${tool}`);
+    expect(outcome.value).toEqual(value);
+    expect(outcome.blocks?.length ?? 0).toBe(blocks);
+    expect(outcome.isError).toBeUndefined();
+  });
+
+  it("a failure that the tool reports is an outcome", async () => {
+    expect(await outcomeOf("shapes.fails")).toEqual({ value: { text: "It did not work." }, isError: true });
+  });
+});
+
+describe("finding upstream operations", () => {
+  it("reads are what the server declares or the configuration names", async () => {
+    expect(await bench.registry.find("shapes.structured")).toMatchObject({
+      kind: "read",
+      server: "shapes",
+      summary: "Answers with structured content.",
+      annotations: { readOnlyHint: true },
+    });
+    expect(await bench.registry.find("shapes.get_thing")).toMatchObject({ kind: "read" });
+    expect(await bench.registry.find("shapes.object")).toMatchObject({ kind: "write" });
+  });
+
+  it.each([
+    "shapes.get_thing",
+    "mcp__shapes__get_thing",
+    "shapes-get-thing",
+    "mcp://shapes/get-thing",
+    "shapes_get_thing",
+  ])("takes the name %s", async (name) => {
+    expect(await bench.registry.find(name)).toMatchObject({ name: "shapes.get_thing" });
+  });
+
+  it("connects only the server that a name may belong to", async () => {
+    await using own = await openBench({ servers: [stdio("hello"), stdio("old")] });
+    expect(await own.run("hello.hello", { name: "Ada" })).toEqual({ text: "Hello, Ada!" });
+    await expect(own.registry.find("nothing.here")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    const states = (await own.hub()).status().map(({ name, state }) => [name, state]);
+    expect(states).toEqual([
+      ["hello", "connected"],
+      ["old", "pending"],
+    ]);
+  });
+
+  it("an unknown name comes with the nearest ones", async () => {
+    await bench.registry.find("hello.hello");
+    await expect(bench.registry.find("serch")).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      hint: expect.stringMatching(/Did you mean search\?.*describe/),
+    });
+    await expect(bench.registry.find("hello.helo")).rejects.toMatchObject({ data: { near: ["hello.hello"] } });
+    await expect(bench.registry.find("get_thing")).rejects.toMatchObject({ data: { near: ["shapes.get_thing"] } });
+  });
+
+  it("says why a server cannot be used", async () => {
+    await expect(bench.registry.find("broken.hello")).rejects.toMatchObject({ code: "SPAWN_FAILED" });
+    await expect(bench.registry.find("off.hello")).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
+  });
+
+  it("a parameter that the server rules out is refused with the nearest known one", async () => {
+    await expect(outcomeOf("shapes.strict", { tilte: "x" })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      hint: "Did you mean title? It takes title.",
+      data: { parameter: "tilte", nearest: "title" },
+    });
+    expect(await outcomeOf("shapes.get_thing", { anything: 1 })).toMatchObject({ value: { anything: 1 } });
+  });
+});
+
+describe("running upstream operations", () => {
+  it("questions reach the client that made the call", async () => {
+    const channel = (who: string): Channel => ({
+      elicit: async () => ({ action: "accept", content: { answer: who, name: who } }),
+    });
+    const answers = await Promise.all(
+      ["ada", "bob"].map(async (who) => {
+        const exchange = exchangeOf({ caller: { id: who }, channel: channel(who) });
+        return JSON.stringify((await outcomeOf("asking.ask_form", { tag: who }, exchange)).value);
+      }),
+    );
+    expect(answers[0]).toContain("ada");
+    expect(answers[0]).not.toContain("bob");
+    expect(answers[1]).toContain("bob");
+  });
+
+  it("the signal stops a call, and progress is passed on", async () => {
+    const operation = await bench.registry.find("slow.wait");
+    const stop = new AbortController();
+    const exchange = exchangeOf();
+    const heard: number[] = [];
+    const work = operation.run(
+      { ms: 60_000, progress_every_ms: 10 },
+      {
+        exchange,
+        signal: stop.signal,
+        onProgress: ({ progress }) => {
+          heard.push(progress);
+          stop.abort();
+        },
+      },
+    );
+    await expect(work).rejects.toMatchObject({ code: "ABORTED" });
+    expect(heard.length).toBeGreaterThan(0);
+  });
+});
+
+describe("summaries", () => {
+  it.each([
+    ["Greets someone. Then leaves.", "Greets someone."],
+    ["Reads e.g. files.\nMore", "Reads e.g. files."],
+    ["查询余票信息。尚且只支持。", "查询余票信息。"],
+    [undefined, ""],
+    ["x".repeat(300), `${"x".repeat(159)}…`],
+  ])("%j", (description, summary) => {
+    expect(summaryOf(description)).toBe(summary);
+  });
+});
+
+describe("a server that needs a sign-in", () => {
+  it("offers authenticate, and says so in place of its tools", async () => {
+    const guarded = createServer((_, response) => {
+      response.writeHead(401, { "WWW-Authenticate": "Bearer" }).end();
+    });
+    await once(guarded.listen(0, "127.0.0.1"), "listening");
+    const { port } = guarded.address() as AddressInfo;
+    try {
+      const entry = { name: "guarded", type: "http", url: `http://127.0.0.1:${port}/mcp`, headers: {} } as object;
+      await using own = await openBench({ servers: [stdio("hello", entry)] });
+      await expect(own.registry.find("guarded.anything")).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
+      expect(await own.run("describe", { target: "guarded" })).toMatchObject({
+        state: "needs-auth",
+        tools: [{ name: "guarded.authenticate", kind: "write" }],
+        note: "Needs a sign-in: guarded.authenticate",
+      });
+      expect(await own.registry.find("guarded.authenticate")).toMatchObject({ kind: "write", server: "guarded" });
+      await expect(own.run("guarded.authenticate")).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
+    } finally {
+      guarded.close();
+      guarded.closeAllConnections();
+    }
+  });
+});

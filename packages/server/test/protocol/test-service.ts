@@ -1,0 +1,164 @@
+// A service for the tests of the protocol: its tools do what a test says, and it tells what became of them.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Caller, Exchange } from "../../src/exchange.js";
+import { RPC_CODES, RpcError } from "../../src/protocol/rpc-error.js";
+import type { McpService, ServiceEvent, TaskSupport } from "../../src/protocol/service.js";
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** The service, and what a test can see and do. */
+export interface TestService extends McpService {
+  readonly released: Caller[];
+  readonly levels: string[];
+  /** Calls of `hang` that were told to stop, by their tag. */
+  readonly aborted: string[];
+  /** Calls that have begun, by their tag. */
+  readonly started: string[];
+  readonly exchanges: Exchange[];
+  announce(event: ServiceEvent): void;
+  touch(uri: string): void;
+  readonly listeners: number;
+  readonly watched: ReadonlyMap<string, unknown>;
+}
+
+/** The result of a tool that says this. */
+export const said = (text: string) => ({ content: [{ type: "text", text }] });
+
+const nameSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+
+/** Makes one. `support` is what the service says of each tool's being a task. */
+export function createTestService(support: Readonly<Record<string, TaskSupport>> = {}): TestService {
+  const listeners = new Set<(event: ServiceEvent) => void>();
+  const watched = new Map<string, Set<() => void>>();
+  const released: Caller[] = [];
+  const levels: string[] = [];
+  const aborted: string[] = [];
+  const started: string[] = [];
+  const exchanges: Exchange[] = [];
+
+  const tools: Readonly<Record<string, (args: Args, exchange: Exchange) => Promise<Record<string, unknown>>>> = {
+    echo: async ({ text }) => ({ ...said(String(text)), unknownField: { kept: true } }),
+    whoami: async (_, { caller, meta, channel }) =>
+      said(JSON.stringify({ caller, meta, can: Object.keys(channel).sort() })),
+    progress: async ({ steps = 3 }, { onProgress, channel }) => {
+      for (let step = 1; step <= Number(steps); step += 1) {
+        onProgress?.({ progress: step, total: Number(steps), message: `step ${step}` });
+        // The same again, as the hub tells it: it must not be told twice.
+        channel.progress?.({ server: "s", progress: step, total: Number(steps) });
+      }
+      return said("done");
+    },
+    log: async ({ level = "info" }, { channel }) => {
+      channel.log?.({ server: "s", level: String(level), data: "logged" });
+      return said("done");
+    },
+    hang: async ({ tag = "" }, { signal }) => {
+      started.push(String(tag));
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      aborted.push(String(tag));
+      throw signal.reason;
+    },
+    wait: async ({ ms = 50, tag = "" }, { signal }) => {
+      started.push(String(tag));
+      await sleep(Number(ms), undefined, { signal });
+      return said(`waited ${String(tag)}`);
+    },
+    ask: async ({ question = "Your name?", key }, { channel, signal }) => {
+      if (channel.elicit === undefined) return { ...said("nobody to ask"), isError: true };
+      const raw = { message: String(question), requestedSchema: nameSchema };
+      const asked = { server: "s", signal, ...(key === undefined ? {} : { key: String(key) }) };
+      const answer = await channel.elicit({ mode: "form", ...raw, raw }, asked);
+      return said(JSON.stringify(answer));
+    },
+    ask_all: async (_, { channel, signal }) => {
+      const asked = { server: "s", signal };
+      const raw = { message: "Your name?", requestedSchema: nameSchema };
+      const answers = await Promise.all([
+        channel.elicit?.({ mode: "form", ...raw, raw }, asked),
+        channel.sample?.({ messages: [], maxTokens: 1 }, asked),
+        channel.roots?.(asked),
+      ]);
+      return said(JSON.stringify(answers));
+    },
+    ask_twice: async (_, exchange) => {
+      const first = await (tools.ask as NonNullable<(typeof tools)["ask"]>)({ question: "First?" }, exchange);
+      const second = await (tools.ask as NonNullable<(typeof tools)["ask"]>)({ question: "Second?" }, exchange);
+      return said(JSON.stringify([first, second]));
+    },
+    ask_then_wait: async ({ ms }, exchange) => {
+      const answer = await (tools.ask as NonNullable<(typeof tools)["ask"]>)({}, exchange);
+      await sleep(Number(ms), undefined, { signal: exchange.signal });
+      return answer;
+    },
+    broken: async () => {
+      throw new Error("a secret of the inside");
+    },
+    refused: async () => {
+      throw new RpcError(RPC_CODES.missingCapability, "lacks sampling", {
+        data: { requiredCapabilities: { sampling: {} } },
+      });
+    },
+  };
+
+  return {
+    released,
+    levels,
+    aborted,
+    started,
+    exchanges,
+    watched,
+    get listeners() {
+      return listeners.size;
+    },
+    announce: (event) => {
+      for (const listener of [...listeners]) listener(event);
+    },
+    touch: (uri) => {
+      for (const listener of [...(watched.get(uri) ?? [])]) listener();
+    },
+    info: { name: "test-service", version: "1.2.3" },
+    instructions: "Be kind.",
+    capabilities: (revision) => ({
+      tools: { listChanged: true },
+      resources: { subscribe: true },
+      ...(revision < "2026-07-28" ? { logging: {} } : {}),
+    }),
+    handle: async (method, params, exchange) => {
+      exchanges.push(exchange);
+      if (method === "tools/list") return { tools: Object.keys(tools).map((name) => ({ name, inputSchema: {} })) };
+      if (method === "resources/read") return { contents: [], ttlMs: 1_000 };
+      if (method !== "tools/call") throw new RpcError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
+      const tool = tools[String(params.name)];
+      if (tool === undefined) throw new RpcError(RPC_CODES.invalidParams, `Unknown tool: ${String(params.name)}`);
+      return await tool((params.arguments ?? {}) as Args, exchange);
+    },
+    taskSupport: (name) => support[name],
+    onEvent: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    subscribe: async (uri, listener) => {
+      if (uri === "test://missing") throw new RpcError(RPC_CODES.invalidParams, "no such resource");
+      const all = watched.get(uri) ?? new Set();
+      watched.set(uri, all.add(listener));
+      return async () => {
+        all.delete(listener);
+        if (all.size === 0) watched.delete(uri);
+      };
+    },
+    setLogLevel: async (_, level) => void levels.push(level),
+    release: async (caller) => void released.push(caller),
+  };
+}
+
+/** Waits until something is true; fails where it does not become true in time. */
+export async function until(what: () => boolean, limitMs = 5_000): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (!what()) {
+    if (performance.now() > deadline) throw new Error(`It did not happen: ${what}`);
+    await sleep(5);
+  }
+}
