@@ -1,2 +1,31 @@
-/** Models, agent loops and scripts. It knows tools through the `ToolSource` port of core; it has no public names yet. */
-export {};
+/** Models, agent loops and scripts. It knows tools through the `ToolSource` port of core. */
+export { Conversation, type ConversationOptions } from "./conversation/conversation.js";
+export type { Agent, AgentEvent, AgentRequest, AgentResult } from "./loop/agent.js";
+export { findAgent, listAgents, registerAgent } from "./loop/agents.js";
+export { Budget, type BudgetKind, type BudgetLimits } from "./loop/budget.js";
+export { type SubAgentTask, startAgent } from "./loop/delegate.js";
+export { messageText, textMessage } from "./loop/history.js";
+export { type SchemaCheckOptions, schemaProblems } from "./loop/json-schema.js";
+export { createModel, type ModelOptions } from "./model/create-model.js";
+export { type EchoOptions, echoModel } from "./model/echo.js";
+export type {
+  FinishReason,
+  Message,
+  MessagePart,
+  Model,
+  ModelEvent,
+  ModelRequest,
+  ModelTool,
+  TokenUsage,
+} from "./model/model.js";
+export { PROVIDER_NAMES, type ProviderFormat, type ProviderInfo, providerInfo } from "./model/providers.js";
+export { type RetryOptions, retryModel } from "./model/retry.js";
+export { addUsage, costOf, type ModelPrice, NO_USAGE, PRICES, PRICES_AS_OF, type PriceTable } from "./model/usage.js";
+export { recordApprover, recordModel, recordTool } from "./record/record.js";
+export { openReplay, type Replay } from "./record/replay.js";
+export { openRunFile, type RunSink } from "./record/run-file.js";
+export { allowList, approveAll, isAllowed, oneAtATime, refuseAll } from "./tools/approval.js";
+export { type CancellableTools, cancellableTools } from "./tools/cancellable.js";
+export { createFrameKey, frameOutput, unframeOutput } from "./tools/framing.js";
+export type { Approval, Approver, Tool, ToolOutput } from "./tools/tool.js";
+export { renderOutput, type ToolsFromOptions, toolsFrom } from "./tools/tools-from.js";

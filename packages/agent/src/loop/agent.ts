@@ -36,6 +36,7 @@ export interface AgentRequest {
   /** The conversation so far, the prompt last. */
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
+  /** Asked about one call at a time, also where sub-agents work beside one another. */
   readonly approve: Approver;
   readonly limits?: BudgetLimits | undefined;
   readonly format?:
@@ -54,6 +55,8 @@ export interface AgentRequest {
   readonly maxParallelCalls?: number | undefined;
   /** The key of the frames around tool output (`createFrameKey`). Default: a new one; a chat keeps one for all its runs. */
   readonly frameKey?: string | undefined;
+  /** How much of one result the model is given, in characters; what is left out is said. Default 100,000. */
+  readonly maxResultChars?: number | undefined;
   readonly onEvent?: ((event: AgentEvent) => void) | undefined;
   /**
    * Each message that is added to the conversation, as soon as it is whole: a call always comes with its result. What was

@@ -1,6 +1,8 @@
 // JSON as models write it: in a fence, with prose around it, with a comma too many. Only what has one meaning is repaired.
 import { parseJson } from "@trunkline/core";
 
+const MAX_TRIES = 200;
+
 /** Every JSON object or list in a text, the likeliest first: the text as a whole, then each piece that stands in it. */
 export function* jsonIn(text: string): Generator<unknown> {
   const whole = parseTolerant(text);
@@ -8,7 +10,8 @@ export function* jsonIn(text: string): Generator<unknown> {
     yield whole;
     return;
   }
-  for (let from = nextOpening(text, 0); from !== -1; ) {
+  // Bounded, because every bracket that closes nowhere costs a look at all that follows.
+  for (let from = nextOpening(text, 0), tries = 0; from !== -1 && tries < MAX_TRIES; tries++) {
     const end = closingOf(text, from);
     const value = end === -1 ? undefined : parseTolerant(text.slice(from, end + 1));
     if (value !== undefined) yield value;

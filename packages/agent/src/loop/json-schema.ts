@@ -111,7 +111,8 @@ class Checker {
     const first = listOf(schema.prefixItems);
     value.forEach((item, index) => {
       const itemSchema = index < first.length ? first[index] : schema.items;
-      if (problems.length < MAX_PROBLEMS) problems.push(...this.check(itemSchema, item, `${path}[${index}]`, depth + 1));
+      if (problems.length < MAX_PROBLEMS)
+        problems.push(...this.check(itemSchema, item, `${path}[${index}]`, depth + 1));
     });
     return problems;
   }
@@ -124,7 +125,8 @@ class Checker {
     const open = isRecord(schema.patternProperties);
     for (const [key, item] of Object.entries(value)) {
       if (problems.length >= MAX_PROBLEMS) break;
-      if (Object.hasOwn(properties, key)) problems.push(...this.check(properties[key], item, join(path, key), depth + 1));
+      if (Object.hasOwn(properties, key))
+        problems.push(...this.check(properties[key], item, join(path, key), depth + 1));
       else if (schema.additionalProperties === false && !open) {
         const known = Object.keys(properties);
         const names = known.length === 0 ? "there are none" : `known are ${known.slice(0, 20).join(", ")}`;
@@ -141,7 +143,11 @@ function numberProblems(schema: Record<string, unknown>, value: number, path: st
     ["maximum", (limit) => value <= limit, "at most"],
     ["exclusiveMinimum", (limit) => value > limit, "more than"],
     ["exclusiveMaximum", (limit) => value < limit, "less than"],
-    ["multipleOf", (limit) => limit <= 0 || Math.abs(value / limit - Math.round(value / limit)) < 1e-9, "a multiple of"],
+    [
+      "multipleOf",
+      (limit) => limit <= 0 || Math.abs(value / limit - Math.round(value / limit)) < 1e-9,
+      "a multiple of",
+    ],
   ];
   return rules.flatMap(([key, holds, words]) => {
     const limit = schema[key];

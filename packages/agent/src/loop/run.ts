@@ -105,7 +105,9 @@ export class Run {
     timeoutMs = this.budget.remainingMs,
   ): Promise<T | typeof OUT_OF_TIME> {
     this.throwIfAborted();
-    using deadline = startDeadline({ timeoutMs, signal: this.request.signal, what: "The run" });
+    // A timer takes 31 bits; more than that is as good as no limit.
+    const limitMs = timeoutMs >= 2 ** 31 ? undefined : timeoutMs;
+    using deadline = startDeadline({ timeoutMs: limitMs, signal: this.request.signal, what: "The run" });
     try {
       return await work(deadline.signal);
     } catch (error) {
@@ -117,7 +119,7 @@ export class Run {
 
   /** Asks the model for one turn on `messages`. Nothing is added to the conversation. */
   async turn(messages: readonly Message[], options: TurnOptions): Promise<Turn> {
-    const { model, think, } = this.request;
+    const { model, think } = this.request;
     const show = options.show ?? true;
     this.#turns++;
     this.budget.takeTurn();
@@ -157,7 +159,12 @@ export class Run {
     this.#count(finish.usage, { messages, said });
     if (finish.reason === "length") this.note("The answer was cut at the model's limit for its output.");
     if (finish.reason === "content-filter") this.note("The provider's filter stopped the answer.");
-    return { message: { role: "assistant", parts: said.parts }, text: said.text, calls: said.calls, reason: finish.reason };
+    return {
+      message: { role: "assistant", parts: said.parts },
+      text: said.text,
+      calls: said.calls,
+      reason: finish.reason,
+    };
   }
 
   #count(usage: TokenUsage | undefined, { messages, said }: { messages: readonly Message[]; said: Said }): void {

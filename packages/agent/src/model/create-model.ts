@@ -3,11 +3,12 @@
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { type Logger, Redactor, silentLogger, TrunklineError } from "@trunkline/core";
 import { type EchoOptions, echoModel } from "./echo.js";
-import { libraryModel, type LibraryModelOptions } from "./library-model.js";
+import { type LibraryModelOptions, libraryModel } from "./library-model.js";
 import type { Model } from "./model.js";
 import { type ErrorPlace, missingKey } from "./model-errors.js";
 import { type ProviderInfo, providerInfo } from "./providers.js";
 import { type RetryOptions, retryModel } from "./retry.js";
+import { wishfulModel } from "./wishes.js";
 
 /** Which model, where, and with what key. */
 export interface ModelOptions {
@@ -43,8 +44,7 @@ const DEFAULT_IDLE_TIMEOUT_MS = 300_000;
 export function createModel(options: ModelOptions): Model {
   const provider = providerInfo(options.provider);
   const { logger = silentLogger } = options;
-  const retried = (model: Model) =>
-    options.retry === false ? model : retryModel(model, { logger, ...options.retry });
+  const retried = (model: Model) => (options.retry === false ? model : retryModel(model, { logger, ...options.retry }));
   if (provider.format === "echo") return retried(echoModel({ ...options.echo, model: options.model }));
 
   const { model } = options;
@@ -60,15 +60,14 @@ export function createModel(options: ModelOptions): Model {
   );
   const place: ErrorPlace = { provider, model, endpoint: redactor.text(withoutPassword(endpoint)), redactor };
   const needsKey = provider.needsKey && options.endpoint === undefined && options.headers === undefined;
-  return retried(
-    libraryModel({
-      ...formatOptions(provider, { ...options, model, endpoint }),
-      place,
-      missing: needsKey && (options.apiKey ?? "") === "" ? missingKey(place) : undefined,
-      idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
-      logger,
-    }),
-  );
+  const asked = libraryModel({
+    ...formatOptions(provider, { ...options, model, endpoint }),
+    place,
+    missing: needsKey && (options.apiKey ?? "") === "" ? missingKey(place) : undefined,
+    idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+    logger,
+  });
+  return retried(wishfulModel(asked, logger));
 }
 
 function endpointOf(options: ModelOptions, provider: ProviderInfo): string {

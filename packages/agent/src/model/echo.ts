@@ -68,7 +68,11 @@ async function* play(
   if (turn.error !== undefined) throw turn.error;
   // Resolved before any is handed out: a reference that leads nowhere fails the turn as a whole.
   const calls = turn.calls.map(({ tool, args }, number): Extract<ModelEvent, { type: "tool-call" }> => {
-    const base = { type: "tool-call", id: `call-${index + 1}-${number + 1}`, name: wireName(tool, request.tools) } as const;
+    const base = {
+      type: "tool-call",
+      id: `call-${index + 1}-${number + 1}`,
+      name: wireName(tool, request.tools),
+    } as const;
     if (typeof args === "string") return { ...base, args: {}, raw: args };
     return { ...base, args: resolveReferences(args, request.messages) };
   });
@@ -133,7 +137,9 @@ function sampleOf(schema: unknown, text: string, depth = 0): unknown {
   switch (type ?? ("properties" in schema ? "object" : "string")) {
     case "object": {
       const properties = isRecord(schema.properties) ? schema.properties : {};
-      return Object.fromEntries(Object.entries(properties).map(([key, item]) => [key, sampleOf(item, text, depth + 1)]));
+      return Object.fromEntries(
+        Object.entries(properties).map(([key, item]) => [key, sampleOf(item, text, depth + 1)]),
+      );
     }
     case "array":
       return Array.from({ length: Number(schema.minItems ?? 1) }, () => sampleOf(schema.items, text, depth + 1));

@@ -56,7 +56,8 @@ export async function* fromStream(parts: AsyncIterable<LanguageModelV3StreamPart
         throw new StreamErrorPart("The provider reported an error within its stream.", { cause: part.error });
       case "finish":
         // Google's reader ends in "other" and Anthropic's never gets here when the connection is closed half-way.
-        if (part.finishReason.raw === undefined && part.finishReason.unified !== "stop") throw new CutStreamError(empty);
+        if (part.finishReason.raw === undefined && part.finishReason.unified !== "stop")
+          throw new CutStreamError(empty);
         yield* calls;
         yield {
           type: "finish",

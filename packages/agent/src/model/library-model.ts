@@ -2,7 +2,7 @@
 import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { abortError, isRecord, type Logger, startDeadline, TrunklineError } from "@trunkline/core";
 import { CutStreamError, fromStream } from "./from-stream.js";
-import type { Model, ModelEvent, ModelRequest } from "./model.js";
+import type { Model, ModelRequest } from "./model.js";
 import { type ErrorPlace, toModelError } from "./model-errors.js";
 import { type PromptTarget, toFunctionTools, toPrompt } from "./to-prompt.js";
 
@@ -44,7 +44,12 @@ export function libraryModel(options: LibraryModelOptions): Model {
         const library = await load();
         const { stream, response } = await library.doStream(callOptions(request, options, signal));
         try {
-          for await (const event of fromStream(watched(stream, { logger, onPart: deadline.extend }))) yield event;
+          for await (const event of fromStream(watched(stream, { logger, onPart: deadline.extend }))) {
+            // The time is the provider's, not that of whoever reads.
+            deadline.pause();
+            yield event;
+            deadline.resume();
+          }
         } catch (error) {
           if (error instanceof CutStreamError && error.empty) throw noStream(response?.headers, place) ?? error;
           throw error;
@@ -107,7 +112,8 @@ async function* watched(
       }
       onPart();
       if (value.type === "stream-start") {
-        for (const warning of value.warnings) logger.debug("the model library warns", { warning: warningText(warning) });
+        for (const warning of value.warnings)
+          logger.debug("the model library warns", { warning: warningText(warning) });
       }
       yield value;
     }

@@ -51,7 +51,8 @@ const TABLE: readonly ProviderInfo[] = [
     endpoint: "http://127.0.0.1:1234/v1",
     needsKey: false,
     keyVariables: ["LMSTUDIO_API_KEY"],
-    unreachableHint: "Start the local server in LM Studio (`lms server start`), or name another endpoint with --endpoint.",
+    unreachableHint:
+      "Start the local server in LM Studio (`lms server start`), or name another endpoint with --endpoint.",
   },
   {
     name: "llamacpp",

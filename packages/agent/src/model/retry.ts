@@ -1,6 +1,14 @@
 // Trying again. A turn may begin anew as long as nothing of it has run: text that was shown is declared void, but once a
 // tool call was handed out, a failure is final.
-import { abortError, formatMs, isTrunklineError, type Logger, silentLogger, sleep, TrunklineError } from "@trunkline/core";
+import {
+  abortError,
+  formatMs,
+  isTrunklineError,
+  type Logger,
+  silentLogger,
+  sleep,
+  TrunklineError,
+} from "@trunkline/core";
 import type { Model, ModelEvent, ModelRequest } from "./model.js";
 
 /** How often, and how long apart. */
@@ -41,7 +49,9 @@ export function retryModel(model: Model, options: RetryOptions = {}): Model {
           return;
         } catch (error) {
           const delayMs =
-            handedOut || attempt >= maxAttempts || request.signal?.aborted ? undefined : delayOf(error, attempt, options);
+            handedOut || attempt >= maxAttempts || request.signal?.aborted
+              ? undefined
+              : delayOf(error, attempt, options);
           if (delayMs === undefined) throw attempt > 1 ? withAttempts(error, attempt) : error;
           const reason = error instanceof TrunklineError ? error.message : String(error);
           logger.warn("asking a model again", { provider: model.provider, attempt, delayMs, reason });

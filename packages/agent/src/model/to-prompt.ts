@@ -37,7 +37,18 @@ export function toPrompt(messages: readonly Message[], target: PromptTarget): La
     const converted = toMessage(message, { ...target, running: index > lastUser });
     if (converted !== undefined) prompt.push(converted);
   });
-  return prompt;
+  return target.format === "anthropic" ? withCachePoints(prompt) : prompt;
+}
+
+/**
+ * Anthropic keeps what stands before a mark for five minutes, and reading it again costs a tenth. The rules hardly ever
+ * change, and the next turn begins with all of this one.
+ */
+function withCachePoints(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
+  const mark = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
+  return prompt.map((message, index) =>
+    message.role === "system" || index === prompt.length - 1 ? { ...message, ...mark } : message,
+  );
 }
 
 /** The tools, as functions. */
@@ -52,6 +63,11 @@ export function toFunctionTools(tools: readonly ModelTool[]): NonNullable<Langua
       { type: "function" }
     >["inputSchema"],
   }));
+}
+
+/** A model may have called what no tool can be called; providers refuse to see such a name again. */
+function wireName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "_";
 }
 
 function textOf(parts: readonly MessagePart[]): string {
@@ -95,36 +111,31 @@ function toAssistantContent(
   target: PromptTarget & { readonly running: boolean },
 ): AssistantContent {
   const hasCalls = parts.some(({ type }) => type === "tool-call");
-  return parts.flatMap((part): AssistantContent => {
-    switch (part.type) {
-      case "text":
-        return part.text === "" ? [] : [{ type: "text", text: part.text }];
-      case "reasoning": {
-        // Anthropic and Google check what is signed and leave out the rest themselves. Compatible servers refuse reasoning
-        // of turns that are over, or want it back while a turn with calls goes on.
-        if (target.format === "openai" && !(target.returnsReasoning && target.running && hasCalls)) return [];
-        return [{ type: "reasoning", text: part.text, ...optionsOf(part.providerData, target.format) }];
-      }
-      case "tool-call":
-        return [
-          {
-            type: "tool-call",
-            toolCallId: part.id,
-            toolName: part.name,
-            input: part.args ?? {},
-            ...optionsOf(part.providerData, target.format),
-          },
-        ];
-      case "image":
-      case "tool-result":
-        return [];
+  // Anthropic and Google check what is signed and leave out the rest themselves. Compatible servers refuse reasoning of
+  // turns that are over, or want it back while a turn with calls goes on.
+  const withReasoning = target.format !== "openai" || (target.returnsReasoning && target.running && hasCalls);
+  const content: AssistantContent = [];
+  for (const part of parts) {
+    if (part.type === "text" && part.text !== "") content.push({ type: "text", text: part.text });
+    if (part.type === "reasoning" && withReasoning) {
+      content.push({ type: "reasoning", text: part.text, ...optionsOf(part.providerData, target.format) });
     }
-  });
+    if (part.type === "tool-call") {
+      content.push({
+        type: "tool-call",
+        toolCallId: part.id,
+        toolName: wireName(part.name),
+        input: part.args ?? {},
+        ...optionsOf(part.providerData, target.format),
+      });
+    }
+  }
+  return content;
 }
 
 function toResult(part: Part<"tool-result">, format: ProviderFormat): LanguageModelV3ToolResultPart {
   const { images = [] } = part;
-  const base = { type: "tool-result", toolCallId: part.id, toolName: part.name } as const;
+  const base = { type: "tool-result", toolCallId: part.id, toolName: wireName(part.name) } as const;
   if (images.length > 0 && format !== "openai" && part.isError !== true) {
     return {
       ...base,

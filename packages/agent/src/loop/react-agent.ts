@@ -1,0 +1,137 @@
+// The agent `react`: thought, action, observation, in a JSON protocol of its own. It works with models that have no native
+// tool calls.
+import { TrunklineError } from "@trunkline/core";
+import type { Message } from "../model/model.js";
+import { FRAME_NOTE } from "../tools/framing.js";
+import type { Agent, AgentResult } from "./agent.js";
+import { checkJson, endWithLastWord } from "./answer.js";
+import { callTools, Failures, MAX_SAME_FAILURES } from "./call-tools.js";
+import { textMessage } from "./history.js";
+import { askAgain, parseStep, type ReactStep, reactPrompt } from "./react-protocol.js";
+import { OUT_OF_TIME, type Run, type Turn } from "./run.js";
+import { startRun } from "./start-run.js";
+
+const NAME = "react";
+
+/** How often a model is told that its turn cannot be used before that is final. */
+const MAX_REASKS = 2;
+
+/** Works with thoughts, actions and observations. */
+export const reactAgent: Agent = {
+  name: NAME,
+  summary: "The model thinks, acts and observes in turns; works without native tool calls.",
+  run: async (request) => await work(startRun(request, NAME)),
+};
+
+async function work(run: Run): Promise<AgentResult> {
+  const { format } = run.request;
+  const system = [
+    textMessage("system", [reactPrompt(run.tools, format), ...(run.tools.length > 0 ? [FRAME_NOTE] : [])].join("\n\n")),
+  ];
+  const failures = new Failures();
+  const lastWord = (ended: "budget" | "stuck", why?: string) =>
+    // In its last word the model is free of the protocol.
+    endWithLastWord(run, { system: [], tools: [], ended, ...(why === undefined ? {} : { why }) });
+  let formProblems = 0;
+  for (let number = 1; ; number++) {
+    if (run.budget.spent !== undefined) return await lastWord("budget");
+    const step = await nextStep(run, system);
+    if (step === OUT_OF_TIME) return await lastWord("budget");
+    if (step.thought !== "") run.emit({ type: "reasoning", text: `${step.thought}\n` });
+    if (step.type === "answer") {
+      const problem = answerProblem(step, run);
+      if (problem === undefined) return answered(run, step);
+      if (formProblems++ > 0) {
+        throw new TrunklineError(
+          "UPSTREAM",
+          `${run.request.model.id} did not answer in the form asked for: ${problem}.`,
+        );
+      }
+      run.note(`The answer did not have the form that was asked for (${problem}); asking once more.`);
+      run.push(said(step), textMessage("user", `That answer cannot be used: ${problem}. Give a better one.`));
+      continue;
+    }
+    const call = { type: "tool-call", id: `step-${number}`, name: step.tool, args: step.args } as const;
+    const results = await run.timed((signal) => callTools(run, [call], signal));
+    const result = results === OUT_OF_TIME ? undefined : results[0];
+    if (result === undefined) return await lastWord("budget");
+    run.push(said(step), {
+      role: "user",
+      parts: [
+        { type: "text", text: `Observation${result.isError === true ? " (an error)" : ""}:\n${result.text}` },
+        ...(result.images ?? []).map((image) => ({ type: "image" as const, ...image })),
+      ],
+    });
+    run.throwIfAborted();
+    if (failures.count(call, result.isError === true)) {
+      return await lastWord("stuck", `${step.tool} failed ${MAX_SAME_FAILURES} times in a row with the same arguments`);
+    }
+  }
+}
+
+/** The model's next step. A turn that cannot be read is asked for again; these exchanges do not stay in the conversation. */
+async function nextStep(run: Run, system: readonly Message[]): Promise<ReactStep | typeof OUT_OF_TIME> {
+  const corrections: Message[] = [];
+  let prose: string | undefined;
+  for (let attempt = 0; ; attempt++) {
+    const turn: Turn | typeof OUT_OF_TIME = await run.timed((signal) =>
+      run.turn([...system, ...run.messages, ...corrections], { show: false, signal }),
+    );
+    if (turn === OUT_OF_TIME) return OUT_OF_TIME;
+    const parsed = parseStep(turn.text);
+    if ("step" in parsed) return parsed.step;
+    if (parsed.prose && turn.text.trim() !== "") prose = turn.text;
+    if (attempt >= MAX_REASKS || run.budget.spent !== undefined) {
+      if (prose !== undefined) {
+        run.note("The model does not keep to the protocol; what it said is taken for its answer.");
+        return { type: "answer", thought: "", answer: prose };
+      }
+      if (run.budget.spent !== undefined) return OUT_OF_TIME;
+      throw new TrunklineError(
+        "UPSTREAM",
+        `${run.request.model.id} does not keep to the protocol: ${parsed.problem}.`,
+        {
+          hint: "Use the agent `tools` with a model that calls tools natively, or a larger model.",
+        },
+      );
+    }
+    run.note(`A turn could not be read (${parsed.problem}); asking again.`);
+    corrections.push(
+      ...(turn.text.trim() === "" ? [] : [textMessage("assistant", turn.text)]),
+      textMessage("user", askAgain(parsed.problem)),
+    );
+  }
+}
+
+/** What is wrong with the form of an answer, if anything. */
+function answerProblem(step: Extract<ReactStep, { type: "answer" }>, run: Run): string | undefined {
+  const { format } = run.request;
+  if (format === undefined) return undefined;
+  const checked = checkJson(JSON.stringify(jsonAnswer(step.answer, format)), format);
+  return "value" in checked ? undefined : checked.problems.join("; ");
+}
+
+/** A string that holds JSON is what most models write all the same. */
+function jsonAnswer(answer: unknown, format: NonNullable<Run["request"]["format"]>): unknown {
+  if (typeof answer !== "string") return answer;
+  const checked = checkJson(answer, format);
+  return "value" in checked ? checked.value : answer;
+}
+
+function answered(run: Run, step: Extract<ReactStep, { type: "answer" }>): AgentResult {
+  const { format } = run.request;
+  const answer = format === undefined ? step.answer : jsonAnswer(step.answer, format);
+  const text = typeof answer === "string" && format === undefined ? answer : JSON.stringify(answer);
+  run.emit({ type: "text", text });
+  run.push(textMessage("assistant", text));
+  return run.result(text, "answer", format === undefined ? undefined : { value: answer });
+}
+
+function said(step: ReactStep): Message {
+  const { thought } = step;
+  const turn =
+    step.type === "action"
+      ? { thought, action: { tool: step.tool, args: step.args } }
+      : { thought, answer: step.answer };
+  return textMessage("assistant", JSON.stringify(turn));
+}

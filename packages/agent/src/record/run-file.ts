@@ -1,0 +1,73 @@
+// A recorded run: JSONL, appended to as things happen, known secrets taken out.
+//
+//   {"kind":"trunkline-run","version":1,"createdAt":"…"}                                           the first line
+//   {"type":"tool","tool":{name,title,description,inputSchema,readOnly}}                           each tool, once
+//   {"type":"message","hash":"…","message":{role,parts}}                       each message, before the first turn with it
+//   {"type":"turn","model":{provider,id},"messages":["hash",…],"tools":["name",…],"events":[…]}     a turn that ended
+//   {"type":"turn",…,"events":[…],"error":{code,message,hint,retryable}}                           or failed
+//   {"type":"approval","tool":"name","args":{…},"approval":{allowed,reason}}
+//   {"type":"call","tool":"name","args":{…},"output":{text,images,isError}}                        or "error" in its place
+//
+// A message's hash is the SHA-256 of its canonical JSON, secrets and frame keys taken out: a replay meets the same hashes as
+// long as it goes the same way.
+import { createHash } from "node:crypto";
+import { type Clock, Redactor, systemClock, TrunklineError } from "@trunkline/core";
+import { canonicalJson } from "../loop/json-schema.js";
+import type { Message } from "../model/model.js";
+import { withoutFrameKeys } from "../tools/framing.js";
+import { JsonlFile, type JsonlLine, readJsonl } from "./jsonl-file.js";
+
+/** What the first line says the file is. */
+export const RUN_KIND = "trunkline-run";
+/** The version of the format. */
+export const RUN_VERSION = 1;
+
+/** Where a recorded run goes. `write` takes lines in order and does not throw; what went wrong shows with `close`. */
+export interface RunSink extends AsyncDisposable {
+  readonly redactor: Redactor;
+  write(line: Readonly<Record<string, unknown>>): void;
+  /** Waits until everything is written. Rejects with `IO` where something could not be. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** A sink that is a file, begun anew. Rejects with `IO`. */
+export async function openRunFile(
+  path: string,
+  { redactor = new Redactor(), clock = systemClock }: { redactor?: Redactor; clock?: Clock } = {},
+): Promise<RunSink> {
+  const file = await JsonlFile.open(path, { replace: true });
+  let failure: unknown;
+  const write = (line: Readonly<Record<string, unknown>>) => {
+    file.append(redactor.value(line)).catch((error: unknown) => {
+      failure ??= error;
+    });
+  };
+  write({ kind: RUN_KIND, version: RUN_VERSION, createdAt: new Date(clock.now()).toISOString() });
+  const close = async () => {
+    await file.close();
+    if (failure !== undefined) throw failure;
+  };
+  return { redactor, write, close, [Symbol.asyncDispose]: close };
+}
+
+/** The lines of a recorded run, without the first. Rejects with `NOT_FOUND`, `CONFIG_INVALID`, `IO`. */
+export async function readRunFile(path: string): Promise<JsonlLine[]> {
+  const [head, ...lines] = await readJsonl(path);
+  if (head?.value.kind !== RUN_KIND) throw new TrunklineError("CONFIG_INVALID", `${path} is not a recorded run.`);
+  if (head.value.version !== RUN_VERSION) {
+    throw new TrunklineError("CONFIG_INVALID", `${path} is a run of version ${String(head.value.version)}.`, {
+      hint: "It was recorded by another version of Trunkline: record it again.",
+    });
+  }
+  return lines;
+}
+
+/** The form in which messages are compared. */
+export function comparable(message: Message, redactor: Redactor): string {
+  return withoutFrameKeys(canonicalJson(redactor.value(message)));
+}
+
+/** The hash of a message. */
+export function messageHash(message: Message, redactor: Redactor): string {
+  return createHash("sha256").update(comparable(message, redactor)).digest("hex").slice(0, 32);
+}

@@ -1,0 +1,49 @@
+import type { AgentEvent, AgentRequest, Tool, ToolOutput } from "@trunkline/agent";
+import { approveAll, echoModel, textMessage } from "@trunkline/agent";
+
+/** A tool that answers from a function, and counts its calls. */
+export function fakeTool(
+  title: string,
+  answer: (args: Readonly<Record<string, unknown>>, signal?: AbortSignal) => ToolOutput | Promise<ToolOutput> = () => ({
+    text: "ok",
+  }),
+  rest: Partial<Tool> = {},
+): Tool & { calls: Readonly<Record<string, unknown>>[] } {
+  const calls: Readonly<Record<string, unknown>>[] = [];
+  return {
+    name: title.replaceAll(".", "_"),
+    title,
+    description: `The tool ${title}`,
+    inputSchema: { type: "object" },
+    readOnly: true,
+    ...rest,
+    calls,
+    async call(args, { signal }) {
+      calls.push(args);
+      return await answer(args, signal);
+    },
+  };
+}
+
+/** The lines of an echo script. */
+export function script(...lines: readonly object[]): string {
+  return lines.map((line) => JSON.stringify(line)).join("\n");
+}
+
+/** A request with a scripted model; events are collected. */
+export function scripted(
+  lines: readonly object[],
+  rest: Partial<AgentRequest> & { prompt?: string } = {},
+): AgentRequest & { events: AgentEvent[] } {
+  const events: AgentEvent[] = [];
+  const { prompt = "do it", ...request } = rest;
+  return {
+    model: echoModel({ script: script(...lines) }),
+    messages: [textMessage("user", prompt)],
+    tools: [],
+    approve: approveAll,
+    onEvent: (event) => events.push(event),
+    events,
+    ...request,
+  };
+}
