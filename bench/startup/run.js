@@ -28,14 +28,18 @@ function run(args) {
   });
 }
 
-/** From the start of the process to its first answer. @param {string[]} args */
-async function firstAnswer(args) {
+/** From the start of the process to its answer to the last of these messages. @param {string[]} args @param {readonly object[]} messages */
+async function firstAnswer(args, messages = [initialize]) {
   const child = spawn(process.execPath, args, { cwd, stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   const ms = await timeMs(async () => {
-    child.stdin.write(`${JSON.stringify(initialize)}\n`);
+    child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
     await new Promise((resolve, reject) => {
-      child.stdout.once("data", resolve);
+      let seen = "";
+      child.stdout.on("data", (chunk) => {
+        seen += chunk;
+        if (seen.includes(`"id":${messages.length}`)) resolve(undefined);
+      });
       child.once("exit", () => reject(new Error("ended without an answer")));
     });
   });
@@ -44,13 +48,16 @@ async function firstAnswer(args) {
   return ms;
 }
 
-/** @type {Record<"empty" | "version" | "answer" | "help", number[]>} */
-const times = { empty: [], version: [], answer: [], help: [] };
+const listTools = [initialize, { jsonrpc: "2.0", id: 2, method: "tools/list" }];
+
+/** @type {Record<"empty" | "version" | "answer" | "list" | "help", number[]>} */
+const times = { empty: [], version: [], answer: [], list: [], help: [] };
 for (let round = 0; round < rounds; round++) {
   // Interleaved, so that a busy moment of the machine hits all alike.
   times.empty.push(await timeMs(() => run(["-e", "0"])));
   times.version.push(await timeMs(() => run([bin, "--version"])));
   times.answer.push(await firstAnswer([bin, "serve"]));
+  times.list.push(await firstAnswer([bin, "serve"], listTools));
   times.help.push(await timeMs(() => run([bin, "--help"])));
 }
 rmSync(cwd, { recursive: true, force: true });
@@ -74,6 +81,13 @@ report("startup", [
     beside,
     ratio: median(times.answer) / empty,
     aim: 4,
+  },
+  {
+    what: "trunkline serve: the tool list",
+    figure: median(times.list),
+    unit: "ms",
+    beside,
+    ratio: median(times.list) / empty,
   },
   { what: "trunkline --help", figure: median(times.help), unit: "ms", beside, ratio: median(times.help) / empty },
 ]);

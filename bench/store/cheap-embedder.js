@@ -26,7 +26,8 @@ export function cheapEmbedder() {
     const vector = new Float32Array(DIMENSIONS);
     for (const word of (text.toLowerCase().match(/[a-z]{3,}/g) ?? []).slice(0, MOST_WORDS)) {
       const direction = directionOf(word);
-      for (let n = 0; n < DIMENSIONS; n++) vector[n] = /** @type {number} */ (vector[n]) + /** @type {number} */ (direction[n]);
+      for (let n = 0; n < DIMENSIONS; n++)
+        vector[n] = /** @type {number} */ (vector[n]) + /** @type {number} */ (direction[n]);
     }
     const length = Math.hypot(...vector) || 1;
     return vector.map((number) => number / length);

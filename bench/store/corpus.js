@@ -42,7 +42,9 @@ function isUsual(sizeBytes) {
 export function* corpus({ files, lines = 200 }) {
   const sources = collect(SOURCES).map((path) => ({ path, lines: readFileSync(path, "utf8").split("\n") }));
   const words = [
-    ...new Set(sources.filter((_, n) => n % 5 === 0).flatMap(({ lines: all }) => all.join(" ").match(/[a-z]{5,9}/g) ?? [])),
+    ...new Set(
+      sources.filter((_, n) => n % 5 === 0).flatMap(({ lines: all }) => all.join(" ").match(/[a-z]{5,9}/g) ?? []),
+    ),
   ].sort();
   const random = randomNumbers(42);
   for (let number = 0; number < files; number++) {
@@ -67,7 +69,8 @@ export function* corpus({ files, lines = 200 }) {
  * @param {{ files: number, from?: number, lines?: number }} options
  */
 export function writeCorpus(folder, { files, from = 0, ...options }) {
-  for (let part = 0; part < Math.min(FOLDERS, files); part++) mkdirSync(join(folder, `part-${part}`), { recursive: true });
+  for (let part = 0; part < Math.min(FOLDERS, files); part++)
+    mkdirSync(join(folder, `part-${part}`), { recursive: true });
   let bytes = 0;
   let number = 0;
   for (const { name, text } of corpus({ files, ...options })) {

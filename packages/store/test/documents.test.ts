@@ -305,7 +305,8 @@ describe("gc", () => {
     db.prepare("UPDATE documents SET indexed = indexed - 8 * 86400000 WHERE name <> 'new'").run();
     db.close();
     expect(await store.gc()).toMatchObject({ documents: 1, contents: 1 });
-    expect(await paths(store)).toEqual(["document", "new"]);
+    expect(await paths(store)).toEqual(["document"]);
+    expect(await paths(store, { collection: "results" })).toEqual(["new"]);
     await expect(store.get({ hash: old.hash as string })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 

@@ -1,0 +1,69 @@
+// What is under load, as a process of its own: the endpoint over a service that answers by itself (`echo`), or that puts every
+// call to one stdio server through the hub (`hub`). The difference between the two is what the client side costs.
+import { fileURLToPath } from "node:url";
+import { silentLogger } from "@trunkline/core";
+import { listenHttp } from "@trunkline/server/http";
+
+const server = fileURLToPath(new URL("../../test/servers/hello.js", import.meta.url));
+const call = process.argv[2] === "hub" ? await throughHub() : byItself;
+
+/** @type {import("@trunkline/server").McpService} */
+const service = {
+  info: { name: "stack", version: "1.0.0" },
+  capabilities: () => ({ tools: {} }),
+  handle: async (_method, params, exchange) => await call(params, exchange),
+  onEvent: () => () => {},
+  subscribe: async () => async () => {},
+  setLogLevel: async () => {},
+  release: async () => {},
+};
+const endpoint = await listenHttp({ service, logger: silentLogger, host: "127.0.0.1", port: 0 });
+console.error(`listening at ${endpoint.url} `);
+process.once("SIGTERM", () => void endpoint.close().then(() => process.exit(0)));
+
+/**
+ * @param {Readonly<Record<string, any>>} params
+ * @returns {Promise<Record<string, unknown>>}
+ */
+async function byItself({ arguments: args }) {
+  return { content: [{ type: "text", text: String(args.text) }] };
+}
+
+/** @returns {Promise<(params: Readonly<Record<string, any>>, exchange: import("@trunkline/server").Exchange) => Promise<Readonly<Record<string, unknown>>>>} */
+async function throughHub() {
+  const { openHub } = await import("@trunkline/client");
+  const hub = await openHub(
+    {
+      path: "bench.json",
+      exists: true,
+      files: [],
+      workspaceFolder: process.cwd(),
+      servers: [
+        {
+          scope: "explicit",
+          dialect: "servers",
+          file: "bench.json",
+          disabled: false,
+          lazy: false,
+          connectTimeoutMs: 60_000,
+          callTimeoutMs: 60_000,
+          trusted: true,
+          name: "hello",
+          type: "stdio",
+          command: process.execPath,
+          args: [server],
+          env: {},
+        },
+      ],
+      rejected: [],
+      settings: { policies: [], allowPrivateAddresses: false },
+      diagnostics: [],
+      secrets: [],
+    },
+    { env: process.env },
+  );
+  return async ({ name, arguments: args }, { channel, signal }) => {
+    const { raw } = await hub.withChannel(channel, () => hub.callTool("hello", name, args, { signal }));
+    return raw;
+  };
+}

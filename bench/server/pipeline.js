@@ -1,0 +1,134 @@
+// A pipeline of ten upstream calls in one request, beside the same ten calls made directly on the same connection, one
+// after the other, in the same run: of a tool that answers at once, and of one that takes 5 ms. Options: --rounds 100.
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { openHub } from "@trunkline/client";
+import { silentLogger } from "@trunkline/core";
+import { createService } from "../../packages/server/dist/index.js";
+import { median, report, timeMs } from "../report.js";
+
+const { values } = parseArgs({ options: { rounds: { type: "string", default: "100" } } });
+const rounds = Number(values.rounds);
+const STEPS = 10;
+const AIM = 1.3;
+
+const office = fileURLToPath(new URL("../../test/servers/office.js", import.meta.url));
+const hub = await openHub(
+  {
+    path: "bench.json",
+    exists: true,
+    files: [],
+    workspaceFolder: process.cwd(),
+    servers: [
+      {
+        scope: "explicit",
+        dialect: "servers",
+        file: "bench.json",
+        disabled: false,
+        lazy: false,
+        connectTimeoutMs: 60_000,
+        callTimeoutMs: 60_000,
+        trusted: true,
+        name: "github",
+        type: "stdio",
+        command: process.execPath,
+        args: [office, "--as", "github"],
+        env: {},
+      },
+    ],
+    rejected: [],
+    settings: { policies: [], allowPrivateAddresses: false },
+    diagnostics: [],
+    secrets: [],
+  },
+  { env: process.env },
+);
+const service = createService({
+  info: { name: "bench", version: "0" },
+  backends: { hub: async () => hub, store: () => Promise.reject(new Error("no store is needed")) },
+  logger: silentLogger,
+  workspace: process.cwd(),
+});
+
+/** @type {import("@trunkline/server").Exchange} */
+const exchange = {
+  caller: {
+    id: "bench",
+    name: "bench",
+    era: "legacy",
+    revision: "2025-11-25",
+    endpoint: "stdio",
+    lasting: true,
+    capabilities: {},
+  },
+  channel: {},
+  signal: new AbortController().signal,
+  meta: {},
+};
+
+/** @typedef {{ what: string, op: string, params: (index: number) => object, direct: object }} Case */
+
+/** @type {Case[]} */
+const cases = [
+  {
+    what: "a tool that answers at once",
+    op: "search_issues",
+    params: (index) => ({
+      q: index === 0 ? "timeout" : `{{$prev.items[0].number}} of {{$steps[${index - 1}].total_count}}`,
+    }),
+    direct: { q: "1 of 3" },
+  },
+  {
+    what: "a tool that takes 5 ms",
+    op: "wait",
+    params: (index) => ({ ms: index === 0 ? 5 : "$prev.waited" }),
+    direct: { ms: 5 },
+  },
+];
+
+/** @param {Case} measured @returns {Promise<import("../report.js").Row[]>} */
+async function measure({ what, op, params, direct }) {
+  const steps = Array.from({ length: STEPS }, (_, index) => ({ op: `github.${op}`, params: params(index) }));
+  const pipeline = async () => {
+    const result = await service.handle("tools/call", { name: "query", arguments: { steps } }, exchange);
+    const answer = /** @type {{ completedSteps?: number }} */ (result.structuredContent);
+    if (answer.completedSteps !== STEPS) throw new Error(JSON.stringify(answer));
+  };
+  const calls = async () => {
+    for (let step = 0; step < STEPS; step++) await hub.callTool("github", op, { ...direct });
+  };
+  /** @type {number[]} */
+  const pipelines = [];
+  /** @type {number[]} */
+  const directs = [];
+  for (let round = -10; round < rounds; round++) {
+    // Who goes first changes: neither profits from the other's warm-up.
+    const [first, second] = round % 2 === 0 ? [pipeline, calls] : [calls, pipeline];
+    const times = [await timeMs(first), await timeMs(second)];
+    if (round < 0) continue;
+    if (first === calls) times.reverse();
+    pipelines.push(times[0] ?? 0);
+    directs.push(times[1] ?? 0);
+  }
+  return [
+    { what: `${STEPS} direct calls of ${what}`, figure: median(directs), unit: "ms" },
+    {
+      what: `a pipeline of ${STEPS} such calls`,
+      figure: median(pipelines),
+      unit: "ms",
+      beside: "the calls made directly",
+      ratio: median(pipelines) / median(directs),
+      aim: AIM,
+    },
+  ];
+}
+
+try {
+  /** @type {import("../report.js").Row[]} */
+  const rows = [];
+  for (const each of cases) rows.push(...(await measure(each)));
+  report("server-pipeline", rows);
+} finally {
+  await service.close();
+  await hub.close();
+}

@@ -1,0 +1,131 @@
+// What the tool list costs a client, in tokens (o200k_base), with 1 and with 70 servers behind: the composite surface, and
+// beside it the tools themselves. Options: --servers 70, --tools <file> with [{server, tools: [{name, description,
+// inputSchema}]}]; without one the servers are made up, 12 tools each.
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { openHub } from "@trunkline/client";
+import { silentLogger } from "@trunkline/core";
+import { countTokens } from "../../packages/server/dist/budget/tokens.js";
+import { createService } from "../../packages/server/dist/index.js";
+import { report } from "../report.js";
+
+const { values } = parseArgs({
+  options: { servers: { type: "string", default: "70" }, tools: { type: "string" } },
+});
+const most = Number(values.servers);
+const AIM = 400;
+
+/** @typedef {{ server: string, tools: { name: string, description: string, inputSchema: object }[] }} Listed */
+
+/** @type {Listed[]} */
+const listed =
+  values.tools === undefined
+    ? Array.from({ length: most }, (_, index) => ({
+        server: `server-${index}`,
+        tools: Array.from({ length: 12 }, (_, tool) => ({
+          name: `tool_${tool}`,
+          description: `Does the ${tool}th thing that server ${index} can do, with a filter and a limit.`,
+          inputSchema: {
+            type: "object",
+            properties: {
+              query: { type: "string", description: "What to look for." },
+              limit: { type: "integer", description: "Most results." },
+            },
+            required: ["query"],
+          },
+        })),
+      }))
+    : JSON.parse(readFileSync(values.tools, "utf8"));
+
+/** The tool list of a service with these servers behind it. @param {readonly Listed[]} behind */
+async function compositeList(behind) {
+  const hub = await openHub(
+    {
+      path: "bench.json",
+      exists: true,
+      files: [],
+      workspaceFolder: process.cwd(),
+      servers: behind.map(({ server }) => ({
+        scope: "explicit",
+        dialect: "servers",
+        file: "bench.json",
+        disabled: false,
+        lazy: true,
+        connectTimeoutMs: 1_000,
+        callTimeoutMs: 1_000,
+        trusted: true,
+        name: server,
+        type: "stdio",
+        command: "never-started",
+        args: [],
+        env: {},
+      })),
+      rejected: [],
+      settings: { policies: [], allowPrivateAddresses: false },
+      diagnostics: [],
+      secrets: [],
+    },
+    { env: process.env, lazy: true },
+  );
+  const service = createService({
+    info: { name: "bench", version: "0" },
+    backends: { hub: async () => hub, store: () => Promise.reject(new Error("no store is needed")) },
+    logger: silentLogger,
+    workspace: process.cwd(),
+  });
+  try {
+    const list = await service.handle(
+      "tools/list",
+      {},
+      {
+        caller: {
+          id: "bench",
+          name: "bench",
+          era: "legacy",
+          revision: "2025-11-25",
+          endpoint: "stdio",
+          lasting: true,
+          capabilities: {},
+        },
+        channel: {},
+        signal: new AbortController().signal,
+        meta: {},
+      },
+    );
+    return JSON.stringify(list);
+  } finally {
+    await service.close();
+    await hub.close();
+  }
+}
+
+/** @param {string} text */
+async function tokensOf(text) {
+  return (await countTokens(text, Number.POSITIVE_INFINITY)) ?? Number.NaN;
+}
+
+/** @param {readonly Listed[]} behind */
+async function directTokens(behind) {
+  const tools = behind.flatMap(({ server, tools }) =>
+    tools.map((tool) => ({ ...tool, name: `${server}_${tool.name}` })),
+  );
+  return await tokensOf(JSON.stringify({ tools }));
+}
+
+/** @type {import("../report.js").Row[]} */
+const rows = [];
+for (const behind of [listed.slice(0, 1), listed.slice(0, most)]) {
+  const tokens = await tokensOf(await compositeList(behind));
+  rows.push(
+    { what: `the tools of ${behind.length} servers themselves`, figure: await directTokens(behind), unit: "tokens" },
+    {
+      what: `the composite surface in front of ${behind.length} servers`,
+      figure: tokens,
+      unit: "tokens",
+      beside: `${AIM} tokens`,
+      ratio: tokens / AIM,
+      aim: 1,
+    },
+  );
+}
+report("server-surface-tokens", rows);
