@@ -4,6 +4,7 @@
 //   node conformance/fixture-server.js                 stdio
 //   node conformance/fixture-server.js --http [--port N]
 import { parseArgs } from "node:util";
+// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
 import { createLogger } from "@trunkline/core";
 import { createFixtureService } from "./fixture-service.js";
 
@@ -16,12 +17,14 @@ const stop = new AbortController();
 for (const name of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(name, () => stop.abort());
 
 if (values.http) {
+  // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
   const { listenHttp } = await import("@trunkline/server/http");
   const endpoint = await listenHttp({ service, logger, host: "127.0.0.1", port: Number(values.port) });
   console.error(`The fixture is listening at ${endpoint.url} now`);
   await new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
   await endpoint.close();
 } else {
+  // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
   const { serveOnStdio } = await import("@trunkline/server/stdio");
   await serveOnStdio({ service, logger, signal: stop.signal });
 }

@@ -1,4 +1,5 @@
 // The fixtures of the official suite as a service that the endpoints of @trunkline/server can serve: tools, prompts, resources.
+// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
 import { RPC_CODES, RpcError } from "@trunkline/server";
 import { fixtureTools, PNG } from "./fixture-tools.js";
 
@@ -68,7 +69,9 @@ function contextOf({ caller, channel, signal, onProgress }, announce) {
     progress: (progress, total) => onProgress?.({ progress, total }),
     announce: (kind) => announce({ kind }),
     missingCapability: (requiredCapabilities) =>
-      new RpcError(RPC_CODES.missingCapability, "Missing required client capability", { data: { requiredCapabilities } }),
+      new RpcError(RPC_CODES.missingCapability, "Missing required client capability", {
+        data: { requiredCapabilities },
+      }),
     protocolError: (message) => new RpcError(RPC_CODES.internalError, message),
   };
 }
@@ -151,6 +154,9 @@ function readResource({ uri }, { caller }) {
   throw new RpcError(code, "Resource not found", { data: { uri } });
 }
 
+/** @param {string} name */
+const definitionOf = (name) => fixtureTools.find(({ definition }) => definition.name === name)?.definition;
+
 /**
  * Makes the service.
  * @returns {McpService}
@@ -158,9 +164,14 @@ function readResource({ uri }, { caller }) {
 export function createFixtureService() {
   /** @type {Set<(event: ServiceEvent) => void>} */
   const listeners = new Set();
+  // What is announced is true: an item more, or one less, each time.
+  const extra = { tools_list_changed: false, prompts_list_changed: false, resources_list_changed: false };
   const announce = (/** @type {ServiceEvent} */ event) => {
+    extra[event.kind] = !extra[event.kind];
     for (const listener of listeners) listener(event);
   };
+  const extraTool = { name: "test_extra", description: "Comes and goes", inputSchema: { type: "object" } };
+  const extraPrompt = { name: "test_extra", description: "Comes and goes" };
   return {
     info: { name: "conformance-fixture", version: "1.0.0" },
     capabilities: (revision) => ({
@@ -174,11 +185,16 @@ export function createFixtureService() {
       const context = contextOf(exchange, announce);
       switch (method) {
         case "tools/list":
-          return { tools: fixtureTools.map(({ definition }) => definition) };
+          return {
+            tools: [
+              ...fixtureTools.map(({ definition }) => definition),
+              ...(extra.tools_list_changed ? [extraTool] : []),
+            ],
+          };
         case "tools/call":
           return await callTool(params, context);
         case "prompts/list":
-          return { prompts };
+          return { prompts: [...prompts, ...(extra.prompts_list_changed ? [extraPrompt] : [])] };
         case "prompts/get":
           return await getPrompt(params, context);
         case "resources/list":
@@ -193,7 +209,8 @@ export function createFixtureService() {
           throw new RpcError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
       }
     },
-    taskSupport: (name) => fixtureTools.find(({ definition }) => definition.name === name)?.definition.execution?.taskSupport,
+    taskSupport: (name) => definitionOf(name)?.execution?.taskSupport,
+    inputSchema: (name) => definitionOf(name)?.inputSchema,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -87,7 +87,10 @@ const contentTools = [
       },
     ],
   })),
-  tool("test_error_handling", () => ({ ...text("This tool intentionally returns an error for testing"), isError: true })),
+  tool("test_error_handling", () => ({
+    ...text("This tool intentionally returns an error for testing"),
+    isError: true,
+  })),
   tool("test_custom_headers", ({ region }) => text(`region: ${region}`), {
     inputSchema: {
       type: "object",

@@ -1,11 +1,12 @@
-// The server under test: the command itself, as a user starts it.
+// The server under test: the command itself, as a user starts it, with the suite's fixtures in a server behind it. What the suite
+// sees has passed through the whole of it, twice: as a server's answer to our client, and as our answer to the suite.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { ROOT } from "./suite.js";
+import { HERE, ROOT } from "./suite.js";
 
 const START_LIMIT_MS = 15_000;
 const STOP_LIMIT_MS = 10_000;
@@ -13,15 +14,20 @@ const STOP_LIMIT_MS = 10_000;
 /** @typedef {{ url: string, stop: () => Promise<void> }} ProductServer `stop` rejects where the server did not end in order. */
 
 /**
- * Starts `trunkline serve --http` on a free port, away from the configuration of whoever runs this.
+ * Starts `trunkline serve --http` on a free port, away from the configuration of whoever runs this. Names are plain, since those
+ * of the suite are fixed.
  * @param {AbortSignal} signal
  * @returns {Promise<ProductServer>}
  */
 export async function startProductServer(signal) {
   const home = await mkdtemp(join(tmpdir(), "trunkline-conformance-"));
-  const child = spawn(process.execPath, [await commandFile(), "serve", "--http", "--port", "0"], {
+  const config = join(home, "fixture.json");
+  const fixture = { command: process.execPath, args: [join(HERE, "fixture-server.js")] };
+  await writeFile(config, JSON.stringify({ mcpServers: { fixture } }));
+  const args = ["serve", "--http", "--port", "0", "--surface", "direct", "--names", "plain", "--mcp", config];
+  const child = spawn(process.execPath, [await commandFile(), ...args], {
     cwd: home,
-    env: { ...process.env, HOME: home, USERPROFILE: home },
+    env: { ...process.env, HOME: home, USERPROFILE: home, TRUNKLINE_HOME: join(home, ".trunkline") },
     stdio: ["ignore", "ignore", "pipe"],
     signal,
   });

@@ -35,7 +35,11 @@ const tools = {
       annotations: readOnly,
       run: (args) => {
         const q = stringArgument(args, "q");
-        const items = [1, 2, 3].map((number) => ({ number, title: `${q} number ${number}`, labels: [{ name: "bug" }] }));
+        const items = [1, 2, 3].map((number) => ({
+          number,
+          title: `${q} number ${number}`,
+          labels: [{ name: "bug" }],
+        }));
         return structured({ items, total_count: items.length });
       },
     },

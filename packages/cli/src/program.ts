@@ -14,7 +14,7 @@ import type { ToolsOptions } from "./commands/tools.js";
 import type { TrustOptions } from "./commands/trust.js";
 import { type CommandContext, createContext } from "./context.js";
 import { EXIT, exitCodeOf } from "./exit-codes.js";
-import { registerAroundServer, registerServe } from "./register-server.js";
+import { registerAroundServer, registerServe, registerTools } from "./register-server.js";
 
 const EXAMPLES = `
 Examples:
@@ -29,6 +29,7 @@ Examples:
   trunkline init                            give this project a store of its own, and take the project in
   trunkline install claude-code             put Trunkline into your agent; \`uninstall\` takes it out again
   trunkline serve --http                    one endpoint for your agent, at http://127.0.0.1:7411/mcp
+  trunkline query search query=retry        what the agent would ask; \`query --help\` lists the operations
   trunkline log --follow                    what it is asked; \`stats\` shows what that cost in tokens
 
 Servers are read from .trunkline/mcp.json in this folder or above it, from settings.json in the project's .trunkline
@@ -154,6 +155,7 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
       setExitCode(await trust(context, options));
     });
 
+  registerTools(serverCommands);
   registerAroundServer(serverCommands);
   registerStore(program, context, setExitCode);
   registerModels(program, context, setExitCode);

@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import type { InitOptions } from "./commands/init.js";
 import type { InstallOptions, UninstallOptions } from "./commands/install.js";
 import type { LogOptions } from "./commands/log.js";
+import type { QueryOptions } from "./commands/query.js";
 import type { ServeOptions } from "./commands/serve.js";
 import type { StatsOptions } from "./commands/stats.js";
 import type { CommandContext } from "./context.js";
@@ -75,6 +76,31 @@ export function registerServe({ program, context, setExitCode, mcpPathOf, mcpOpt
       // A supervisor that stops a server with SIGTERM expects a clean end.
       setExitCode(EXIT.success, { inOrder: context.signal.reason === "SIGTERM" });
     });
+}
+
+/** Adds `query` and `execute`. Their help comes from the operations, so it is not commander's. */
+export function registerTools({ program, context, setExitCode, mcpPathOf, mcpOption }: ServerCommands): void {
+  const tools = {
+    query: "ask the store and the servers: operations that read, alone or in a pipeline",
+    execute: "run operations: those that change the store, and any tool",
+  } as const;
+  for (const tool of ["query", "execute"] as const) {
+    program
+      .command(tool)
+      .description(tools[tool])
+      .usage("<operation> [key=value…] | <json> | <file> | -")
+      .argument("[words...]")
+      .helpOption(false)
+      .option("-h, --help", "list the operations, or the parameters of one")
+      .addOption(wholeNumberOption("--max-tokens <number>", "cut the answer as for an agent", { from: 1 }))
+      .option("--allow-write <folder...>", "let `get` write here with outputPath")
+      .addOption(storeOption())
+      .addOption(mcpOption())
+      .action(async (words: string[], options: Omit<QueryOptions, "tool" | "words" | "mcp">, command: Command) => {
+        const { runTool } = await import("./commands/query.js");
+        setExitCode(await runTool(context, { ...options, tool, words, mcp: mcpPathOf(command) }));
+      });
+  }
 }
 
 /** Adds `log`, `stats`, `init`, `install` and `uninstall`. */

@@ -97,6 +97,7 @@ export const STORE_OPERATIONS = [
   "restore",
   "download",
   "start",
+  "resume",
   "stop",
   "pin",
   "unpin",

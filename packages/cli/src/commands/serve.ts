@@ -49,9 +49,16 @@ async function serveStdio(context: CommandContext, options: ServeOptions, parts:
     failing.abort();
     return { error };
   });
+  if (process.stdin.isTTY === true) {
+    context.note(
+      "Serving MCP on stdin and stdout, for programs: `trunkline install` puts it into one, and --http serves several. Ctrl-C stops it.",
+    );
+  }
   try {
     const signal = AbortSignal.any([context.signal, failing.signal]);
     await serveOnStdio({ service: parts.service, logger: context.logger, signal });
+    // A client that was gone at once has to hear of a bad file too; whoever named one waits for it to be read.
+    if (isConfigNamed(context, options) && !context.signal.aborted) await parts.backends.config();
   } finally {
     ending.abort();
     await closeAll(parts);
@@ -83,6 +90,10 @@ async function serveHttp(context: CommandContext, options: ServeOptions, parts: 
     await closeAll(parts);
     await watching;
   }
+}
+
+function isConfigNamed({ env }: CommandContext, { mcp }: ServeOptions): boolean {
+  return mcp !== undefined || Boolean(env.TRUNKLINE_MCP_FILE);
 }
 
 /** What can be wrong from the start: a file that was named and cannot be used, two tools of one name. */

@@ -29,7 +29,7 @@ export function openService(context: CommandContext, options: OpenServiceOptions
   const { version, cwd, logger } = context;
   const backends = new ServeBackends(context, { ...options, store: options.store });
   const { storeFolder } = backends;
-  const records = openRecords(context, { storeFolder, config: () => backends.config() });
+  const records = openRecords(context, { storeFolder, counts: !options.once, config: () => backends.config() });
   const inFolder = (paths: readonly string[] | undefined) => paths?.map((path) => resolve(cwd, path));
   const service = createService({
     info: { name: "trunkline", version },
@@ -37,11 +37,11 @@ export function openService(context: CommandContext, options: OpenServiceOptions
     logger,
     surface: options.surface,
     names: options.names,
-    policies: async () => (await backends.config()).settings.policies,
+    policies: async () => (await backends.config()).settings?.policies ?? [],
     workspace: cwd,
     allowPaths: inFolder(options.allowPath),
     allowWrite: inFolder(options.allowWrite),
-    allowPrivateAddresses: async () => (await backends.config()).settings.allowPrivateAddresses,
+    allowPrivateAddresses: async () => (await backends.config()).settings?.allowPrivateAddresses ?? false,
     spill: options.spill,
     promptFolders: promptFolders(context, options.prompts),
     cacheFolder: cacheFolder(context),

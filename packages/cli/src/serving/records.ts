@@ -1,24 +1,26 @@
 // Journal and token account of one run, in the store's folder.
 import type { LoadedConfig } from "@trunkline/client";
 import { systemCodeOf } from "@trunkline/core";
-import { FileJournal, FileTokenAccount, journalFolder } from "@trunkline/server/journal";
+import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount } from "@trunkline/server/journal";
 import type { CommandContext } from "../context.js";
 import { directTools } from "../direct-tools.js";
 
 /** What is noted while a server runs. */
 export interface Records extends AsyncDisposable {
   readonly journal: FileJournal;
-  readonly account: FileTokenAccount;
+  readonly account: TokenAccount;
 }
 
 /** Where they are kept, and which servers they are compared with. */
 export interface RecordsOptions {
   readonly storeFolder: string;
+  /** Whether what is sent goes to a model. */
+  readonly counts: boolean;
   config(): Promise<Pick<LoadedConfig, "servers">>;
 }
 
 /** Nothing is written before there is something to note; a folder that cannot be written costs one line on stderr. */
-export function openRecords(context: CommandContext, { storeFolder, config }: RecordsOptions): Records {
+export function openRecords(context: CommandContext, { storeFolder, config, counts }: RecordsOptions): Records {
   const folder = journalFolder(storeFolder);
   let isSaid = false;
   const onProblem = (error: unknown) => {
@@ -34,7 +36,8 @@ export function openRecords(context: CommandContext, { storeFolder, config }: Re
   const account = new FileTokenAccount({ folder, onProblem, directTools: tools });
   return {
     journal,
-    account,
+    // What a person reads at a terminal costs no tokens.
+    account: counts ? account : { add: () => {}, report: () => account.report() },
     [Symbol.asyncDispose]: async () => {
       await Promise.all([journal.close(), account.close()]);
     },

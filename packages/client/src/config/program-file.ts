@@ -155,7 +155,9 @@ function withoutEmpty(value: unknown): unknown {
 function setToml(text: string, path: readonly string[], entry: Readonly<Record<string, unknown>>): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const section = sectionOf(path, entry).replaceAll("\n", eol);
-  const found = findSection(text, path);
+  // A text in several lines may hold what looks like our header.
+  const isThere = at(parsed(text, "toml", ""), path) !== undefined;
+  const found = isThere ? findSection(text, path) : undefined;
   if (found !== undefined) return text.slice(0, found.start) + section + text.slice(found.end);
   if (text.trim() === "") return text.trim() === text ? section : `${text.trimEnd()}${section}`;
   const head = text.endsWith("\n") ? text : `${text}${eol}`;
@@ -201,7 +203,7 @@ function findSection(text: string, path: readonly string[]): { start: number; en
 
 /** The keys of a header such as `[mcp_servers."my server".env]`; undefined for every other line. */
 function headerOf(line: string): string[] | undefined {
-  const [, inner] = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/.exec(line.trimEnd()) ?? [];
+  const [, inner] = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:#.*)?$/.exec(line.trimEnd()) ?? [];
   if (inner === undefined) return undefined;
   try {
     let table: unknown = parseToml(`[${inner}]`);

@@ -1,0 +1,70 @@
+// Channels that speak for the same party: towards a legacy server over stdio, which cannot say whom it asks, they are one.
+import { describe, expect, it } from "vitest";
+import { type Channel, openHub } from "../../src/index.js";
+import { configOf, stdio } from "../hub/fixtures.js";
+
+const answers = { elicitation: { form: {}, url: {} } };
+
+/** A channel whose answer to a question a test holds back. */
+class Held implements Channel {
+  readonly party: object;
+  /** Resolves when it has been asked. */
+  readonly asked: Promise<void>;
+  readonly #released: Promise<void>;
+  #ask: () => void = () => {};
+  release: () => void = () => {};
+
+  constructor(party: object) {
+    this.party = party;
+    this.asked = new Promise((resolve) => {
+      this.#ask = resolve;
+    });
+    this.#released = new Promise((resolve) => {
+      this.release = resolve;
+    });
+  }
+
+  elicit: NonNullable<Channel["elicit"]> = async () => {
+    this.#ask();
+    await this.#released;
+    return { action: "decline" };
+  };
+}
+
+async function open() {
+  return await openHub(configOf(stdio("asking", ["--legacy-only"]), stdio("hello")), { answers, askPolicy: "serialize" });
+}
+
+describe("calls of several channels on a legacy stdio server", () => {
+  it("run side by side where the channels are of one party, also while one of them is asked", async () => {
+    await using hub = await open();
+    const party = {};
+    const [asking, other] = [new Held(party), new Held(party)];
+    const held = hub.withChannel(asking, () => hub.call("asking.ask_form", { tag: "one" }));
+    await asking.asked;
+    // Asks nothing, and comes back while the question of the first call is still open.
+    const quick = await hub.withChannel(other, () => hub.call("asking.ask_many", { count: 0 }));
+    expect(quick.isError).toBe(false);
+    asking.release();
+    await held;
+  });
+
+  it("take turns where the channels are of different parties", async () => {
+    await using hub = await open();
+    const [asking, other] = [new Held({}), new Held({})];
+    const held = hub.withChannel(asking, () => hub.call("asking.ask_form", { tag: "one" }));
+    await asking.asked;
+    let isDone = false;
+    const waiting = hub
+      .withChannel(other, () => hub.call("asking.ask_many", { count: 0 }))
+      .finally(() => {
+        isDone = true;
+      });
+    // Calls to a server that is free go there and back meanwhile; the waiting one does not.
+    for (let call = 0; call < 20; call += 1) await hub.call("hello.hello");
+    expect(isDone).toBe(false);
+    asking.release();
+    await held;
+    expect((await waiting).isError).toBe(false);
+  });
+});

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Place } from "./command.js";
+
+const json = (text: string) => JSON.parse(text);
+
+describe("trunkline init", () => {
+  it("makes a store of the project's own and takes the project in, but for what Git ignores", async () => {
+    using place = new Place({ "a.md": "apples", "src/b.md": "pears", "secret.env": "x", ".gitignore": "*.env\n" });
+    const { code, stdout, stderr } = await place.run(["init"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Made a store for ${place.cwd}`);
+    expect(stderr).toContain("trunkline install claude-code");
+    expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toMatch(/^\/store\/$/m);
+    const listed = json((await place.run(["store", "list", "--json"])).stdout);
+    const paths = listed.documents.map(({ path }: { path: string }) => path);
+    expect(paths).toEqual(expect.arrayContaining([join(place.cwd, "a.md"), join(place.cwd, "src", "b.md")]));
+    expect(paths.join()).not.toMatch(/secret|\.sqlite/);
+    expect(existsSync(join(place.home, ".trunkline", "store"))).toBe(false);
+  });
+
+  it("takes in what has changed when it is run again, also from a folder below", async () => {
+    using place = new Place({ "a.md": "apples", "deep/b.md": "pears" });
+    await place.run(["init"]);
+    const ignored = readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8");
+    place.write("a.md", "other apples");
+    const { code, stdout } = await place.run(["init"], { cwd: join(place.cwd, "deep") });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`There is a store for ${place.cwd}`);
+    expect(stdout).toContain("Took in 1 file ");
+    expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toBe(ignored);
+  });
+
+  it("is the store that commands below the project's folder use", async () => {
+    using place = new Place({ ".git/HEAD": "", "a.md": "apples", "deep/er/b.md": "pears" });
+    await place.run(["init"]);
+    const { code, stdout } = await place.run(["query", "search", "query=pears"], {
+      cwd: join(place.cwd, "deep", "er"),
+    });
+    expect(code).toBe(0);
+    expect(json(stdout).results[0].path).toBe(join(place.cwd, "deep", "er", "b.md"));
+  });
+
+  it("keeps a .gitignore that is there, and adds the store to it", async () => {
+    using place = new Place({ ".trunkline/.gitignore": "mine" });
+    await place.run(["init", "--no-add"]);
+    expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toBe("mine\n/store/\n");
+    await place.run(["init", "--no-add"]);
+    expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toBe("mine\n/store/\n");
+  });
+
+  it("does not take in everything that somebody has", async () => {
+    using place = new Place();
+    for (const cwd of [place.home, place.base, "/"]) {
+      const { code, stderr } = await place.run(["init"], { cwd });
+      expect([code, stderr]).toEqual([2, expect.stringContaining("--force")]);
+    }
+    expect(existsSync(join(place.home, ".trunkline"))).toBe(false);
+  });
+
+  it("says so where the folder cannot be made", async () => {
+    using place = new Place({ ".trunkline": "a file" });
+    const { code, stderr } = await place.run(["init"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be made")]);
+    expect((await place.run(["init", "nowhere"])).code).toBe(2);
+  });
+});

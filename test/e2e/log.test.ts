@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { outcomeOf, Place, seen } from "./command.js";
+
+const call = (op: string, more: object = {}) =>
+  `${JSON.stringify({ at: "2026-11-15T06:30:00.000Z", client: "editor 1.2", op, ms: 12, bytes: 3456, outcome: "ok", ...more })}\n`;
+
+function journal(place: Place, number: number, text: string): void {
+  const folder = join(place.home, ".trunkline", "store", "journal");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `calls-00000${number}.jsonl`), text, { flag: "a" });
+}
+
+describe("trunkline log", () => {
+  it("shows time, client, operation, duration, size and outcome, the last call last", async () => {
+    using place = new Place({}, { TZ: "UTC" });
+    journal(place, 1, call("search") + call("github.create_issue", { outcome: "error", code: "UPSTREAM", ms: 12_345 }));
+    const { code, stdout } = await place.run(["log"]);
+    expect(code).toBe(0);
+    const [first = "", second = ""] = stdout.split("\n");
+    expect(first.split(/ {2,}/)).toEqual(["2026-11-15 06:30:00", "editor 1.2", "search", "12 ms", "3.5 kB", "ok"]);
+    expect(second.split(/ {2,}/).slice(2)).toEqual(["github.create_issue", "12.3 s", "3.5 kB", "error UPSTREAM"]);
+  });
+
+  it.each([
+    [["--limit", "1"], ["d"]],
+    [["-n", "0"], []],
+    [["--client", "AGENT"], ["b"]],
+    [["--operation", "docs.*"], ["docs.find"]],
+    [["--failed"], ["c", "d"]],
+  ])("with %j shows only what is asked for", async (args, operations) => {
+    using place = new Place();
+    journal(place, 1, call("docs.find") + call("b", { client: "my-agent 2" }));
+    journal(place, 2, call("c", { outcome: "error" }) + call("d", { outcome: "cancelled" }));
+    const { code, stdout } = await place.run(["log", "--format", "json", ...args]);
+    const lines = stdout.split("\n").filter((line) => line !== "");
+    expect([code, lines.map((line) => JSON.parse(line).operation)]).toEqual([0, operations]);
+  });
+
+  it("says so where nothing has been noted, and does not let a name move the cursor", async () => {
+    using place = new Place();
+    const nothing = await place.run(["log"]);
+    expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([
+      0,
+      "",
+      expect.stringContaining("No call has been noted"),
+    ]);
+    journal(place, 1, call("\u001b[2Jevil", { client: "\u202Eevil" }));
+    const { stdout } = await place.run(["log"]);
+    expect(stdout).toContain("\\u001b[2Jevil");
+    expect(stdout).not.toContain("\u001b");
+    expect(stdout).not.toContain("\u202E");
+  });
+
+  it("follows across files until Ctrl-C", async () => {
+    using place = new Place();
+    journal(place, 1, call("before"));
+    const child = place.start(["log", "--follow"]);
+    const ended = outcomeOf(child);
+    await seen(child.stdout, /before/);
+    journal(place, 1, call("during"));
+    await seen(child.stdout, /during/);
+    journal(place, 2, call("after"));
+    await seen(child.stdout, /after/);
+    child.kill("SIGINT");
+    const { code, stdout, stderr } = await ended;
+    expect([code, stderr]).toEqual([130, ""]);
+    expect(stdout.match(/before|during|after/g)).toEqual(["before", "during", "after"]);
+  });
+});

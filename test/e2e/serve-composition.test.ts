@@ -1,0 +1,247 @@
+// What stands behind `trunkline serve`, put together by the built command: configuration, servers, store, journal.
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it, vi } from "vitest";
+import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
+import { ServedStdio } from "./serve-stdio-client.js";
+import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
+
+const server = (name: string) => ({ command: process.execPath, args: [join(root, "test", "servers", `${name}.js`)] });
+const TRUSTED = { TRUNKLINE_TRUST: "all" };
+const SOON = { timeout: 15_000, interval: 100 };
+
+describe("trunkline serve, and what stands behind it", () => {
+  it("serves the store where no server is configured, and says nothing about it", async () => {
+    using place = new Place({ "minutes.md": "the minutes of the meeting" });
+    await using served = await ServedStdio.start(place);
+    const added = await served.execute("add", { path: "minutes.md" });
+    expect(added.value).toMatchObject({ results: [{ op: "add", success: true }], failed: 0 });
+    const found = await served.query("search", { query: "meeting" });
+    expect(found.value.results[0].path).toBe(join(place.cwd, "minutes.md"));
+    expect(await served.end()).toEqual({ code: 0, stderr: "" });
+  });
+
+  it("notes each operation for `trunkline log`, and what it cost for `trunkline stats`", async () => {
+    using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } }, TRUSTED);
+    const served = await ServedStdio.start(place);
+    await served.request("tools/list");
+    expect((await served.query("list", {})).isError).toBe(false);
+    expect((await served.execute("hello.hello", { name: "s3cret argument" })).isError).toBe(false);
+    expect((await served.query("get", { path: "s3cret.md" })).isError).toBe(true);
+    const { value } = await served.query("status", { tokens: true });
+    expect(value.tokens.today).toMatchObject({ lists: 1 });
+    await served.end();
+    const { stdout } = await place.run(["log"]);
+    const rows = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(/ {2,}/));
+    expect(rows.map(([, client, op, , , outcome]) => [client, op, outcome])).toEqual([
+      [expect.stringMatching(/^tester/), "list", "ok"],
+      [expect.stringMatching(/^tester/), "hello.hello", "ok"],
+      [expect.stringMatching(/^tester/), "get", "error NOT_FOUND"],
+      [expect.stringMatching(/^tester/), "status", "ok"],
+    ]);
+    const folder = join(place.home, ".trunkline", "store", "journal");
+    expect(readFileSync(join(folder, "calls-000001.jsonl"), "utf8")).not.toContain("s3cret");
+    const stats = JSON.parse((await place.run(["stats", "--format", "json"])).stdout);
+    expect(stats.all).toMatchObject({ lists: 1 });
+    expect(stats.all.surface).toBeGreaterThan(100);
+    expect(stats.all.surface).toBeLessThanOrEqual(400);
+    expect(stats.direct).toMatchObject({ tools: 2 });
+    expect(stats.direct.all).toBe(stats.direct.per_list);
+    expect((await place.run(["stats"])).stdout).toMatch(/^tool lists +\d/m);
+  });
+
+  it("takes an edit of the configuration up without being started again", async () => {
+    using place = new Place({ "x.md": "x" }, TRUSTED);
+    await using served = await ServedStdio.start(place);
+    expect((await served.execute("hello.hello", { name: "Ada" })).isError).toBe(true);
+    place.write(".trunkline/mcp.json", { servers: { hello: server("hello") }, policy: { add: "deny" } });
+    await vi.waitFor(async () => {
+      const { value } = await served.execute("hello.hello", { name: "Ada" });
+      expect(value.results[0].result).toEqual({ text: "Hello, Ada!" });
+    }, SOON);
+    expect((await served.execute("add", { path: "x.md" })).value.results[0].error.code).toBe("DENIED");
+    place.write(".trunkline/mcp.json", { servers: {}, policy: { add: "allow" } });
+    await vi.waitFor(async () => expect((await served.execute("add", { path: "x.md" })).isError).toBe(false), SOON);
+    expect((await served.execute("hello.hello", { name: "Ada" })).isError).toBe(true);
+  });
+
+  it("starts no server of a project that nobody confirmed, says how to, and takes the confirmation up", async () => {
+    using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } });
+    await using served = await ServedStdio.start(place);
+    await served.says(/1 server of this project is not started.*hello.*`trunkline trust`/);
+    const { isError, value } = await served.execute("hello.hello", { name: "Ada" });
+    expect(isError).toBe(true);
+    expect(JSON.stringify(value)).toContain("trunkline trust");
+    expect((await place.run(["trust", "--yes"])).code).toBe(0);
+    await vi.waitFor(
+      async () => expect((await served.execute("hello.hello", { name: "Ada" })).isError).toBe(false),
+      SOON,
+    );
+    const { stderr } = await served.end();
+    expect(stderr.match(/not started/g)).toHaveLength(1);
+  });
+
+  it.each([
+    ["SIGTERM", 0],
+    ["SIGINT", 130],
+    [undefined, 0],
+  ] as const)("ends its servers and itself on %s", async (signal, code) => {
+    using place = new Place();
+    const pidFile = join(place.base, "pid");
+    const { command, args } = server("hello");
+    const script = `echo $$ > '${pidFile}'; exec '${command}' '${args[0]}'`;
+    place.write("work.json", { servers: { hello: { command: "sh", args: ["-c", script] } } });
+    const served = await ServedStdio.start(place, ["--mcp", "work.json"]);
+    expect(existsSync(pidFile)).toBe(false);
+    expect((await served.execute("hello.hello", { name: "Ada" })).isError).toBe(false);
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    expect(isAlive(pid)).toBe(true);
+    expect(await served.end(signal)).toEqual({ code, stderr: "" });
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it("lets a running call finish when it is asked to stop", async () => {
+    using place = new Place({ "work.json": { servers: { slow: server("slow") } } });
+    const served = await ServedStdio.start(place, ["--mcp", "work.json"]);
+    await served.query("describe", { target: "slow" });
+    const running = served.execute("slow.wait", { ms: 1_000 });
+    const ended = (async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return await served.end("SIGTERM");
+    })();
+    expect((await running).isError).toBe(false);
+    expect((await ended).code).toBe(0);
+  });
+
+  it("keeps the store current with --watch", async () => {
+    using place = new Place({ "src/a.md": "apples" });
+    await using served = await ServedStdio.start(place, ["--watch", "src"]);
+    const paths = async () => (await served.query("list", { paths_only: true })).value.paths;
+    await vi.waitFor(async () => expect(await paths()).toContain(join(place.cwd, "src", "a.md")), SOON);
+    place.write("src/b.md", "pears");
+    await vi.waitFor(async () => expect(await paths()).toContain(join(place.cwd, "src", "b.md")), SOON);
+    expect(await served.end("SIGTERM")).toEqual({ code: 0, stderr: "" });
+  });
+
+  it("does not watch a whole home, and goes on", async () => {
+    using place = new Place();
+    await using served = await ServedStdio.start(place, ["--watch", "."], { cwd: place.home });
+    await served.says(/is not watched/);
+    expect((await served.query("list")).isError).toBe(false);
+  });
+
+  it("uses the project's own store, also from below its folder", async () => {
+    using place = new Place({ ".git/HEAD": "", "deep/a.md": "apples" });
+    await place.run(["init"]);
+    await using served = await ServedStdio.start(place, [], { cwd: join(place.cwd, "deep") });
+    expect((await served.query("search", { query: "apples" })).value.total).toBe(1);
+  });
+
+  it("ends with 2 where the file that was named cannot be used", async () => {
+    using place = new Place({ "bad.json": "{ oops" });
+    for (const [args, message] of [
+      [["--mcp", "missing.json"], "missing.json"],
+      [["--mcp", "bad.json"], "bad.json"],
+    ] as const) {
+      // With a client that stays, and with one that is gone at once.
+      for (const outcome of [await outcomeOf(place.start(["serve", ...args])), await place.run(["serve", ...args])]) {
+        expect([outcome.code, outcome.stderr]).toEqual([2, expect.stringContaining(message)]);
+      }
+    }
+  });
+
+  it("shows every upstream tool with --surface direct", async () => {
+    using place = new Place({ "work.json": { servers: { hello: server("hello") } } });
+    for (const [args, names] of [
+      [
+        ["--surface", "direct"],
+        ["mcp.echo", "mcp__hello__hello", "mcp__hello__repeat"],
+      ],
+      [
+        ["--surface", "direct", "--names", "plain"],
+        ["mcp.echo", "hello", "repeat"],
+      ],
+    ] as const) {
+      await using served = await ServedStdio.start(place, ["--mcp", "work.json", ...args]);
+      const { tools } = await served.request("tools/list");
+      expect(tools.map(({ name }: { name: string }) => name).sort()).toEqual([...names].sort());
+    }
+  });
+
+  it("finds prompts in the folder given, in the project's and in the user's", async () => {
+    using place = new Place({
+      "given/PROMPT-one.md": "# One",
+      ".trunkline/prompts/PROMPT-two.md": "# Two",
+      "named/PROMPT-three.md": "# Three",
+    });
+    const env = { TRUNKLINE_PROMPTS: "named" };
+    await using served = await ServedStdio.start(place, ["--prompts", "given"], { env });
+    const { prompts } = await served.request("prompts/list");
+    const names = prompts.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(["one", "two", "three", "search_codebase"]));
+  });
+
+  it.each([
+    [["--names", "plain"], "--surface"],
+    [["--allow-path", "x"], "--http"],
+    [["--port", "1"], "--http"],
+    [["--surface", "none"], "composite"],
+    [["--http", "--port", "x"], "not a port"],
+    [["--http", "--port", "0", "--host", "0.0.0.0"], "TRUNKLINE_TOKEN"],
+  ])("refuses %j", async (args, message) => {
+    using place = new Place();
+    const { code, stderr } = await place.run(["serve", ...args]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe("trunkline serve --http, and what it says", () => {
+  it("tells what it serves, and demands the token", async () => {
+    using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } }, TRUSTED);
+    const token = "not-to-be-printed-anywhere";
+    const env = { TRUNKLINE_TOKEN: token };
+    const child = place.start(["serve", "--http", "--port", "0"], { env });
+    const ended = outcomeOf(child);
+    const { input: welcome = "" } = await seen(child.stderr, /listening at (\S+)[\s\S]*Ctrl-C/);
+    expect(welcome).toMatch(/tools +query, execute, session, mcp\.echo: \d+ tokens for the model/);
+    expect(welcome).toMatch(/servers +hello/);
+    expect(welcome).toContain(join(place.home, ".trunkline", "store"));
+    expect(welcome).not.toContain(token);
+    const line = welcome.match(/^ *try it +(curl .*)$/m)?.[1] ?? "";
+    const run = promisify(execFile);
+    const { stdout } = await run("sh", ["-c", line], { env: { PATH: process.env.PATH, ...env } });
+    expect(JSON.parse(stdout).result.content).toEqual([{ type: "text", text: "hello" }]);
+    const refused = await run("sh", ["-c", `${line} -o /dev/null -w '%{http_code}'`], {
+      env: { PATH: process.env.PATH },
+    });
+    expect(refused.stdout).toBe("401");
+    child.kill("SIGTERM");
+    const { code, stdout: out } = await ended;
+    expect([code, out]).toEqual([0, ""]);
+  });
+});
+
+describe.runIf(hasTerminal)(`trunkline serve ${atTerminal}`, () => {
+  it("asks once about a project that nobody confirmed, and says what it then serves", async () => {
+    using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } });
+    const terminal = new Terminal(place, ["serve", "--http", "--port", "0"]);
+    await terminal.answer("Confirm them? [y/N]", "y");
+    await terminal.sees("servers    hello");
+    await terminal.sees("Ctrl-C stops it.");
+    terminal.press(KEY.interrupt);
+    expect((await terminal.end()).code).toBe(130);
+  });
+
+  it("tells a person who starts it by hand what it is doing", async () => {
+    using place = new Place();
+    const terminal = new Terminal(place, ["serve"]);
+    await terminal.sees("Serving MCP on stdin and stdout");
+    terminal.press(KEY.interrupt);
+    expect(await terminal.end()).toMatchObject({ code: 130, stdout: "" });
+  });
+});

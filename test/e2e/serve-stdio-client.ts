@@ -1,0 +1,102 @@
+// A client of `trunkline serve` in a few lines: a test sees the process, its signals and its stderr.
+import type { ChildProcess } from "node:child_process";
+import { outcomeOf, type Place, type RunOptions, seen } from "./command.js";
+
+/** What a call of a tool answered. */
+export interface ToolAnswer {
+  readonly isError: boolean;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly value: any;
+}
+
+/** A server that was started for one test. */
+export class ServedStdio implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly #outcome: ReturnType<typeof outcomeOf>;
+  readonly #waiting = new Map<number, (message: Record<string, unknown>) => void>();
+  #stderr = "";
+  #rest = "";
+  #lastId = 0;
+  #isDone = false;
+
+  private constructor(child: ChildProcess) {
+    this.child = child;
+    child.stdout?.on("data", (chunk: Buffer | string) => this.#onData(String(chunk)));
+    child.stderr?.on("data", (chunk: Buffer | string) => {
+      this.#stderr += String(chunk);
+    });
+    this.#outcome = outcomeOf(child);
+  }
+
+  /** Starts `trunkline serve` and shakes hands. */
+  static async start(place: Place, args: readonly string[] = [], options: RunOptions = {}): Promise<ServedStdio> {
+    const served = new ServedStdio(place.start(["serve", ...args], options));
+    const clientInfo = { name: "tester", version: "1.0" };
+    await served.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+    served.send({ method: "notifications/initialized" });
+    return served;
+  }
+
+  /** Everything on stderr so far. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  send(message: Record<string, unknown>): void {
+    this.child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  async request(method: string, params: Record<string, unknown> = {}): Promise<any> {
+    const id = ++this.#lastId;
+    const answered = new Promise<Record<string, unknown>>((resolve) => this.#waiting.set(id, resolve));
+    this.send({ id, method, params });
+    const answer = await answered;
+    if (answer.error !== undefined) throw new Error(JSON.stringify(answer.error));
+    return answer.result;
+  }
+
+  /** Calls a tool; its value is the JSON that it answered with. */
+  async call(name: string, args: Record<string, unknown>): Promise<ToolAnswer> {
+    const { isError = false, content } = await this.request("tools/call", { name, arguments: args });
+    return { isError, value: JSON.parse(content[0].text) };
+  }
+
+  /** One step of a query. */
+  async query(op: string, params: Record<string, unknown> = {}): Promise<ToolAnswer> {
+    return await this.call("query", { steps: [{ op, params }] });
+  }
+
+  /** One operation. */
+  async execute(op: string, params: Record<string, unknown> = {}): Promise<ToolAnswer> {
+    return await this.call("execute", { operations: [{ op, params }] });
+  }
+
+  /** Waits for something on stderr. */
+  async says(pattern: RegExp): Promise<void> {
+    if (!pattern.test(this.#stderr)) await seen(this.child.stderr, pattern);
+  }
+
+  /** Closes the input, or sends the signal, and waits for the end. */
+  async end(signal?: NodeJS.Signals): Promise<{ code: number | null; stderr: string }> {
+    this.#isDone = true;
+    if (signal === undefined) this.child.stdin?.end();
+    else this.child.kill(signal);
+    const { code } = await this.#outcome;
+    return { code, stderr: this.#stderr };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isDone) await this.end();
+  }
+
+  #onData(text: string): void {
+    this.#rest += text;
+    const lines = this.#rest.split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const message = JSON.parse(line);
+      this.#waiting.get(message.id)?.(message);
+    }
+  }
+}
