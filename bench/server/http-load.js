@@ -6,7 +6,7 @@ const REVISION = "2026-07-28";
 
 /**
  * @typedef {{ name: string, arguments: Record<string, unknown> }} Call
- * @typedef {{ perSecond: number, p50Ms: number, p99Ms: number }} Load
+ * @typedef {{ perSecond: number, calls: number, p50Ms: number, p99Ms: number }} Load `calls` counts those of the warm-up too.
  */
 
 /**
@@ -61,9 +61,11 @@ export async function loadHttp(url, call, { seconds, inFlight }) {
   const until = warmUntil + seconds * 1_000;
   /** @type {number[]} */
   const times = [];
+  let calls = 1;
   const worker = async () => {
     for (let started = performance.now(); started < until; started = performance.now()) {
       await one();
+      calls += 1;
       if (started >= warmUntil) times.push(performance.now() - started);
     }
   };
@@ -71,5 +73,5 @@ export async function loadHttp(url, call, { seconds, inFlight }) {
   agent.destroy();
   times.sort((left, right) => left - right);
   const at = (/** @type {number} */ share) => times[Math.floor(times.length * share)] ?? Number.NaN;
-  return { perSecond: times.length / seconds, p50Ms: at(0.5), p99Ms: at(0.99) };
+  return { perSecond: times.length / seconds, calls, p50Ms: at(0.5), p99Ms: at(0.99) };
 }

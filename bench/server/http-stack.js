@@ -2,6 +2,7 @@
 // call to one stdio server through the hub (`hub`). The difference between the two is what the client side costs.
 import { fileURLToPath } from "node:url";
 import { silentLogger } from "@trunkline/core";
+// biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own
 import { listenHttp } from "@trunkline/server/http";
 
 const server = fileURLToPath(new URL("../../test/servers/hello.js", import.meta.url));

@@ -1,0 +1,113 @@
+// Calls per second of `trunkline serve --http` with a stdio server behind it, beside an SDK server over HTTP that answers by
+// itself: modern tools/call of a 100-byte echo, 16 in flight. The runs take turns, so that a busy machine is busy for all of
+// them; and because it is shared, processor time per call is told as well. Options: --seconds 5, --rounds 3.
+
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { startServer } from "../../test/servers/start.js";
+import { median, report } from "../report.js";
+import { loadHttp } from "./http-load.js";
+import { entry, place, serveHttp } from "./product.js";
+
+const { values } = parseArgs({
+  options: { seconds: { type: "string", default: "5" }, rounds: { type: "string", default: "3" } },
+  strict: false,
+});
+const seconds = Number(values.seconds);
+const rounds = Number(values.rounds);
+const call = { name: "repeat", arguments: { text: "x".repeat(100) } };
+const IN_FLIGHT = 16;
+
+/** @typedef {{ url: string, pid: number, stop: () => Promise<void> }} Started */
+/** @type {Record<string, () => Promise<Started>>} */
+const stacks = {
+  "an SDK server by itself": async () => {
+    const server = await startServer("hello");
+    return { url: server.url, pid: server.pid, stop: () => server.close() };
+  },
+  "serve, with a stdio server behind": async () => {
+    const where = place({ hello: entry("hello") });
+    const server = await serveHttp(where, ["--surface", "direct", "--names", "plain"]);
+    return {
+      url: server.url,
+      pid: server.pid,
+      stop: async () => {
+        await server[Symbol.asyncDispose]();
+        where[Symbol.dispose]();
+      },
+    };
+  },
+  "its endpoint and hub alone": () => stack("hub"),
+  "its endpoint alone": () => stack("echo"),
+};
+
+/** @type {Map<string, { perSecond: number[], cpuMs: number[] }>} */
+const figures = new Map(Object.keys(stacks).map((name) => [name, { perSecond: [], cpuMs: [] }]));
+for (let round = 0; round < rounds; round += 1) {
+  for (const [name, start] of Object.entries(stacks)) {
+    const started = await start();
+    try {
+      const before = { cpu: cpuMs(started.pid), at: performance.now() };
+      const load = await loadHttp(started.url, call, { seconds, inFlight: IN_FLIGHT });
+      const spent = cpuMs(started.pid) - before.cpu;
+      const figure = figures.get(name);
+      figure?.perSecond.push(load.perSecond);
+      figure?.cpuMs.push(spent / load.calls);
+    } finally {
+      await started.stop();
+    }
+  }
+}
+
+const sdk = figures.get("an SDK server by itself");
+report(
+  "server-http",
+  [...figures].flatMap(([name, { perSecond, cpuMs: perCall }]) => {
+    const isOurs = name.startsWith("serve");
+    const rate = median(perSecond);
+    return [
+      {
+        what: `calls of ${name}`,
+        figure: rate,
+        unit: "/s",
+        ...(sdk === undefined || name.startsWith("an SDK")
+          ? {}
+          : { beside: "SDK to this", ratio: median(sdk.perSecond) / rate, ...(isOurs ? { aim: 0.5 } : {}) }),
+      },
+      { what: "   processor time of its process", figure: median(perCall) * 1_000, unit: "µs a call" },
+    ];
+  }),
+);
+
+/** Processor time that a process has used. Zero where the system does not tell. @param {number} pid */
+function cpuMs(pid) {
+  if (process.platform !== "linux") return 0;
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** @param {string} kind @returns {Promise<Started>} */
+async function stack(kind) {
+  const file = fileURLToPath(new URL("./http-stack.js", import.meta.url));
+  const child = spawn(process.execPath, [file, kind], { stdio: ["ignore", "ignore", "pipe"] });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  let said = "";
+  const url = await new Promise((/** @type {(url: string) => void} */ resolve, reject) => {
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+      const found = /listening at (\S+) /.exec(said)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once("exit", () => reject(new Error(said)));
+  });
+  return {
+    url,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
