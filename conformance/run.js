@@ -139,7 +139,7 @@ async function report(verdicts) {
 }
 
 /**
- * Everything the suite has is more than a server with one tool can be judged by.
+ * Everything the suite has, of every revision and draft, is more than the server is judged by.
  * @param {Verdict} verdict
  */
 function isJudged({ side, set }) {

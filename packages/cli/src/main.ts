@@ -1,6 +1,7 @@
 // The command behind bin/trunkline.cjs. It stays small: what a command needs is loaded when the command runs, so that the
 // first answer does not wait for the rest.
 import { EXIT } from "./exit-codes.js";
+import { interruptTaken } from "./interrupts.js";
 
 process.exitCode = await run();
 
@@ -9,6 +10,7 @@ async function run(): Promise<number> {
   // The first Ctrl-C stops the work in order; the second one does not wait.
   const onSignal = (name: "SIGINT" | "SIGTERM" | "SIGHUP") => {
     if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
+    if (name === "SIGINT" && interruptTaken()) return;
     interrupt.abort(name);
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => onSignal(name));

@@ -1,7 +1,7 @@
 // Configuration and hub for the commands that use servers.
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Hub, type LoadedConfig, openHub, type Root, type SignIn } from "@trunkline/client";
+import { type Channel, type Hub, type LoadedConfig, openHub, type Root, type SignIn } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
 import { isAtTerminal } from "./ask.js";
 import type { CommandContext } from "./context.js";
@@ -32,6 +32,8 @@ export interface OpenOptions {
   roots?: readonly string[];
   /** How to have a person sign in. Without it a server that wants that is an error. */
   signIn?: SignIn;
+  /** Who is asked what servers ask. Default: the person at the terminal, where there is one. */
+  channel?: Channel & { clearProgress?(): void };
 }
 
 /** Opens a hub on what is configured, and says what is wrong with the files. Nothing configured is an error. */
@@ -58,7 +60,7 @@ export async function openConfiguredHub(context: CommandContext, options: OpenOp
       },
     );
   }
-  const terminal = isAtTerminal() ? createTerminalChannel(context) : undefined;
+  const terminal = options.channel ?? (isAtTerminal() ? createTerminalChannel(context) : undefined);
   const hub = await openHub(config, {
     logger: context.logger,
     clientInfo: { name: "trunkline", version: context.version },
@@ -74,7 +76,7 @@ export async function openConfiguredHub(context: CommandContext, options: OpenOp
     home: context.home,
     ...(options.signIn === undefined ? {} : { signIn: options.signIn }),
   });
-  const clearProgress = () => terminal?.clearProgress();
+  const clearProgress = () => terminal?.clearProgress?.();
   return {
     config,
     hub,

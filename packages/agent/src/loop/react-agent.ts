@@ -25,13 +25,12 @@ export const reactAgent: Agent = {
 
 async function work(run: Run): Promise<AgentResult> {
   const { format } = run.request;
-  const system = [
-    textMessage("system", [reactPrompt(run.tools, format), ...(run.tools.length > 0 ? [FRAME_NOTE] : [])].join("\n\n")),
-  ];
+  const frames = run.tools.length > 0 ? [textMessage("system", FRAME_NOTE)] : [];
+  const system = [textMessage("system", reactPrompt(run.tools, format)), ...frames];
   const failures = new Failures();
   const lastWord = (ended: "budget" | "stuck", why?: string) =>
     // In its last word the model is free of the protocol.
-    endWithLastWord(run, { system: [], tools: [], ended, ...(why === undefined ? {} : { why }) });
+    endWithLastWord(run, { system: frames, tools: [], ended, ...(why === undefined ? {} : { why }) });
   let formProblems = 0;
   for (let number = 1; ; number++) {
     if (run.budget.spent !== undefined) return await lastWord("budget");

@@ -12,10 +12,10 @@ export type ReactStep =
 /** A step, or what is wrong with the text; `prose` where there is no JSON in it at all. */
 export type ParsedStep = { readonly step: ReactStep } | { readonly problem: string; readonly prose: boolean };
 
-/** What a turn has to look like, for the prompt and for asking again. */
+/** What a turn has to look like. None of it is JSON as it stands: a model that repeats it has not said anything. */
 const FORMS = [
-  '{"thought": "why", "action": {"tool": "name", "args": {…}}}',
-  '{"thought": "why", "answer": "the answer to the user"}',
+  '{"thought": STRING, "action": {"tool": NAME, "args": {…}}}',
+  '{"thought": STRING, "answer": STRING}',
 ].join("\nor\n");
 
 /** The first step in a text. What a model goes on to invent behind it, observations above all, is not looked at. */

@@ -136,7 +136,7 @@ export class Run {
     })) {
       switch (event.type) {
         case "text":
-          if (show) this.emit(event);
+          if (show && event.text !== "") this.emit({ type: "text", text: event.text });
           break;
         case "reasoning":
           if (event.text !== "") this.emit({ type: "reasoning", text: event.text });
@@ -199,13 +199,11 @@ class Said {
   add(event: ModelEvent): void {
     switch (event.type) {
       case "text":
-        this.#append("text", event.text);
-        break;
       case "reasoning":
-        this.#append("reasoning", event.text);
+        this.#append(event.type, event.text);
         if (event.providerData !== undefined) {
           const last = this.parts.pop();
-          if (last?.type === "reasoning") this.parts.push({ ...last, providerData: event.providerData });
+          if (last?.type === event.type) this.parts.push({ ...last, providerData: event.providerData });
           this.#closed = true;
         }
         break;
@@ -231,7 +229,7 @@ class Said {
 
   #append(type: "text" | "reasoning", text: string): void {
     const last = this.parts.at(-1);
-    if (last?.type === type && !(type === "reasoning" && this.#closed)) {
+    if (last?.type === type && !this.#closed) {
       this.parts[this.parts.length - 1] = { ...last, text: last.text + text };
     } else this.parts.push({ type, text });
     this.#closed = false;

@@ -56,9 +56,9 @@ export function createModel(options: ModelOptions): Model {
   const endpoint = endpointOf(options, provider);
   const redactor = (options.redactor ?? new Redactor()).add(
     ...(options.apiKey === undefined ? [] : [options.apiKey]),
-    ...Object.values(options.headers ?? {}),
+    ...Object.values(options.headers ?? {}).flatMap((value) => [value, value.replace(/^\S+\s+/, "")]),
   );
-  const place: ErrorPlace = { provider, model, endpoint: redactor.text(withoutPassword(endpoint)), redactor };
+  const place: ErrorPlace = { provider, model, endpoint: redactor.text(endpoint), redactor };
   const needsKey = provider.needsKey && options.endpoint === undefined && options.headers === undefined;
   const asked = libraryModel({
     ...formatOptions(provider, { ...options, model, endpoint }),
@@ -83,15 +83,13 @@ function endpointOf(options: ModelOptions, provider: ProviderInfo): string {
       hint: "Give a whole address, such as http://127.0.0.1:8000/v1.",
     });
   }
+  const { username, password, search, hash } = new URL(endpoint);
+  if (username !== "" || password !== "" || search !== "" || hash !== "") {
+    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint must not hold a password or a query.", {
+      hint: "Give a key as the API key, or in a header.",
+    });
+  }
   return endpoint.replace(/\/+$/, "");
-}
-
-function withoutPassword(endpoint: string): string {
-  const url = new URL(endpoint);
-  url.username = "";
-  url.password = "";
-  url.search = "";
-  return url.toString().replace(/\/$/, "");
 }
 
 type Chosen = ModelOptions & { readonly model: string; readonly endpoint: string };

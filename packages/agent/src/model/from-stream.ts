@@ -27,13 +27,25 @@ export class StreamErrorPart extends Error {
 export async function* fromStream(parts: AsyncIterable<LanguageModelV3StreamPart>): AsyncGenerator<ModelEvent> {
   const calls: ToolCallEvent[] = [];
   const reasoning = new Map<string, Record<string, unknown>>();
+  const texts = new Map<string, Record<string, unknown>>();
   let empty = true;
   for await (const part of parts) {
     if (part.type !== "stream-start" && part.type !== "error" && part.type !== "finish") empty = false;
     switch (part.type) {
+      case "text-start":
+        texts.set(part.id, { ...part.providerMetadata });
+        break;
       case "text-delta":
+        Object.assign(entryOf(texts, part.id), part.providerMetadata);
         if (part.delta !== "") yield { type: "text", text: part.delta };
         break;
+      case "text-end": {
+        const providerData = entryOf(texts, part.id);
+        texts.delete(part.id);
+        // Of what comes with a text, only Google's signatures have to go back.
+        if (Object.values(providerData).some(isSigned)) yield { type: "text", text: "", providerData };
+        break;
+      }
       case "reasoning-start":
         reasoning.set(part.id, { ...part.providerMetadata });
         break;
@@ -80,6 +92,10 @@ function entryOf(map: Map<string, Record<string, unknown>>, id: string): Record<
   return made;
 }
 
+function isSigned(data: unknown): boolean {
+  return isRecord(data) && "thoughtSignature" in data;
+}
+
 /** The reader of compatible endpoints reports a missing end as invalid data, without any data. */
 function isCutReport(error: unknown): boolean {
   return isRecord(error) && error.name === "AI_InvalidResponseDataError" && error.data === undefined;
@@ -89,7 +105,8 @@ function toCall(part: Extract<LanguageModelV3StreamPart, { type: "tool-call" }>)
   const base = { type: "tool-call", id: part.toolCallId, name: part.toolName } as const;
   const providerData = part.providerMetadata === undefined ? {} : { providerData: part.providerMetadata };
   // Nothing at all is how some models call a tool without parameters.
-  const args = part.input.trim() === "" ? {} : parseJson(part.input);
+  const args =
+    part.input.trim() === "" ? {} : (parseJson(part.input) ?? (part.input.trim() === "null" ? {} : undefined));
   return isRecord(args) ? { ...base, args, ...providerData } : { ...base, args: {}, raw: part.input, ...providerData };
 }
 

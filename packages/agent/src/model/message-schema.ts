@@ -5,7 +5,7 @@ import type { Message } from "./model.js";
 const image = z.object({ data: z.string(), mediaType: z.string() });
 
 const part = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("text"), text: z.string(), providerData: z.unknown().optional() }),
   z.object({ type: z.literal("image"), data: z.string(), mediaType: z.string() }),
   z.object({ type: z.literal("reasoning"), text: z.string(), providerData: z.unknown().optional() }),
   z.object({

@@ -3,7 +3,7 @@
 
 /** One piece of a message. */
 export type MessagePart =
-  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "text"; readonly text: string; readonly providerData?: unknown }
   /** An image, in base64 without a prefix. */
   | { readonly type: "image"; readonly data: string; readonly mediaType: string }
   | { readonly type: "reasoning"; readonly text: string; readonly providerData?: unknown }
@@ -68,8 +68,8 @@ export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" |
 
 /** What comes while a model answers, in order; `finish` is the last one, always. */
 export type ModelEvent =
-  | { readonly type: "text"; readonly text: string }
-  /** An event with `providerData` ends a piece of reasoning: what follows is another one. */
+  /** An event with `providerData`, of text or of reasoning, ends a piece of it: what follows is another one. */
+  | { readonly type: "text"; readonly text: string; readonly providerData?: unknown }
   | { readonly type: "reasoning"; readonly text: string; readonly providerData?: unknown }
   /** Whole, however many pieces it came in. `args` is what could be parsed; `raw` is there where it could not. */
   | {

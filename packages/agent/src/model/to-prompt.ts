@@ -116,7 +116,9 @@ function toAssistantContent(
   const withReasoning = target.format !== "openai" || (target.returnsReasoning && target.running && hasCalls);
   const content: AssistantContent = [];
   for (const part of parts) {
-    if (part.type === "text" && part.text !== "") content.push({ type: "text", text: part.text });
+    if (part.type === "text" && part.text !== "") {
+      content.push({ type: "text", text: part.text, ...optionsOf(part.providerData, target.format) });
+    }
     if (part.type === "reasoning" && withReasoning) {
       content.push({ type: "reasoning", text: part.text, ...optionsOf(part.providerData, target.format) });
     }

@@ -49,7 +49,7 @@ export function recordModel(model: Model, sink: RunSink): Model {
 function addEvent(events: ModelEvent[], event: ModelEvent): void {
   const last = events.at(-1);
   const plain = (item: ModelEvent | undefined) =>
-    item?.type === "text" || (item?.type === "reasoning" && item.providerData === undefined) ? item : undefined;
+    (item?.type === "text" || item?.type === "reasoning") && item.providerData === undefined ? item : undefined;
   const before = plain(last);
   const now = plain(event);
   if (before !== undefined && now !== undefined && before.type === now.type) {

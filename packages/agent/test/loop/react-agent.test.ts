@@ -1,4 +1,4 @@
-import { findAgent, messageText } from "@trunkline/agent";
+import { echoModel, findAgent, messageText } from "@trunkline/agent";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../collect.js";
 import { fakeTool, scripted } from "../tools.js";
@@ -61,6 +61,11 @@ describe("the agent `react`", () => {
   it("takes plain words for the answer of a model that knows no JSON at all", async () => {
     const result = await agent.run(scripted([{ text: "Four." }, { text: "I said four." }, { text: "Four!" }]));
     expect(result).toMatchObject({ text: "Four!", ended: "answer" });
+  });
+
+  it("takes a model that only repeats what it is told at its first word", async () => {
+    const result = await agent.run(scripted([], { model: echoModel(), prompt: "hi there" }));
+    expect(result).toMatchObject({ text: "hi there", turns: 3 });
   });
 
   it("checks an answer in JSON and asks once more", async () => {

@@ -240,6 +240,13 @@ describe("the agent `tools`", () => {
     expect(resultTexts(result.messages)[0]).toMatch(/The time is over/);
   });
 
+  it("stops a turn of the model that outlives the time", async () => {
+    const result = await agent.run(
+      scripted([{ text: "too late", delayMs: 60_000 }, { text: "No time." }], { limits: { maxTimeMs: 50 } }),
+    );
+    expect(result).toMatchObject({ ended: "budget", text: "No time.", turns: 2 });
+  });
+
   it("keeps what it said when even the last word fails", async () => {
     const result = await agent.run(
       scripted([{ text: "I found a clue.", tool: "a.b" }, { error: "gone" }], {

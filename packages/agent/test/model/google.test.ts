@@ -1,7 +1,8 @@
-import { createModel } from "@trunkline/agent";
+import { createModel, findAgent } from "@trunkline/agent";
 import { describe, expect, it } from "vitest";
 import { errorOf, eventsOf, textOf, user } from "../collect.js";
 import { cut, failure, google, sse, startProviderServer } from "../provider-server.js";
+import { scripted } from "../tools.js";
 
 const KEY = "AIza-very-secret-0123456789";
 const noWait = { sleep: async () => {}, random: () => 0 };
@@ -78,6 +79,26 @@ describe("the Google provider", () => {
       name: "read",
       response: { content: "content" },
     });
+  });
+
+  it("gives the signature of a text back with that text, and with no other", async () => {
+    await using server = await startProviderServer(
+      sse([
+        google.chunk([{ text: "Signed " }]),
+        google.chunk([{ text: "text." }]),
+        google.chunk([{ text: "", thoughtSignature: "c2lnbmVk" }], "STOP"),
+      ]),
+      sse([google.chunk([{ text: "More." }], "STOP")]),
+    );
+    const request = scripted([], { model: modelAt(server.url) });
+    const { messages } = await findAgent("tools").run(request);
+    expect(request.events.filter(({ type }) => type === "text")).toHaveLength(2);
+    await findAgent("tools").run({ ...request, messages: [...messages, user("go on")] });
+    expect(server.requests[1]?.body.contents).toMatchObject([
+      { role: "user", parts: [{ text: "do it" }] },
+      { role: "model", parts: [{ text: "Signed text.", thoughtSignature: "c2lnbmVk" }] },
+      { role: "user", parts: [{ text: "go on" }] },
+    ]);
   });
 
   it.each(["reset", "end"] as const)("begins a turn anew when its stream is cut in the middle (%s)", async (how) => {

@@ -55,14 +55,16 @@ describe("an OpenAI-compatible provider", () => {
           { id: "call_a", name: "docs_lookup", pieces: ['{"q', '":"tr', 'unk"}'] },
           { id: "call_b", name: "docs_lookup", pieces: ['{"q": ', "oops"] },
           { id: "call_c", name: "list", pieces: [] },
+          { id: "call_d", name: "list", pieces: ["null"] },
         ),
       ),
     );
     const events = await eventsOf(modelAt(server.url), { tools: [lookup] });
-    expect(events.slice(0, 3)).toEqual([
+    expect(events.slice(0, 4)).toEqual([
       { type: "tool-call", id: "call_a", name: "docs_lookup", args: { q: "trunk" } },
       { type: "tool-call", id: "call_b", name: "docs_lookup", args: {}, raw: '{"q": oops' },
       { type: "tool-call", id: "call_c", name: "list", args: {} },
+      { type: "tool-call", id: "call_d", name: "list", args: {} },
     ]);
     expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool-calls" });
     expect(server.requests[0]?.body.tools).toEqual([
@@ -346,6 +348,22 @@ describe("createModel", () => {
     expect(() => createModel({ provider: "openai" })).toThrow(/No model/);
     expect(() => createModel({ provider: "openai-compatible", model: "m" })).toThrow(/endpoint/);
     expect(() => createModel({ provider: "ollama", model: "m", endpoint: "localhost:1" })).toThrow(/http/);
+  });
+
+  it("takes no password in the address, which would show in messages, and does not repeat it", () => {
+    const endpoint = "https://user:hunter2-hunter2@example.org/v1";
+    const make = () => createModel({ provider: "openai-compatible", model: "m", endpoint });
+    expect(make).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+    expect(make).not.toThrow(/hunter2/);
+  });
+
+  it("keeps the values of headers out of every message, with and without their scheme", async () => {
+    await using server = await startProviderServer(failure(400, { error: { message: "Bad token abcdef-abcdef" } }));
+    const headers = { authorization: "Bearer abcdef-abcdef" };
+    const model = createModel({ provider: "openai-compatible", model: "m", endpoint: server.url, headers });
+    const error = await errorOf(eventsOf(model));
+    expect(error.message).toContain("Bad token <redacted>");
+    expect(server.requests[0]?.headers.authorization).toBe("Bearer abcdef-abcdef");
   });
 });
 

@@ -5,6 +5,7 @@
 
 export { nearestNames, normalizeName } from "../names.js";
 export { writeFileAtomically } from "./atomic-file.js";
+export { type DotEnv, readDotEnv } from "./dot-env.js";
 export {
   type ConfigEdit,
   dialectNotes,
@@ -29,6 +30,7 @@ export type {
   ImportSource,
   ParsedServers,
 } from "./import/types.js";
+export { foldersUpward } from "./find.js";
 export { forgetInputs, type InputRequest } from "./inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
 export {

@@ -1,4 +1,4 @@
-// What a file says besides its servers: rules for operations, and what `download` may reach.
+// What a file says besides its servers: rules for operations, what `download` may reach, and what agents may do unasked.
 import { nearestNames } from "../names.js";
 import { type ConfigNode, kindOf, memberOf, textOf } from "./tree.js";
 import type { ConfigScope, Diagnostic } from "./types.js";
@@ -14,11 +14,13 @@ export interface FileSettings {
   readonly policy?: PolicyRules;
   /** Lets `download` reach addresses that are not public. */
   readonly allowPrivateAddresses?: boolean;
+  /** Globs of tools that agents may call without asking, though they change things. */
+  readonly agentAllow?: readonly string[];
 }
 
 const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
 
-/** Reads `policy` and `download` of a file. A rule that cannot be read denies: what was meant to be held back stays so. */
+/** Reads `policy`, `download` and `agent` of a file. A rule that cannot be read denies: what was meant to be held back stays so. */
 export function readSettings(
   root: ConfigNode,
   { file, scope }: { file: string; scope: ConfigScope },
@@ -39,13 +41,40 @@ export function readSettings(
       warn(allowed, '"download.allowPrivate" counts only in your own settings, not in a project\'s');
     } else allowPrivateAddresses = text === "true";
   }
+  const agentAllow = readAgentAllow(memberOf(root, "agent"), scope, warn);
   return {
     settings: {
       ...(policy === undefined ? {} : { policy }),
       ...(allowPrivateAddresses === undefined ? {} : { allowPrivateAddresses }),
+      ...(agentAllow === undefined ? {} : { agentAllow }),
     },
     diagnostics,
   };
+}
+
+/** `"agent": {"allow": ["docs.*"]}`. Whoever wrote a project must not be able to take a question away. */
+function readAgentAllow(
+  agent: ConfigNode | undefined,
+  scope: ConfigScope,
+  warn: (node: ConfigNode, message: string) => void,
+): readonly string[] | undefined {
+  if (agent === undefined) return undefined;
+  if (agent.kind !== "map") {
+    warn(agent, `"agent" is ${kindOf(agent)}, not an object such as { "allow": ["docs.*"] }`);
+    return undefined;
+  }
+  const allow = memberOf(agent, "allow");
+  if (allow === undefined) return undefined;
+  const globs = allow.kind === "list" ? allow.items.map((item) => textOf(item)) : [undefined];
+  if (!globs.every((glob) => glob !== undefined)) {
+    warn(allow, '"agent.allow" has to be a list of tools such as ["docs.*"]');
+    return undefined;
+  }
+  if (scope === "project") {
+    warn(allow, '"agent.allow" counts only in your own settings, not in a project\'s');
+    return undefined;
+  }
+  return globs;
 }
 
 function readPolicy(
@@ -75,13 +104,17 @@ function readPolicy(
 export interface ConfigSettings {
   readonly policies: readonly PolicyRules[];
   readonly allowPrivateAddresses: boolean;
+  /** Globs of tools that agents may call without asking, from the user's own files. */
+  readonly agentAllow?: readonly string[];
 }
 
 /** Puts the settings of several files together. */
 export function mergeSettings(files: readonly FileSettings[]): ConfigSettings {
+  const agentAllow = files.flatMap((file) => file.agentAllow ?? []);
   return {
     policies: files.flatMap(({ policy }) => (policy === undefined ? [] : [policy])),
     allowPrivateAddresses:
       files.find((file) => file.allowPrivateAddresses !== undefined)?.allowPrivateAddresses ?? false,
+    ...(agentAllow.length === 0 ? {} : { agentAllow }),
   };
 }

@@ -357,10 +357,17 @@ export class Conversation {
     channel: Channel | undefined,
     context: QuestionContext,
   ): Promise<Record<string, unknown>> {
-    const roots = question.method === "roots/list" && channel?.roots === undefined ? this.#options.roots() : undefined;
-    if (roots !== undefined) return { roots };
+    const roots = question.method === "roots/list" ? this.#options.roots() : undefined;
+    if (roots !== undefined && channel?.roots === undefined) return { roots };
     if (channel === undefined) return declinedAnswer(question.method);
-    return await answerQuestion(channel, question, { ...context, logger: this.#options.logger });
+    try {
+      return await answerQuestion(channel, question, { ...context, logger: this.#options.logger });
+    } catch (error) {
+      // A server that has heard of other roots asks on its own, and the call that happened to be under way may be over before
+      // its channel has answered.
+      if (roots === undefined || context.signal.aborted) throw error;
+      return { roots };
+    }
   }
 
   #countQuestion(call: Call): void {

@@ -32,7 +32,10 @@ class Held implements Channel {
 }
 
 async function open() {
-  return await openHub(configOf(stdio("asking", ["--legacy-only"]), stdio("hello")), { answers, askPolicy: "serialize" });
+  return await openHub(configOf(stdio("asking", ["--legacy-only"]), stdio("hello")), {
+    answers,
+    askPolicy: "serialize",
+  });
 }
 
 describe("calls of several channels on a legacy stdio server", () => {

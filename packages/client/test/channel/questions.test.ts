@@ -83,6 +83,10 @@ describe.each(eras)("a %s server", (_, args) => {
     const own: Channel = { roots: async () => [{ uri: "file:///own" }] };
     const { text } = await hub.withChannel(own, () => hub.call("asking.ask_roots"));
     expect(JSON.parse(text).answer).toMatchObject({ roots: [{ uri: "file:///own" }] });
+    // The call that the channel belongs to may be over before it has answered.
+    const gone: Channel = { roots: () => Promise.reject(new Error("The call has ended.")) };
+    const late = await hub.withChannel(gone, () => hub.call("asking.ask_roots"));
+    expect(JSON.parse(late.text).answer).toMatchObject({ roots: [{ uri: "file:///shared" }] });
   });
 
   it("that asks several times during a call gets every answer", async () => {

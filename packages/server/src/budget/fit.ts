@@ -7,6 +7,9 @@ import { tokensWithin } from "./tokens.js";
 /** What an answer may cost where nothing else is asked for. */
 export const DEFAULT_MAX_TOKENS = 8_000;
 
+/** The largest budget there is: counting more tokens than this would hold up other clients. */
+export const MOST_MAX_TOKENS = 200_000;
+
 /** A part of an answer that may be cut: the result of one step. */
 export interface AnswerPart {
   readonly op: string;
@@ -44,7 +47,8 @@ const SHORT_ID = 16;
 
 /** Makes an answer of at most `maxTokens` tokens. Where a value cannot be stored, the answer says so. */
 export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
-  const { parts, frame, maxTokens } = options;
+  const { parts, frame } = options;
+  const maxTokens = Math.min(options.maxTokens, MOST_MAX_TOKENS);
   const whole = frame(parts.map(({ value }) => value));
   if (jsonBytes(whole, maxTokens * MOST_BYTES_PER_TOKEN) <= maxTokens * MOST_BYTES_PER_TOKEN) {
     const text = JSON.stringify(whole);

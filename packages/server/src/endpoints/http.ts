@@ -68,7 +68,7 @@ const FLUSH_MS = 1_000;
 /** Starts listening. Rejects with `USAGE` where the address must not or cannot be used. */
 export async function listenHttp(options: HttpEndpointOptions): Promise<HttpEndpoint> {
   const { host, port, token } = options;
-  const isLoopback = LOOPBACK.includes(bracketed(host));
+  const isLoopback = LOOPBACK.includes(bracketed(host)) || /^127(\.\d{1,3}){3}$/.test(host);
   if (!isLoopback && (token === undefined || token === "")) {
     throw new TrunklineError("USAGE", `Listening on ${host} would let other machines in.`, {
       hint: "Set TRUNKLINE_TOKEN to a secret that clients send as their bearer token, or leave --host out.",

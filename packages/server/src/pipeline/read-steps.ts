@@ -95,9 +95,11 @@ function readStep(item: unknown, place: string): Step {
   const inline: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(given)) {
     const name = fieldName(key);
-    if (name === undefined) inline[key] = value;
+    // Beside `op`, `operation` is a parameter like any other.
+    if (name === undefined || (name !== key && Object.hasOwn(given, name))) inline[key] = value;
     else if (value !== null && value !== undefined) fields[name] = value;
   }
+  if (fields.op === undefined) nameOperation(fields, inline);
   const [unknown] = Object.keys(inline);
   if (unknown !== undefined && fields.params !== undefined) throw unknownField(unknown, STEP_FIELDS, place);
   return {
@@ -106,6 +108,21 @@ function readStep(item: unknown, place: string): Step {
     as: nameOf(fields.as, place),
     forEach: fields.for_each,
   };
+}
+
+/** Other ways to say which operation: `{tool, …}`, `{name, arguments}`, `{search: {query}}`. */
+function nameOperation(fields: Record<string, unknown>, inline: Record<string, unknown>): void {
+  for (const key of ["tool", "name"]) {
+    if (typeof inline[key] !== "string" || (key === "name" && fields.params === undefined)) continue;
+    fields.op = inline[key];
+    delete inline[key];
+    return;
+  }
+  const entries = Object.entries(inline);
+  const [only] = entries;
+  if (entries.length !== 1 || only === undefined || fields.params !== undefined || !isRecord(only[1])) return;
+  [fields.op, fields.params] = only;
+  delete inline[only[0]];
 }
 
 function fieldName(given: string): string | undefined {

@@ -96,7 +96,8 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
     const context: OperationContext = { exchange: env.exchange, signal, onProgress: run.onProgress };
     const outcome = await env.run(operation, params, context);
     const blocks = outcome.blocks ?? [];
-    if (outcome.isError !== true) return { operation, value: outcome.value, blocks, error: undefined, warnings };
+    if (outcome.isError !== true)
+      return { operation, value: outcome.value ?? null, blocks, error: undefined, warnings };
     const error = upstreamFailure(outcome.value, { ...place, op: operation.name });
     return { operation, value: { error }, blocks, error, warnings };
   } catch (error) {

@@ -23,6 +23,13 @@ export type CallOutcome =
 /** What became of a call, for now: it ended, or it asks. */
 export type CallTurn = CallOutcome | { readonly kind: "asks" };
 
+/** It has taken longer than it was waited for. */
+export interface LateTurn {
+  readonly kind: "late";
+}
+
+const LATE: LateTurn = { kind: "late" };
+
 /** The request that a call answers at the moment: what the work says meanwhile goes there. */
 export interface CallView {
   readonly outlet: Outlet;
@@ -58,7 +65,7 @@ export class Call {
   #asked = 0;
   #lastProgress = Number.NEGATIVE_INFINITY;
   #outcome: CallOutcome | undefined;
-  #awaiting: ((turn: CallTurn) => void) | undefined;
+  readonly #awaiting = new Set<(turn: CallTurn) => void>();
   #gathering: NodeJS.Timeout | undefined;
   /** Answers that came before their questions. */
   #given: RpcParams = {};
@@ -129,18 +136,30 @@ export class Call {
     }
   }
 
-  /** Waits until the call has ended or asks something. Only one can wait at a time. */
-  turn(): Promise<CallTurn> {
+  /**
+   * Waits until the call has ended or asks something, or, with a limit, until that has passed. With no time at all it is late
+   * whatever it does.
+   */
+  turn(): Promise<CallTurn>;
+  turn(limitMs: number | undefined): Promise<CallTurn | LateTurn>;
+  turn(limitMs?: number): Promise<CallTurn | LateTurn> {
+    if (limitMs === 0) return Promise.resolve(LATE);
     if (this.#outcome !== undefined) return Promise.resolve(this.#outcome);
     if (this.#open.size > 0 && this.#gathering === undefined) return Promise.resolve({ kind: "asks" });
     return new Promise((resolve) => {
-      this.#awaiting = resolve;
+      let timer: NodeJS.Timeout | undefined;
+      const onTurn = (turn: CallTurn) => {
+        clearTimeout(timer);
+        resolve(turn);
+      };
+      // Usually one waits; a client that repeats itself makes it two.
+      this.#awaiting.add(onTurn);
+      if (limitMs === undefined) return;
+      timer = setTimeout(() => {
+        this.#awaiting.delete(onTurn);
+        resolve(LATE);
+      }, limitMs);
     });
-  }
-
-  /** Nobody waits any more. */
-  stopWaiting(): void {
-    this.#awaiting = undefined;
   }
 
   /** Ends the work. */
@@ -161,9 +180,9 @@ export class Call {
   }
 
   #wake(turn: CallTurn): void {
-    const awaiting = this.#awaiting;
-    this.#awaiting = undefined;
-    awaiting?.(turn);
+    const awaiting = [...this.#awaiting];
+    this.#awaiting.clear();
+    for (const resolve of awaiting) resolve(turn);
   }
 
   #report(progress: ToolProgress): void {

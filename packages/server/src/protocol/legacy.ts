@@ -1,6 +1,6 @@
 // The legacy era: one client with a handshake and a connection that lasts, over stdio or as a session of HTTP. The endpoint
 // brings messages in and says for each where what belongs to it goes out.
-import { isRecord, type Logger, TrunklineError } from "@trunkline/core";
+import { abortable, isRecord, type Logger, TrunklineError } from "@trunkline/core";
 import type { Caller, Exchange } from "../exchange.js";
 import { ClientRequests } from "./client-requests.js";
 import { createChannel, progressReporter, readRoots } from "./exchange-channel.js";
@@ -110,7 +110,8 @@ export class LegacyConnection {
     const { signal } = controller;
     const way = new RequestWay(outlet, signal);
     try {
-      const result = await this.#answer(request, way);
+      // Not waiting for work that does not listen: a cancelled request is over when it is cancelled.
+      const result = await abortable(signal, this.#answer(request, way));
       return signal.aborted ? this.#unanswered(id) : resultMessage(id, result);
     } catch (error) {
       if (signal.aborted) return this.#unanswered(id);
@@ -161,7 +162,9 @@ export class LegacyConnection {
     this.#requests.close();
     this.#options.tasks.release(this.#caller.id);
     await this.#watches.close();
-    await this.#service.release(this.#caller);
+    await this.#service.release(this.#caller).catch((error: unknown) => {
+      this.#options.logger.error("what a client had was not given up", { error });
+    });
   }
 
   /** Upstream servers may ask for roots outside any call, so they are asked for beforehand: with one client there is no doubt whose. */

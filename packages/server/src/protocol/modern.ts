@@ -1,7 +1,7 @@
 // The modern era: every request stands for itself. A call that asks is answered with its questions and parked; one that takes
 // long becomes a task where the client knows tasks.
 import { isRecord, type Logger } from "@trunkline/core";
-import { Call, type CallTurn, type CallView } from "./call.js";
+import { Call, type CallView } from "./call.js";
 import type { ProtocolLimits } from "./limits.js";
 import {
   errorMessage,
@@ -171,7 +171,7 @@ export class ModernProtocol {
       context,
     }: { method: string; what: string; rule: TaskRule | undefined; context: RequestContext },
   ): Promise<RpcParams | undefined> {
-    const turn = rule === undefined ? await call.turn() : await turnWithin(call, rule.afterMs);
+    const turn = await call.turn(rule?.afterMs);
     if (context.isCancelled) return undefined;
     switch (turn.kind) {
       case "result":
@@ -247,21 +247,6 @@ export function modernCapabilities(service: McpService): RpcParams {
   if (capabilities.tools === undefined) return capabilities;
   const extensions = isRecord(capabilities.extensions) ? capabilities.extensions : {};
   return { ...capabilities, extensions: { ...extensions, [TASKS_EXTENSION]: {} } };
-}
-
-/** The turn of a call, or `late` where it takes longer. With no time at all it is late whatever it does. */
-async function turnWithin(call: Call, limitMs: number): Promise<CallTurn | { readonly kind: "late" }> {
-  if (limitMs === 0) return { kind: "late" };
-  return await new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      call.stopWaiting();
-      resolve({ kind: "late" });
-    }, limitMs);
-    void call.turn().then((turn) => {
-      clearTimeout(timer);
-      resolve(turn);
-    });
-  });
 }
 
 function declaresTasks(capabilities: unknown): boolean {

@@ -245,6 +245,15 @@ describe("an answer", () => {
     expect(added.size).toBe(0);
   });
 
+  it("has a largest budget, so that megabytes are never counted", async () => {
+    const text = "a line of a log with some words in it\n".repeat(300_000);
+    await tokensWithin("load the tables, which takes a while", 10);
+    const started = performance.now();
+    const { value } = await fit({ text }, { maxTokens: 3_000_000 });
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(value.truncated).toBe(true);
+  });
+
   it("of 40 MB takes seconds at most", async () => {
     const text = "a line of a log with some words in it\n".repeat(1_100_000);
     const started = performance.now();

@@ -71,6 +71,20 @@ describe("a batch", () => {
     expect(answer.results[2].success).toBe(true);
   });
 
+  it("puts content in by its hash: text as text, binary as base64", async () => {
+    const store = await office.bench.store();
+    const binary = await store.put(new Uint8Array([0xff, 0xfe, 0, 1]));
+    const text = await store.put(new TextEncoder().encode("grüße 🙂"));
+    const answer = await office.execute([
+      { op: "slack.upload", params: { content: `$hash:${binary}` } },
+      { op: "slack.upload", params: { content: `$hash:sha256-${text.slice(0, 12)}` } },
+      { op: "slack.upload", params: { content: "$hash:0123456789" } },
+    ]);
+    expect(answer.results[0].result.sha256).toBe(contentIdOf("//4AAQ=="));
+    expect(answer.results[1].result.sha256).toBe(text);
+    expect(answer.results[2].error.code).toBe("NOT_FOUND");
+  });
+
   it("keeps its answer within the budget", async () => {
     const operations = Array.from({ length: 60 }, (_, n) => add(`budget-${n}`, `${n}`));
     for (const max_tokens of [40, 500]) {

@@ -45,44 +45,47 @@ const legacyServers = {
   },
 };
 
-describe.each(Object.entries(legacyServers))("a legacy server %s that asks during the call of a modern client", (_, start) => {
-  test("has its question answered by the repeated call", async () => {
-    const url = await serveThrough(await start());
-    const { last, rounds } = await converse(url, "ask_form", { tag: "t1" }, ({ method, params }) => {
-      expect(method).toBe("elicitation/create");
-      expect(params.message).toContain("[t1]");
-      return { action: "accept", content: { name: "Ada", agreed: true } };
+describe.each(Object.entries(legacyServers))(
+  "a legacy server %s that asks during the call of a modern client",
+  (_, start) => {
+    test("has its question answered by the repeated call", async () => {
+      const url = await serveThrough(await start());
+      const { last, rounds } = await converse(url, "ask_form", { tag: "t1" }, ({ method, params }) => {
+        expect(method).toBe("elicitation/create");
+        expect(params.message).toContain("[t1]");
+        return { action: "accept", content: { name: "Ada", agreed: true } };
+      });
+      expect(rounds).toBe(2);
+      expect(JSON.parse(last.result.content[0].text)).toMatchObject({
+        tag: "t1",
+        answer: { action: "accept", content: { name: "Ada", agreed: true } },
+      });
     });
-    expect(rounds).toBe(2);
-    expect(JSON.parse(last.result.content[0].text)).toMatchObject({
-      tag: "t1",
-      answer: { action: "accept", content: { name: "Ada", agreed: true } },
-    });
-  });
 
-  test("asks as often as it likes", async () => {
-    const url = await serveThrough(await start());
-    let asked = 0;
-    const { last } = await converse(url, "ask_many", { count: 3 }, () => {
-      asked += 1;
-      return { action: "accept", content: { answer: `answer ${asked}` } };
+    test("asks as often as it likes", async () => {
+      const url = await serveThrough(await start());
+      let asked = 0;
+      const { last } = await converse(url, "ask_many", { count: 3 }, () => {
+        asked += 1;
+        return { action: "accept", content: { answer: `answer ${asked}` } };
+      });
+      expect(asked).toBe(3);
+      expect(last.result.content[0].text).toContain("answer 3");
     });
-    expect(asked).toBe(3);
-    expect(last.result.content[0].text).toContain("answer 3");
-  });
 
-  test("samples and lists roots", async () => {
-    const url = await serveThrough(await start());
-    const sampled = await converse(url, "ask_sampling", { prompt: "Who?" }, () => ({
-      role: "assistant",
-      model: "m",
-      content: { type: "text", text: "me" },
-    }));
-    expect(sampled.last.result.content[0].text).toContain("me");
-    const rooted = await converse(url, "ask_roots", {}, () => ({ roots: [{ uri: "file:///here" }] }));
-    expect(rooted.last.result.content[0].text).toContain("file:///here");
-  });
-});
+    test("samples and lists roots", async () => {
+      const url = await serveThrough(await start());
+      const sampled = await converse(url, "ask_sampling", { prompt: "Who?" }, () => ({
+        role: "assistant",
+        model: "m",
+        content: { type: "text", text: "me" },
+      }));
+      expect(sampled.last.result.content[0].text).toContain("me");
+      const rooted = await converse(url, "ask_roots", {}, () => ({ roots: [{ uri: "file:///here" }] }));
+      expect(rooted.last.result.content[0].text).toContain("file:///here");
+    });
+  },
+);
 
 describe("a modern server that asks during the call of a legacy client", () => {
   test("has its question put to the client as a request, on the stream of the call", async () => {

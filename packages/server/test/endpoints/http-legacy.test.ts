@@ -224,16 +224,25 @@ describe("a legacy session over HTTP", () => {
     expect(await read(await post(url, ping, wrong))).toMatchObject({ status: 400 });
   });
 
-  test("ends when nobody has used it for long, and makes room for new ones", async () => {
-    const { url, service } = await startHttp({ keepAliveMs: 10, sessions: { idleMs: 40, max: 2 } });
+  test("ends when nobody has used it for long, unless its client holds a stream", async () => {
+    const { url, service } = await startHttp({ keepAliveMs: 10, sessions: { idleMs: 500 } });
     const held = await Session.open(url);
     const stream = new StreamReader(await held.get());
-    await Session.open(url);
+    const left = await Session.open(url);
     await until(() => service.released.length === 1);
+    expect((await left.request("ping")).status).toBe(404);
     expect((await held.request("ping")).last.result).toEqual({});
+    await stream.cancel();
+  });
+
+  test("makes room for a new one where it is not in use", async () => {
+    const { url } = await startHttp({ sessions: { max: 2 } });
+    const [unused, held] = [await Session.open(url), await Session.open(url)];
+    const stream = new StreamReader(await held.get());
     const third = await Session.open(url);
+    expect((await unused.request("ping")).status).toBe(404);
     const thirdStream = new StreamReader(await third.get());
-    // Both are in use now: there is no room.
+    // Both are in use now.
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } };
     expect((await post(url, { jsonrpc: "2.0", id: 1, method: "initialize", params })).status).toBe(503);
     await Promise.all([stream.cancel(), thirdStream.cancel()]);

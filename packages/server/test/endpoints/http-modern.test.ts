@@ -327,6 +327,13 @@ describe("a tool that takes long", () => {
     expect(unknown.last).toMatchObject({ error: { code: -32602 } });
   });
 
+  test("becomes a task from the start where that is preferred, and an ordinary call for whoever knows none", async () => {
+    const { url } = await startHttp({ service: createTestService({ wait: "preferred" }) });
+    const task = (await callModern(url, "wait", { ms: 10 }, { capabilities: tasks })).last.result;
+    expect(task).toMatchObject({ resultType: "task" });
+    expect(textOf(await callModern(url, "wait", { ms: 10 }))).toBe("waited ");
+  });
+
   test("is ended when the time of its task is up, and its place is free again", async () => {
     const limits = { tasks: { ttlMs: 50, maxTtlMs: 50, max: 1, pollIntervalMs: 10 } };
     const { url, service } = await startHttp({ service: createTestService(support), limits });

@@ -77,6 +77,15 @@ describe("a call that asks a modern client", () => {
     expect(done.content[0].text).toContain("two");
   });
 
+  test("answers a client that repeats itself at the same time both times", async () => {
+    const { url } = await startHttp();
+    const { inputRequests, requestState } = await ask(url, "ask_then_wait", { ms: 50 });
+    const [key] = Object.keys(inputRequests) as [string];
+    const answered = { requestState, inputResponses: { [key]: accept("Ada") } };
+    const both = await Promise.all([1, 2].map(() => ask(url, "ask_then_wait", {}, answered)));
+    for (const result of both) expect(result).toMatchObject({ resultType: "complete" });
+  });
+
   test("takes an answer that came along with the first call, by the name of the question", async () => {
     const { url } = await startHttp();
     const inputResponses = { user_name: accept("Ada"), other: accept("Eve") };

@@ -1,12 +1,16 @@
 // A thread of grep: takes batches, one at a time, and answers with what it found.
 import { parentPort, workerData } from "node:worker_threads";
 import { TrunklineError, toTrunklineError } from "@trunkline/core";
+import { ContentCache, type ScannableText } from "./content-cache.js";
 import { compilePattern } from "./pattern.js";
-import type { Batch, BatchAnswer, DocumentMatches, GrepReader, GrepThreadData } from "./protocol.js";
-import { Scanner } from "./scan.js";
+import type { Batch, GrepReader, GrepThreadStart, SentAnswer } from "./protocol.js";
+import { type ScannedMatch, Scanner, scannable } from "./scan.js";
+
+const { reader: wanted, cacheBytes, cacheIdleMs } = workerData as GrepThreadStart;
 
 const KEPT_SCANNERS = 8;
 const scanners = new Map<string, Scanner>();
+const cache = new ContentCache(cacheBytes);
 
 /** Thrown by the checkpoint. */
 class Stopped extends Error {}
@@ -21,56 +25,125 @@ function scannerFor(batch: Batch): Scanner {
   return scanner;
 }
 
-let reader: Promise<GrepReader> | undefined;
+let opening: Promise<GrepReader> | undefined;
 
 async function openReader(): Promise<GrepReader> {
-  const { reader: wanted } = workerData as GrepThreadData;
   if (wanted === undefined) throw new TrunklineError("INTERNAL", "This thread of grep was given no reader.");
   const module = (await import(wanted.module)) as { openGrepReader(data: unknown): GrepReader | Promise<GrepReader> };
   return await module.openGrepReader(wanted.data);
 }
 
-async function bytesOf(batch: Batch, index: number): Promise<Uint8Array> {
-  const document = batch.documents[index];
-  if (document === undefined) throw new TrunklineError("INTERNAL", "The batch has no such document.");
-  if (document.bytes !== undefined && batch.data !== undefined) return new Uint8Array(batch.data, ...document.bytes);
-  reader ??= openReader();
-  return await (await reader).read(document);
+/** The content; a promise only where the reader needs one. */
+function textOf(batch: Batch, index: number, reader: GrepReader | undefined): ScannableText | Promise<ScannableText> {
+  const bytes = batch.bytes?.[index];
+  if (bytes !== undefined && batch.data !== undefined) return scannable(new Uint8Array(batch.data, ...bytes));
+  const path = batch.paths[index];
+  const hash = batch.hashes[index];
+  if (path === undefined || hash === undefined || reader === undefined) {
+    throw new TrunklineError("INTERNAL", "The batch has no such document.");
+  }
+  const kept = cache.get(hash);
+  if (kept !== undefined) return kept.text;
+  const keep = (read: Uint8Array): ScannableText => {
+    const text = scannable(read);
+    if (batch.keep) cache.add(hash, text);
+    return text;
+  };
+  const read = reader.read({ path, hash });
+  return read instanceof Promise ? read.then(keep) : keep(read);
 }
 
-async function run(batch: Batch): Promise<BatchAnswer> {
-  const shared = new Int32Array(batch.shared);
-  const found: DocumentMatches[] = [];
-  let binary = 0;
-  let collect = batch.scan.collect;
-  let collectBytes = batch.scan.collectBytes;
-  const checkpoint = (): void => {
-    if (Atomics.load(shared, 0) !== 0 || Date.now() > batch.deadline) throw new Stopped();
-  };
-  let index = 0;
-  try {
-    const scanner = scannerFor(batch);
-    for (; index < batch.documents.length; index++) {
-      Atomics.store(shared, 1, index);
-      checkpoint();
-      const bytes = await bytesOf(batch, index);
-      const afterLine = index === 0 ? batch.scan.afterLine : 0;
-      const result = scanner.scan(bytes, { ...batch.scan, afterLine, collect, collectBytes }, checkpoint);
-      if (result.binary) binary++;
-      if (result.count === 0) continue;
-      const { count, skipped, matches } = result;
-      found.push({ index, count, skipped, matches });
-      collect -= result.matches.length;
-      for (const match of result.matches) collectBytes -= match.sizeBytes;
+/** Searches documents in order. `next` stops, and goes on, where a content has to be waited for. */
+class Run {
+  readonly #batch: Batch;
+  readonly #reader: GrepReader | undefined;
+  readonly #shared: Int32Array;
+  readonly #counts: number[] = [];
+  readonly #collected: [number, readonly ScannedMatch[]][] = [];
+  readonly #binary: number[] = [];
+  #collect: number;
+  #collectBytes: number;
+  #index = 0;
+
+  constructor(batch: Batch, reader: GrepReader | undefined) {
+    this.#batch = batch;
+    this.#reader = reader;
+    this.#shared = new Int32Array(batch.shared);
+    this.#collect = batch.scan.collect;
+    this.#collectBytes = batch.scan.collectBytes;
+  }
+
+  async run(): Promise<SentAnswer> {
+    try {
+      const scanner = scannerFor(this.#batch);
+      const slice = () => this.#slice(scanner);
+      const together = this.#reader?.together;
+      while (true) {
+        const waiting = together === undefined ? slice() : together(slice);
+        if (waiting === undefined) return this.#answer();
+        this.#take(scanner, await waiting);
+      }
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error;
+      return { ...this.#answer(), stoppedAt: this.#index };
     }
-    return { id: batch.id, found, binary };
-  } catch (error) {
-    if (error instanceof Stopped) return { id: batch.id, found, binary, stoppedAt: index };
-    const { code, message, hint, data } = toTrunklineError(error);
-    return { id: batch.id, found: [], binary: 0, error: { code, message, hint, data } };
+  }
+
+  /** Goes on until a content has to be waited for; undefined when all is done. */
+  #slice(scanner: Scanner): Promise<ScannableText> | undefined {
+    while (this.#index < this.#batch.hashes.length) {
+      Atomics.store(this.#shared, 1, this.#index);
+      this.#checkpoint();
+      const text = textOf(this.#batch, this.#index, this.#reader);
+      if (text instanceof Promise) return text;
+      this.#take(scanner, text);
+    }
+    return undefined;
+  }
+
+  #take(scanner: Scanner, text: ScannableText): void {
+    const index = this.#index;
+    if (text === undefined) this.#binary.push(index);
+    else {
+      const { scan } = this.#batch;
+      const afterLine = index === 0 ? scan.afterLine : 0;
+      const options = { ...scan, afterLine, collect: this.#collect, collectBytes: this.#collectBytes };
+      const { count, skipped, matches } = scanner.scanText(text, options, this.#checkpoint);
+      if (count > 0) this.#counts.push(index, count, skipped);
+      if (matches.length > 0) this.#collected.push([index, matches]);
+      this.#collect -= matches.length;
+      for (const match of matches) this.#collectBytes -= match.sizeBytes;
+    }
+    this.#index++;
+  }
+
+  readonly #checkpoint = (): void => {
+    if (Atomics.load(this.#shared, 0) !== 0 || Date.now() > this.#batch.deadline) throw new Stopped();
+  };
+
+  #answer(): SentAnswer {
+    const { id } = this.#batch;
+    return { id, counts: Int32Array.from(this.#counts), collected: this.#collected, binary: this.#binary };
   }
 }
 
+async function run(batch: Batch): Promise<SentAnswer> {
+  cache.begin(batch.query);
+  try {
+    opening ??= batch.data === undefined ? openReader() : undefined;
+    return await new Run(batch, await opening).run();
+  } catch (error) {
+    const { code, message, hint, data } = toTrunklineError(error);
+    const nothing = { counts: new Int32Array(), collected: [], binary: [] };
+    return { id: batch.id, ...nothing, error: { code, message, hint, data } };
+  }
+}
+
+// The thread lives as long as its port is open; the timer alone does not keep it.
+const idle = setTimeout(() => cache.clear(), cacheIdleMs).unref();
 const parent = parentPort;
 // Batches come one at a time: the pool waits for an answer before it sends the next.
-parent?.on("message", (batch: Batch) => void run(batch).then((answer) => parent.postMessage(answer)));
+parent?.on("message", (batch: Batch) => {
+  idle.refresh();
+  void run(batch).then((answer) => parent.postMessage(answer, [answer.counts.buffer as ArrayBuffer]));
+});

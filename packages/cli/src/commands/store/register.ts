@@ -28,8 +28,8 @@ Examples:
   trunkline store restore before --to /tmp/before   bring it back, byte for byte
   trunkline store delete 'drafts/**' --dry-run      what a delete would take; undelete brings it back
 
-The store is the folder given with --store or TRUNKLINE_STORE, else .trunkline/store where that folder exists, else the
-folder "store" in ~/.trunkline. Several processes may use it at once.
+The store is the folder given with --store or TRUNKLINE_STORE, else .trunkline/store in this folder or above it, up to the
+git root (\`trunkline init\` makes it), else the folder "store" in ~/.trunkline. Several processes may use it at once.
 Exit codes: 0 success, 1 failure, or nothing found by search, grep and list, 2 wrong usage
 (for grep whatever goes wrong), 130 interrupted.`;
 

@@ -1,0 +1,67 @@
+// One batch in several threads: each content belongs to one of them, which then finds it in its memory when it comes up
+// again. The answers are put together as if one thread had given them.
+import type { BatchAnswer, BatchDocuments, DocumentMatches, SentAnswer } from "./protocol.js";
+
+/** The documents of a batch that belong to one thread. */
+export interface Part extends BatchDocuments {
+  readonly home: number;
+  /** Where each of them stands in the batch. */
+  readonly positions: readonly number[];
+}
+
+/** Deals the documents out to the threads that they belong to. */
+export function partsOf({ paths, hashes }: BatchDocuments, threads: number): Part[] {
+  const parts = Array.from({ length: threads }, (_, home) => ({
+    home,
+    paths: [] as string[],
+    hashes: [] as string[],
+    positions: [] as number[],
+  }));
+  hashes.forEach((hash, position) => {
+    const part = parts[(Number.parseInt(hash.slice(-4), 16) || 0) % threads];
+    part?.paths.push(paths[position] as string);
+    part?.hashes.push(hash);
+    part?.positions.push(position);
+  });
+  return parts.filter(({ hashes: own }) => own.length > 0);
+}
+
+/** One answer of those of the parts, in the same order. Where one was stopped, what lies behind that place is left out. */
+export function together(parts: readonly { readonly positions: readonly number[] }[], answers: readonly SentAnswer[]): BatchAnswer {
+  let stoppedAt = Number.POSITIVE_INFINITY;
+  let stuckAt: number | undefined;
+  answers.forEach((answer, part) => {
+    if (answer.stoppedAt === undefined) return;
+    const positions = parts[part]?.positions ?? [];
+    const position = positions[answer.stoppedAt] ?? 0;
+    if (position >= stoppedAt) return;
+    stoppedAt = position;
+    stuckAt = answer.stuckAt === undefined ? undefined : positions[answer.stuckAt];
+  });
+  const found: DocumentMatches[] = [];
+  let binary = 0;
+  answers.forEach((answer, part) => {
+    const positions = parts[part]?.positions ?? [];
+    for (const index of answer.binary) if ((positions[index] as number) < stoppedAt) binary++;
+    for (const document of documentsOf(answer)) {
+      const index = positions[document.index] as number;
+      if (index < stoppedAt) found.push({ ...document, index });
+    }
+  });
+  if (answers.length > 1) found.sort((a, b) => a.index - b.index);
+  return {
+    found,
+    binary,
+    ...(stoppedAt === Number.POSITIVE_INFINITY ? {} : { stoppedAt }),
+    ...(stuckAt === undefined ? {} : { stuckAt }),
+  };
+}
+
+function* documentsOf({ counts, collected }: SentAnswer): Generator<DocumentMatches> {
+  let next = 0;
+  for (let at = 0; at < counts.length; at += 3) {
+    const index = counts[at] as number;
+    const own = collected[next]?.[0] === index ? collected[next++] : undefined;
+    yield { index, count: counts[at + 1] as number, skipped: counts[at + 2] as number, matches: own?.[1] ?? [] };
+  }
+}
