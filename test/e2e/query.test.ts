@@ -29,8 +29,8 @@ describe("trunkline query and execute", () => {
       await place.run(["query", file]),
       await place.run(["query", "-"], { input: JSON.stringify({ steps }) }),
     ];
-    for (const { code, stdout } of runs) {
-      expect(code).toBe(0);
+    for (const { code, stdout, stderr } of runs) {
+      expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout });
       expect(json(stdout)).toMatchObject({ totalSteps: 2, completedSteps: 2, steps: [{}, { result: { total: 1 } }] });
     }
   });

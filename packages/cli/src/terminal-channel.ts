@@ -215,12 +215,13 @@ class Terminal {
   }
 }
 
-function nameOf({ server, tool }: QuestionContext): string {
+/** Who asks, in words. */
+export function nameOf({ server, tool }: QuestionContext): string {
   return `Server "${printable(server)}"${tool === undefined ? "" : `, during ${printable(tool)},`}`;
 }
 
 /** A server's text, line by line, set apart from ours. */
-function sayQuoted(prompt: Prompt, text: string, indent = "  "): void {
+export function sayQuoted(prompt: Prompt, text: string, indent = "  "): void {
   const capped = capText(text.replace(/\r\n?/g, "\n"), MAX_SHOWN_CHARS, "they are not shown here");
   for (const line of capped.split("\n")) prompt.say(`${indent}${printable(line)}`);
 }
@@ -238,7 +239,7 @@ function* warningsOf(address: URL): Generator<string> {
 }
 
 /** What a server wants a model to answer, as text. */
-function* messagesOf(params: Readonly<Record<string, unknown>>): Generator<{ speaker: string; said: string }> {
+export function* messagesOf(params: Readonly<Record<string, unknown>>): Generator<{ speaker: string; said: string }> {
   if (typeof params.systemPrompt === "string") yield { speaker: "system", said: params.systemPrompt };
   const messages: readonly unknown[] = Array.isArray(params.messages) ? params.messages : [];
   for (const message of messages) {

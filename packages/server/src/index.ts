@@ -6,6 +6,7 @@ export type { Backends } from "./backends.js";
 export type { Caller, Era, Exchange } from "./exchange.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal/journal.js";
 export type { ContentBlock, Operation, OperationContext, OperationOutcome, Params } from "./operations/operation.js";
+export { verdictOn } from "./operations/policy.js";
 export { createRegistry, type RegistryOptions, type ServerRegistry } from "./operations/registry.js";
 export { createRunner, type RunnerOptions, type RunOperation } from "./operations/run-operation.js";
 export { RPC_CODES, RpcError } from "./protocol/rpc-error.js";

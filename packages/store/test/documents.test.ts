@@ -296,6 +296,18 @@ describe("gc", () => {
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 
+  it("does not make a large result wait for an index, and finds lines in it all the same", async () => {
+    const { store } = await temporaryStore();
+    const content = `${"a line of a long answer\n".repeat(20_000)}the needle\n`;
+    const { hash } = await store.add({ content, name: "long", collection: "results" });
+    await store.add({ content: "a short answer with a needle", name: "short", collection: "results" });
+    await store.indexed();
+    const found = await store.search({ query: "needle", collection: "results", type: "keyword" });
+    expect("results" in found && found.results.map(({ path }) => path)).toEqual(["short"]);
+    const grepped = await store.grep({ pattern: "the needle", collection: "results" });
+    expect("matches" in grepped && grepped.matches.map((match) => match.hash)).toEqual([hash]);
+  });
+
   it("lets documents of the results collection expire after seven days", async () => {
     const { store, path } = await temporaryStore();
     const old = await store.add({ content: "old result", name: "old", collection: "results" });

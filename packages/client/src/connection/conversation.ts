@@ -227,9 +227,7 @@ export class Conversation {
         await sleep(STATE_ONLY_PAUSE_MS, deadline.signal);
       }
       const answers = await Promise.all(
-        questions.map(
-          async ([key, question]) => [key, await this.#ask(call, question, deadline.signal, key)] as const,
-        ),
+        questions.map(async ([key, question]) => [key, await this.#ask(call, question, deadline.signal, key)] as const),
       );
       deadline.signal.throwIfAborted();
       answered = {
@@ -330,12 +328,7 @@ export class Conversation {
   }
 
   /** Puts a question to the channel of a call. The call's own time stands still meanwhile. */
-  async #ask(
-    call: Call,
-    question: Question,
-    signal: AbortSignal,
-    key?: string,
-  ): Promise<Record<string, unknown>> {
+  async #ask(call: Call, question: Question, signal: AbortSignal, key?: string): Promise<Record<string, unknown>> {
     const { server } = this.#options;
     this.#countQuestion(call);
     call.deadline.pause();

@@ -4,7 +4,7 @@ import type { IndexText } from "../content/text.js";
 import type { Db } from "../sqlite/database.js";
 import type { Call } from "../workers/rpc.js";
 import { describeEntry, readIndexText } from "./catch-up.js";
-import type { IndexEntry, Indexer } from "./indexer.js";
+import { hasIndexedText, type IndexEntry, type Indexer } from "./indexer.js";
 import { indexers } from "./indexers.js";
 
 const ENTRIES_PER_SLICE = 32;
@@ -51,7 +51,7 @@ async function takeSlice(context: { truth: Db; index: Db; indexer: Indexer }, ca
     call.check();
     const entry = describeEntry(truth, row);
     if (entry === undefined) continue;
-    const wanted = entry.type === "text" && indexer.wantsText?.(entry) !== false;
+    const wanted = hasIndexedText(entry) && indexer.wantsText?.(entry) !== false;
     const text = wanted ? readIndexText(truth, entry.content) : undefined;
     prepared.push({ entry, text, made: await indexer.prepare?.(entry, text, call.signal) });
   }

@@ -7,7 +7,7 @@ import { type ContentRow, hexOf, readContent } from "../sqlite/contents.js";
 import type { Db } from "../sqlite/database.js";
 import { currentSeq, type DocumentRow, metadataOf, tagsOf, type VersionRow } from "../sqlite/documents.js";
 import { createIndexTables, indexFits } from "../sqlite/schema.js";
-import type { IndexEntry, Indexer } from "./indexer.js";
+import { hasIndexedText, type IndexEntry, type Indexer } from "./indexer.js";
 import { indexers } from "./indexers.js";
 
 /** Both databases of one thread that may write. */
@@ -185,7 +185,7 @@ function removeEntry(index: Db, id: number): void {
 
 /** The text of an entry for an indexer, from the write at hand or from the store. */
 function textFor(context: IndexingContext, indexer: Indexer, entry: IndexEntry): IndexText | undefined {
-  if (entry.type !== "text" || indexer.wantsText?.(entry) === false) return undefined;
+  if (!hasIndexedText(entry) || indexer.wantsText?.(entry) === false) return undefined;
   return context.texts.get(entry.content) ?? readIndexText(context.truth, entry.content);
 }
 

@@ -4,6 +4,7 @@ import { signsOf } from "../searching/vectors.js";
 import type { Db } from "../sqlite/database.js";
 import type { Call } from "../workers/rpc.js";
 import { describeEntry, readIndexText } from "./catch-up.js";
+import { hasIndexedText } from "./indexer.js";
 import { type EmbedderRow, embedderRow, type Passage, passagesOf, vectorBytes } from "./vectors.js";
 
 /** A text that has no vector of the model yet. */
@@ -64,7 +65,8 @@ function look(
   for (const entry of entries) {
     call.check();
     const described = describeEntry(truth, entry);
-    const text = described?.type === "text" ? readIndexText(truth, described.content) : undefined;
+    const text =
+      described !== undefined && hasIndexedText(described) ? readIndexText(truth, described.content) : undefined;
     const passages = described === undefined || text === undefined ? [] : passagesOf(described, text);
     const missing = passages.filter(({ hash }) => !texts.has(hash) && !hasVector(index, row.id, hash));
     if (texts.size > 0 && texts.size + missing.length > most) break;

@@ -1,6 +1,7 @@
 // The seam for everything that is derived from content. An indexer keeps its tables in index.sqlite and is told about
 // entries: one entry is one version of one document that can be found. The truth knows nothing of indexers.
 import type { IndexText } from "../content/text.js";
+import { RESULTS_COLLECTION } from "../names.js";
 import type { Db } from "../sqlite/database.js";
 
 /** One version of one document, as indexers see it. `id` is never used again for another one. */
@@ -20,6 +21,14 @@ export interface IndexEntry {
   readonly size: number;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** A stored result above this is looked into by its hash only: whoever waits for an answer must not wait for an index. */
+const MAX_INDEXED_RESULT_BYTES = 256 * 1024;
+
+/** Whether indexers may be given the text of an entry. */
+export function hasIndexedText({ type, collection, size }: Pick<IndexEntry, "type" | "collection" | "size">): boolean {
+  return type === "text" && (collection !== RESULTS_COLLECTION || size <= MAX_INDEXED_RESULT_BYTES);
 }
 
 /**

@@ -1,0 +1,73 @@
+// Whom servers ask while an agent works: the person at the terminal, and for a model's answer the model, once the person has
+// agreed.
+import { basename, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Model } from "@trunkline/agent";
+import type { Channel, QuestionContext } from "@trunkline/client";
+import { TrunklineError } from "@trunkline/core";
+import type { CommandContext } from "../context.js";
+import { createTerminalChannel, messagesOf, nameOf, sayQuoted } from "../terminal-channel.js";
+import { askWord } from "../terminal-form.js";
+import { TerminalPrompt } from "../terminal-prompt.js";
+import { answerSampling } from "./sampling.js";
+import type { TerminalTurns } from "./terminal-turns.js";
+
+/** What the channel is made of. */
+export interface AgentChannelOptions {
+  /** The terminal, where somebody is at it. */
+  readonly terminal: TerminalTurns | undefined;
+  /** The model as of now. */
+  readonly model: () => Model;
+  /** Everything is agreed to beforehand. */
+  readonly yes: boolean;
+  /** Folders that servers are told of. */
+  readonly roots: readonly string[] | undefined;
+}
+
+/** A channel that can take its progress line away. */
+export type AgentChannel = Channel & { clearProgress?(): void };
+
+/** Makes the channel; undefined where nobody can answer anything. */
+export function createAgentChannel(context: CommandContext, options: AgentChannelOptions): AgentChannel | undefined {
+  const { terminal, model, yes } = options;
+  const roots = options.roots?.map((folder) => {
+    const path = resolve(context.cwd, folder);
+    return { uri: pathToFileURL(path).href, name: basename(path) || path };
+  });
+  const shared = { name: "agent", ...(roots === undefined ? {} : { roots: async () => roots }) };
+  const sample = async (params: Readonly<Record<string, unknown>>, asked: QuestionContext) => {
+    if (!yes && terminal !== undefined) await terminal.take(() => agree(context, params, { asked, model: model() }));
+    return await answerSampling(model(), params, AbortSignal.any([context.signal, asked.signal]));
+  };
+  if (terminal === undefined) return yes || roots !== undefined ? { ...shared, ...(yes ? { sample } : {}) } : undefined;
+  const person = createTerminalChannel(context);
+  return {
+    ...person,
+    ...shared,
+    sample,
+    elicit: (elicitation, asked) =>
+      terminal.take(async () => {
+        if (person.elicit === undefined) throw new TrunklineError("INTERNAL", "The terminal cannot be asked.");
+        return await person.elicit(elicitation, asked);
+      }),
+    clearProgress: () => person.clearProgress(),
+  };
+}
+
+/** Asks whether the model may answer. Throws `ABORTED` where it may not. */
+async function agree(
+  context: CommandContext,
+  params: Readonly<Record<string, unknown>>,
+  { asked, model }: { asked: QuestionContext; model: Model },
+): Promise<void> {
+  const signal = AbortSignal.any([context.signal, asked.signal]);
+  signal.throwIfAborted();
+  using prompt = new TerminalPrompt(context, signal);
+  prompt.say(`${nameOf(asked)} asks the model (${model.id}):`);
+  for (const { speaker, said } of messagesOf(params)) {
+    prompt.say(`  ${speaker}:`);
+    sayQuoted(prompt, said, "    ");
+  }
+  const word = await askWord(prompt, "Let the model answer?", { yes: /^y(es)?$/i, no: /^no?$/i });
+  if (word !== "yes") throw new TrunklineError("ABORTED", "The person at the terminal declined.");
+}

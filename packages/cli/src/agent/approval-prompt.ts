@@ -1,0 +1,122 @@
+// Who lets a tool run that changes things: `--yes`, the allow lists, or the person at the terminal.
+import { type Approval, type Approver, allowList, approveAll, refuseAll, type Tool } from "@trunkline/agent";
+import { isRecord, matchesGlob } from "@trunkline/core";
+import type { CommandContext } from "../context.js";
+import { printable } from "../printable.js";
+import { askWord } from "../terminal-form.js";
+import { TerminalPrompt } from "../terminal-prompt.js";
+import type { TerminalTurns } from "./terminal-turns.js";
+
+/** How it is decided. */
+export interface ApprovalOptions {
+  readonly yes: boolean;
+  /** Globs, from the command line and from the user's settings. */
+  readonly allow: readonly string[];
+  /** The terminal, where somebody is at it. */
+  readonly terminal: TerminalTurns | undefined;
+}
+
+/** More than anybody reads before saying yes. */
+const MAX_SHOWN_CHARS = 4000;
+
+const NOBODY =
+  "It may change things, that needs the user's consent, and nobody is there to be asked. Tell the user what you would have done.";
+
+/** Makes the approver. */
+export function createApprover(context: CommandContext, options: ApprovalOptions): Approver {
+  const { yes, allow, terminal } = options;
+  if (yes) return approveAll;
+  if (terminal !== undefined) return allowedOr(allow, askAtTerminal(context, terminal));
+  const refuse = refuseAll(NOBODY);
+  return allowedOr(allow, async (call, asked) => {
+    const names = operationsOf(call.tool, call.args) ?? [call.tool.title];
+    context.note(
+      `${printable(names.join(", "))} may change things and was not run: nobody is at the terminal to be asked. --yes or --allow '${printable(names[0] ?? "")}' lets it run.`,
+    );
+    return await refuse(call, asked);
+  });
+}
+
+/** The allow list; of a batch, every operation has to be on it. */
+function allowedOr(globs: readonly string[], otherwise: Approver): Approver {
+  const byTool = allowList(globs, otherwise);
+  return async (call, options) => {
+    const operations = operationsOf(call.tool, call.args);
+    if (operations !== undefined && operations.length > 0 && operations.every((name) => matchesAny(globs, name))) {
+      return { allowed: true };
+    }
+    return await byTool(call, options);
+  };
+}
+
+function matchesAny(globs: readonly string[], name: string): boolean {
+  return globs.some((glob) => matchesGlob(glob, name));
+}
+
+/** The names of what a composite tool would run; undefined for a tool that is what it is. */
+function operationsOf(
+  { title }: Pick<Tool, "title">,
+  args: Readonly<Record<string, unknown>>,
+): string[] | undefined {
+  if (title === "session") return [`session ${String(args.action)}`];
+  if (title !== "execute") return undefined;
+  return batchOf(args).map((step) => (isRecord(step) && typeof step.op === "string" ? step.op : "?"));
+}
+
+/** A model may give the list as text. */
+function batchOf({ operations }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  if (Array.isArray(operations)) return operations;
+  if (typeof operations !== "string") return [];
+  try {
+    const parsed: unknown = JSON.parse(operations);
+    return Array.isArray(parsed) ? parsed : [parsed];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+function askAtTerminal(context: CommandContext, terminal: TerminalTurns): Approver {
+  /** What the person has said "always" to. It holds until the command ends. */
+  const always = new Set<string>();
+  return async ({ tool, args }, { signal }): Promise<Approval> => {
+    const names = operationsOf(tool, args) ?? [tool.title];
+    if (names.length > 0 && names.every((name) => always.has(name))) return { allowed: true };
+    return await terminal.take(async () => {
+      const ending = signal === undefined ? context.signal : AbortSignal.any([context.signal, signal]);
+      ending.throwIfAborted();
+      using prompt = new TerminalPrompt(context, ending);
+      for (const line of describeCall(tool, args)) prompt.say(line);
+      const words = { yes: /^y(es)?$/i, no: /^no?$/i, always: /^a(lways)?$/i } as const;
+      const word = await askWord(prompt, "Run it?", words);
+      if (word === "always") for (const name of names) always.add(name);
+      if (word === "yes" || word === "always") return { allowed: true };
+      return { allowed: false, reason: word === "no" ? "The user said no." : "The user did not answer." };
+    });
+  };
+}
+
+/** What would run, for a person to judge. The arguments are the model's text. */
+function* describeCall(tool: Tool, args: Readonly<Record<string, unknown>>): Generator<string> {
+  const operations = tool.title === "execute" ? batchOf(args) : [];
+  if (operations.length === 0) {
+    yield `${printable(tool.title)} may change things. It would be called with`;
+    yield `  ${shown(args)}`;
+    return;
+  }
+  yield `execute may change things. It would run`;
+  for (const step of operations) {
+    const { op, params = {}, ...rest } = isRecord(step) ? step : { op: step };
+    const more = Object.keys(rest).length === 0 ? "" : ` ${shown(rest)}`;
+    yield `  ${printable(String(op))} ${shown(params)}${more}`;
+  }
+  const { operations: _, ...flags } = args;
+  if (Object.keys(flags).length > 0) yield `  with ${shown(flags)}`;
+}
+
+function shown(value: unknown): string {
+  const text = printable(JSON.stringify(value) ?? "");
+  return text.length <= MAX_SHOWN_CHARS
+    ? text
+    : `${text.slice(0, MAX_SHOWN_CHARS)}… (${text.length} characters; the rest is not shown)`;
+}

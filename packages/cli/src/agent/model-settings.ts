@@ -1,0 +1,217 @@
+// Which model to ask: from the command line, else from the environment, else from `.env` files, else from whatever key is
+// there. A project's `.env` is not the user's word: an endpoint that is written there never gets a key from elsewhere.
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type ModelOptions, PROVIDER_NAMES, type ProviderInfo, providerInfo } from "@trunkline/agent";
+import { type DotEnv, foldersUpward, readDotEnv } from "@trunkline/client/config";
+import { nearestNames, systemCodeOf, TrunklineError } from "@trunkline/core";
+import type { CommandContext } from "../context.js";
+import type { ModelFlags } from "./agent-options.js";
+
+/** The models that a provider is asked for where nobody names one. */
+const DEFAULT_MODELS: Readonly<Record<string, string>> = {
+  openai: "gpt-4.1-mini",
+  anthropic: "claude-sonnet-4-5",
+  google: "gemini-2.5-flash",
+  echo: "echo",
+};
+
+/** Providers that a key alone stands for. */
+const KEYED = ["openai", "anthropic", "google"] as const;
+
+const SET_UP =
+  "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name a local one: --provider ollama --model <model>. " +
+  "TRUNKLINE_PROVIDER, TRUNKLINE_MODEL and TRUNKLINE_ENDPOINT keep the choice.";
+
+/** What was found out. */
+export interface ModelSettings {
+  readonly options: ModelOptions & { model: string };
+  readonly provider: ProviderInfo;
+  /** The file that the endpoint is written in, where that is a `.env`. */
+  readonly endpointFile?: string | undefined;
+}
+
+/** The settings. Throws `CONFIG_INVALID` where nothing is set up, and `USAGE` or `INVALID_ARGUMENT` for what cannot be. */
+export async function readModelSettings(context: CommandContext, flags: ModelFlags): Promise<ModelSettings> {
+  const settings = await findModelSettings(context, flags);
+  if (settings !== undefined) return settings;
+  throw new TrunklineError("CONFIG_INVALID", "No model is set up.", { hint: SET_UP });
+}
+
+/** The same; undefined where nothing is set up. */
+export async function findModelSettings(
+  context: CommandContext,
+  flags: ModelFlags,
+): Promise<ModelSettings | undefined> {
+  const env = new Variables(context, await readDotEnv(await foldersUpward(context.cwd), context.signal));
+  const ofEnv = env.get("TRUNKLINE_PROVIDER");
+  // What the environment says of model, endpoint and key belongs to the provider that it names.
+  const isOther = flags.provider !== undefined && ofEnv !== undefined && ofEnv.value !== flags.provider;
+  const own = (name: string) => (isOther ? undefined : env.get(name));
+  const endpoint = flags.endpoint === undefined ? own("TRUNKLINE_ENDPOINT") : given(flags.endpoint);
+  const model = flags.model ?? own("TRUNKLINE_MODEL")?.value;
+  const name = flags.provider ?? ofEnv?.value ?? guessProvider(env, { endpoint: endpoint?.value, model });
+  if (flags.script !== undefined && name !== "echo") {
+    throw new TrunklineError("USAGE", "--script goes with --provider echo.", { hint: "Add --provider echo." });
+  }
+  if (name === undefined) return undefined;
+  const provider = namedProvider(name);
+  const place = endpoint ?? usualEndpoint(env, provider.name);
+  const options = {
+    provider: provider.name,
+    model: model ?? DEFAULT_MODELS[provider.name] ?? "",
+    ...(place === undefined || provider.format === "echo" ? {} : { endpoint: place.value }),
+    ...optional("apiKey", keyFor(env, { provider, own, onlyFrom: place?.file })),
+    ...(flags.script === undefined ? {} : { echo: { script: await readScript(context, flags.script) } }),
+    redactor: context.redactor,
+    logger: context.logger,
+  };
+  if (options.apiKey !== undefined) context.redactor.add(options.apiKey);
+  if (options.model === "") {
+    throw new TrunklineError("CONFIG_INVALID", `Which model of ${provider.name}?`, {
+      hint: "Name one with --model or TRUNKLINE_MODEL.",
+    });
+  }
+  return { options, provider, endpointFile: place?.file };
+}
+
+/** A value and, where it comes from a `.env`, the file. */
+interface Value {
+  readonly value: string;
+  readonly file?: string | undefined;
+}
+
+function given(value: string): Value {
+  return { value };
+}
+
+class Variables {
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #dotEnv: DotEnv;
+
+  constructor({ env }: Pick<CommandContext, "env">, dotEnv: DotEnv) {
+    this.#env = env;
+    this.#dotEnv = dotEnv;
+  }
+
+  /** What is set; an empty value counts as none. */
+  get(name: string): Value | undefined {
+    const own = this.#env[name];
+    if (own !== undefined) return own === "" ? undefined : { value: own };
+    const found = this.#dotEnv.get(name);
+    return found === undefined || found.value === ""
+      ? undefined
+      : { value: found.value, file: resolve(found.folder, ".env") };
+  }
+
+  first(names: readonly string[], fits: (value: Value) => boolean = () => true): Value | undefined {
+    return names.flatMap((name) => this.get(name) ?? []).find(fits);
+  }
+}
+
+/** By the endpoint, by the model's name, by the keys and addresses that other programs use too. */
+function guessProvider(
+  env: Variables,
+  { endpoint, model }: { endpoint: string | undefined; model: string | undefined },
+): string | undefined {
+  if (endpoint !== undefined) return providerAt(endpoint);
+  const byModel = model === undefined ? undefined : providerOfModel(model);
+  const keyed = KEYED.filter((name) => env.first(providerInfo(name).keyVariables) !== undefined);
+  if (byModel !== undefined) return byModel;
+  const [only, ...more] = keyed;
+  if (more.length > 0) {
+    throw new TrunklineError("CONFIG_INVALID", `There are keys for ${keyed.join(" and ")}.`, {
+      hint: "Say which one to ask with --provider or TRUNKLINE_PROVIDER.",
+    });
+  }
+  if (only !== undefined) return only;
+  if (env.get("OPENAI_BASE_URL") !== undefined) return "openai";
+  return env.get("OLLAMA_HOST") === undefined ? undefined : "ollama";
+}
+
+function providerAt(endpoint: string): string {
+  const host = URL.canParse(endpoint) ? new URL(endpoint).host : "";
+  const known = PROVIDER_NAMES.find((name) => {
+    const own = providerInfo(name).endpoint;
+    return own !== undefined && new URL(own).host === host && KEYED.some((keyed) => keyed === name);
+  });
+  return known ?? "openai-compatible";
+}
+
+function providerOfModel(model: string): string | undefined {
+  if (/^claude-/.test(model)) return "anthropic";
+  if (/^gemini-/.test(model)) return "google";
+  return /^(?:gpt-|o\d(?:-|$)|chatgpt-)/.test(model) ? "openai" : undefined;
+}
+
+function namedProvider(name: string): ProviderInfo {
+  if (PROVIDER_NAMES.includes(name)) return providerInfo(name);
+  const nearest = nearestNames(name, PROVIDER_NAMES);
+  throw new TrunklineError("USAGE", `There is no provider called "${name}".`, {
+    hint: `${nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}? ` : ""}There are ${PROVIDER_NAMES.join(", ")}.`,
+  });
+}
+
+/** Where the provider is, as other programs are told. */
+function usualEndpoint(env: Variables, provider: string): Value | undefined {
+  switch (provider) {
+    case "openai":
+      return env.get("OPENAI_BASE_URL");
+    case "ollama": {
+      const host = env.get("OLLAMA_HOST");
+      return host === undefined ? undefined : { ...host, value: ollamaEndpoint(host.value) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** `OLLAMA_HOST` is what Ollama listens on: a host, a port, or an address. */
+function ollamaEndpoint(host: string): string {
+  const text = /^https?:\/\//.test(host) ? host : `http://${host.replace(/^:/, "127.0.0.1:")}`;
+  if (!URL.canParse(text)) {
+    throw new TrunklineError("CONFIG_INVALID", "OLLAMA_HOST is not a host or an address.", {
+      hint: "It is something like 127.0.0.1:11434.",
+    });
+  }
+  const address = new URL(text);
+  const isSecure = address.protocol === "https:";
+  const port = address.port || (/^https?:/.test(host) ? (isSecure ? "443" : "80") : "11434");
+  const name = address.hostname === "0.0.0.0" ? "127.0.0.1" : address.hostname;
+  return `${address.protocol}//${name}:${port}${address.pathname.replace(/\/+$/, "") || "/v1"}`;
+}
+
+/** The key. Where the endpoint comes from a `.env`, only a key of a `.env` goes there. */
+function keyFor(
+  env: Variables,
+  options: {
+    provider: ProviderInfo;
+    own: (name: string) => Value | undefined;
+    onlyFrom: string | undefined;
+  },
+): string | undefined {
+  const { provider, own, onlyFrom } = options;
+  if (provider.format === "echo") return undefined;
+  const fits = ({ file }: Value) => onlyFrom === undefined || file !== undefined;
+  const ours = own("TRUNKLINE_API_KEY");
+  if (ours !== undefined && fits(ours)) return ours.value;
+  return env.first(
+    provider.keyVariables.filter((name) => name !== "TRUNKLINE_API_KEY"),
+    fits,
+  )?.value;
+}
+
+async function readScript({ cwd, signal }: CommandContext, path: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, path), { encoding: "utf8", signal });
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === undefined || signal.aborted) throw error;
+    throw new TrunklineError("USAGE", `The script ${path} cannot be read (${code}).`, { cause: error });
+  }
+}
+
+function optional<Key extends string, T>(key: Key, value: T | undefined): { [K in Key]?: T } {
+  // One key of the type's own name, or none.
+  return (value === undefined ? {} : { [key]: value }) as { [K in Key]?: T };
+}

@@ -1,0 +1,189 @@
+// What a person sees of a run: the answer on stdout, everything around it on stderr.
+import { type AgentEvent, addUsage, costOf, type Model, NO_USAGE, type TokenUsage } from "@trunkline/agent";
+import { formatMs, type Redactor } from "@trunkline/core";
+import type { CommandContext } from "../context.js";
+import { printable } from "../printable.js";
+import { ProgressLine } from "../progress-line.js";
+import { PieceWriter, screenText } from "./screen-text.js";
+
+/** How a run is shown. */
+export interface RunPrinterOptions {
+  /** The answer as it comes. Otherwise the command prints it when it is whole. */
+  readonly stream: boolean;
+  /** What the model thinks. */
+  readonly thoughts: boolean;
+  /** One line for each call instead of two. */
+  readonly folded: boolean;
+  /** Knows what must not be in an answer. */
+  readonly keys: Redactor;
+  /** Takes away the progress line of servers. */
+  readonly clearProgress: () => void;
+}
+
+const MAX_ARGS_CHARS = 2000;
+const MAX_OBSERVATION_CHARS = 2000;
+const MAX_FOLDED_CHARS = 60;
+
+/** Prints the events of runs. */
+export class RunPrinter {
+  readonly #context: CommandContext;
+  readonly #options: RunPrinterOptions;
+  readonly #answer: PieceWriter;
+  readonly #running: ProgressLine | undefined;
+  readonly #calls = new Map<string, string>();
+  #thought = "";
+  #turnText = "";
+  #turns = 0;
+  #usage: TokenUsage = NO_USAGE;
+
+  constructor(context: CommandContext, options: RunPrinterOptions) {
+    this.#context = context;
+    this.#options = options;
+    const isScreen = process.stdout.isTTY === true;
+    const write = (text: string) => void process.stdout.write(isScreen ? screenText(text) : text);
+    this.#answer = new PieceWriter(write, options.keys);
+    this.#running =
+      options.folded && process.stderr.isTTY === true && context.env.TERM !== "dumb"
+        ? new ProgressLine(process.stderr)
+        : undefined;
+  }
+
+  /** What was said in the turn that is running or was the last. */
+  get turnText(): string {
+    return this.#turnText;
+  }
+
+  show(event: AgentEvent): void {
+    const { depth } = event;
+    if (event.type !== "reasoning") this.#endThought(depth);
+    switch (event.type) {
+      case "turn":
+        if (depth === 0) this.#turnText = "";
+        this.#turns++;
+        break;
+      case "text":
+        if (depth > 0) break;
+        this.#turnText += event.text;
+        if (this.#options.stream) this.#stream(event.text);
+        break;
+      case "reasoning":
+        this.#think(event.text, depth);
+        break;
+      case "restart":
+        if (depth === 0) this.#turnText = "";
+        this.#note(`note: ${event.reason} What was said of this answer so far is void.`, depth);
+        break;
+      case "tool-call":
+        this.#showCall(event);
+        break;
+      case "tool-result":
+        this.#showResult(event);
+        break;
+      case "note":
+        this.#note(`note: ${event.message}`, depth);
+        break;
+      case "usage":
+        this.#usage = addUsage(this.#usage, event.usage);
+        break;
+    }
+  }
+
+  /** Prints an answer of text, or what of it has not been streamed. */
+  end(text: string): void {
+    this.clear();
+    if (!this.#options.stream || this.#turnText.trim() !== text.trim()) {
+      this.#answer.flush({ endLine: true });
+      this.#answer.add(text);
+    }
+    this.#answer.flush();
+    if (text !== "") this.#endLine();
+  }
+
+  /** Ends what is on the screen half-way: the run was stopped or has failed. */
+  break(): void {
+    this.#endThought(0);
+    this.clear();
+    this.#answer.flush({ endLine: true });
+  }
+
+  /** Takes lines away that are written over and over. */
+  clear(): void {
+    this.#running?.clear();
+    this.#options.clearProgress();
+  }
+
+  /** What all runs so far have cost, as one line. */
+  usageLine(model: Pick<Model, "provider" | "id">): string {
+    const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = this.#usage;
+    const cost = costOf(this.#usage, model);
+    const parts = [
+      `${inputTokens} input tokens${cachedInputTokens > 0 ? ` (${cachedInputTokens} cached)` : ""}`,
+      `${outputTokens} output tokens${reasoningTokens > 0 ? ` (${reasoningTokens} for thinking)` : ""}`,
+      `${this.#turns} ${this.#turns === 1 ? "turn" : "turns"}`,
+      cost === undefined ? "cost not known" : `about $${cost.toFixed(cost < 0.01 ? 6 : 4)}`,
+    ];
+    return `usage: ${parts.join(", ")} (${model.provider}/${model.id})`;
+  }
+
+  #stream(text: string): void {
+    this.clear();
+    this.#answer.add(text);
+  }
+
+  #endLine(): void {
+    if (this.#answer.isOpen) process.stdout.write("\n");
+  }
+
+  #think(text: string, depth: number): void {
+    if (!this.#options.thoughts) return;
+    this.#thought += text;
+    const lines = this.#thought.split("\n");
+    this.#thought = lines.pop() ?? "";
+    for (const line of lines) if (line.trim() !== "") this.#note(`thought: ${line}`, depth);
+  }
+
+  #endThought(depth: number): void {
+    if (this.#thought.trim() !== "") this.#note(`thought: ${this.#thought}`, depth);
+    this.#thought = "";
+  }
+
+  #showCall({ id, title, args, depth }: Extract<AgentEvent, { type: "tool-call" }>): void {
+    const text = typeof args === "string" ? args : (JSON.stringify(args) ?? "");
+    if (!this.#options.folded) {
+      this.#note(`tool: ${title} ${cut(text, MAX_ARGS_CHARS)}`, depth);
+      return;
+    }
+    const line = `tool: ${title} ${cut(text, MAX_FOLDED_CHARS)}`;
+    this.#calls.set(id, line);
+    this.#answer.flush({ endLine: true });
+    this.#running?.update(this.#context.redactor.text(printable(`${line} …`)));
+  }
+
+  #showResult(event: Extract<AgentEvent, { type: "tool-result" }>): void {
+    const { id, title, text, isError, durationMs, depth } = event;
+    if (!this.#options.folded) {
+      const [first = "", ...more] = cut(text, MAX_OBSERVATION_CHARS).split("\n");
+      this.#note(`observation: ${isError ? "error: " : ""}${first}`, depth);
+      for (const line of more) this.#note(`  ${line}`, depth);
+      return;
+    }
+    const call = this.#calls.get(id) ?? `tool: ${title}`;
+    this.#calls.delete(id);
+    const [first = ""] = text.trimStart().split("\n");
+    const outcome = isError ? `failed: ${cut(first, 2 * MAX_FOLDED_CHARS)}` : cut(first, MAX_FOLDED_CHARS);
+    this.#note(`${call} → ${outcome} (${formatMs(durationMs)})`, depth);
+  }
+
+  /** A line on stderr, below what has been said so far. */
+  #note(line: string, depth: number): void {
+    this.clear();
+    this.#answer.flush({ endLine: true });
+    this.#context.note(`${"  ".repeat(depth)}${printable(line)}`);
+  }
+}
+
+function cut(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const end = /[\uD800-\uDBFF]/.test(text[maxChars - 1] ?? "") ? maxChars - 1 : maxChars;
+  return `${text.slice(0, end)}… (${text.length} characters)`;
+}

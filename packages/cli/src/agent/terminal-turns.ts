@@ -1,0 +1,14 @@
+// One question at a time at the terminal, whoever asks: a server, or we ourselves before a tool runs.
+
+/** Lets one piece of work at a time have the terminal. */
+export class TerminalTurns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs `work` when those before it have ended. */
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(work);
+    // The next one waits for this one's end, whatever that is; the caller sees how it ended.
+    this.#last = mine.catch(() => {});
+    return mine;
+  }
+}

@@ -1,0 +1,31 @@
+// An error that comes of a message or a timer knows nothing of the line that waited for it. Here it is told.
+
+/** Runs `work`; what it rejects with has the caller's lines at the end of its stack. `above` and what it calls is left out. */
+export async function atCallSite<T>(
+  above: (...args: never[]) => unknown,
+  work: () => Promise<T>,
+): Promise<T> {
+  const site: { stack?: string } = {};
+  Error.captureStackTrace(site, above);
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error) addFrames(error, site.stack ?? "");
+    throw error;
+  }
+}
+
+function addFrames(error: Error, stack: string): void {
+  const known = error.stack ?? String(error);
+  const frames = framesOf(stack).filter((frame) => !known.includes(placeOf(frame)));
+  if (frames.length > 0) error.stack = [known, ...frames].join("\n");
+}
+
+function framesOf(stack: string): string[] {
+  return stack.split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("node:internal"));
+}
+
+/** The part of a frame that names file, line and column. */
+function placeOf(frame: string): string {
+  return /\(?([^\s(]+:\d+:\d+)\)?$/.exec(frame)?.[1] ?? frame;
+}

@@ -1,0 +1,95 @@
+// How the modules of a script are found and read. Node calls these hooks: in this thread where it can (from Node 22.15 on),
+// else in a thread of its own. They return whatever `next` returns, a value or a promise, and so serve both.
+import { existsSync } from "node:fs";
+import type { MessagePort } from "node:worker_threads";
+import { readSource, stripTypes } from "./strip-types.js";
+
+/** What the hooks have to know. It goes from thread to thread. */
+export interface HookData {
+  /** The module `trunkline` of the running command. */
+  readonly packageUrl: string;
+  /** The script. Its text is given where it is in no file. */
+  readonly entry: { readonly url: string; readonly text?: string | undefined; readonly isTypeScript: boolean };
+  /** Where the other thread answers to; absent in the same thread. */
+  readonly port?: MessagePort | undefined;
+  /** Set to 1 when source maps are on. */
+  readonly mapsOn?: Int32Array | undefined;
+}
+
+/** What the hooks tell the main thread. */
+export type HookMessage = { readonly type: "maps" } | { readonly type: "loaded"; readonly url: string };
+
+interface Resolved {
+  url: string;
+  format?: string | null | undefined;
+  shortCircuit?: boolean;
+}
+
+interface ResolveContext {
+  readonly parentURL?: string | undefined;
+}
+
+interface Loaded {
+  format: string;
+  source: string;
+  shortCircuit: true;
+}
+
+const OWN_PACKAGE = /^@trunkline\/(?:core|client|server|store|agent)(?:\/|$)/;
+/** How long the thread waits for source maps to be on; without them only line numbers suffer. */
+const MAPS_WAIT_MS = 1_000;
+
+/** The hooks of one script. */
+export function createHooks(data: HookData, tell: (message: HookMessage) => void) {
+  const { entry, packageUrl } = data;
+  return {
+    resolve<T>(specifier: string, context: ResolveContext, next: (specifier: string, context: ResolveContext) => T) {
+      if (specifier === "trunkline") return { url: packageUrl, format: "module", shortCircuit: true } satisfies Resolved;
+      if (OWN_PACKAGE.test(specifier)) return next(specifier, { ...context, parentURL: packageUrl });
+      // In no file, or in one without an ending: nothing for Node's own rules.
+      if (specifier === entry.url) return { url: specifier, format: null, shortCircuit: true } satisfies Resolved;
+      return next(presentFile(specifier, context.parentURL) ?? specifier, context);
+    },
+
+    load<T>(url: string, context: object, next: (url: string, context: object) => T): T | Loaded {
+      const path = url.replace(/[?#].*$/, "");
+      if (!path.startsWith("file:")) return next(url, context);
+      if (path.endsWith(".json")) return { ...jsonModule(url), shortCircuit: true };
+      const isEntry = url === entry.url;
+      if (!path.includes("/node_modules/")) tell({ type: "loaded", url });
+      if (isEntry ? !entry.isTypeScript : !/\.m?ts$/.test(path)) return next(url, context);
+      const { code, isMapped } = stripTypes(isEntry && entry.text !== undefined ? entry.text : readSource(url), url);
+      if (isMapped) {
+        tell({ type: "maps" });
+        // Node looks for a map when it gets the source, and only if it has been told to by then.
+        if (data.mapsOn !== undefined) Atomics.wait(data.mapsOn, 0, 0, MAPS_WAIT_MS);
+      }
+      return { format: "module", source: code, shortCircuit: true };
+    },
+  };
+}
+
+/**
+ * For a relative import of something that is not there, the file that TypeScript means by it: `./a.js` is written for
+ * `a.ts`, and `./a` for either.
+ */
+function presentFile(specifier: string, parentUrl: string | undefined): string | undefined {
+  if (!/^\.{1,2}\//.test(specifier) || parentUrl === undefined || !parentUrl.startsWith("file:")) return undefined;
+  if (existsSync(new URL(specifier, parentUrl)) && !specifier.endsWith("/")) {
+    if (/\.\w+$/.test(specifier)) return undefined;
+  }
+  const swapped = specifier.replace(/\.(m?)js$/, ".$1ts");
+  const candidates = swapped === specifier ? [".ts", ".mts", ".js", "/index.ts"].map((end) => specifier + end) : [swapped];
+  return candidates.find((candidate) => existsSync(new URL(candidate, parentUrl)));
+}
+
+/** JSON without the warning that Node 20 has for it. */
+function jsonModule(url: string): Omit<Loaded, "shortCircuit"> {
+  const text = readSource(url);
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    throw new SyntaxError(`${new URL(url).pathname} is not JSON: ${error instanceof Error ? error.message : error}`);
+  }
+  return { format: "module", source: `export default JSON.parse(${JSON.stringify(text)});` };
+}

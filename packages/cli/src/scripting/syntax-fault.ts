@@ -1,0 +1,37 @@
+// The place of a syntax error. Node prints it when a program dies of one and tells nobody who catches it, so a second Node
+// is asked to check the files that were read last.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { readSource, stripTypes } from "./strip-types.js";
+
+/** A file that was read, and its text where it is in no file. */
+export interface ReadModule {
+  readonly url: string;
+  readonly text?: string | undefined;
+}
+
+/** `file:line`, the line and a mark below it, as Node shows them; undefined where every file is well formed. */
+export function findSyntaxFault(modules: readonly ReadModule[]): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "trunkline-run-"));
+  try {
+    for (const { url, text } of modules.toReversed()) {
+      const path = fileURLToPath(url);
+      const source = text ?? readSource(url);
+      const isScript = /\.c?js$/.test(path) && !path.endsWith(".mjs");
+      const code = isScript || path.endsWith(".mjs") ? source : stripTypes(source, url).code;
+      // What Node makes of a .js file depends on its folder: it is checked where it is.
+      const copy = isScript ? path : join(folder, "checked.mjs");
+      if (!isScript) writeFileSync(copy, code);
+      const { status, stderr } = spawnSync(process.execPath, ["--check", copy], { encoding: "utf8" });
+      if (status === 0) continue;
+      const shown = stderr.split("\n\n")[0] ?? "";
+      return shown.replaceAll(pathToFileURL(copy).href, path).replaceAll(copy, path);
+    }
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
