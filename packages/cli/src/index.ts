@@ -1,2 +1,26 @@
-/** The package `trunkline` is a command; the parts are libraries of their own: `@trunkline/client` and its neighbours. */
+/**
+ * The package `trunkline`: what a script imports, and a program of one's own as well. Nothing is opened before it is used,
+ * and what was opened is closed when the program has nothing left to do. The parts are libraries of their own:
+ * `@trunkline/client`, `@trunkline/store`, `@trunkline/agent`.
+ */
+export type {
+  Agent,
+  AgentEvent,
+  AgentRequest,
+  AgentResult,
+  Message,
+  Model,
+  ModelOptions,
+  Tool,
+  ToolOutput,
+} from "@trunkline/agent";
+export type { CallResult, Hub } from "@trunkline/client";
+export { type ErrorCode, isTrunklineError, type SourcedTool, TrunklineError } from "@trunkline/core";
+export type { Store } from "@trunkline/store";
 export { EXIT, exitCodeOf } from "./exit-codes.js";
+export { type RunOptions, registerAgent } from "./scripting/run-agent.js";
+export { agent } from "./scripting/script-agent.js";
+export { args } from "./scripting/script-args.js";
+export { hub, type ScriptHub } from "./scripting/script-hub.js";
+export { type AskOptions, model, type ScriptModel } from "./scripting/script-model.js";
+export { type ScriptStore, store } from "./scripting/script-store.js";

@@ -14,6 +14,8 @@ import type { ToolsOptions } from "./commands/tools.js";
 import type { TrustOptions } from "./commands/trust.js";
 import { type CommandContext, createContext } from "./context.js";
 import { EXIT, exitCodeOf } from "./exit-codes.js";
+import { registerAgents } from "./register-agent.js";
+import { registerRun } from "./register-run.js";
 import { registerAroundServer, registerServe, registerTools } from "./register-server.js";
 
 const EXAMPLES = `
@@ -30,6 +32,8 @@ Examples:
   trunkline install claude-code             put Trunkline into your agent; \`uninstall\` takes it out again
   trunkline serve --http                    one endpoint for your agent, at http://127.0.0.1:7411/mcp
   trunkline query search query=retry        what the agent would ask; \`query --help\` lists the operations
+  trunkline ask --tool 'docs.*' "…"         ask a model, with these tools; \`chat\` talks, \`agent\` works in turns
+  trunkline run digest.ts CHANGELOG.md      a script with the servers, the store and a model at hand
   trunkline log --follow                    what it is asked; \`stats\` shows what that cost in tokens
 
 Servers are read from .trunkline/mcp.json in this folder or above it, from settings.json in the project's .trunkline
@@ -155,7 +159,9 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
       setExitCode(await trust(context, options));
     });
 
+  registerAgents(serverCommands);
   registerTools(serverCommands);
+  registerRun(serverCommands);
   registerAroundServer(serverCommands);
   registerStore(program, context, setExitCode);
   registerModels(program, context, setExitCode);

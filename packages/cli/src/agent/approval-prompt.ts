@@ -12,6 +12,8 @@ export interface ApprovalOptions {
   readonly yes: boolean;
   /** Globs, from the command line and from the user's settings. */
   readonly allow: readonly string[];
+  /** Titles of tools about which a person is asked each time, whatever else is said. */
+  readonly mustAsk: ReadonlySet<string>;
   /** The terminal, where somebody is at it. */
   readonly terminal: TerminalTurns | undefined;
 }
@@ -24,17 +26,22 @@ const NOBODY =
 
 /** Makes the approver. */
 export function createApprover(context: CommandContext, options: ApprovalOptions): Approver {
-  const { yes, allow, terminal } = options;
-  if (yes) return approveAll;
-  if (terminal !== undefined) return allowedOr(allow, askAtTerminal(context, terminal));
+  const { yes, allow, mustAsk, terminal } = options;
+  const ask = terminal === undefined ? refuseAloud(context) : askAtTerminal(context, terminal, mustAsk);
+  const usual = yes ? approveAll : allowedOr(allow, ask);
+  return async (call, asked) => await (mustAsk.has(call.tool.title) ? ask : usual)(call, asked);
+}
+
+function refuseAloud(context: CommandContext): Approver {
   const refuse = refuseAll(NOBODY);
-  return allowedOr(allow, async (call, asked) => {
-    const names = operationsOf(call.tool, call.args) ?? [call.tool.title];
+  return async (call, asked) => {
+    const names = (operationsOf(call.tool, call.args) ?? [call.tool.title]).map(printable);
     context.note(
-      `${printable(names.join(", "))} may change things and was not run: nobody is at the terminal to be asked. --yes or --allow '${printable(names[0] ?? "")}' lets it run.`,
+      `${names.join(", ")} was not run: it may change things, and nobody is at the terminal to be asked. ` +
+        `--yes or --allow '${names[0] ?? ""}' lets it run.`,
     );
     return await refuse(call, asked);
-  });
+  };
 }
 
 /** The allow list; of a batch, every operation has to be on it. */
@@ -76,19 +83,20 @@ function batchOf({ operations }: Readonly<Record<string, unknown>>): readonly un
   }
 }
 
-function askAtTerminal(context: CommandContext, terminal: TerminalTurns): Approver {
+function askAtTerminal(context: CommandContext, terminal: TerminalTurns, mustAsk: ReadonlySet<string>): Approver {
   /** What the person has said "always" to. It holds until the command ends. */
   const always = new Set<string>();
   return async ({ tool, args }, { signal }): Promise<Approval> => {
     const names = operationsOf(tool, args) ?? [tool.title];
-    if (names.length > 0 && names.every((name) => always.has(name))) return { allowed: true };
+    const eachTime = mustAsk.has(tool.title);
+    if (!eachTime && names.length > 0 && names.every((name) => always.has(name))) return { allowed: true };
     return await terminal.take(async () => {
       const ending = signal === undefined ? context.signal : AbortSignal.any([context.signal, signal]);
       ending.throwIfAborted();
       using prompt = new TerminalPrompt(context, ending);
       for (const line of describeCall(tool, args)) prompt.say(line);
-      const words = { yes: /^y(es)?$/i, no: /^no?$/i, always: /^a(lways)?$/i } as const;
-      const word = await askWord(prompt, "Run it?", words);
+      const words = { yes: /^y(es)?$/i, no: /^no?$/i } as const;
+      const word = await askWord(prompt, "Run it?", eachTime ? words : { ...words, always: /^a(lways)?$/i });
       if (word === "always") for (const name of names) always.add(name);
       if (word === "yes" || word === "always") return { allowed: true };
       return { allowed: false, reason: word === "no" ? "The user said no." : "The user did not answer." };

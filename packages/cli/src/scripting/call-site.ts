@@ -1,10 +1,7 @@
 // An error that comes of a message or a timer knows nothing of the line that waited for it. Here it is told.
 
 /** Runs `work`; what it rejects with has the caller's lines at the end of its stack. `above` and what it calls is left out. */
-export async function atCallSite<T>(
-  above: (...args: never[]) => unknown,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function atCallSite<T>(above: (...args: never[]) => unknown, work: () => Promise<T>): Promise<T> {
   const site: { stack?: string } = {};
   Error.captureStackTrace(site, above);
   try {

@@ -1,6 +1,6 @@
 // How the modules of a script are found and read. Node calls these hooks: in this thread where it can (from Node 22.15 on),
 // else in a thread of its own. They return whatever `next` returns, a value or a promise, and so serve both.
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { MessagePort } from "node:worker_threads";
 import { readSource, stripTypes } from "./strip-types.js";
 
@@ -44,7 +44,8 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
   const { entry, packageUrl } = data;
   return {
     resolve<T>(specifier: string, context: ResolveContext, next: (specifier: string, context: ResolveContext) => T) {
-      if (specifier === "trunkline") return { url: packageUrl, format: "module", shortCircuit: true } satisfies Resolved;
+      if (specifier === "trunkline")
+        return { url: packageUrl, format: "module", shortCircuit: true } satisfies Resolved;
       if (OWN_PACKAGE.test(specifier)) return next(specifier, { ...context, parentURL: packageUrl });
       // In no file, or in one without an ending: nothing for Node's own rules.
       if (specifier === entry.url) return { url: specifier, format: null, shortCircuit: true } satisfies Resolved;
@@ -75,12 +76,12 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
  */
 function presentFile(specifier: string, parentUrl: string | undefined): string | undefined {
   if (!/^\.{1,2}\//.test(specifier) || parentUrl === undefined || !parentUrl.startsWith("file:")) return undefined;
-  if (existsSync(new URL(specifier, parentUrl)) && !specifier.endsWith("/")) {
-    if (/\.\w+$/.test(specifier)) return undefined;
-  }
+  const isThere = (name: string) => statSync(new URL(name, parentUrl), { throwIfNoEntry: false })?.isFile() ?? false;
+  if (isThere(specifier)) return undefined;
   const swapped = specifier.replace(/\.(m?)js$/, ".$1ts");
-  const candidates = swapped === specifier ? [".ts", ".mts", ".js", "/index.ts"].map((end) => specifier + end) : [swapped];
-  return candidates.find((candidate) => existsSync(new URL(candidate, parentUrl)));
+  const candidates =
+    swapped === specifier ? [".ts", ".mts", ".js", "/index.ts"].map((end) => specifier + end) : [swapped];
+  return candidates.find(isThere);
 }
 
 /** JSON without the warning that Node 20 has for it. */

@@ -1,7 +1,7 @@
 // The script that `run` was given: where it is and what it is written in.
 import { readdirSync, realpathSync, statSync } from "node:fs";
-import { text as readText } from "node:stream/consumers";
 import { basename, dirname, extname, join, resolve } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { nearestNames, TrunklineError } from "@trunkline/core";
 

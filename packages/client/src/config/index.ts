@@ -15,6 +15,7 @@ export {
   editConfigFile,
   readEditableConfig,
 } from "./edit.js";
+export { foldersUpward } from "./find.js";
 export {
   type FindImportsOptions,
   type FoundImport,
@@ -30,7 +31,6 @@ export type {
   ImportSource,
   ParsedServers,
 } from "./import/types.js";
-export { foldersUpward } from "./find.js";
 export { forgetInputs, type InputRequest } from "./inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
 export {

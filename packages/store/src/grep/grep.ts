@@ -8,7 +8,7 @@ import type { TrigramQuery } from "./literals.js";
 import { DEFAULTS, Page, type Place, type Query, readCursor, WHOLE_DOCUMENT } from "./page.js";
 import { compilePattern } from "./pattern.js";
 import type { BatchRequest, GrepPool } from "./pool.js";
-import type { BatchAnswer, BatchDocument } from "./protocol.js";
+import type { BatchAnswer, BatchDocuments } from "./protocol.js";
 
 /** The parameters of the contract; `fixed` is ours. The filters that all operations share are the source's business. */
 export interface GrepParams {
@@ -97,8 +97,8 @@ export interface GrepLimits {
   readonly maxFiles?: number | undefined;
 }
 
-const BATCH_BYTES = 2 << 20;
-const BATCH_DOCUMENTS = 256;
+const BATCH_BYTES = 4 << 20;
+const BATCH_DOCUMENTS = 1024;
 /** A source that does not say how long a document is: a usual length. */
 const USUAL_BYTES = 8192;
 /** Searches. Rejects with `INVALID_ARGUMENT` for a bad pattern, and with `TIMEOUT` where not one document got done. */
@@ -159,6 +159,8 @@ function checkQuery(params: GrepParams, limits: GrepLimits): Query {
   };
 }
 
+let lastQuery = 0;
+
 interface Search {
   readonly source: GrepSource;
   readonly pool: GrepPool;
@@ -173,17 +175,18 @@ async function search(query: Query, page: Page, { source, pool, stop }: Search):
     const first = underWay.shift();
     return first === undefined || page.take(first.documents, await first.answer);
   };
-  const queryKey = {};
+  const queryNumber = ++lastQuery;
   const send = (documents: readonly GrepDocument[]): void => {
     const answer = packed(documents, query, pool).then((part) => {
       const request: BatchRequest = {
+        query: queryNumber,
         pattern: query.pattern.source,
         options: query.pattern.options,
         scan: page.scanOptions(documents[0]),
         deadline,
         ...part,
       };
-      return pool.run(queryKey, request, stop.signal);
+      return pool.run(request, stop.signal);
     });
     // It is awaited in turn; until then a failure must not count as unhandled.
     answer.catch(() => {});
@@ -244,24 +247,21 @@ export function compareText(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** What goes to the thread: names, and the contents in one piece unless the thread reads for itself. */
-async function packed(
-  documents: readonly GrepDocument[],
-  query: Query,
-  pool: GrepPool,
-): Promise<{ documents: BatchDocument[]; data?: ArrayBuffer }> {
-  if (pool.reads) return { documents: documents.map(({ path, hash }) => ({ path, hash })) };
+/** What goes to the threads: names, and the contents in one piece unless the threads read for themselves. */
+async function packed(documents: readonly GrepDocument[], query: Query, pool: GrepPool): Promise<BatchDocuments> {
+  const paths = documents.map(({ path }) => path);
+  const hashes = documents.map(({ hash }) => hash);
+  if (pool.reads) return { paths, hashes };
   const contents = await Promise.all(documents.map((document) => readOf(document, query)));
   const data = new ArrayBuffer(contents.reduce((sum, bytes) => sum + bytes.length, 0));
   const all = new Uint8Array(data);
   let offset = 0;
-  const packedDocuments = documents.map(({ path, hash }, index): BatchDocument => {
-    const bytes = contents[index] as Uint8Array;
-    all.set(bytes, offset);
-    offset += bytes.length;
-    return { path, hash, bytes: [offset - bytes.length, bytes.length] };
+  const bytes = contents.map((content) => {
+    all.set(content, offset);
+    offset += content.length;
+    return [offset - content.length, content.length] as const;
   });
-  return { documents: packedDocuments, data };
+  return { paths, hashes, bytes, data };
 }
 
 async function readOf(document: GrepDocument, query: Query): Promise<Uint8Array> {

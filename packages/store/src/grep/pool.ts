@@ -1,8 +1,10 @@
 // The threads that grep matches in, shared by all queries. The main thread never runs a pattern. A thread that does not
 // stop when it is told to is killed; nothing but its own batch is lost.
+import { totalmem } from "node:os";
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, messageOf, TrunklineError } from "@trunkline/core";
-import type { Batch, BatchAnswer, GrepThreadData } from "./protocol.js";
+import { type Part, partsOf, together } from "./parts.js";
+import type { Batch, BatchAnswer, GrepThreadData, GrepThreadStart, SentAnswer } from "./protocol.js";
 
 /** How many threads there are and how they read. */
 export interface GrepPoolOptions extends GrepThreadData {
@@ -10,22 +12,33 @@ export interface GrepPoolOptions extends GrepThreadData {
   readonly threads?: number | undefined;
   /** Threads at most, so that a query does not wait for another one. Default 8. */
   readonly maxThreads?: number | undefined;
+  /** What the threads keep of the contents they have read, all together. Default: 256 MB, or an eighth of the memory. */
+  readonly cacheBytes?: number | undefined;
+  /** How long they keep it after the last query. Default 5 minutes. */
+  readonly cacheIdleMs?: number | undefined;
 }
 
-/** A batch without what the pool adds, and how it can be stopped. */
-export type BatchRequest = Omit<Batch, "id" | "shared">;
+/** A batch without what the pool adds. */
+export type BatchRequest = Omit<Batch, "id" | "shared" | "keep">;
 
 interface Job {
-  readonly batch: Batch;
-  readonly query: object;
-  readonly settle: (answer: BatchAnswer | TrunklineError) => void;
+  readonly batch: Omit<Batch, "keep">;
+  /** The number of the thread that keeps the contents of the batch, where any does. */
+  readonly home: number | undefined;
+  readonly settle: (answer: SentAnswer | TrunklineError) => void;
   timer: NodeJS.Timeout | undefined;
 }
 
 interface Thread {
   readonly worker: Worker;
+  /** Threads that are kept have a number; one that is only there because all of them are busy has none. */
+  readonly number: number | undefined;
   job: Job | undefined;
 }
+
+const CACHE_BYTES = 256 * 2 ** 20;
+const CACHE_IDLE_MS = 5 * 60_000;
+const NOTHING = { counts: new Int32Array(), collected: [], binary: [] };
 
 // Tests run the sources; a thread cannot, so it runs what the build made of them.
 const WORKER_FILE = new URL(
@@ -50,7 +63,7 @@ export class GrepPool implements AsyncDisposable {
 
   /** How many batches of one query are worth having under way. */
   get width(): number {
-    return (this.#options.threads ?? 2) + 1;
+    return this.#kept + 1;
   }
 
   /** Whether the threads read contents by themselves. */
@@ -59,21 +72,31 @@ export class GrepPool implements AsyncDisposable {
   }
 
   /**
-   * Has a batch searched. `query` stands for the query it is part of: a query with nothing under way does not wait for
-   * others. An aborted signal makes the thread stop; the answer then says where.
+   * Has a batch searched. `query` is the number of the query it is part of: a query with nothing under way does not wait
+   * for others. An aborted signal makes the threads stop; the answer then says where.
    */
-  async run(query: object, request: BatchRequest, signal: AbortSignal): Promise<BatchAnswer> {
+  async run(request: BatchRequest, signal: AbortSignal): Promise<BatchAnswer> {
+    if (!this.reads) {
+      const positions = request.hashes.map((_, index) => index);
+      return together([{ positions }], [await this.#run(request, undefined, signal)]);
+    }
+    const parts = partsOf(request, this.#kept);
+    const answers = parts.map((part) => this.#run(requestOf(request, part), part.home, signal));
+    return together(parts, await Promise.all(answers));
+  }
+
+  async #run(request: BatchRequest, home: number | undefined, signal: AbortSignal): Promise<SentAnswer> {
     if (this.#closed) throw closedError();
     const shared = new SharedArrayBuffer(8);
-    const batch: Batch = { ...request, id: ++this.#lastId, shared };
-    return await new Promise<BatchAnswer>((resolve, reject) => {
+    const batch = { ...request, id: ++this.#lastId, shared };
+    return await new Promise<SentAnswer>((resolve, reject) => {
       const stop = (): void => {
         Atomics.store(new Int32Array(shared), 0, 1);
         this.#killAfter(job, GRACE_MS);
       };
       const job: Job = {
         batch,
-        query,
+        home,
         timer: undefined,
         settle: (answer) => {
           signal.removeEventListener("abort", stop);
@@ -103,39 +126,68 @@ export class GrepPool implements AsyncDisposable {
   }
 
   #dispatch(): void {
-    while (this.#queue.length > 0) {
-      const running = new Set(this.#threads.map((thread) => thread.job?.query));
-      // Queries take turns: one that has no thread goes first.
-      const starved = this.#queue.findIndex((job) => !running.has(job.query));
-      const index = Math.max(starved, 0);
-      const limit = starved >= 0 ? (this.#options.maxThreads ?? 8) : (this.#options.threads ?? 2);
-      let thread = this.#threads.find((candidate) => candidate.job === undefined);
-      if (thread === undefined) {
-        if (this.#threads.length >= limit) return;
-        thread = this.#start();
-      }
-      const job = this.#queue.splice(index, 1)[0] as Job;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const { job, thread } = next;
+      this.#queue.splice(this.#queue.indexOf(job), 1);
       thread.job = job;
       thread.worker.ref();
-      thread.worker.postMessage(job.batch, job.batch.data === undefined ? [] : [job.batch.data]);
-      this.#killAfter(job, Math.max(job.batch.deadline - Date.now(), 0) + GRACE_MS);
+      const batch: Batch = { ...job.batch, keep: job.home !== undefined && job.home === thread.number };
+      thread.worker.postMessage(batch, batch.data === undefined ? [] : [batch.data]);
+      this.#killAfter(job, Math.max(batch.deadline - Date.now(), 0) + GRACE_MS);
     }
   }
 
-  #start(): Thread {
-    const { reader } = this.#options;
-    const data: GrepThreadData = reader === undefined ? {} : { reader };
-    const worker = new Worker(WORKER_FILE, { workerData: data, name: "store grep" });
-    const thread: Thread = { worker, job: undefined };
+  /** What can begin now, and where. Queries take turns: one that has no thread goes first. */
+  #next(): { job: Job; thread: Thread } | undefined {
+    const running = new Set(this.#threads.map((thread) => thread.job?.batch.query));
+    for (const starved of [true, false]) {
+      for (const job of this.#queue) {
+        if (running.has(job.batch.query) === starved) continue;
+        const thread = this.#threadFor(job, starved);
+        if (thread !== undefined) return { job, thread };
+      }
+    }
+    return undefined;
+  }
+
+  #threadFor({ home }: Job, starved: boolean): Thread | undefined {
+    if (home !== undefined) {
+      const own = this.#threads.find(({ number }) => number === home);
+      if (own === undefined) return this.#start(home);
+      if (own.job === undefined) return own;
+      // It is worth waiting for, unless another query has it.
+      if (!starved) return undefined;
+    }
+    const idle = this.#threads.find(({ job }) => job === undefined);
+    if (idle !== undefined) return idle;
+    if (this.#threads.length >= (starved ? (this.#options.maxThreads ?? 8) : this.#kept)) return undefined;
+    const numbers = new Set(this.#threads.map(({ number }) => number));
+    const free = Array.from({ length: this.#kept }, (_, number) => number).find((number) => !numbers.has(number));
+    return this.#start(home === undefined ? free : undefined);
+  }
+
+  get #kept(): number {
+    return this.#options.threads ?? 2;
+  }
+
+  #start(number: number | undefined): Thread {
+    const { reader, cacheBytes = Math.min(CACHE_BYTES, availableBytes() / 8) } = this.#options;
+    const workerData: GrepThreadStart = {
+      ...(reader === undefined ? {} : { reader }),
+      cacheBytes: number === undefined || reader === undefined ? 0 : Math.floor(cacheBytes / this.#kept),
+      cacheIdleMs: this.#options.cacheIdleMs ?? CACHE_IDLE_MS,
+    };
+    const worker = new Worker(WORKER_FILE, { workerData, name: "store grep" });
+    const thread: Thread = { worker, number, job: undefined };
     worker.unref();
-    worker.on("message", (answer: BatchAnswer) => this.#finish(thread, answer));
+    worker.on("message", (answer: SentAnswer) => this.#finish(thread, answer));
     worker.on("error", (error) => this.#lose(thread, error));
     worker.once("exit", () => this.#lose(thread, new Error("it ended")));
     this.#threads.push(thread);
     return thread;
   }
 
-  #finish(thread: Thread, answer: BatchAnswer): void {
+  #finish(thread: Thread, answer: SentAnswer): void {
     const job = thread.job;
     if (job === undefined || job.batch.id !== answer.id) return;
     thread.job = undefined;
@@ -150,7 +202,7 @@ export class GrepPool implements AsyncDisposable {
           }),
     );
     this.#dispatch();
-    if (thread.job === undefined && this.#threads.length > (this.#options.threads ?? 2)) this.#drop(thread);
+    if (thread.job === undefined && thread.number === undefined) this.#drop(thread);
   }
 
   #lose(thread: Thread, error: unknown): void {
@@ -178,7 +230,7 @@ export class GrepPool implements AsyncDisposable {
       const waiting = this.#queue.indexOf(job);
       if (waiting !== -1) {
         this.#queue.splice(waiting, 1);
-        job.settle({ id: job.batch.id, found: [], binary: 0, stoppedAt: 0 });
+        job.settle({ id: job.batch.id, ...NOTHING, stoppedAt: 0 });
         return;
       }
       const thread = this.#threads.find((candidate) => candidate.job === job);
@@ -186,11 +238,23 @@ export class GrepPool implements AsyncDisposable {
       // What the batch found before is lost with the thread: it counts as stopped at its beginning.
       const stuckAt = Atomics.load(new Int32Array(job.batch.shared), 1);
       this.#drop(thread);
-      job.settle({ id: job.batch.id, found: [], binary: 0, stoppedAt: 0, stuckAt });
+      job.settle({ id: job.batch.id, ...NOTHING, stoppedAt: 0, stuckAt });
       this.#dispatch();
     }, ms);
     job.timer.unref();
   }
+}
+
+/** The documents of a part; only the first one of the batch may have been begun. */
+function requestOf(request: BatchRequest, { paths, hashes, positions }: Part): BatchRequest {
+  const scan = positions[0] === 0 ? request.scan : { ...request.scan, afterLine: 0 };
+  return { ...request, scan, paths, hashes };
+}
+
+/** A container may be given less than the machine has; where nothing limits it, the limit is 0 or beyond all measure. */
+function availableBytes(): number {
+  const limit = process.constrainedMemory?.() ?? 0;
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 function closedError(): TrunklineError {

@@ -42,6 +42,7 @@ export interface ScanResult {
 const MIN_LITERAL_BYTES = 3;
 const MIN_BYTES_PER_LITERAL = 256;
 const BINARY: ScanResult = { binary: true, count: 0, skipped: 0, matches: [] };
+const NONE: ScanResult = { binary: false, count: 0, skipped: 0, matches: [] };
 const NO_CHECKPOINT: Checkpoint = () => {};
 
 /** Finds lines by one pattern in one content after the other. Keeps what it learned of the pattern between contents. */
@@ -62,12 +63,31 @@ export class Scanner {
 
   /** The matching lines of a content. `checkpoint` is called now and then and may throw to stop. */
   scan(bytes: Uint8Array, options: ScanOptions, checkpoint: Checkpoint = NO_CHECKPOINT): ScanResult {
-    const text = textOf(bytes);
-    if (text.includes(0)) return BINARY;
+    const text = scannable(bytes);
+    return text === undefined ? BINARY : this.scanText(text, options, checkpoint);
+  }
+
+  /** As {@link scan}, for what {@link scannable} has made of a content. */
+  scanText(text: Buffer, options: ScanOptions, checkpoint: Checkpoint = NO_CHECKPOINT): ScanResult {
     const limit = options.firstOnly ? 1 : options.maxCount === 0 ? Number.POSITIVE_INFINITY : options.maxCount;
+    if (options.collect <= 0 && options.afterLine === 0 && !this.#invert) {
+      const count = this.#count(text, limit, checkpoint);
+      return count === 0 ? NONE : { binary: false, count, skipped: 0, matches: [] };
+    }
     return this.#invert
       ? new Collector(text, options).run(this.#others(text, checkpoint), limit)
       : new Collector(text, options).run(this.#matching(text, checkpoint), limit);
+  }
+
+  /** How many lines match; no more than `limit` is of interest. */
+  #count(text: Buffer, limit: number, checkpoint: Checkpoint): number {
+    let count = 0;
+    for (let position = 0; position < text.length; ) {
+      const found = this.#find(text, position, checkpoint);
+      if (found < 0 || ++count >= limit) break;
+      position = lineAfter(text, found);
+    }
+    return count;
   }
 
   /** Where each matching line begins. */
@@ -77,8 +97,7 @@ export class Scanner {
       if (found < 0) return;
       const start = found === 0 ? 0 : text.lastIndexOf(0x0a, found - 1) + 1;
       yield start;
-      const end = text.indexOf(0x0a, found);
-      position = end === -1 ? text.length : end + 1;
+      position = lineAfter(text, found);
     }
   }
 
@@ -115,9 +134,19 @@ export class Scanner {
   }
 }
 
+/** Where the next line begins. Most lines are short, and looking for their end here takes less than the call does. */
 function lineAfter(text: Buffer, position: number): number {
-  const end = text.indexOf(0x0a, position);
+  const near = Math.min(position + 64, text.length);
+  for (let at = position; at < near; at++) if (text[at] === 0x0a) return at + 1;
+  if (near === text.length) return near;
+  const end = text.indexOf(0x0a, near);
   return end === -1 ? text.length : end + 1;
+}
+
+/** What can be searched of a content; undefined where it is binary. */
+export function scannable(bytes: Uint8Array): Buffer | undefined {
+  const text = textOf(bytes);
+  return text.includes(0) ? undefined : text;
 }
 
 /** The bytes without a byte order mark; UTF-16 that says so becomes UTF-8. */

@@ -1,0 +1,251 @@
+// Everything that an agent command works with: the model, the tools, who approves, where it is recorded and how it is shown.
+import { resolve } from "node:path";
+import {
+  type AgentRequest,
+  type AgentResult,
+  type Approver,
+  type CancellableTools,
+  cancellableTools,
+  createModel,
+  findAgent,
+  type Message,
+  type Model,
+  openReplay,
+  openRunFile,
+  type Replay,
+  type RunSink,
+  recordApprover,
+  recordModel,
+  recordTool,
+  type Tool,
+} from "@trunkline/agent";
+import type { Hub } from "@trunkline/client";
+import { isTrunklineError, Redactor, TrunklineError } from "@trunkline/core";
+import { isAtTerminal } from "../ask.js";
+import type { CommandContext } from "../context.js";
+import { takeInterrupts } from "../interrupts.js";
+import { type AgentChannel, createAgentChannel } from "./agent-channel.js";
+import { type AgentOptions, refuseContradictions } from "./agent-options.js";
+import { type AnswerFormat, readFormat } from "./answer-format.js";
+import { createApprover } from "./approval-prompt.js";
+import { type ModelSettings, readModelSettings } from "./model-settings.js";
+import { RunPrinter } from "./run-printer.js";
+import { TerminalTurns } from "./terminal-turns.js";
+import { openToolbox, type Toolbox } from "./toolbox.js";
+
+/** What differs from command to command. */
+export interface SessionOptions extends AgentOptions {
+  /** The command. */
+  readonly name: "ask" | "agent" | "chat";
+  /** The way of working. */
+  readonly agent: string;
+  /** Whether it may start sub-agents. */
+  readonly delegate?: boolean | undefined;
+  /** One line for each call. */
+  readonly folded?: boolean | undefined;
+  /** Whether what the model thinks is shown even where nobody asked it to think first. */
+  readonly thoughts?: boolean | undefined;
+}
+
+/** What one run takes besides. */
+export type RunRequest = Pick<AgentRequest, "messages" | "onMessage" | "frameKey" | "signal">;
+
+/** The parts that a run is put together from. */
+interface Parts {
+  readonly settings: ModelSettings | undefined;
+  readonly model: Model;
+  readonly toolbox: Toolbox;
+  readonly approve: Approver;
+  readonly replay: Replay | undefined;
+  readonly sink: RunSink | undefined;
+  readonly format: AnswerFormat;
+}
+
+/** An opened command. */
+export class AgentSession implements AsyncDisposable {
+  readonly printer: RunPrinter;
+  readonly format: AnswerFormat;
+  /** The tools that the model is given. */
+  readonly tools: readonly Tool[];
+  /** The prompt of a recorded run. */
+  readonly recordedPrompt: readonly Message[];
+  readonly #context: CommandContext;
+  readonly #options: SessionOptions;
+  readonly #parts: Parts;
+  readonly #keys: Redactor;
+  #model: Model;
+  readonly #cancellable: CancellableTools;
+
+  private constructor(
+    context: CommandContext,
+    options: SessionOptions,
+    { parts, keys, channel }: { parts: Parts; keys: Redactor; channel: AgentChannel | undefined },
+  ) {
+    this.#context = context;
+    this.#options = options;
+    this.#parts = parts;
+    this.#keys = keys;
+    this.#model = parts.model;
+    this.format = parts.format;
+    this.recordedPrompt = parts.replay?.prompt ?? [];
+    const { sink } = parts;
+    this.#cancellable = cancellableTools(parts.replay?.tools ?? parts.toolbox.tools);
+    this.tools = this.#cancellable.tools.map((tool) => (sink === undefined ? tool : recordTool(tool, sink)));
+    this.printer = new RunPrinter(context, {
+      stream: options.stream ?? false,
+      thoughts: options.think ?? options.thoughts ?? false,
+      folded: options.folded ?? false,
+      keys,
+      clearProgress: () => channel?.clearProgress?.(),
+    });
+  }
+
+  /** Opens everything. Rejects where an option cannot be met. */
+  static async open(context: CommandContext, options: SessionOptions): Promise<AgentSession> {
+    refuseContradictions(options);
+    const { cwd, redactor } = context;
+    requireAgent(options.agent);
+    const format = await readFormat(context, options.format);
+    const replay = options.replay === undefined ? undefined : await replayOf(context, options.replay);
+    const settings = replay === undefined ? await readModelSettings(context, options) : undefined;
+    if (settings !== undefined) noteEndpoint(context, settings);
+    const keys = new Redactor().add(settings?.options.apiKey ?? "");
+    const plain = replay?.model ?? createModel(requireSettings(settings));
+    // The channel asks for the model when a server wants it answered: the command may have changed it by then.
+    const current: { session?: AgentSession } = {};
+    const terminal = isAtTerminal() ? new TerminalTurns() : undefined;
+    const channel = createAgentChannel(context, {
+      terminal,
+      model: () => current.session?.model ?? plain,
+      yes: options.yes ?? false,
+      roots: options.root,
+    });
+    const toolbox = await openToolbox(context, { ...options, channel, tools: options.tools && replay === undefined });
+    try {
+      const approve =
+        replay?.approve ??
+        createApprover(context, {
+          yes: options.yes ?? false,
+          allow: [...(options.allow ?? []), ...toolbox.allow],
+          mustAsk: toolbox.mustAsk,
+          terminal,
+        });
+      const sink =
+        options.record === undefined ? undefined : await openRunFile(resolve(cwd, options.record), { redactor });
+      const parts: Parts = { settings, model: plain, toolbox, approve, replay, sink, format };
+      current.session = new AgentSession(context, options, { parts, keys, channel });
+      return current.session;
+    } catch (error) {
+      await toolbox[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The model that is asked. */
+  get model(): Model {
+    return this.#model;
+  }
+
+  /** The hub, where servers are used. */
+  hub(): Promise<Hub | undefined> {
+    return this.#parts.toolbox.hub();
+  }
+
+  /** Asks another model of the same provider from now on. */
+  changeModel(model: string): void {
+    const { settings } = this.#parts;
+    if (settings === undefined) throw new TrunklineError("USAGE", "A repeated run has the model that was recorded.");
+    this.#model = createModel({ ...settings.options, model });
+  }
+
+  /** Cancels the calls that are running. Returns how many there were. */
+  cancelRunning(): number {
+    return this.#cancellable.cancelRunning();
+  }
+
+  /** Lets the agent work. Ctrl-C cancels running calls first; what the next one does, the signal's owner says. */
+  async run(request: RunRequest): Promise<AgentResult> {
+    const { maxTurns, maxTokens, maxTime, think, delegate, agent } = this.#options;
+    const { sink, approve, format } = this.#parts;
+    using _interrupts = takeInterrupts(() => this.#cancelOnInterrupt());
+    try {
+      return await findAgent(agent).run({
+        ...request,
+        model: sink === undefined ? this.#model : recordModel(this.#model, sink),
+        tools: this.tools,
+        approve: sink === undefined ? approve : recordApprover(approve, sink),
+        limits: {
+          maxTurns,
+          ...(maxTokens === undefined ? {} : { maxTokens }),
+          ...(maxTime === undefined ? {} : { maxTimeMs: maxTime * 1000 }),
+        },
+        ...(format === undefined ? {} : { format }),
+        ...(think === true ? { think } : {}),
+        ...(delegate === true ? { delegate } : {}),
+        onEvent: (event) => this.printer.show(event),
+        signal: request.signal ?? this.#context.signal,
+      });
+    } catch (error) {
+      this.printer.break();
+      throw error;
+    }
+  }
+
+  /** Prints an answer: the text, or one JSON document. */
+  printAnswer({ text, json }: Pick<AgentResult, "text" | "json">): void {
+    if (this.format === undefined) {
+      this.printer.end(text);
+      return;
+    }
+    this.printer.clear();
+    this.#context.out(JSON.stringify(this.#keys.value(json), null, this.#options.pretty ? 2 : undefined));
+  }
+
+  /** What was spent, where the person wants to know. */
+  printUsage(): void {
+    if (this.#options.usage) this.#context.note(this.printer.usageLine(this.#model));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await using _toolbox = this.#parts.toolbox;
+    await this.#parts.sink?.close();
+  }
+
+  #cancelOnInterrupt(): boolean {
+    if (this.cancelRunning() === 0) return false;
+    this.printer.clear();
+    this.#context.note("The call was cancelled. Ctrl-C again stops the turn.");
+    return true;
+  }
+}
+
+function requireAgent(name: string): void {
+  try {
+    findAgent(name);
+  } catch (error) {
+    if (!isTrunklineError(error, "NOT_FOUND")) throw error;
+    throw new TrunklineError("USAGE", error.message, error.hint === undefined ? {} : { hint: error.hint });
+  }
+}
+
+function requireSettings(settings: ModelSettings | undefined): ModelSettings["options"] {
+  if (settings === undefined) throw new TrunklineError("INTERNAL", "There is neither a model nor a recorded run.");
+  return settings.options;
+}
+
+async function replayOf({ cwd, redactor }: CommandContext, path: string): Promise<Replay> {
+  try {
+    return await openReplay(resolve(cwd, path), { redactor });
+  } catch (error) {
+    if (!isTrunklineError(error, "NOT_FOUND")) throw error;
+    throw new TrunklineError("USAGE", `There is no recorded run ${path}.`, { cause: error });
+  }
+}
+
+/** Whoever wrote a project's `.env` gets to read everything that is asked: the person should know. */
+function noteEndpoint(context: CommandContext, { options, endpointFile }: ModelSettings): void {
+  if (endpointFile === undefined || options.endpoint === undefined || !URL.canParse(options.endpoint)) return;
+  const { hostname, host } = new URL(options.endpoint);
+  if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return;
+  context.note(`note: the model is asked at ${host}, as ${endpointFile} says.`);
+}

@@ -1,0 +1,111 @@
+// An agent's run, from a script's words: tools by glob, a model by id, approval by allow list.
+import type { Agent, AgentRequest, AgentResult, Approver, Message, Model, ModelOptions, Tool } from "@trunkline/agent";
+import { TrunklineError } from "@trunkline/core";
+import { isAtTerminal } from "../ask.js";
+import { holding, unreferenced } from "./lifeline.js";
+import { openModel } from "./open-model.js";
+import { world } from "./world.js";
+
+/** How an agent works. */
+export interface RunOptions
+  extends Pick<AgentRequest, "format" | "think" | "limits" | "delegate" | "onEvent" | "onMessage" | "signal"> {
+  /** Tools of servers, by name or glob (`docs.*`), and tools of the script's own. Default: none. */
+  readonly tools?: readonly (string | Tool)[] | undefined;
+  /** Default: the model that is set up. */
+  readonly model?: string | Partial<ModelOptions> | Model | undefined;
+  /**
+   * Which tools may change things without a question: globs, or `true` for all. For the others the person at the terminal
+   * is asked; without one they are refused.
+   */
+  readonly allow?: readonly string[] | true | undefined;
+  /** Writes the run into this file. */
+  readonly record?: string | undefined;
+  /** Repeats the run of this file: its model and its tools answer from it, and nothing is called. */
+  readonly replay?: string | undefined;
+}
+
+const DEFAULT_MAX_TURNS = 10;
+
+/** Agents that were registered before anything of the package was needed. */
+const waiting: Agent[] = [];
+
+/** Adds a way of working. Throws `INVALID_ARGUMENT` where the name was given before; one of ours shows with the first run. */
+export function registerAgent(agent: Agent): void {
+  if (waiting.some(({ name }) => name === agent.name)) {
+    throw new TrunklineError("INVALID_ARGUMENT", `There is already an agent called "${agent.name}".`);
+  }
+  waiting.push(agent);
+}
+
+/** Runs an agent to its end. The process waits for it. */
+export async function runAgent(
+  name: string,
+  prompt: string | readonly Message[],
+  options: RunOptions,
+): Promise<AgentResult> {
+  if (options.record !== undefined && options.replay !== undefined) {
+    throw new TrunklineError("INVALID_ARGUMENT", "record and replay exclude each other.", {
+      hint: "A repeated run is recorded already.",
+    });
+  }
+  return await holding(() => unreferenced(() => run(name, prompt, options)));
+}
+
+async function run(name: string, prompt: string | readonly Message[], options: RunOptions): Promise<AgentResult> {
+  const { context } = world();
+  const library = await import("@trunkline/agent");
+  for (const agent of waiting) library.registerAgent(agent);
+  const agent = library.findAgent(name);
+  const { tools: _tools, model: _model, allow: _allow, record, replay, ...passed } = options;
+  const messages = typeof prompt === "string" ? [library.textMessage("user", prompt)] : prompt;
+  const parts =
+    replay === undefined ? await liveParts(options) : await library.openReplay(replay, { redactor: context.redactor });
+  const request: AgentRequest = {
+    limits: { maxTurns: DEFAULT_MAX_TURNS },
+    ...passed,
+    messages,
+    ...parts,
+    signal: passed.signal === undefined ? context.signal : AbortSignal.any([context.signal, passed.signal]),
+  };
+  if (record === undefined) return await agent.run(request);
+  await using sink = await library.openRunFile(record, { redactor: context.redactor });
+  return await agent.run({
+    ...request,
+    model: library.recordModel(request.model, sink),
+    tools: request.tools.map((tool) => library.recordTool(tool, sink)),
+    approve: library.recordApprover(request.approve, sink),
+  });
+}
+
+async function liveParts(options: RunOptions): Promise<Pick<AgentRequest, "model" | "tools" | "approve">> {
+  const [tools, model, approve] = await Promise.all([
+    toolsOf(options.tools ?? []),
+    isModel(options.model) ? options.model : openModel(options.model),
+    approverOf(options.allow ?? []),
+  ]);
+  return { tools, model, approve };
+}
+
+function isModel(model: RunOptions["model"]): model is Model {
+  return typeof model === "object" && "stream" in model;
+}
+
+async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Tool[]> {
+  const patterns = wanted.filter((item) => typeof item === "string");
+  const own = wanted.filter((item) => typeof item !== "string");
+  if (patterns.length === 0) return own;
+  const { selectTools } = await import("../agent/select-tools.js");
+  return [...(await selectTools(world().context, await world().hub(), patterns)), ...own];
+}
+
+async function approverOf(allow: readonly string[] | true): Promise<Approver> {
+  const [{ createApprover }, { TerminalTurns }] = await Promise.all([
+    import("../agent/approval-prompt.js"),
+    import("../agent/terminal-turns.js"),
+  ]);
+  return createApprover(world().context, {
+    yes: allow === true,
+    allow: allow === true ? [] : allow,
+    terminal: isAtTerminal() ? new TerminalTurns() : undefined,
+  });
+}
