@@ -34,8 +34,8 @@ const stacks = {
       url: server.url,
       pid: server.pid,
       stop: async () => {
-        await server[Symbol.asyncDispose]();
-        where[Symbol.dispose]();
+        await server.stop();
+        where.remove();
       },
     };
   },

@@ -85,8 +85,8 @@ function memory(pid) {
 
 /** @param {boolean} faulty */
 async function run(faulty) {
-  using where = place({ good: entry("hello"), hanging: entry("slow"), crashing: entry("crashing") });
-  await using served = await serveHttp(where, ["--surface", "direct"]);
+  const where = place({ good: entry("hello"), hanging: entry("slow"), crashing: entry("crashing") });
+  const served = await serveHttp(where, ["--surface", "direct"]);
   const callers = await Promise.all(Array.from({ length: clients }, (_, index) => open(served.url, index % 2 === 0)));
   // The servers are there, and the code is warm, before anything counts.
   await callers[0]?.("mcp__hanging__wait", { ms: 1 }, 30_000);
@@ -119,6 +119,8 @@ async function run(faulty) {
     }),
   );
   clearInterval(sampling);
+  await served.stop();
+  where.remove();
   if (failed > 0) throw new Error(`${failed} calls of the sound server failed`);
   // What the process takes while it warms up is not growth: the second half is compared with its own beginning.
   const half = samples.slice(Math.floor(samples.length / 2));

@@ -15,7 +15,7 @@ export function entry(name, ...args) {
   return { command: process.execPath, args: [serverPath(name), ...args] };
 }
 
-/** A folder with a configuration and an empty home; disposing of it removes it. @param {Record<string, unknown>} servers */
+/** A folder with a configuration and an empty home; `remove` removes it. @param {Record<string, unknown>} servers */
 export function place(servers) {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
   const mcp = join(folder, "mcp.json");
@@ -24,7 +24,7 @@ export function place(servers) {
     folder,
     mcp,
     env: { ...process.env, TRUNKLINE_HOME: join(folder, "home"), TRUNKLINE_STORE: join(folder, "store") },
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
@@ -51,7 +51,7 @@ export async function serveHttp({ folder, mcp, env }, args = []) {
   return {
     url,
     pid: child.pid ?? 0,
-    async [Symbol.asyncDispose]() {
+    async stop() {
       if (child.exitCode !== null) return;
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGTERM");

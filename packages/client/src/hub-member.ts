@@ -11,7 +11,7 @@ import {
 import { type Channel, canAnswer, currentChannel, partyOf } from "./channel/channel.js";
 import type { ServerDefinition, ToolFilter } from "./config/types.js";
 import { Connection, type ConnectionOptions } from "./connection/connection.js";
-import type { OutgoingRequest } from "./connection/conversation.js";
+import type { OutgoingRequest, RequestOptions } from "./connection/conversation.js";
 import { isSessionExpired } from "./connection/errors.js";
 import type { ListKind } from "./connection/generation.js";
 import { buildParamHeaders, readParamHeaders } from "./connection/param-headers.js";
@@ -171,10 +171,10 @@ export class HubMember {
     await this.connection.connect(signal);
   }
 
-  /** Sends a request on the connection of the channel in scope. */
-  async request(request: OutgoingRequest, options: ToolCallOptions = {}): Promise<Record<string, unknown>> {
+  /** Sends a request on the connection of the channel that makes it. */
+  async request(request: OutgoingRequest, options: RequestOptions = {}): Promise<Record<string, unknown>> {
     await this.connect(options.signal);
-    return await this.#connectionFor(currentChannel()).request(request, options);
+    return await this.#connectionFor(options.channel ?? currentChannel()).request(request, options);
   }
 
   /** Closes the connection that a party had to itself. */

@@ -181,7 +181,11 @@ export class Hub implements ToolSource, AsyncDisposable {
     args: Record<string, unknown>,
     options: HubCallOptions = {},
   ): Promise<ToolCallResult> {
-    return await this.#calls.callTool({ server, tool }, args, options);
+    const call = () => this.#calls.callTool({ server, tool }, args, options);
+    // Connections of a channel's own are given up when its last scope has ended: then there has to be one.
+    const { channel } = options;
+    if (channel === undefined || this.#options.askPolicy !== "isolate") return await call();
+    return await this.withChannel(channel, call);
   }
 
   /**

@@ -7,7 +7,6 @@ import {
   isRecord,
   isTrunklineError,
   type Logger,
-  type ToolCallOptions,
   TrunklineError,
   toTrunklineError,
   withDeadline,
@@ -17,7 +16,7 @@ import { type AuthOptions, ServerAuth, type SignInReport, usesSignIn } from "../
 import { type Abilities, type Channel, type Root, runOutsideChannels } from "../channel/channel.js";
 import { type AskPolicy, runOutsideCalls } from "../channel/in-flight.js";
 import type { ServerDefinition } from "../config/types.js";
-import { Conversation, type OutgoingRequest } from "./conversation.js";
+import { Conversation, type OutgoingRequest, type RequestOptions } from "./conversation.js";
 import { connectError, isSessionExpired, neededScope, requestError, unusableError } from "./errors.js";
 import { type ClientInfo, type Generation, type ListKind, openGeneration, type Verdict } from "./generation.js";
 import { type ProcessExit, StdioTransport } from "./stdio-transport.js";
@@ -228,7 +227,7 @@ export class Connection {
    * Sends a request and returns the result as the server sent it. Progress starts the time anew. A session that the
    * server has forgotten is opened again once, and the request, which was refused unseen, repeated.
    */
-  async request(request: OutgoingRequest, options: ToolCallOptions = {}): Promise<Record<string, unknown>> {
+  async request(request: OutgoingRequest, options: RequestOptions = {}): Promise<Record<string, unknown>> {
     for (let stepUps = 0; ; stepUps++) {
       try {
         return await this.#requestOnce(request, options);
@@ -238,7 +237,7 @@ export class Connection {
     }
   }
 
-  async #requestOnce(request: OutgoingRequest, options: ToolCallOptions): Promise<Record<string, unknown>> {
+  async #requestOnce(request: OutgoingRequest, options: RequestOptions): Promise<Record<string, unknown>> {
     await this.connect(options.signal);
     const generation = this.#requireGeneration();
     try {
@@ -492,7 +491,7 @@ export class Connection {
   async #send(
     generation: Generation,
     request: OutgoingRequest,
-    options: ToolCallOptions,
+    options: RequestOptions,
   ): Promise<Record<string, unknown>> {
     generation.inFlight++;
     try {

@@ -73,6 +73,12 @@ export interface OutgoingRequest {
   task?: TaskWish | false | undefined;
 }
 
+/** Options of one request. */
+export interface RequestOptions extends ToolCallOptions {
+  /** Who makes the request, in place of the channel in scope. */
+  channel?: Channel | undefined;
+}
+
 /** A call and who hears how far it has come. */
 interface Round {
   readonly call: Call;
@@ -122,7 +128,7 @@ export class Conversation {
   async send(
     generation: Generation,
     request: OutgoingRequest,
-    options: ToolCallOptions,
+    options: RequestOptions,
   ): Promise<Record<string, unknown>> {
     const { signal, timeoutMs = this.#options.callTimeoutMs } = options;
     const what = this.describe(request.method);
@@ -130,7 +136,7 @@ export class Conversation {
     checkRevision(generation, request.method);
     // One signal may well stop a hundred calls: that is no leak to warn of.
     if (signal !== undefined) setMaxListeners(0, signal);
-    const channel = currentChannel() ?? this.#options.defaultChannel;
+    const channel = options.channel ?? currentChannel() ?? this.#options.defaultChannel;
     const asking = ASKING_METHODS.has(request.method);
     using _turn = asking && this.#takesTurns(generation) ? await this.#turn(channel, signal, what) : undefined;
     using deadline = startDeadline({
@@ -243,7 +249,7 @@ export class Conversation {
     const { call, onProgress } = round;
     const hasOwnToken = isRecord(params._meta) && params._meta.progressToken !== undefined;
     try {
-      const result = await runInCall(call, () =>
+      const send = () =>
         generation.client.request({ method, params }, untouched, {
           signal: call.deadline.signal,
           timeout: NEVER_MS,
@@ -251,9 +257,9 @@ export class Conversation {
           ...(headers === undefined ? {} : { headers: { ...headers } }),
           // A progress token is sent only where a handler is set, and without one a server has no way to ask for more time.
           ...(hasOwnToken ? {} : { onprogress: onProgress }),
-        }),
-      );
-      return restoreItems(result);
+        });
+      // On a pipe nothing could be told from the scope, and keeping one slows down every promise of the process.
+      return restoreItems(await (generation.hasOwnStreams ? runInCall(call, send) : send()));
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.code !== STREAM_ENDED_CODE) throw error;
       throw new TrunklineError(

@@ -133,7 +133,9 @@ class Follower implements Disposable {
         const open = Object.entries(raw.inputRequests).filter(([key]) => !answered.has(key));
         for (const [key] of open) answered.add(key);
         const inputResponses = Object.fromEntries(
-          await Promise.all(open.map(async ([key, question]) => [key, await this.#port.ask(question as Question, key)])),
+          await Promise.all(
+            open.map(async ([key, question]) => [key, await this.#port.ask(question as Question, key)]),
+          ),
         );
         if (open.length > 0) await this.#port.request("tasks/update", { taskId, inputResponses });
       }

@@ -44,6 +44,8 @@ export interface TokenReport {
   };
 }
 
+/** How long texts wait for others to be counted with them. */
+const BATCH_MS = 100;
 const DEFAULT_INTERVAL_MS = 10_000;
 /** Texts that wait to be counted; what goes beyond is estimated. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
@@ -59,6 +61,8 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   /** Counts of tool lists and schemas, which come again and again. */
   readonly #known = new Map<string, number>();
   readonly #counting = new Set<Promise<void>>();
+  readonly #waiting: { readonly use: TokenUse; readonly text: string }[] = [];
+  #batchTimer: NodeJS.Timeout | undefined;
   #waitingBytes = 0;
   #unwritten = NO_TOKENS;
   #timer: NodeJS.Timeout | undefined;
@@ -81,17 +85,31 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
       return;
     }
     this.#waitingBytes += text.length;
-    const counted = this.#counter.count([text]).then(([tokens = 0]) => {
-      this.#waitingBytes -= text.length;
+    this.#waiting.push({ use, text });
+    this.#batchTimer ??= setTimeout(() => this.#countWaiting(), BATCH_MS).unref();
+  }
+
+  /** Sends what has come since the last time to be counted: a message to another thread costs more than a short text. */
+  #countWaiting(): void {
+    clearTimeout(this.#batchTimer);
+    this.#batchTimer = undefined;
+    const batch = this.#waiting.splice(0);
+    if (batch.length === 0) return;
+    const counted = this.#counter.count(batch.map(({ text }) => text)).then((counts) => {
       this.#counting.delete(counted);
-      if (use !== "results") this.#remember(text, tokens);
-      this.#spend(use, tokens);
+      for (const [index, { use, text }] of batch.entries()) {
+        const tokens = counts[index] ?? 0;
+        this.#waitingBytes -= text.length;
+        if (use !== "results") this.#remember(text, tokens);
+        this.#spend(use, tokens);
+      }
     });
     this.#counting.add(counted);
   }
 
   /** What has been spent so far, by every process that keeps this account. */
   async report(): Promise<TokenReport & Record<string, unknown>> {
+    this.#countWaiting();
     await Promise.all(this.#counting);
     await this.flush();
     const { folder, directTools } = this.#options;
@@ -107,6 +125,7 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   /** Counts what is left, for a moment, and writes it. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#countWaiting();
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.#options.lastCountMs ?? DEFAULT_LAST_COUNT_MS);

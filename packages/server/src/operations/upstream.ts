@@ -17,20 +17,13 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
     ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
     validate: (params) => checked(name, tool.inputSchema, params),
     run: async (params, { exchange, signal, onProgress }) => {
-      const result = await hub.withChannel(
-        exchange.channel,
-        async () =>
-          await hub.callTool(
-            tool.server,
-            tool.tool,
-            { ...params },
-            {
-              signal,
-              ...(onProgress === undefined ? {} : { onProgress }),
-              ...(Object.keys(exchange.meta).length === 0 ? {} : { meta: exchange.meta }),
-            },
-          ),
-      );
+      const { channel, meta } = exchange;
+      const options = {
+        ...{ signal, channel },
+        ...(onProgress === undefined ? {} : { onProgress }),
+        ...(Object.keys(meta).length === 0 ? {} : { meta }),
+      };
+      const result = await hub.callTool(tool.server, tool.tool, { ...params }, options);
       return outcomeOf(result.raw, result.isError);
     },
   };

@@ -225,11 +225,11 @@ function passing(hub: Hub, { server, tool, description, inputSchema, annotations
     validate: (params) => params,
     run: async (params, { exchange, signal }) => {
       const { channel, meta, onProgress } = exchange;
-      const options: HubCallOptions = { signal };
+      const options: HubCallOptions = { signal, channel };
       if (Object.keys(meta).length > 0) options.meta = meta;
       // The channel hears of progress by itself.
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
-      const { raw, isError } = await hub.withChannel(channel, () => hub.callTool(server, tool, params, options));
+      const { raw, isError } = await hub.callTool(server, tool, params, options);
       return { value: faithful(raw), isError };
     },
   };
