@@ -35,11 +35,11 @@ function isUsual(sizeBytes) {
 }
 
 /**
- * The texts, one after the other, with a name that fits. `lines` cuts each to so many.
- * @param {{ files: number, lines?: number }} options
+ * The texts, one after the other, with a name that fits. `lines` cuts each to so many; `ending` is put after each name.
+ * @param {{ files: number, lines?: number, ending?: string }} options
  * @returns {Generator<{ name: string, text: string }>}
  */
-export function* corpus({ files, lines = 200 }) {
+export function* corpus({ files, lines = 200, ending = "" }) {
   const sources = collect(SOURCES).map((path) => ({ path, lines: readFileSync(path, "utf8").split("\n") }));
   const words = [
     ...new Set(
@@ -59,14 +59,14 @@ export function* corpus({ files, lines = 200 }) {
             random() < 0.04 ? (words[Math.floor(random() * words.length)] ?? word) : word,
           );
     const base = /** @type {string} */ (source.path.split("/").pop());
-    yield { name: join(`part-${number % FOLDERS}`, `${number}-${base}`), text: `${text}\n// ${number}\n` };
+    yield { name: join(`part-${number % FOLDERS}`, `${number}-${base}${ending}`), text: `${text}\n// ${number}\n` };
   }
 }
 
 /**
  * Writes the files from number `from` on. Answers how many bytes they have.
  * @param {string} folder
- * @param {{ files: number, from?: number, lines?: number }} options
+ * @param {{ files: number, from?: number, lines?: number, ending?: string }} options
  */
 export function writeCorpus(folder, { files, from = 0, ...options }) {
   for (let part = 0; part < Math.min(FOLDERS, files); part++)

@@ -1,17 +1,39 @@
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { root } from "./command.js";
+import { Place, root } from "./command.js";
 
-const folders = readdirSync(join(root, "examples"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const examples = readdirSync(join(root, "examples"), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+const scripts = examples.filter((name) => existsSync(join(root, "examples", name, "main.ts")));
 
 describe("the example", () => {
-  it.each(folders.map(({ name }) => name))("%s runs and finds everything as it says", async (name) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(root, "examples", name, "main.js")], {
+  it.each(examples.filter((name) => !scripts.includes(name)))(
+    "%s runs and finds everything as it says",
+    async (name) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [join(root, "examples", name, "main.js")], {
+        cwd: root,
+      });
+      expect(stdout).toMatch(/^done$/m);
+    },
+  );
+
+  it("is there as a script, five times", () => {
+    expect(scripts).toHaveLength(5);
+  });
+
+  it.each(scripts)("%s runs as a script and finds everything as it says", async (name) => {
+    using place = new Place();
+    const servers = join("examples", name, "mcp.jsonc");
+    const options = existsSync(join(root, servers)) ? ["--mcp", servers] : [];
+    const outcome = await place.run([...options, "run", join("examples", name, "main.ts")], {
       cwd: root,
+      env: { TRUNKLINE_STORE: join(place.base, "store") },
     });
-    expect(stdout).toMatch(/^done$/m);
+    expect(outcome).toMatchObject({ code: 0, stderr: "" });
+    expect(outcome.stdout).toMatch(/^done$/m);
   });
 });

@@ -43,6 +43,36 @@ async function install(folder: string, packages: readonly string[]): Promise<str
   return cwd;
 }
 
+/** A script beside the installed package: it runs, and its types are found. */
+async function runsAndTypesScript(cwd: string, bin: string): Promise<void> {
+  writeFileSync(
+    join(cwd, "script.ts"),
+    `import { agent, args, hub, model, registerAgent, store, type AgentResult } from "trunkline";
+     const { text }: { text: string } = await hub.call("hello.hello", { name: args[0] });
+     const said: string = await model.ask(text, { model: { provider: "echo" } });
+     const { total_objects }: { total_objects: number } = await store.status();
+     const result: AgentResult = await agent("tools", "again", { model: { provider: "echo" } });
+     console.log(said, total_objects > 0, result.text, typeof registerAgent);`,
+  );
+  const env = { ...process.env, TRUNKLINE_STORE: "kept" };
+  const { stdout } = await run(bin, ["--mcp", "mcp.json", "run", "script.ts", "Ada"], { cwd, env });
+  expect(stdout).toBe("Hello, Ada! true again function\n");
+  writeFileSync(
+    join(cwd, "wrong.ts"),
+    `import { args, hub } from "trunkline";
+     // @ts-expect-error: a result has text, and no texts.
+     console.log((await hub.call("hello.hello")).texts);
+     // @ts-expect-error: arguments are not changed.
+     args.push("x");`,
+  );
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const types = ["--types", "node", "--typeRoots", join(root, "node_modules", "@types")];
+  const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--skipLibCheck", ...types];
+  await run(process.execPath, [tsc, ...options, "script.ts", "wrong.ts"], { cwd }).catch((error) => {
+    throw new Error(`the types are not found: ${error.stdout}`);
+  });
+}
+
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" });
 }
@@ -103,7 +133,7 @@ describe("the command", () => {
   it(
     "runs from where it was installed",
     async () => {
-      const cwd = await install("command", ["core", "client", "server", "store", "trunkline"]);
+      const cwd = await install("command", ["core", "client", "server", "store", "agent", "trunkline"]);
       const bin = join(cwd, "node_modules", ".bin", "trunkline");
       const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
       expect((await run(bin, ["--version"], { cwd })).stdout).toBe(`${version}\n`);
@@ -117,6 +147,7 @@ describe("the command", () => {
       await run(bin, ["store", "add", "mcp.json", "--store", "kept"], { cwd });
       const { stdout } = await run(bin, ["store", "search", "hello", "--paths-only", "--store", "kept"], { cwd });
       expect(stdout).toBe(`${realpathSync(join(cwd, "mcp.json"))}\n`);
+      await runsAndTypesScript(cwd, bin);
     },
     NATIVE_INSTALL_TIMEOUT_MS,
   );

@@ -1,4 +1,5 @@
 // What `trunkline doctor` has found, for programs and for people.
+import { listAgents } from "@trunkline/agent";
 import {
   type Diagnostic,
   dottedName,
@@ -32,7 +33,11 @@ export function jsonReport(findings: Findings): Record<string, unknown> {
   const { version, cwd, home, config, servers, tools, renamed } = findings;
   return {
     environment: { version, node: process.version, platform: `${process.platform}-${process.arch}`, cwd, home },
-    registries: { agents: [], tools: tools.map(dottedName), tool_providers: servers.map(({ name }) => name) },
+    registries: {
+      agents: listAgents().map(({ name }) => name),
+      tools: tools.map(dottedName),
+      tool_providers: servers.map(({ name }) => name),
+    },
     mcp: {
       path: config.path,
       exists: config.exists,
@@ -62,7 +67,7 @@ export function jsonReport(findings: Findings): Record<string, unknown> {
         reason,
       })),
     },
-    app_modes: ["serve", "call"],
+    app_modes: ["serve", "call", "ask", "agent", "chat"],
   };
 }
 

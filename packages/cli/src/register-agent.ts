@@ -37,7 +37,11 @@ export function registerAgents(commands: ServerCommands): void {
   withAgentOptions(program.command("agent"), commands)
     .description("let an agent work on a task in turns")
     .argument("[prompt...]", "the task; what is piped in goes with it")
-    .option("--name <name>", "the way of working: tools (native tool calls) or react (thought, action, observation)", "tools")
+    .option(
+      "--name <name>",
+      "the way of working: tools (native tool calls) or react (thought, action, observation)",
+      "tools",
+    )
     .option("--no-delegate", "do not let it start sub-agents")
     .action(async (words: string[], options: Omit<AgentCommandOptions, "words" | "mcp">, command: Command) => {
       const { agent } = await import("./commands/agent.js");
@@ -47,7 +51,9 @@ export function registerAgents(commands: ServerCommands): void {
 
 function withAgentOptions(command: Command, { mcpOption }: ServerCommands): Command {
   return command
-    .addOption(repeatable("--tool <name>", "a tool for the model: a name in any style, a URI or a glob such as 'docs.*'"))
+    .addOption(
+      repeatable("--tool <name>", "a tool for the model: a name in any style, a URI or a glob such as 'docs.*'"),
+    )
     .option("--no-tools", "give the model no tools")
     .addOption(
       new Option(
@@ -55,7 +61,10 @@ function withAgentOptions(command: Command, { mcpOption }: ServerCommands): Comm
         "composite: everything behind query, execute and session; direct: the tools themselves, all of them without --tool",
       ).choices(["composite", "direct"]),
     )
-    .option("--provider <name>", "openai, anthropic, google, ollama, lmstudio, llamacpp, vllm, openai-compatible or echo")
+    .option(
+      "--provider <name>",
+      "openai, anthropic, google, ollama, lmstudio, llamacpp, vllm, openai-compatible or echo",
+    )
     .option("--model <name>", "the model, as the provider calls it")
     .option("--endpoint <url>", "where the provider is, such as http://127.0.0.1:8000/v1")
     .option("--script <file>", "with --provider echo: what the model says, one turn on each line, as JSON")

@@ -1,6 +1,6 @@
 /** The embedded content store: one folder, several processes, everything off the main thread. */
 export { asContentStore } from "./content-store.js";
-export type { GrepMatch, GrepResult } from "./grep/index.js";
+export type { GrepCallOptions, GrepMatch, GrepResult } from "./grep/index.js";
 export { RESULTS_COLLECTION } from "./names.js";
 export { type OpenStoreOptions, openStore } from "./open-store.js";
 export { Store } from "./store.js";

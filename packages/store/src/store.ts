@@ -1,7 +1,7 @@
 // The public store: an asynchronous facade on the main thread. All work with files and databases happens in workers.
 import { resolve } from "node:path";
 import { type ContentId, type Embedder, type Logger, parseContentId, TrunklineError } from "@trunkline/core";
-import type { GrepResult } from "./grep/index.js";
+import type { GrepCallOptions, GrepResult } from "./grep/index.js";
 import { StoreGrep } from "./operations/grep-source.js";
 import { Embedding } from "./searching/embedding.js";
 import type {
@@ -144,8 +144,9 @@ export class Store implements AsyncDisposable {
   }
 
   /** Complete, or `truncated` with a cursor. No pattern keeps other calls waiting. */
-  async grep(params: GrepParams, options: StoreCallOptions = {}): Promise<GrepResult> {
-    return await this.#grep.run(this.#filters(params, options), options.signal);
+  async grep(params: GrepParams, options: StoreCallOptions & GrepCallOptions = {}): Promise<GrepResult> {
+    const { signal, onMatches } = options;
+    return await this.#grep.run(this.#filters(params, options), { signal, onMatches });
   }
 
   async update(params: UpdateParams, options: StoreCallOptions = {}): Promise<{ matched: number }> {

@@ -2,7 +2,7 @@
 // agreed.
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Model } from "@trunkline/agent";
+import type { Model, TokenUsage } from "@trunkline/agent";
 import type { Channel, QuestionContext } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
@@ -18,6 +18,8 @@ export interface AgentChannelOptions {
   readonly terminal: TerminalTurns | undefined;
   /** The model as of now. */
   readonly model: () => Model;
+  /** What an answer of the model has cost. */
+  readonly onUsage: (usage: TokenUsage) => void;
   /** Everything is agreed to beforehand. */
   readonly yes: boolean;
   /** Folders that servers are told of. */
@@ -37,7 +39,8 @@ export function createAgentChannel(context: CommandContext, options: AgentChanne
   const shared = { name: "agent", ...(roots === undefined ? {} : { roots: async () => roots }) };
   const sample = async (params: Readonly<Record<string, unknown>>, asked: QuestionContext) => {
     if (!yes && terminal !== undefined) await terminal.take(() => agree(context, params, { asked, model: model() }));
-    return await answerSampling(model(), params, AbortSignal.any([context.signal, asked.signal]));
+    const signal = AbortSignal.any([context.signal, asked.signal]);
+    return await answerSampling(model(), params, { signal, onUsage: options.onUsage });
   };
   if (terminal === undefined) return yes || roots !== undefined ? { ...shared, ...(yes ? { sample } : {}) } : undefined;
   const person = createTerminalChannel(context);

@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import {
   type AgentRequest,
   type AgentResult,
-  type Approver,
   type CancellableTools,
   cancellableTools,
   createModel,
@@ -17,6 +16,7 @@ import {
   recordApprover,
   recordModel,
   recordTool,
+  refuseAll,
   type Tool,
 } from "@trunkline/agent";
 import type { Hub } from "@trunkline/client";
@@ -24,14 +24,12 @@ import { isTrunklineError, Redactor, TrunklineError } from "@trunkline/core";
 import { isAtTerminal } from "../ask.js";
 import type { CommandContext } from "../context.js";
 import { takeInterrupts } from "../interrupts.js";
-import { type AgentChannel, createAgentChannel } from "./agent-channel.js";
 import { type AgentOptions, refuseContradictions } from "./agent-options.js";
 import { type AnswerFormat, readFormat } from "./answer-format.js";
-import { createApprover } from "./approval-prompt.js";
 import { type ModelSettings, readModelSettings } from "./model-settings.js";
 import { RunPrinter } from "./run-printer.js";
+import type { ServerTools } from "./server-tools.js";
 import { TerminalTurns } from "./terminal-turns.js";
-import { openToolbox, type Toolbox } from "./toolbox.js";
 
 /** What differs from command to command. */
 export interface SessionOptions extends AgentOptions {
@@ -54,8 +52,9 @@ export type RunRequest = Pick<AgentRequest, "messages" | "onMessage" | "frameKey
 interface Parts {
   readonly settings: ModelSettings | undefined;
   readonly model: Model;
-  readonly toolbox: Toolbox;
-  readonly approve: Approver;
+  /** Undefined where the model has no tools, or those of a recorded run. */
+  readonly servers: ServerTools | undefined;
+  readonly terminal: TerminalTurns | undefined;
   readonly replay: Replay | undefined;
   readonly sink: RunSink | undefined;
   readonly format: AnswerFormat;
@@ -67,6 +66,8 @@ export class AgentSession implements AsyncDisposable {
   readonly format: AnswerFormat;
   /** The tools that the model is given. */
   readonly tools: readonly Tool[];
+  /** The terminal, for one question at a time; undefined where nobody is at it. */
+  readonly terminal: TerminalTurns | undefined;
   /** The prompt of a recorded run. */
   readonly recordedPrompt: readonly Message[];
   readonly #context: CommandContext;
@@ -79,7 +80,7 @@ export class AgentSession implements AsyncDisposable {
   private constructor(
     context: CommandContext,
     options: SessionOptions,
-    { parts, keys, channel }: { parts: Parts; keys: Redactor; channel: AgentChannel | undefined },
+    { parts, keys }: { parts: Parts; keys: Redactor },
   ) {
     this.#context = context;
     this.#options = options;
@@ -87,17 +88,19 @@ export class AgentSession implements AsyncDisposable {
     this.#keys = keys;
     this.#model = parts.model;
     this.format = parts.format;
+    this.terminal = parts.terminal;
     this.recordedPrompt = parts.replay?.prompt ?? [];
     const { sink } = parts;
-    this.#cancellable = cancellableTools(parts.replay?.tools ?? parts.toolbox.tools);
+    this.#cancellable = cancellableTools(parts.replay?.tools ?? parts.servers?.toolbox.tools ?? []);
     this.tools = this.#cancellable.tools.map((tool) => (sink === undefined ? tool : recordTool(tool, sink)));
     this.printer = new RunPrinter(context, {
       stream: options.stream ?? false,
       thoughts: options.think ?? options.thoughts ?? false,
       folded: options.folded ?? false,
       keys,
-      clearProgress: () => channel?.clearProgress?.(),
+      clearProgress: () => parts.servers?.channel?.clearProgress?.(),
     });
+    if (parts.terminal !== undefined) parts.terminal.hold = () => this.printer.hold();
   }
 
   /** Opens everything. Rejects where an option cannot be met. */
@@ -111,32 +114,26 @@ export class AgentSession implements AsyncDisposable {
     if (settings !== undefined) noteEndpoint(context, settings);
     const keys = new Redactor().add(settings?.options.apiKey ?? "");
     const plain = replay?.model ?? createModel(requireSettings(settings));
-    // The channel asks for the model when a server wants it answered: the command may have changed it by then.
-    const current: { session?: AgentSession } = {};
     const terminal = isAtTerminal() ? new TerminalTurns() : undefined;
-    const channel = createAgentChannel(context, {
-      terminal,
-      model: () => current.session?.model ?? plain,
-      yes: options.yes ?? false,
-      roots: options.root,
-    });
-    const toolbox = await openToolbox(context, { ...options, channel, tools: options.tools && replay === undefined });
-    try {
-      const approve =
-        replay?.approve ??
-        createApprover(context, {
-          yes: options.yes ?? false,
-          allow: [...(options.allow ?? []), ...toolbox.allow],
-          mustAsk: toolbox.mustAsk,
+    const wantsTools = replay === undefined && options.tools && (options.tool ?? options.surface) !== undefined;
+    // A server may ask for the model later, when the command has another one.
+    const current: { session?: AgentSession } = {};
+    const servers = wantsTools
+      ? await (await import("./server-tools.js")).openServerTools(context, {
+          ...options,
           terminal,
-        });
+          model: () => current.session?.model ?? plain,
+          onUsage: (usage) => current.session?.printer.show({ type: "usage", usage, depth: 0 }),
+        })
+      : undefined;
+    try {
       const sink =
         options.record === undefined ? undefined : await openRunFile(resolve(cwd, options.record), { redactor });
-      const parts: Parts = { settings, model: plain, toolbox, approve, replay, sink, format };
-      current.session = new AgentSession(context, options, { parts, keys, channel });
+      const parts: Parts = { settings, model: plain, servers, terminal, replay, sink, format };
+      current.session = new AgentSession(context, options, { parts, keys });
       return current.session;
     } catch (error) {
-      await toolbox[Symbol.asyncDispose]();
+      await servers?.toolbox[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -147,8 +144,8 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /** The hub, where servers are used. */
-  hub(): Promise<Hub | undefined> {
-    return this.#parts.toolbox.hub();
+  async hub(): Promise<Hub | undefined> {
+    return await this.#parts.servers?.toolbox.hub();
   }
 
   /** Asks another model of the same provider from now on. */
@@ -166,7 +163,8 @@ export class AgentSession implements AsyncDisposable {
   /** Lets the agent work. Ctrl-C cancels running calls first; what the next one does, the signal's owner says. */
   async run(request: RunRequest): Promise<AgentResult> {
     const { maxTurns, maxTokens, maxTime, think, delegate, agent } = this.#options;
-    const { sink, approve, format } = this.#parts;
+    const { sink, servers, replay, format } = this.#parts;
+    const approve = replay?.approve ?? servers?.approve ?? refuseAll("There are no tools.");
     using _interrupts = takeInterrupts(() => this.#cancelOnInterrupt());
     try {
       return await findAgent(agent).run({
@@ -207,7 +205,7 @@ export class AgentSession implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await using _toolbox = this.#parts.toolbox;
+    await using _toolbox = this.#parts.servers?.toolbox;
     await this.#parts.sink?.close();
   }
 

@@ -23,7 +23,7 @@ export async function readFormat(
     const code = systemCodeOf(error);
     if (code === undefined || signal.aborted) throw error;
     throw new TrunklineError("USAGE", `"${format}" is no format: it is neither text nor json, nor a file (${code}).`, {
-      hint: "Give --format json, a JSON Schema such as '{\"type\": \"object\"}', or a file that holds one.",
+      hint: 'Give --format json, a JSON Schema such as \'{"type": "object"}\', or a file that holds one.',
       cause: error,
     });
   }

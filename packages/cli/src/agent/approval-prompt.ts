@@ -61,10 +61,7 @@ function matchesAny(globs: readonly string[], name: string): boolean {
 }
 
 /** The names of what a composite tool would run; undefined for a tool that is what it is. */
-function operationsOf(
-  { title }: Pick<Tool, "title">,
-  args: Readonly<Record<string, unknown>>,
-): string[] | undefined {
+function operationsOf({ title }: Pick<Tool, "title">, args: Readonly<Record<string, unknown>>): string[] | undefined {
   if (title === "session") return [`session ${String(args.action)}`];
   if (title !== "execute") return undefined;
   return batchOf(args).map((step) => (isRecord(step) && typeof step.op === "string" ? step.op : "?"));

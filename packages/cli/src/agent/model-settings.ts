@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type ModelOptions, PROVIDER_NAMES, type ProviderInfo, providerInfo } from "@trunkline/agent";
 import { type DotEnv, foldersUpward, readDotEnv } from "@trunkline/client/config";
-import { nearestNames, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { abortError, isRecord, nearestNames, systemCodeOf, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
 import type { ModelFlags } from "./agent-options.js";
 
@@ -67,12 +67,45 @@ export async function findModelSettings(
     logger: context.logger,
   };
   if (options.apiKey !== undefined) context.redactor.add(options.apiKey);
-  if (options.model === "") {
-    throw new TrunklineError("CONFIG_INVALID", `Which model of ${provider.name}?`, {
-      hint: "Name one with --model or TRUNKLINE_MODEL.",
-    });
-  }
+  if (options.model === "") options.model = await onlyModel(context, provider, options);
   return { options, provider, endpointFile: place?.file };
+}
+
+/** How long a local server may take to say what it has. */
+const LIST_TIMEOUT_MS = 3000;
+
+/** The model of an endpoint that has one only. Throws `CONFIG_INVALID` with those that there are. */
+async function onlyModel(
+  { signal }: CommandContext,
+  provider: ProviderInfo,
+  { endpoint = provider.endpoint, apiKey }: ModelOptions,
+): Promise<string> {
+  const models = endpoint === undefined ? [] : await listModels(endpoint, apiKey, signal);
+  const [only, ...more] = models;
+  if (only !== undefined && more.length === 0) return only;
+  const known = models.length === 0 ? "" : ` There are ${models.slice(0, 20).join(", ")}.`;
+  throw new TrunklineError("CONFIG_INVALID", `Which model of ${provider.name}?`, {
+    hint: `Name one with --model or TRUNKLINE_MODEL.${known}`,
+  });
+}
+
+/** The ids of an endpoint's models; none where it does not tell. */
+async function listModels(endpoint: string, apiKey: string | undefined, signal: AbortSignal): Promise<string[]> {
+  try {
+    const response = await fetch(`${endpoint.replace(/\/+$/, "")}/models`, {
+      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(LIST_TIMEOUT_MS)]),
+      redirect: "error",
+    });
+    const body: unknown = response.ok ? await response.json() : undefined;
+    const data = isRecord(body) && Array.isArray(body.data) ? body.data : [];
+    return data.flatMap((model: unknown) => (isRecord(model) && typeof model.id === "string" ? [model.id] : []));
+  } catch (error) {
+    if (signal.aborted) throw abortError(signal, "Asking for models");
+    // Nobody there, an answer that is no JSON, or none in time: then the person has to say it.
+    if (error instanceof TypeError || error instanceof SyntaxError || error instanceof DOMException) return [];
+    throw error;
+  }
 }
 
 /** A value and, where it comes from a `.env`, the file. */

@@ -95,8 +95,7 @@ export class RunPrinter {
       this.#answer.flush({ endLine: true });
       this.#answer.add(text);
     }
-    this.#answer.flush();
-    if (text !== "") this.#endLine();
+    this.#answer.flush({ endLine: true });
   }
 
   /** Ends what is on the screen half-way: the run was stopped or has failed. */
@@ -110,6 +109,13 @@ export class RunPrinter {
   clear(): void {
     this.#running?.clear();
     this.#options.clearProgress();
+  }
+
+  /** Keeps such lines away while a question stands on the screen. */
+  hold(): Disposable {
+    this.clear();
+    this.#answer.flush({ endLine: true });
+    return this.#running?.hold() ?? { [Symbol.dispose]: () => {} };
   }
 
   /** What all runs so far have cost, as one line. */
@@ -128,10 +134,6 @@ export class RunPrinter {
   #stream(text: string): void {
     this.clear();
     this.#answer.add(text);
-  }
-
-  #endLine(): void {
-    if (this.#answer.isOpen) process.stdout.write("\n");
   }
 
   #think(text: string, depth: number): void {

@@ -1,11 +1,15 @@
 // A server's request for a model's answer (`sampling/createMessage`), from the protocol's words to ours and back.
-import type { Message, MessagePart, Model, ModelTool } from "@trunkline/agent";
+import type { Message, MessagePart, Model, ModelTool, TokenUsage } from "@trunkline/agent";
 import { isRecord } from "@trunkline/core";
 
 type Raw = Readonly<Record<string, unknown>>;
 
 /** Lets the model answer. The server's tools are its own: a call of one goes back to it. */
-export async function answerSampling(model: Model, params: Raw, signal: AbortSignal): Promise<Raw> {
+export async function answerSampling(
+  model: Model,
+  params: Raw,
+  { signal, onUsage }: { signal: AbortSignal; onUsage: (usage: TokenUsage) => void },
+): Promise<Raw> {
   const tools = toolsOf(params);
   const said: MessagePart[] = [];
   let reason = "stop";
@@ -17,8 +21,10 @@ export async function answerSampling(model: Model, params: Raw, signal: AbortSig
     ...(typeof params.maxTokens === "number" ? { maxOutputTokens: params.maxTokens } : {}),
   })) {
     if (event.type === "restart") said.length = 0;
-    else if (event.type === "finish") reason = event.reason;
-    else if (event.type === "text") appendText(said, event.text);
+    else if (event.type === "finish") {
+      reason = event.reason;
+      if (event.usage !== undefined) onUsage(event.usage);
+    } else if (event.type === "text") appendText(said, event.text);
     else if (event.type === "tool-call") {
       usesTools = true;
       said.push({ type: "tool-call", id: event.id, name: event.name, args: event.args });
@@ -46,7 +52,8 @@ function appendText(said: MessagePart[], text: string): void {
 }
 
 function messagesOf(params: Raw): Message[] {
-  const system = typeof params.systemPrompt === "string" && params.systemPrompt !== "" ? params.systemPrompt : undefined;
+  const system =
+    typeof params.systemPrompt === "string" && params.systemPrompt !== "" ? params.systemPrompt : undefined;
   const names = new Map<string, string>();
   const messages = (Array.isArray(params.messages) ? params.messages : []).filter(isRecord).flatMap((message) => {
     const blocks = (Array.isArray(message.content) ? message.content : [message.content]).filter(isRecord);

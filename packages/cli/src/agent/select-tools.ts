@@ -1,9 +1,19 @@
 // `--tool`: from names, URIs and globs to the tools of servers, in the hands of an agent.
 import { type Tool, toolsFrom } from "@trunkline/agent";
-import { type AgentTool, dottedName, type Hub, isGlob, mayBelongTo, renderBlocks, resourceTools } from "@trunkline/client";
 import type { RenderedResult } from "@trunkline/client";
+import {
+  type AgentTool,
+  dottedName,
+  type Hub,
+  isGlob,
+  mayBelongTo,
+  renderBlocks,
+  resourceTools,
+  wireName,
+} from "@trunkline/client";
 import { isTrunklineError, type SourcedTool } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
+import { printable } from "../printable.js";
 
 /** The two tools that belong to no server. */
 const RESOURCE_TOOLS = ["list_mcp_resources", "read_mcp_resource"];
@@ -22,11 +32,7 @@ export function mayMatch(pattern: string, server: string): boolean {
  * The tools that the patterns stand for, each once, in their order. Rejects with `TOOL_NOT_FOUND` or `AMBIGUOUS` and the
  * candidates, and with what is wrong with a server that cannot be reached.
  */
-export async function selectTools(
-  context: Pick<CommandContext, "home" | "logger" | "signal">,
-  hub: Hub,
-  patterns: readonly string[],
-): Promise<Tool[]> {
+export async function selectTools(context: CommandContext, hub: Hub, patterns: readonly string[]): Promise<Tool[]> {
   const { signal } = context;
   const chosen = new Map<string, SourcedTool>();
   const own: AgentTool[] = [];
@@ -38,6 +44,7 @@ export async function selectTools(
       .filter((server) => patterns.some((pattern) => mayMatch(pattern, server))),
     signal,
   );
+  noteMissing(context, hub, patterns);
   for (const pattern of patterns) {
     const tools = resourceTools(hub, { home: context.home, logger: context.logger });
     const resourceTool = tools.find(({ name }) => name === pattern);
@@ -49,11 +56,20 @@ export async function selectTools(
   const fromHub = toolsFrom(
     { tools: () => keys, callTool: (server, tool, args, options) => hub.callTool(server, tool, args, options) },
     {
-      names: (tool) => (names.get(tool) === undefined ? `${tool.server}_${tool.tool}` : names.name(tool, "wire")),
+      names: (tool) => (names.get(tool) === undefined ? wireName(tool) : names.name(tool, "wire")),
       render: async (raw) => toOutput(await renderBlocks(raw, { home: context.home, logger: context.logger })),
     },
   );
   return [...fromHub, ...own.map(asTool)];
+}
+
+/** A glob takes what is there; the person is told what is not. */
+function noteMissing(context: CommandContext, hub: Hub, patterns: readonly string[]): void {
+  const globs = patterns.filter(isGlob);
+  for (const { name, error } of hub.status()) {
+    if (error === undefined || !globs.some((glob) => mayMatch(glob, name))) continue;
+    context.note(`note: the tools of ${printable(name)} are missing: ${printable(error.message)}`);
+  }
 }
 
 async function find(hub: Hub, pattern: string, signal: AbortSignal): Promise<readonly SourcedTool[]> {

@@ -1,5 +1,4 @@
-// The tools of an agent command, and what stands behind them: a hub for `--tool`, the service for `--surface composite`, or
-// nothing.
+// The tools of an agent command, and what stands behind them: a hub for `--tool`, the service for `--surface composite`.
 import type { Tool } from "@trunkline/agent";
 import type { Hub, LoadedConfig } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
@@ -18,33 +17,21 @@ export interface Toolbox extends AsyncDisposable {
   readonly mustAsk: ReadonlySet<string>;
   /** Globs of the user's own settings. */
   readonly allow: readonly string[];
-  /** The hub behind the tools; undefined where no server is used. */
-  hub(): Promise<Hub | undefined>;
+  /** The hub behind the tools. */
+  hub(): Promise<Hub>;
 }
 
 /** What the tools are taken from. */
-export interface ToolboxOptions extends Pick<AgentOptions, "tool" | "tools" | "surface" | "mcp" | "root" | "store"> {
+export interface ToolboxOptions extends Pick<AgentOptions, "tool" | "surface" | "mcp" | "root" | "store"> {
   readonly channel: AgentChannel | undefined;
   /** The name that the journal has for whoever asks. */
   readonly name: string;
 }
 
-/** Opens what the options ask for. */
+/** Opens what the options ask for: the composite surface, the tools that were named, or all of them. */
 export async function openToolbox(context: CommandContext, options: ToolboxOptions): Promise<Toolbox> {
-  if (options.tools && options.surface === "composite") return await openComposite(context, options);
-  const patterns = options.tool ?? (options.surface === "direct" ? ["*"] : []);
-  if (!options.tools || patterns.length === 0) return noTools();
-  return await openDirect(context, patterns, options);
-}
-
-function noTools(): Toolbox {
-  return {
-    tools: [],
-    mustAsk: new Set(),
-    allow: [],
-    hub: async () => undefined,
-    [Symbol.asyncDispose]: async () => {},
-  };
+  if (options.surface === "composite") return await openComposite(context, options);
+  return await openDirect(context, options.tool ?? ["*"], options);
 }
 
 async function openDirect(
@@ -75,15 +62,19 @@ async function openDirect(
 }
 
 /** The tools as far as the configuration's `policy` allows them. */
-async function ruled(tools: readonly Tool[], config: LoadedConfig): Promise<Pick<Toolbox, "tools" | "mustAsk">> {
+export async function ruled(tools: readonly Tool[], config: LoadedConfig): Promise<Pick<Toolbox, "tools" | "mustAsk">> {
   const policies = config.settings?.policies ?? [];
   if (policies.length === 0) return { tools, mustAsk: new Set() };
   const { verdictOn } = await import("@trunkline/server");
   const denied = tools.filter(({ title }) => verdictOn(title, policies) === "deny");
   if (tools.length > 0 && denied.length === tools.length) {
-    throw new TrunklineError("DENIED", `The configuration does not allow ${denied.map(({ title }) => title).join(", ")}.`, {
-      hint: 'See "policy" in the configuration.',
-    });
+    throw new TrunklineError(
+      "DENIED",
+      `The configuration does not allow ${denied.map(({ title }) => title).join(", ")}.`,
+      {
+        hint: 'See "policy" in the configuration.',
+      },
+    );
   }
   const mustAsk = new Set(tools.map(({ title }) => title).filter((title) => verdictOn(title, policies) === "ask"));
   return {
@@ -94,10 +85,7 @@ async function ruled(tools: readonly Tool[], config: LoadedConfig): Promise<Pick
   };
 }
 
-async function openComposite(
-  context: CommandContext,
-  { mcp, store, channel, name }: ToolboxOptions,
-): Promise<Toolbox> {
+async function openComposite(context: CommandContext, { mcp, store, channel, name }: ToolboxOptions): Promise<Toolbox> {
   const config = await readHeadlessConfig(context, mcp);
   await confirmProjectFiles(context, config);
   const { openCompositeTools } = await import("./composite-tools.js");

@@ -1,4 +1,5 @@
 import { openHub, type ServerState } from "@trunkline/client";
+import { checkModel, jsonModel, textModel } from "../agent/check-model.js";
 import type { CommandContext } from "../context.js";
 import { type Findings, jsonReport, textReport } from "../doctor-report.js";
 import { EXIT } from "../exit-codes.js";
@@ -17,7 +18,7 @@ export interface DoctorOptions {
 /** What nobody has confirmed was not checked, so that it is no success either. */
 const NOT_WORKING: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "needs-auth", "untrusted", "pending"]);
 
-/** Checks the configuration and really connects every server in it, all at once and within the deadline. */
+/** Checks the configuration, and really connects every server in it and asks the model, all at once and within the deadline. */
 export async function doctor(context: CommandContext, options: DoctorOptions): Promise<number> {
   const config = await readConfig(context, options.mcp);
   await using hub = await openHub(config, {
@@ -30,7 +31,10 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     connectLimitMs: options.timeout * 1000,
     home: context.home,
   });
-  await hub.connect(undefined, context.signal);
+  const [model] = await Promise.all([
+    checkModel(context, { timeoutMs: options.timeout * 1000 }),
+    hub.connect(undefined, context.signal),
+  ]);
   context.signal.throwIfAborted();
   const findings: Findings = {
     version: context.version,
@@ -42,11 +46,14 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     renamed: hub.names().renamed(),
   };
   if (options.format === "json") {
-    context.out(JSON.stringify(context.redactor.value(jsonReport(findings)), null, options.pretty ? 2 : undefined));
+    const report = { ...jsonReport(findings), ...(model === undefined ? {} : { model: jsonModel(model) }) };
+    context.out(JSON.stringify(context.redactor.value(report), null, options.pretty ? 2 : undefined));
   } else {
-    for (const line of textReport(findings)) context.out(context.redactor.text(line));
+    const lines = [...textReport(findings), ...(model === undefined ? [] : ["", ...textModel(model)])];
+    for (const line of lines) context.out(context.redactor.text(line));
   }
   const failed =
+    (model !== undefined && model.status !== "ok") ||
     findings.servers.some(({ state, toolsError }) => NOT_WORKING.has(state) || toolsError !== undefined) ||
     config.rejected.length > 0 ||
     config.diagnostics.some(({ severity, server }) => severity !== "note" && server === undefined);

@@ -31,6 +31,24 @@ export async function unreferenced<T>(work: () => Promise<T>): Promise<T> {
   return await opening.run(true, work);
 }
 
+/** The same object; what its methods do is both: waited for while it lasts, and unreferenced. */
+export function held<T extends object>(target: T): T {
+  listen();
+  return new Proxy(target, {
+    get(_target, key) {
+      const member: unknown = Reflect.get(target, key, target);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => {
+        // Private fields are reached through the object itself only.
+        const result: unknown = opening.run(true, () => Reflect.apply(member, target, args));
+        // How it ends is for the caller to see.
+        if (result instanceof Promise) holding(() => result).catch(() => {});
+        return result;
+      };
+    },
+  });
+}
+
 function listen(): void {
   if (isListening) return;
   isListening = true;

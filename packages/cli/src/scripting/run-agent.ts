@@ -2,7 +2,7 @@
 import type { Agent, AgentRequest, AgentResult, Approver, Message, Model, ModelOptions, Tool } from "@trunkline/agent";
 import { TrunklineError } from "@trunkline/core";
 import { isAtTerminal } from "../ask.js";
-import { holding, unreferenced } from "./lifeline.js";
+import { holding } from "./lifeline.js";
 import { openModel } from "./open-model.js";
 import { world } from "./world.js";
 
@@ -48,7 +48,7 @@ export async function runAgent(
       hint: "A repeated run is recorded already.",
     });
   }
-  return await holding(() => unreferenced(() => run(name, prompt, options)));
+  return await holding(() => run(name, prompt, options));
 }
 
 async function run(name: string, prompt: string | readonly Message[], options: RunOptions): Promise<AgentResult> {
@@ -78,34 +78,45 @@ async function run(name: string, prompt: string | readonly Message[], options: R
 }
 
 async function liveParts(options: RunOptions): Promise<Pick<AgentRequest, "model" | "tools" | "approve">> {
-  const [tools, model, approve] = await Promise.all([
+  const [{ tools, ...rules }, model] = await Promise.all([
     toolsOf(options.tools ?? []),
     isModel(options.model) ? options.model : openModel(options.model),
-    approverOf(options.allow ?? []),
   ]);
-  return { tools, model, approve };
+  return { tools, model, approve: await approverOf(options.allow ?? [], rules) };
 }
 
 function isModel(model: RunOptions["model"]): model is Model {
   return typeof model === "object" && "stream" in model;
 }
 
-async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Tool[]> {
-  const patterns = wanted.filter((item) => typeof item === "string");
-  const own = wanted.filter((item) => typeof item !== "string");
-  if (patterns.length === 0) return own;
-  const { selectTools } = await import("../agent/select-tools.js");
-  return [...(await selectTools(world().context, await world().hub(), patterns)), ...own];
+interface Rules {
+  readonly allow: readonly string[];
+  readonly mustAsk: ReadonlySet<string>;
 }
 
-async function approverOf(allow: readonly string[] | true): Promise<Approver> {
+/** The tools, as far as the configuration's rules allow those of servers. */
+async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Rules & { tools: readonly Tool[] }> {
+  const patterns = wanted.filter((item) => typeof item === "string");
+  const own = wanted.filter((item) => typeof item !== "string");
+  if (patterns.length === 0) return { tools: own, allow: [], mustAsk: new Set() };
+  const [{ selectTools }, { ruled }, { hub, config }] = await Promise.all([
+    import("../agent/select-tools.js"),
+    import("../agent/toolbox.js"),
+    world().configuredHub(),
+  ]);
+  const { tools, mustAsk } = await ruled(await selectTools(world().context, hub, patterns), config);
+  return { tools: [...tools, ...own], allow: config.settings?.agentAllow ?? [], mustAsk };
+}
+
+async function approverOf(allow: readonly string[] | true, rules: Rules): Promise<Approver> {
   const [{ createApprover }, { TerminalTurns }] = await Promise.all([
     import("../agent/approval-prompt.js"),
     import("../agent/terminal-turns.js"),
   ]);
   return createApprover(world().context, {
     yes: allow === true,
-    allow: allow === true ? [] : allow,
+    allow: allow === true ? [] : [...allow, ...rules.allow],
+    mustAsk: rules.mustAsk,
     terminal: isAtTerminal() ? new TerminalTurns() : undefined,
   });
 }

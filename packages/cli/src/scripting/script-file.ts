@@ -18,7 +18,7 @@ export interface ScriptFile {
 const TYPESCRIPT = new Set([".ts", ".mts"]);
 const JAVASCRIPT = new Set([".js", ".mjs", ".cjs"]);
 /** What standard input is called in a stack. */
-const STDIN_NAME = "[stdin].ts";
+const STDIN_NAME = "stdin-script.ts";
 
 /** Finds it. `-` is standard input. Throws `USAGE` where there is no such file, and for a kind that cannot be run. */
 export async function findScript(cwd: string, given: string): Promise<ScriptFile> {

@@ -2,7 +2,7 @@
 import type { Hub, ServerStatus } from "@trunkline/client";
 import { type SourcedTool, TrunklineError } from "@trunkline/core";
 import { atCallSite } from "./call-site.js";
-import { holding, unreferenced } from "./lifeline.js";
+import { holding } from "./lifeline.js";
 import { world } from "./world.js";
 
 /** What `Hub` does and waits for: the same here, on a hub that is opened with the first use. */
@@ -27,8 +27,8 @@ const METHODS = [
 /** All configured servers. They are connected when they are needed, and closed when the script has ended. */
 export interface ScriptHub extends Pick<Hub, (typeof METHODS)[number]> {
   /**
-   * The tools of all servers, or those that a name or glob stands for: `docs.*`. Servers that fail have none; `status`
-   * tells why.
+   * The tools of all servers, or those that a name or glob stands for: `docs.*`. Servers that fail have none, and `status`
+   * tells why; where the pattern names one of them, it rejects with what is wrong with it.
    */
   tools(pattern?: string): Promise<readonly SourcedTool[]>;
   /** Every server and its state, sorted by name, without connecting. */
@@ -68,7 +68,7 @@ export async function connectedTools(opened: Hub, pattern: string | undefined): 
 
 /** Does something with the hub, which is opened first where that is needed. */
 export async function onHub<T>(above: (...args: never[]) => unknown, work: (opened: Hub) => Promise<T>): Promise<T> {
-  return await atCallSite(above, () => holding(() => unreferenced(async () => await work(await world().hub()))));
+  return await atCallSite(above, () => holding(async () => await work(await world().hub())));
 }
 
 function forwarded(): Pick<Hub, (typeof METHODS)[number]> {

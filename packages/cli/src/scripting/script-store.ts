@@ -1,5 +1,5 @@
 // `store` of the module `trunkline`.
-import type { Store } from "@trunkline/store";
+import type { SearchParams, SearchResult, Store, StoreCallOptions } from "@trunkline/store";
 import { atCallSite } from "./call-site.js";
 import { holding } from "./lifeline.js";
 import { world } from "./world.js";
@@ -39,7 +39,13 @@ const METHODS = [
 const BY_MEANING: ReadonlySet<string> = new Set(["search", "indexed"]);
 
 /** The store: that of `TRUNKLINE_STORE`, else the project's where it has one, else your own. It is closed for you. */
-export interface ScriptStore extends Pick<Store, (typeof METHODS)[number]> {
+export interface ScriptStore extends Omit<Pick<Store, (typeof METHODS)[number]>, "search"> {
+  /** By words and, where its model is installed, by meaning. */
+  search(params: SearchParams & { readonly paths_only?: false }, options?: StoreCallOptions): Promise<SearchResult>;
+  search(
+    params: SearchParams & { readonly paths_only: true },
+    options?: StoreCallOptions,
+  ): Promise<{ paths: readonly string[]; total: number; cursor?: string }>;
   /** The store itself, for everything else. */
   open(): Promise<Store>;
 }
@@ -54,7 +60,7 @@ async function onStore<T>(above: (...args: never[]) => unknown, work: () => Prom
   return await atCallSite(above, () => holding(work));
 }
 
-function forwarded(): Pick<Store, (typeof METHODS)[number]> {
+function forwarded(): Omit<ScriptStore, "open"> {
   const methods = METHODS.map((name) => {
     const method = (...args: unknown[]) =>
       onStore(method, async () => {

@@ -2,16 +2,24 @@
 import { inspect } from "node:util";
 import { isTrunklineError } from "@trunkline/core";
 
+/** Frames of Node and of the command around the script: they lead nowhere that a reader could go. */
+const AROUND = /\n\s+at [^\n]*(?:\bnode:(?:internal|diagnostics_channel)|\/dist\/scripting\/)[^\n]*/g;
+/** From here on down it is the command that runs the script. */
+const BELOW = /\n\s+at [^\n]*\/dist\/commands\/run\.js:[\s\S]*?(?=\n(?!\s+at )|$)/g;
+
 /** The stack, what lies underneath, and what to do about it. */
 export function shownError(error: unknown): string {
   if (!(error instanceof Error)) return `Uncaught ${inspect(error)}`;
-  // Its fields are for programs; the stack says the rest.
-  const shown = isTrunklineError(error) ? [stackOf(error), ...causesOf(error)].join("\n") : withoutNode(inspect(error));
-  return isTrunklineError(error) && error.hint !== undefined ? `${shown}\n  ${error.hint}` : shown;
+  if (isTrunklineError(error)) {
+    // Its fields are for programs; the stack says the rest.
+    const shown = [stackOf(error), ...causesOf(error)].join("\n");
+    return error.hint === undefined ? shown : `${shown}\n  ${error.hint}`;
+  }
+  return error instanceof SyntaxError ? stackOf(error) : trimmed(inspect(error));
 }
 
 function stackOf(error: Error): string {
-  const stack = withoutNode(error.stack ?? String(error));
+  const stack = trimmed(error.stack ?? String(error));
   return isTrunklineError(error) ? stack.replace(/^TrunklineError/, `TrunklineError [${error.code}]`) : stack;
 }
 
@@ -19,7 +27,6 @@ function* causesOf(error: Error): Generator<string> {
   for (let cause = error.cause; cause instanceof Error; cause = cause.cause) yield `caused by ${stackOf(cause)}`;
 }
 
-/** Node's own frames lead nowhere that a reader could go. */
-function withoutNode(stack: string): string {
-  return stack.replace(/\n\s+at [^\n]*\bnode:internal[^\n]*/g, "");
+function trimmed(stack: string): string {
+  return stack.replace(BELOW, "").replace(AROUND, "");
 }

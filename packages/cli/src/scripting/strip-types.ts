@@ -59,7 +59,7 @@ function syntaxErrorOf(fault: unknown, filename: string): unknown {
   const { message, snippet, startLine, startColumn } = fault;
   const error = new SyntaxError(message);
   const column = typeof startColumn === "number" ? `:${startColumn + 1}` : "";
-  const shown = typeof snippet === "string" ? `${snippet.trimEnd()}\n\n` : "";
+  const shown = typeof snippet === "string" ? `${snippet.replace(/^\n+/, "").trimEnd()}\n\n` : "";
   error.stack = `${filename}:${String(startLine)}${column}\n${shown}SyntaxError: ${message}`;
   return error;
 }

@@ -5,8 +5,9 @@ import { type Embedder, messageOf, TrunklineError } from "@trunkline/core";
 import type { Store } from "@trunkline/store";
 import { type CommandContext, createContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
+import type { OpenedHub } from "../open-hub.js";
 import { storeFolder } from "../store-place.js";
-import { holding, unreferenced } from "./lifeline.js";
+import { held, holding, unreferenced } from "./lifeline.js";
 
 /** How the parts are opened. */
 export interface WorldOptions {
@@ -24,7 +25,7 @@ interface Opened<T> {
 /** The parts, opened on demand. A part that is asked for after it was closed is opened again. */
 export class World {
   readonly #options: WorldOptions;
-  #hub: Promise<Opened<Hub>> | undefined;
+  #hub: Promise<Opened<OpenedHub>> | undefined;
   #store: Promise<Opened<Store>> | undefined;
   #embedder: Promise<Embedder | undefined> | undefined;
   #closing: Promise<void> | undefined;
@@ -38,7 +39,13 @@ export class World {
     return this.#options.context;
   }
 
+  /** The hub. The process waits for its calls, and not for its servers. */
   async hub(): Promise<Hub> {
+    return (await this.configuredHub()).hub;
+  }
+
+  /** The hub and the configuration that it was opened on. */
+  async configuredHub(): Promise<Pick<OpenedHub, "hub" | "config">> {
     this.#hub ??= this.#opening(
       () => this.#openHub(),
       () => {
@@ -113,10 +120,10 @@ export class World {
     });
   }
 
-  async #openHub(): Promise<Opened<Hub>> {
+  async #openHub(): Promise<Opened<OpenedHub>> {
     const { openConfiguredHub } = await import("../open-hub.js");
     const opened = await unreferenced(() => openConfiguredHub(this.context, { mcp: this.#options.mcp, lazy: true }));
-    return { part: opened.hub, close: async () => await opened[Symbol.asyncDispose]() };
+    return { part: { ...opened, hub: held(opened.hub) }, close: async () => await opened[Symbol.asyncDispose]() };
   }
 
   async #openStore(): Promise<Opened<Store>> {

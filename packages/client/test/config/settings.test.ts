@@ -47,3 +47,27 @@ describe("download.allowPrivate", () => {
     expect(said(config).join("\n")).toContain("counts only in your own settings");
   });
 });
+
+describe("agent.allow", () => {
+  it("counts in the user's settings, of all their files together", async () => {
+    using place = new Place({ "home/settings.json": { ...servers, agent: { allow: ["docs.*", "wiki.add"] } } });
+    expect((await place.load()).settings?.agentAllow).toEqual(["docs.*", "wiki.add"]);
+  });
+
+  it("does not count in a project's file: a repository must not take a question away", async () => {
+    using place = new Place({ ".trunkline/settings.json": { ...servers, agent: { allow: ["*"] } } });
+    const config = await place.load();
+    expect(config.settings?.agentAllow).toBeUndefined();
+    expect(said(config).join("\n")).toContain('"agent.allow" counts only in your own settings');
+  });
+
+  it.each([{ allow: "docs.*" }, { allow: [{}] }, ["docs.*"]])(
+    "is nothing where it is %j, and says so",
+    async (agent) => {
+      using place = new Place({ "home/settings.json": { ...servers, agent } });
+      const config = await place.load();
+      expect(config.settings?.agentAllow).toBeUndefined();
+      expect(said(config).join("\n")).toContain('"agent');
+    },
+  );
+});

@@ -1,5 +1,5 @@
 // From bytes to what is stored: content id, chunks, compression, text. No I/O; runs in whichever thread has the bytes.
-import { createHash } from "node:crypto";
+import { hash as hashOf } from "node:crypto";
 // The wasm build has one instance for each thread. The native one shares its state among them: two threads at a time made
 // it fail and crash.
 import { compress, decompress } from "@cloudpss/zstd/wasm";
@@ -35,7 +35,7 @@ export type IsStored = (hash: string) => boolean;
 
 /** SHA-256 in hex digits. */
 export function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return hashOf("sha256", bytes, "hex");
 }
 
 /** Prepares content that is in memory. */

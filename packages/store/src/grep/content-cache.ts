@@ -40,7 +40,7 @@ export class ContentCache {
 
   constructor(budgetBytes: number) {
     this.#budgetBytes = budgetBytes;
-    this.#arenaBytes = Math.min(ARENA_BYTES, Math.floor(budgetBytes / 4));
+    this.#arenaBytes = Math.min(ARENA_BYTES, Math.floor(budgetBytes / 16));
   }
 
   /** What it takes, never more than the budget. */

@@ -8,7 +8,7 @@ import type { TrigramQuery } from "./literals.js";
 import { DEFAULTS, Page, type Place, type Query, readCursor, WHOLE_DOCUMENT } from "./page.js";
 import { compilePattern } from "./pattern.js";
 import type { BatchRequest, GrepPool } from "./pool.js";
-import type { BatchAnswer, BatchDocuments } from "./protocol.js";
+import type { BatchAnswer } from "./protocol.js";
 
 /** The parameters of the contract; `fixed` is ours. The filters that all operations share are the source's business. */
 export interface GrepParams {
@@ -101,21 +101,29 @@ const BATCH_BYTES = 4 << 20;
 const BATCH_DOCUMENTS = 1024;
 /** A source that does not say how long a document is: a usual length. */
 const USUAL_BYTES = 8192;
+
+/** How a query is followed and stopped. */
+export interface GrepCallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Is told the matches of the answer as they are found, in order: the answer itself waits until all have been counted. */
+  readonly onMatches?: ((matches: readonly GrepMatch[]) => void) | undefined;
+}
+
 /** Searches. Rejects with `INVALID_ARGUMENT` for a bad pattern, and with `TIMEOUT` where not one document got done. */
 export async function grep(
   params: GrepParams,
   environment: { readonly source: GrepSource; readonly pool: GrepPool; readonly limits?: GrepLimits | undefined },
-  options: { readonly signal?: AbortSignal | undefined } = {},
+  options: GrepCallOptions = {},
 ): Promise<GrepResult> {
   const query = checkQuery(params, environment.limits ?? {});
-  const { signal } = options;
+  const { signal, onMatches } = options;
   if (signal?.aborted) throw abortError(signal, "grep");
   const page = new Page(query);
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   try {
-    await abortable(stop.signal, search(query, page, { ...environment, stop }));
+    await abortable(stop.signal, search(query, page, { ...environment, stop, onMatches }));
   } catch (error) {
     if (signal?.aborted) throw abortError(signal, "grep");
     throw error;
@@ -165,26 +173,32 @@ interface Search {
   readonly source: GrepSource;
   readonly pool: GrepPool;
   readonly stop: AbortController;
+  readonly onMatches: GrepCallOptions["onMatches"];
 }
 
 /** Sends batches out, a few at a time, and takes their answers in order. */
-async function search(query: Query, page: Page, { source, pool, stop }: Search): Promise<void> {
+async function search(query: Query, page: Page, { source, pool, stop, onMatches }: Search): Promise<void> {
   const deadline = Date.now() + query.limits.budgetMs;
   const underWay: { documents: readonly GrepDocument[]; answer: Promise<BatchAnswer> }[] = [];
   const takeOne = async (): Promise<boolean> => {
     const first = underWay.shift();
-    return first === undefined || page.take(first.documents, await first.answer);
+    if (first === undefined) return true;
+    const goesOn = page.take(first.documents, await first.answer);
+    const matches = page.untold();
+    if (matches.length > 0) onMatches?.(matches);
+    return goesOn;
   };
   const queryNumber = ++lastQuery;
   const send = (documents: readonly GrepDocument[]): void => {
-    const answer = packed(documents, query, pool).then((part) => {
+    const answer = contentsOf(documents, query, pool).then((contents) => {
       const request: BatchRequest = {
         query: queryNumber,
         pattern: query.pattern.source,
         options: query.pattern.options,
         scan: page.scanOptions(documents[0]),
         deadline,
-        ...part,
+        documents,
+        contents,
       };
       return pool.run(request, stop.signal);
     });
@@ -208,8 +222,8 @@ async function* batches(
 ): AsyncGenerator<GrepDocument[]> {
   let batch: GrepDocument[] = [];
   let bytes = 0;
-  // The first batches are small, so that a page that is filled soon is answered soon.
-  let most = BATCH_BYTES / 8;
+  // The first batch is small, so that a page that is filled soon is answered soon.
+  let most = { bytes: BATCH_BYTES / 8, documents: BATCH_DOCUMENTS / 8 };
   const request = {
     trigrams: query.pattern.trigrams(),
     paths: query.params.paths,
@@ -225,11 +239,11 @@ async function* batches(
       }
       batch.push(document);
       bytes += document.sizeBytes ?? USUAL_BYTES;
-      if (bytes < most && batch.length < BATCH_DOCUMENTS) continue;
+      if (bytes < most.bytes && batch.length < most.documents) continue;
       yield batch;
       batch = [];
       bytes = 0;
-      most = BATCH_BYTES;
+      most = { bytes: BATCH_BYTES, documents: BATCH_DOCUMENTS };
     }
   }
   if (batch.length > 0) yield batch;
@@ -247,21 +261,14 @@ export function compareText(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** What goes to the threads: names, and the contents in one piece unless the threads read for themselves. */
-async function packed(documents: readonly GrepDocument[], query: Query, pool: GrepPool): Promise<BatchDocuments> {
-  const paths = documents.map(({ path }) => path);
-  const hashes = documents.map(({ hash }) => hash);
-  if (pool.reads) return { paths, hashes };
-  const contents = await Promise.all(documents.map((document) => readOf(document, query)));
-  const data = new ArrayBuffer(contents.reduce((sum, bytes) => sum + bytes.length, 0));
-  const all = new Uint8Array(data);
-  let offset = 0;
-  const bytes = contents.map((content) => {
-    all.set(content, offset);
-    offset += content.length;
-    return [offset - content.length, content.length] as const;
-  });
-  return { paths, hashes, bytes, data };
+/** The contents, unless the threads read for themselves. */
+async function contentsOf(
+  documents: readonly GrepDocument[],
+  query: Query,
+  pool: GrepPool,
+): Promise<Uint8Array[] | undefined> {
+  if (pool.reads) return undefined;
+  return await Promise.all(documents.map((document) => readOf(document, query)));
 }
 
 async function readOf(document: GrepDocument, query: Query): Promise<Uint8Array> {

@@ -1,6 +1,7 @@
 /** grep: patterns in ripgrep's dialect over documents, by threads of its own. */
 export {
   compareText,
+  type GrepCallOptions,
   type GrepDocument,
   type GrepLimits,
   type GrepMatch,

@@ -72,6 +72,7 @@ export class Page {
   /** The last place up to which everything is in the page. */
   #reached: Place | undefined;
   #timedOutAt: string | undefined;
+  #told = 0;
 
   constructor(query: Query) {
     this.#query = query;
@@ -117,6 +118,13 @@ export class Page {
     if (answer.stoppedAt === undefined) return true;
     this.#timedOutAt = (documents[answer.stuckAt ?? answer.stoppedAt] ?? documents[0])?.path ?? "";
     return false;
+  }
+
+  /** The matches that have come in since this was last asked. */
+  untold(): readonly GrepMatch[] {
+    const matches = this.#matches.slice(this.#told);
+    this.#told = this.#matches.length;
+    return matches;
   }
 
   /** Everything up to and with this document is in the page. */

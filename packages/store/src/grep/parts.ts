@@ -3,31 +3,34 @@
 import type { BatchAnswer, BatchDocuments, DocumentMatches, SentAnswer } from "./protocol.js";
 
 /** The documents of a batch that belong to one thread. */
-export interface Part extends BatchDocuments {
+export interface Part {
   readonly home: number;
   /** Where each of them stands in the batch. */
   readonly positions: readonly number[];
 }
 
-/** Deals the documents out to the threads that they belong to. */
-export function partsOf({ paths, hashes }: BatchDocuments, threads: number): Part[] {
-  const parts = Array.from({ length: threads }, (_, home) => ({
-    home,
-    paths: [] as string[],
-    hashes: [] as string[],
-    positions: [] as number[],
-  }));
-  hashes.forEach((hash, position) => {
-    const part = parts[(Number.parseInt(hash.slice(-4), 16) || 0) % threads];
-    part?.paths.push(paths[position] as string);
-    part?.hashes.push(hash);
-    part?.positions.push(position);
+/** Deals documents out to the threads that they belong to. */
+export function partsOf(documents: readonly { readonly hash: string }[], threads: number): Part[] {
+  const parts = Array.from({ length: threads }, (_, home) => ({ home, positions: [] as number[] }));
+  documents.forEach(({ hash }, position) => {
+    parts[(Number.parseInt(hash.slice(-4), 16) || 0) % threads]?.positions.push(position);
   });
-  return parts.filter(({ hashes: own }) => own.length > 0);
+  return parts.filter(({ positions }) => positions.length > 0);
+}
+
+/** What a thread is told of documents. */
+export function columnsOf(documents: readonly { readonly path: string; readonly hash: string }[]): BatchDocuments {
+  return {
+    paths: JSON.stringify(documents.map(({ path }) => path)),
+    hashes: documents.map(({ hash }) => hash).join(" "),
+  };
 }
 
 /** One answer of those of the parts, in the same order. Where one was stopped, what lies behind that place is left out. */
-export function together(parts: readonly { readonly positions: readonly number[] }[], answers: readonly SentAnswer[]): BatchAnswer {
+export function together(
+  parts: readonly { readonly positions: readonly number[] }[],
+  answers: readonly SentAnswer[],
+): BatchAnswer {
   let stoppedAt = Number.POSITIVE_INFINITY;
   let stuckAt: number | undefined;
   answers.forEach((answer, part) => {

@@ -3,8 +3,8 @@
 import { totalmem } from "node:os";
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, messageOf, TrunklineError } from "@trunkline/core";
-import { type Part, partsOf, together } from "./parts.js";
-import type { Batch, BatchAnswer, GrepThreadData, GrepThreadStart, SentAnswer } from "./protocol.js";
+import { columnsOf, partsOf, together } from "./parts.js";
+import type { Batch, BatchAnswer, BatchDocuments, GrepThreadData, GrepThreadStart, SentAnswer } from "./protocol.js";
 
 /** How many threads there are and how they read. */
 export interface GrepPoolOptions extends GrepThreadData {
@@ -18,8 +18,13 @@ export interface GrepPoolOptions extends GrepThreadData {
   readonly cacheIdleMs?: number | undefined;
 }
 
-/** A batch without what the pool adds. */
-export type BatchRequest = Omit<Batch, "id" | "shared" | "keep">;
+/** A batch without what the pool adds. Its documents come with their contents where the threads do not read. */
+export interface BatchRequest extends Omit<Batch, "id" | "shared" | "keep" | keyof BatchDocuments> {
+  readonly documents: readonly { readonly path: string; readonly hash: string }[];
+  readonly contents?: readonly Uint8Array[] | undefined;
+}
+
+type Unnumbered = Omit<Batch, "id" | "shared" | "keep">;
 
 interface Job {
   readonly batch: Omit<Batch, "keep">;
@@ -75,17 +80,26 @@ export class GrepPool implements AsyncDisposable {
    * Has a batch searched. `query` is the number of the query it is part of: a query with nothing under way does not wait
    * for others. An aborted signal makes the threads stop; the answer then says where.
    */
-  async run(request: BatchRequest, signal: AbortSignal): Promise<BatchAnswer> {
-    if (!this.reads) {
-      const positions = request.hashes.map((_, index) => index);
-      return together([{ positions }], [await this.#run(request, undefined, signal)]);
+  async run({ documents, contents, ...request }: BatchRequest, signal: AbortSignal): Promise<BatchAnswer> {
+    if (contents !== undefined) {
+      const answer = await this.#run(
+        { ...request, ...columnsOf(documents), ...inOnePiece(contents) },
+        undefined,
+        signal,
+      );
+      return together([{ positions: documents.map((_, position) => position) }], [answer]);
     }
-    const parts = partsOf(request, this.#kept);
-    const answers = parts.map((part) => this.#run(requestOf(request, part), part.home, signal));
+    const parts = partsOf(documents, this.#kept);
+    const answers = parts.map(({ home, positions }) => {
+      const own = positions.map((position) => documents[position] as { path: string; hash: string });
+      // Only the first document of the batch may have been begun before.
+      const scan = positions[0] === 0 ? request.scan : { ...request.scan, afterLine: 0 };
+      return this.#run({ ...request, ...columnsOf(own), scan }, home, signal);
+    });
     return together(parts, await Promise.all(answers));
   }
 
-  async #run(request: BatchRequest, home: number | undefined, signal: AbortSignal): Promise<SentAnswer> {
+  async #run(request: Unnumbered, home: number | undefined, signal: AbortSignal): Promise<SentAnswer> {
     if (this.#closed) throw closedError();
     const shared = new SharedArrayBuffer(8);
     const batch = { ...request, id: ++this.#lastId, shared };
@@ -245,10 +259,16 @@ export class GrepPool implements AsyncDisposable {
   }
 }
 
-/** The documents of a part; only the first one of the batch may have been begun. */
-function requestOf(request: BatchRequest, { paths, hashes, positions }: Part): BatchRequest {
-  const scan = positions[0] === 0 ? request.scan : { ...request.scan, afterLine: 0 };
-  return { ...request, scan, paths, hashes };
+function inOnePiece(contents: readonly Uint8Array[]): Pick<BatchDocuments, "bytes" | "data"> {
+  const data = new ArrayBuffer(contents.reduce((sum, bytes) => sum + bytes.length, 0));
+  const all = new Uint8Array(data);
+  let offset = 0;
+  const bytes = contents.map((content) => {
+    all.set(content, offset);
+    offset += content.length;
+    return [offset - content.length, content.length] as const;
+  });
+  return { bytes, data };
 }
 
 /** A container may be given less than the machine has; where nothing limits it, the limit is 0 or beyond all measure. */

@@ -1,12 +1,14 @@
-// What the main thread and the threads of grep say to each other. Documents and counts go as columns: with tens of
-// thousands of them, an object for each would take longer to send than their contents to search.
+// What the main thread and the threads of grep say to each other. Documents and counts go as columns in one piece: with
+// tens of thousands of them, an object for each would take longer to send than their contents to search.
 import type { PatternOptions } from "./pattern.js";
 import type { ScannedMatch, ScanOptions } from "./scan.js";
 
 /** Some documents in a row. */
 export interface BatchDocuments {
-  readonly paths: readonly string[];
-  readonly hashes: readonly string[];
+  /** A list in JSON: it is looked at only where a content has to be read. */
+  readonly paths: string;
+  /** With a space between each two. */
+  readonly hashes: string;
   /** Where the content of each lies in `data`. Without it, the thread reads them with its own reader. */
   readonly bytes?: readonly (readonly [offset: number, length: number])[];
   readonly data?: ArrayBuffer;

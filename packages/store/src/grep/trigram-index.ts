@@ -27,7 +27,7 @@ export const trigramIndexer: Indexer = {
     }
     const first = entry.id * TRIGRAM_ROWS_PER_ENTRY;
     linePieces(text.body, PIECE_LENGTH, TRIGRAM_ROWS_PER_ENTRY).forEach((piece, number) => {
-      index.run("INSERT INTO trigram (rowid, body) VALUES (?, ?)", first + number, piece);
+      index.run("INSERT INTO trigram (rowid, body) VALUES (?, ?)", first + number, firstTrigrams(piece));
     });
   },
   /** The index knows the content alone. */
@@ -45,6 +45,45 @@ export const trigramIndexer: Indexer = {
     return [];
   },
 };
+
+/** In which text each trigram of ASCII, seven bits a character, was last seen. */
+let lastSeen: Uint16Array | undefined;
+let texts = 0;
+
+/**
+ * The text without what only repeats trigrams that it has had before; FTS5 would go through all of them to find that out.
+ * Where something is left out a line feed stands, which no trigram of a pattern has.
+ */
+export function firstTrigrams(text: string): string {
+  lastSeen ??= new Uint16Array(1 << 21);
+  if (++texts > 0xffff) {
+    lastSeen.fill(0);
+    texts = 1;
+  }
+  const seen = lastSeen;
+  const parts: string[] = [];
+  // What is from `start` up to `end` goes into the text.
+  let start = 0;
+  let end = 0;
+  let trigram = 0;
+  // A character outside ASCII makes the trigrams that it is in count as new.
+  let other = -1;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x7f) other = at;
+    trigram = ((trigram << 7) | (unit >= 0x41 && unit <= 0x5a ? unit + 32 : unit & 0x7f)) & 0x1fffff;
+    const isAscii = other < 0 || at - other >= 3;
+    if (at < 2 || (isAscii && seen[trigram] === texts)) continue;
+    if (isAscii) seen[trigram] = texts;
+    if (at - 2 > end) {
+      if (end > start) parts.push(text.slice(start, end));
+      start = at - 2;
+    }
+    end = at + 1;
+  }
+  if (end > start) parts.push(text.slice(start, end));
+  return parts.length === 0 ? text : parts.join("\n");
+}
 
 /**
  * Pieces of whole lines. All trigrams of a match have to be in one row, so that no line is ever cut, however long; the
@@ -83,5 +122,5 @@ export function candidateEntries(query: TrigramQuery | "none"): { sql: string; v
 export function findCandidates(index: Db, query: TrigramQuery | "none"): Set<number> | undefined {
   const candidates = candidateEntries(query);
   if (candidates === undefined) return undefined;
-  return new Set(index.all<{ entry: number }>(candidates.sql, ...candidates.values).map(({ entry }) => entry));
+  return new Set(index.column<number>(candidates.sql, ...candidates.values));
 }

@@ -33,31 +33,13 @@ async function openReader(): Promise<GrepReader> {
   return await module.openGrepReader(wanted.data);
 }
 
-/** The content; a promise only where the reader needs one. */
-function textOf(batch: Batch, index: number, reader: GrepReader | undefined): ScannableText | Promise<ScannableText> {
-  const bytes = batch.bytes?.[index];
-  if (bytes !== undefined && batch.data !== undefined) return scannable(new Uint8Array(batch.data, ...bytes));
-  const path = batch.paths[index];
-  const hash = batch.hashes[index];
-  if (path === undefined || hash === undefined || reader === undefined) {
-    throw new TrunklineError("INTERNAL", "The batch has no such document.");
-  }
-  const kept = cache.get(hash);
-  if (kept !== undefined) return kept.text;
-  const keep = (read: Uint8Array): ScannableText => {
-    const text = scannable(read);
-    if (batch.keep) cache.add(hash, text);
-    return text;
-  };
-  const read = reader.read({ path, hash });
-  return read instanceof Promise ? read.then(keep) : keep(read);
-}
-
 /** Searches documents in order. `next` stops, and goes on, where a content has to be waited for. */
 class Run {
   readonly #batch: Batch;
   readonly #reader: GrepReader | undefined;
   readonly #shared: Int32Array;
+  readonly #hashes: readonly string[];
+  #paths: readonly string[] | undefined;
   readonly #counts: number[] = [];
   readonly #collected: [number, readonly ScannedMatch[]][] = [];
   readonly #binary: number[] = [];
@@ -69,6 +51,7 @@ class Run {
     this.#batch = batch;
     this.#reader = reader;
     this.#shared = new Int32Array(batch.shared);
+    this.#hashes = batch.hashes.split(" ");
     this.#collect = batch.scan.collect;
     this.#collectBytes = batch.scan.collectBytes;
   }
@@ -91,14 +74,37 @@ class Run {
 
   /** Goes on until a content has to be waited for; undefined when all is done. */
   #slice(scanner: Scanner): Promise<ScannableText> | undefined {
-    while (this.#index < this.#batch.hashes.length) {
+    while (this.#index < this.#hashes.length) {
       Atomics.store(this.#shared, 1, this.#index);
       this.#checkpoint();
-      const text = textOf(this.#batch, this.#index, this.#reader);
+      const text = this.#text(this.#index);
       if (text instanceof Promise) return text;
       this.#take(scanner, text);
     }
     return undefined;
+  }
+
+  /** The content; a promise only where the reader needs one. */
+  #text(index: number): ScannableText | Promise<ScannableText> {
+    const { bytes, data, keep } = this.#batch;
+    const lies = bytes?.[index];
+    if (lies !== undefined && data !== undefined) return scannable(new Uint8Array(data, ...lies));
+    const hash = this.#hashes[index] as string;
+    const kept = cache.get(hash);
+    if (kept !== undefined) return kept.text;
+    // Written by the pool.
+    this.#paths ??= JSON.parse(this.#batch.paths) as string[];
+    const path = this.#paths[index];
+    if (path === undefined || this.#reader === undefined) {
+      throw new TrunklineError("INTERNAL", "The batch has no such document.");
+    }
+    const take = (read: Uint8Array): ScannableText => {
+      const text = scannable(read);
+      if (keep) cache.add(hash, text);
+      return text;
+    };
+    const read = this.#reader.read({ path, hash });
+    return read instanceof Promise ? read.then(take) : take(read);
   }
 
   #take(scanner: Scanner, text: ScannableText): void {
@@ -131,6 +137,9 @@ async function run(batch: Batch): Promise<SentAnswer> {
   cache.begin(batch.query);
   try {
     opening ??= batch.data === undefined ? openReader() : undefined;
+    opening?.catch(() => {
+      opening = undefined;
+    });
     return await new Run(batch, await opening).run();
   } catch (error) {
     const { code, message, hint, data } = toTrunklineError(error);

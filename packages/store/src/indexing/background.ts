@@ -7,7 +7,9 @@ import { describeEntry, readIndexText } from "./catch-up.js";
 import { hasIndexedText, type IndexEntry, type Indexer } from "./indexer.js";
 import { indexers } from "./indexers.js";
 
-const ENTRIES_PER_SLICE = 32;
+/** One transaction takes up so many entries, or fewer where their texts are long: a write may be waiting for it. */
+const ENTRIES_PER_SLICE = 128;
+const CHARACTERS_PER_SLICE = 512 * 1024;
 
 interface Prepared {
   readonly entry: IndexEntry;
@@ -18,11 +20,18 @@ interface Prepared {
 /** Whether there is anything to run at all. */
 export const hasBackgroundIndexers = indexers.some((indexer) => indexer.when === "background");
 
-/** Runs every background indexer until it has seen all entries. Answers how many entries were taken up. */
-export async function runBackground({ truth, index }: { truth: Db; index: Db }, call: Call): Promise<number> {
+/**
+ * Runs background indexers, those that have a thread of their own or the others, until they have seen all entries.
+ * Answers how many entries were taken up.
+ */
+export async function runBackground(
+  { truth, index }: { truth: Db; index: Db },
+  { alone }: { readonly alone: boolean },
+  call: Call,
+): Promise<number> {
   let taken = 0;
   for (const indexer of indexers) {
-    if (indexer.when !== "background") continue;
+    if (indexer.when !== "background" || (indexer.alone === true) !== alone) continue;
     while (true) {
       call.check();
       const count = await takeSlice({ truth, index, indexer }, call);
@@ -43,16 +52,22 @@ async function takeSlice(context: { truth: Db; index: Db; indexer: Indexer }, ca
     from,
     ENTRIES_PER_SLICE,
   );
-  const last = rows.at(-1);
-  if (last === undefined) return 0;
+  if (rows.length === 0) return 0;
   // What takes long happens before the write lock is taken.
   const prepared: Prepared[] = [];
+  let last = from;
+  let taken = 0;
+  let characters = 0;
   for (const row of rows) {
     call.check();
+    if (characters >= CHARACTERS_PER_SLICE) break;
+    last = row.id;
+    taken++;
     const entry = describeEntry(truth, row);
     if (entry === undefined) continue;
     const wanted = hasIndexedText(entry) && indexer.wantsText?.(entry) !== false;
     const text = wanted ? readIndexText(truth, entry.content) : undefined;
+    characters += text?.body.length ?? 0;
     prepared.push({ entry, text, made: await indexer.prepare?.(entry, text, call.signal) });
   }
   index.immediate(() => {
@@ -62,10 +77,10 @@ async function takeSlice(context: { truth: Db; index: Db; indexer: Indexer }, ca
       const still = index.get("SELECT 1 FROM entries WHERE id = ?", entry.id);
       if (still !== undefined) indexer.add(index, entry, text, made);
     }
-    index.run("UPDATE indexers SET entry = ? WHERE name = ?", last.id, indexer.name);
+    index.run("UPDATE indexers SET entry = ? WHERE name = ?", last, indexer.name);
   }, call.check);
   await new Promise((resolve) => setImmediate(resolve));
-  return rows.length;
+  return taken;
 }
 
 async function settle(index: Db, indexer: Indexer, call: Call): Promise<void> {

@@ -2,7 +2,7 @@
 // index notes the number it has reached in the same transaction in which it takes the change up. So it may lag after a
 // crash, but never silently: the gap is closed on opening and after every commit.
 import { isTrunklineError } from "@trunkline/core";
-import { type IndexText, indexTextOf } from "../content/text.js";
+import { type IndexText, lazyIndexText } from "../content/text.js";
 import { type ContentRow, hexOf, readContent } from "../sqlite/contents.js";
 import type { Db } from "../sqlite/database.js";
 import { currentSeq, type DocumentRow, metadataOf, tagsOf, type VersionRow } from "../sqlite/documents.js";
@@ -194,7 +194,7 @@ export function readIndexText(truth: Db, content: number): IndexText | undefined
   const row = truth.one<ContentRow>("SELECT id, hash, size, type FROM contents WHERE id = ?", content);
   if (row.size > MAX_INDEXED_BYTES) return undefined;
   try {
-    return indexTextOf(readContent(truth, row));
+    return lazyIndexText(readContent(truth, row));
   } catch (error) {
     // One damaged content must not keep everything else from being found; verify reports it.
     if (isTrunklineError(error, "IO") && error.data?.damaged === true) return undefined;

@@ -3,6 +3,7 @@
 // acknowledgement; words of removed documents stay, and are passed over because nothing has them any more.
 import type { IndexText } from "../content/text.js";
 import type { IndexEntry, Indexer } from "./indexer.js";
+import { knownNumbers } from "./known-numbers.js";
 
 const SHORTEST_WORD = 4;
 const LONGEST_WORD = 32;
@@ -24,10 +25,14 @@ export const fuzzyIndexer: Indexer = {
     return wordsOfEntry(entry, text);
   },
   add(index, _entry, _text, prepared) {
+    const known = knownNumbers(index, { table: "words", column: "word" });
     // What prepare made.
     for (const word of prepared as readonly string[]) {
-      const { changes, id } = index.run("INSERT OR IGNORE INTO words (word) VALUES (?)", word);
-      if (changes === 0) continue;
+      if (known.has(word)) continue;
+      const there = index.get<{ id: number }>("SELECT id FROM words WHERE word = ?", word);
+      const id = there?.id ?? index.run("INSERT INTO words (word) VALUES (?)", word).id;
+      known.set(word, id);
+      if (there !== undefined) continue;
       for (const gram of gramsOf(word)) {
         index.run("INSERT OR IGNORE INTO word_grams VALUES (?, ?, ?)", gram, word.length, id);
       }
@@ -42,7 +47,13 @@ export const fuzzyIndexer: Indexer = {
 
 /** The form in which words are compared: lower case, without marks, as the keyword index has them before stemming. */
 export function foldWord(word: string): string {
+  if (isAscii(word)) return word.toLowerCase();
   return word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+function isAscii(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII.
+  return /^[\x00-\x7f]*$/.test(text);
 }
 
 /** The trigrams of a word, with its beginning and its end as characters. */
@@ -58,9 +69,10 @@ function wordsOfEntry(entry: IndexEntry, text: IndexText | undefined): string[] 
   if (text !== undefined) parts.push(text.body.slice(0, READ_CHARACTERS), text.words.slice(0, READ_CHARACTERS));
   const words = new Set<string>();
   for (const part of parts) {
-    for (const [word] of foldWord(part).matchAll(/[\p{L}\p{N}]+/gu)) {
+    const folded = foldWord(part);
+    for (const word of folded.match(isAscii(folded) ? /[a-z0-9]{4,}/g : /[\p{L}\p{N}]{4,}/gu) ?? []) {
       if (words.size >= MOST_WORDS_PER_ENTRY) break;
-      if (isWord(word)) words.add(word);
+      if (!words.has(word) && isWord(word)) words.add(word);
     }
   }
   return [...words];

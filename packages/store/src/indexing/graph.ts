@@ -17,6 +17,7 @@ import {
 import type { Db } from "../sqlite/database.js";
 import { baseNameOf } from "../sqlite/documents.js";
 import type { IndexEntry, Indexer } from "./indexer.js";
+import { knownNumbers } from "./known-numbers.js";
 
 /** How long one transaction may resolve. */
 const SETTLE_MS = 25;
@@ -37,6 +38,7 @@ export const graphIndexer: Indexer = {
   name: "graph",
   version: 1,
   when: "background",
+  alone: true,
   create(index) {
     index.exec(`
       CREATE TABLE IF NOT EXISTS graph_files (
@@ -133,13 +135,14 @@ function putFile(index: Db, entry: IndexEntry, after: FileGraph): void {
     blob,
   );
   remember(entry.hash, path, after);
+  const keyId = keyNumbers(index);
   index.run("DELETE FROM graph_provides WHERE file = ?", id);
   for (const key of providedKeys(after)) {
-    index.run("INSERT OR IGNORE INTO graph_provides VALUES (?, ?)", keyId(index, key), id);
+    index.run("INSERT OR IGNORE INTO graph_provides VALUES (?, ?)", keyId(key), id);
   }
   index.run("DELETE FROM graph_nodes WHERE file = ?", id);
   for (const [position, { key, kind, name }] of after.symbols.entries()) {
-    index.run("INSERT INTO graph_nodes VALUES (?, ?, ?, ?, ?)", id, position, keyId(index, key), kind, name);
+    index.run("INSERT INTO graph_nodes VALUES (?, ?, ?, ?, ?)", id, position, keyId(key), kind, name);
   }
   index.run("INSERT OR IGNORE INTO graph_pending VALUES (?)", id);
 }
@@ -204,16 +207,17 @@ function dropFile(index: Db, row: FileRow): void {
 
 function resolveAgain(index: Db, row: FileRow): void {
   const { edges, dependsOn } = resolveFile(readGraph(row), sourceOf(index, row.collection));
+  const keyId = keyNumbers(index);
   index.run("DELETE FROM graph_depends WHERE file = ?", row.id);
-  for (const key of dependsOn) index.run("INSERT INTO graph_depends VALUES (?, ?)", keyId(index, key), row.id);
+  for (const key of dependsOn) index.run("INSERT INTO graph_depends VALUES (?, ?)", keyId(key), row.id);
   index.run("DELETE FROM graph_edges WHERE file = ?", row.id);
   for (const [position, edge] of edges.entries()) {
     index.run(
       "INSERT INTO graph_edges VALUES (?, ?, ?, ?, ?, ?, ?)",
       row.id,
       position,
-      keyId(index, edge.from),
-      keyId(index, edge.to),
+      keyId(edge.from),
+      keyId(edge.to),
       edge.relation,
       edge.line ?? null,
       edge.resolved ? 1 : 0,
@@ -244,9 +248,17 @@ function sourceOf(index: Db, collection: string): GraphSource {
   };
 }
 
-function keyId(index: Db, key: string): number {
-  const known = index.get<{ id: number }>("SELECT id FROM graph_keys WHERE key = ?", key);
-  return known?.id ?? index.run("INSERT INTO graph_keys (key) VALUES (?)", key).id;
+/** Gives keys their numbers, in the transaction at hand. */
+function keyNumbers(index: Db): (key: string) => number {
+  const known = knownNumbers(index, { table: "graph_keys", column: "key" });
+  return (key) => {
+    const kept = known.get(key);
+    if (kept !== undefined) return kept;
+    const row = index.get<{ id: number }>("SELECT id FROM graph_keys WHERE key = ?", key);
+    const id = row?.id ?? index.run("INSERT INTO graph_keys (key) VALUES (?)", key).id;
+    known.set(key, id);
+    return id;
+  };
 }
 
 /** Graphs that were used last. A graph depends on path and text alone, so that it can be kept by them. */

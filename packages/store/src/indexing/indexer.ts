@@ -44,6 +44,8 @@ export interface Indexer {
   /** When this changes, {@link clear} is called and everything is indexed again. */
   readonly version: number;
   readonly when: "write" | "background";
+  /** For background indexers: takes so long that it has a thread of its own, beside the others. */
+  readonly alone?: boolean;
   /** Makes the tables if they are not there. */
   create(index: Db): void;
   /** For background indexers: the slow part (parsing, embedding), before the write lock is taken. */

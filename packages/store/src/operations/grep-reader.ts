@@ -20,6 +20,8 @@ export function openGrepReader({ folder }: GrepReaderData): GrepReader {
     applicationId: TRUTH_APPLICATION_ID,
   });
   return {
+    // One transaction instead of one for each content.
+    together: (work) => truth.reading(work),
     read({ path, hash }) {
       try {
         return wholeChunk(truth, hash) ?? truth.reading(() => readWhole(truth, hash));

@@ -1,9 +1,18 @@
 // `grep` on the main thread: readers list the documents, the threads of grep read and match them.
 import { resolve } from "node:path";
-import { compareText, GrepPool, type GrepRequest, type GrepResult, type GrepSource, grep } from "../grep/index.js";
+import {
+  compareText,
+  type GrepCallOptions,
+  GrepPool,
+  type GrepRequest,
+  type GrepResult,
+  type GrepSource,
+  grep,
+} from "../grep/index.js";
 import type { GrepParams } from "../types.js";
 import type { WorkerPool } from "../workers/pool.js";
-import type { GivenPath, GrepFilters, GrepPage, GrepPageParams } from "./grep.js";
+import type { GivenPath, GrepFilters, GrepPageParams } from "./grep.js";
+import { documentsOf, type GrepPage } from "./grep-list.js";
 import type { GrepReaderData } from "./grep-reader.js";
 
 // Tests run the sources; a thread cannot, so it runs what the build made of them.
@@ -32,7 +41,7 @@ export class StoreGrep {
   /** Searches. `session` is an id by now. */
   async run(
     params: Omit<GrepParams, "session"> & { session: string | undefined },
-    signal: AbortSignal | undefined,
+    options: GrepCallOptions,
   ): Promise<GrepResult> {
     const { paths, documents, collection, snapshot, tags, match_all_tags, metadata, session, cursor, ...rest } = params;
     const filters = { collection, snapshot, tags, match_all_tags, metadata, session };
@@ -43,7 +52,7 @@ export class StoreGrep {
       documents === undefined ? storeSource(this.#workers, { filters, paths: given }) : givenSource(documents);
     // The source knows what the paths stand for. They and the filters are here because a cursor is for the same ones.
     const query = { ...sortedByName(rest), pattern: rest.pattern, cursor, within: documents ?? given, filters };
-    return await grep(query, { source, pool: this.#threads }, { signal });
+    return await grep(query, { source, pool: this.#threads }, options);
   }
 
   async close(): Promise<void> {
@@ -85,9 +94,9 @@ function storeSource(
       const from = fromPath === undefined ? undefined : { path: fromPath };
       let page: Promise<GrepPage> | undefined = fetch(from, FIRST_PAGE);
       while (page !== undefined) {
-        const { documents, next }: GrepPage = await page;
-        page = next === undefined ? undefined : fetch(next, PAGE);
-        yield documents;
+        const fetched: GrepPage = await page;
+        page = fetched.next === undefined ? undefined : fetch(fetched.next, PAGE);
+        yield documentsOf(fetched);
       }
     },
   };

@@ -1,14 +1,7 @@
 // `grep` in a reader: which documents may match, page by page. The threads of grep read and match them.
 import { sep } from "node:path";
 import { TrunklineError } from "@trunkline/core";
-import {
-  compareText,
-  findCandidates,
-  ftsQuery,
-  type GrepDocument,
-  type TrigramQuery,
-  trigramIndexer,
-} from "../grep/index.js";
+import { compareText, findCandidates, ftsQuery, type TrigramQuery, trigramIndexer } from "../grep/index.js";
 import { reachedSeq } from "../indexing/catch-up.js";
 import { hexOf } from "../sqlite/contents.js";
 import type { Db, SqlValue } from "../sqlite/database.js";
@@ -16,6 +9,7 @@ import { type Selection, type SelectionParams, selectDocuments } from "../sqlite
 import { indexFits } from "../sqlite/schema.js";
 import type { Call } from "../workers/rpc.js";
 import type { ReadEnvironment } from "./environment.js";
+import { EMPTY_PAGE, type GrepPage, type ListedDocument, listOf, mayMatch, pageOf } from "./grep-list.js";
 
 /** The filters, with the session resolved to its id. */
 export type GrepFilters = Pick<
@@ -37,12 +31,6 @@ export interface GrepPageParams {
   readonly places: readonly string[] | undefined;
   readonly from: { readonly path: string; readonly hash?: string | undefined } | undefined;
   readonly limit: number;
-}
-
-/** Documents that may match, in order. `next`: where the page after it begins. */
-export interface GrepPage {
-  readonly documents: readonly GrepDocument[];
-  readonly next?: { readonly path: string; readonly hash: string };
 }
 
 /** Up to so many documents that may match are looked up one by one; with more, all documents are gone through. */
@@ -120,19 +108,20 @@ export function grepPage(env: ReadEnvironment, params: GrepPageParams, call: Cal
     const candidates = candidatesOf(env, params.trigrams);
     return truth.reading(() => {
       const selection = selectDocuments(truth, params.filters);
+      const list = listOf(env, JSON.stringify([params.filters, params.places]));
+      if (list.isComplete) return list.page(params, candidates);
       const few = candidates === undefined || selection.historic ? undefined : documentsToLookUp(env, candidates);
       const bounds = boundsOf(params);
-      if (bounds === undefined) return { documents: [] };
+      if (bounds === undefined) return EMPTY_PAGE;
       const rows =
         few === undefined ? scan(truth, selection, bounds, params.limit) : lookUp(truth, selection, bounds, few);
       call.check();
-      const wanted = rows.filter(placeTest(params.places));
-      const documents = dropImpossible(index, wanted, few === undefined ? candidates : undefined);
       const last = few === undefined && rows.length === params.limit ? rows.at(-1) : undefined;
-      return {
-        documents: documents.filter(isFirst).map(toDocument),
-        ...(last === undefined ? {} : { next: { path: last.path, hash: hexOf(last.hash) } }),
-      };
+      const next = last === undefined ? undefined : { path: last.path, hash: hexOf(last.hash) };
+      const documents = withEntries(index, rows.filter(placeTest(params.places)).filter(isFirst));
+      if (few === undefined) list.append(documents, { from: params.from, next });
+      const possible = few === undefined ? documents.filter((document) => mayMatch(document, candidates)) : documents;
+      return pageOf(possible, next);
     });
   });
 }
@@ -143,8 +132,20 @@ function isFirst(row: Row, position: number, rows: readonly Row[]): boolean {
   return before === undefined || before.path !== row.path || Buffer.compare(before.hash, row.hash) !== 0;
 }
 
-function toDocument({ path, hash, size, type }: Row): GrepDocument {
-  return { path, hash: hexOf(hash), sizeBytes: size, ...(type === "binary" ? { binary: true } : {}) };
+/** With the entries that the index has of them. */
+function withEntries(index: Db, rows: readonly Row[]): ListedDocument[] {
+  const found = index.all<{ id: number; version: number }>(
+    "SELECT id, version FROM entries WHERE version IN (SELECT value FROM json_each(?))",
+    JSON.stringify(rows.map((row) => row.version)),
+  );
+  const entries = new Map(found.map(({ id, version }) => [version, id]));
+  return rows.map(({ path, hash, size, type, version }) => ({
+    path,
+    hash: hexOf(hash),
+    sizeBytes: size,
+    binary: type === "binary",
+    entry: entries.get(version),
+  }));
 }
 
 interface KeptCandidates {
@@ -248,16 +249,4 @@ function placeTest(places: readonly string[] | undefined): (row: Row) => boolean
     }
     return false;
   };
-}
-
-/** Without the texts that the index knows and that cannot match. */
-function dropImpossible(index: Db, rows: Row[], candidates: ReadonlySet<number> | undefined): Row[] {
-  if (candidates === undefined) return rows;
-  const impossible = new Set<number>();
-  const entries = index.all<{ id: number; version: number }>(
-    "SELECT id, version FROM entries WHERE version IN (SELECT value FROM json_each(?))",
-    JSON.stringify(rows.map((row) => row.version)),
-  );
-  for (const { id, version } of entries) if (!candidates.has(id)) impossible.add(version);
-  return rows.filter((row) => row.type === "binary" || !impossible.has(row.version));
 }

@@ -101,6 +101,7 @@ export function resolveContent(db: Db, prefix: string): ContentRow {
   return row;
 }
 
+const SHORT_BYTES = 1 << 20;
 const CHUNKS_OF_CONTENT = `SELECT k.hash, k.size, k.codec, k.data FROM content_chunks cc JOIN chunks k ON k.id = cc.chunk
   WHERE cc.content = ? ORDER BY cc.position`;
 
@@ -109,7 +110,12 @@ export function* readChunks(db: Db, content: ContentRow, check: () => void = () 
   const hash = createHash("sha256");
   let size = 0;
   let single = false;
-  for (const row of db.iterate<ChunkRow>(CHUNKS_OF_CONTENT, content.id)) {
+  // Row by row only where all rows at once would be much: preparing a statement takes longer than reading a short content.
+  const isShort = content.size <= SHORT_BYTES;
+  const rows = isShort
+    ? db.all<ChunkRow>(CHUNKS_OF_CONTENT, content.id)
+    : db.iterate<ChunkRow>(CHUNKS_OF_CONTENT, content.id);
+  for (const row of rows) {
     check();
     const bytes = openChunk({ hash: hexOf(row.hash), size: row.size, codec: row.codec, data: row.data });
     // A chunk that is the whole content was just checked against the same hash.

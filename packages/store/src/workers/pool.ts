@@ -49,7 +49,7 @@ const WORKER_FILE = new URL(
   import.meta.url,
 );
 
-const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mover: 2, indexer: 1 };
+const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mover: 2, indexer: 2 };
 
 /** The threads, by role. */
 export class WorkerPool {
@@ -93,14 +93,14 @@ export class WorkerPool {
       return;
     }
     this.#indexAgain = false;
-    this.#indexing = this.call("indexer", "run", {})
-      .catch((error: unknown) => {
+    const run = (alone: boolean): Promise<unknown> =>
+      this.call("indexer", "run", { alone }).catch((error: unknown) => {
         if (!this.#closed) this.#logger.warn("background indexing failed", { error });
-      })
-      .then(() => {
-        this.#indexing = undefined;
-        if (this.#indexAgain) this.indexInBackground();
       });
+    this.#indexing = Promise.all([run(false), run(true)]).then(() => {
+      this.#indexing = undefined;
+      if (this.#indexAgain) this.indexInBackground();
+    });
   }
 
   /** Resolves when background indexing has nothing more to do. */

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type GrepLimits, type GrepParams, GrepPool, type GrepResult, grep } from "../../src/grep/index.js";
 import { MemorySource } from "./memory-source.js";
 import { writeTree } from "./rg.js";
@@ -121,16 +121,89 @@ describe("an answer", () => {
 });
 
 describe("threads that read for themselves", () => {
-  it("find what is found in memory", async () => {
+  const module = new URL("./disk-reader.js", import.meta.url).href;
+
+  it("find what is found in memory, and say what cannot be read", async () => {
     const tree = makeTree();
     const folder = writeTree(tree);
-    const module = new URL("./disk-reader.js", import.meta.url).href;
-    await using own = new GrepPool({ reader: { module, data: { folder } } });
+    await using own = new GrepPool({ reader: { module, data: { folder } }, cacheBytes: 0 });
     const source = new MemorySource(tree);
     const fromDisk = await grep({ pattern: "o.o", context: 1 }, { source, pool: own });
     expect(fromDisk).toEqual(await grep({ pattern: "o.o", context: 1 }, { source, pool }));
     rmSync(folder, { recursive: true });
     await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  it("read a content once, keep it by its hash, and forget it when nothing is asked", async () => {
+    const tree = makeTree();
+    const folder = writeTree(tree);
+    await using own = new GrepPool({ reader: { module, data: { folder } }, cacheIdleMs: 500 });
+    const source = new MemorySource(tree);
+    const first = await grep({ pattern: "o.o", context: 1 }, { source, pool: own });
+    rmSync(folder, { recursive: true });
+    expect(await grep({ pattern: "o.o", context: 1 }, { source, pool: own })).toEqual(first);
+    expect(await grep({ pattern: "x" }, { source, pool: own })).toEqual(await grep({ pattern: "x" }, { source, pool }));
+    const changed = new MemorySource([{ name: "one.txt", bytes: Buffer.from("other bytes at the same path\n") }]);
+    await expect(grep({ pattern: "x" }, { source: changed, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await vi.waitFor(
+      async () => {
+        // Asked less often than it forgets.
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
+      },
+      { timeout: 20_000 },
+    );
+  });
+
+  it("end at the same place with several threads as with one, wherever a page is full", async () => {
+    const tree = makeTree();
+    const folder = writeTree(tree);
+    const source = new MemorySource(tree);
+    for (const threads of [1, 3]) {
+      await using own = new GrepPool({ reader: { module, data: { folder } }, threads });
+      for (const limits of [{ maxMatches: 1 }, { maxMatches: 7 }, { maxBytes: 50 }, { maxMatches: 1000 }]) {
+        for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
+          const params = { pattern: "o", context: 1, cursor };
+          const page = await grep(params, { source, pool: own, limits });
+          expect(page).toEqual(await grep(params, { source, pool, limits }));
+          if (pages === 40) break;
+          cursor = page.cursor;
+        }
+      }
+    }
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe("onMatches", () => {
+  it("is told the matches of the answer, in order, before the rest has been counted", async () => {
+    const many = Array.from({ length: 9000 }, (_, number) => text(`f${String(number).padStart(4, "0")}`, "foo\n"));
+    let searched = 0;
+    const source = new MemorySource(many);
+    const counting = {
+      async *documents(request: Parameters<MemorySource["documents"]>[0]) {
+        for await (const documents of source.documents(request)) {
+          searched += documents.length;
+          yield documents;
+        }
+      },
+    };
+    const told: unknown[] = [];
+    let searchedAtFirst: number | undefined;
+    const answer = await grep(
+      { pattern: "foo" },
+      { source: counting, pool, limits: { maxMatches: 5 } },
+      {
+        onMatches: (matches) => {
+          searchedAtFirst ??= searched;
+          told.push(...matches);
+        },
+      },
+    );
+    expect(answer).toMatchObject({ matches: told, total: 9000 });
+    expect(told).toHaveLength(5);
+    expect(searchedAtFirst).toBeLessThan(9000);
+    expect(searched).toBe(9000);
   });
 });
 

@@ -1,0 +1,29 @@
+// A folder into the store, then questions to the store; everything that was found can be cited:
+//   TRUNKLINE_STORE=/tmp/research npx trunkline run examples/research-a-folder/main.ts docs/guides "who confirms a project"
+import assert from "node:assert/strict";
+import { args, store } from "trunkline";
+
+const [folder = "docs/guides", question = "confirm what a project would run"] = args;
+
+// Only what has changed is read: run it twice and nothing is taken the second time.
+const added = await store.add({ path: folder, collection: "research", include: ["*.md"] });
+console.log(`${added.files} files taken, ${added.skipped} left alone`);
+await store.indexed();
+
+const found = await store.search({ query: question, collection: "research", limit: 3, line_numbers: true });
+console.log(`${found.total} found (${found.type})`);
+for (const { path, line, hash, snippet } of found.results) {
+  console.log(`${path}${line === undefined ? "" : `:${line}`} ${hash.slice(0, 12)}`);
+  console.log(`  ${snippet.trim().split("\n")[0]}`);
+}
+
+const [best] = found.results;
+assert.ok(best, "something is found");
+const { content } = await store.get({ hash: best.hash, include_content: true });
+assert.ok(typeof content === "string" && content.length > 0, "what was found can be read in full");
+
+// The same by pattern, and what stands in the store as a whole.
+const titles = await store.grep({ pattern: "^# ", collection: "research" });
+assert.ok("matches" in titles && titles.matches.length > 0, "every guide has a title");
+assert.ok((await store.status()).total_objects > 0);
+console.log("done");

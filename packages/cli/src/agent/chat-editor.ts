@@ -1,0 +1,105 @@
+// The line editor of a chat at a terminal. It has the terminal only while it waits for an entry: between entries servers may
+// ask things there, and Ctrl-C is the signal that stops a turn.
+import { createInterface } from "node:readline";
+import type { CommandContext } from "../context.js";
+import { EntryReader } from "./chat-entry.js";
+import { fromEditorLine, KeyStream, PasteReader, toEditorLine } from "./paste-input.js";
+
+/** What came of waiting for an entry. */
+export type Entry =
+  | { readonly type: "text"; readonly text: string }
+  /** Ctrl-C; `wasEmpty` tells whether there was anything to throw away. */
+  | { readonly type: "interrupted"; readonly wasEmpty: boolean }
+  /** Ctrl-D, or the terminal has gone. */
+  | { readonly type: "ended" };
+
+/** How the editor is set up. */
+export interface ChatEditorOptions {
+  /** Earlier entries, the newest first. */
+  readonly history: () => readonly string[];
+  /** What Tab completes at the beginning of a line. */
+  readonly commands: readonly string[];
+}
+
+const PROMPT = "> ";
+const CONTINUED = ". ";
+
+/** Reads entries from the terminal. */
+export class ChatEditor {
+  readonly #context: CommandContext;
+  readonly #options: ChatEditorOptions;
+  readonly #pastes = new PasteReader();
+  /** Keys that came after the end of the last entry. */
+  #ahead = "";
+
+  constructor(context: CommandContext, options: ChatEditorOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Waits for an entry. */
+  async read(): Promise<Entry> {
+    const { signal, env } = this.#context;
+    if (signal.aborted) return { type: "ended" };
+    const keys = new KeyStream();
+    const history = this.#options.history().map(toEditorLine);
+    const reader = createInterface({
+      input: keys,
+      output: process.stderr,
+      terminal: true,
+      history,
+      historySize: Math.max(history.length, 1) + 1,
+      removeHistoryDuplicates: true,
+      completer: (line: string) => [this.#completions(line), line],
+    });
+    const marksPastes = env.TERM !== "dumb";
+    if (marksPastes) process.stderr.write("\u001b[?2004h");
+    const lines = new EntryReader();
+    let isOver = false;
+    const pressAll = (text: string) => {
+      this.#ahead += text;
+      while (!isOver && this.#ahead !== "") {
+        const end = this.#ahead.search(/[\r\n]/) + 1 || this.#ahead.length;
+        const next = this.#ahead.slice(0, end);
+        this.#ahead = this.#ahead.slice(end);
+        keys.press(next);
+      }
+    };
+    const onData = (chunk: Buffer | string) => pressAll(this.#pastes.read(chunk));
+    const entry = await new Promise<Entry>((resolve) => {
+      const end = (result: Entry) => {
+        if (isOver) return;
+        isOver = true;
+        process.stdin.off("data", onData);
+        process.stdin.off("end", onEnd);
+        signal.removeEventListener("abort", onEnd);
+        resolve(result);
+      };
+      const onEnd = () => end({ type: "ended" });
+      reader.on("line", (line) => {
+        const text = lines.add(fromEditorLine(line));
+        if (text !== undefined) return end({ type: "text", text });
+        reader.setPrompt(CONTINUED);
+        reader.prompt();
+      });
+      reader.on("SIGINT", () => end({ type: "interrupted", wasEmpty: reader.line === "" && !lines.isOpen }));
+      reader.on("close", onEnd);
+      process.stdin.on("end", onEnd);
+      signal.addEventListener("abort", onEnd, { once: true });
+      reader.setPrompt(PROMPT);
+      reader.prompt();
+      process.stdin.on("data", onData);
+      process.stdin.resume();
+      pressAll("");
+    });
+    reader.close();
+    process.stdin.pause();
+    if (marksPastes) process.stderr.write("\u001b[?2004l");
+    if (entry.type !== "text") process.stderr.write("\n");
+    return entry;
+  }
+
+  #completions(line: string): string[] {
+    return line.startsWith("/") ? this.#options.commands.filter((command) => command.startsWith(line)) : [];
+  }
+}

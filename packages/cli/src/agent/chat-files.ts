@@ -1,0 +1,65 @@
+// The conversations that are kept, one file each, under the home folder.
+import { randomBytes } from "node:crypto";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { nearestNames, systemCodeOf, TrunklineError } from "@trunkline/core";
+import type { CommandContext } from "../context.js";
+
+/** A conversation's id and file. */
+export interface ChatFile {
+  readonly id: string;
+  readonly path: string;
+}
+
+const SUFFIX = ".jsonl";
+
+/** A new one; nothing is made yet. Ids sort by their time. */
+export function newChatFile(context: Pick<CommandContext, "home">, now = new Date()): ChatFile {
+  const time = now
+    .toISOString()
+    .replace(/\.\d+Z$/, "")
+    .replace(/[:-]/g, "")
+    .replace("T", "-");
+  const id = `${time}-${randomBytes(2).toString("hex")}`;
+  return { id, path: join(folderOf(context), `${id}${SUFFIX}`) };
+}
+
+/** The conversation to go on with: the one of this id, or the one that was used last. Throws `USAGE` where it is not there. */
+export async function findChatFile(context: Pick<CommandContext, "home">, id?: string): Promise<ChatFile> {
+  const folder = folderOf(context);
+  const ids = (await namesIn(folder))
+    .filter((name) => name.endsWith(SUFFIX))
+    .map((name) => name.slice(0, -SUFFIX.length));
+  const fileOf = (known: string): ChatFile => ({ id: known, path: join(folder, `${known}${SUFFIX}`) });
+  if (id !== undefined) {
+    if (ids.includes(id)) return fileOf(id);
+    const near = nearestNames(id, ids);
+    throw new TrunklineError("USAGE", `There is no conversation "${id}".`, {
+      hint:
+        near.length > 0
+          ? `Did you mean ${near.join(" or ")}?`
+          : "--resume alone goes on with the last one; a prompt stands before it.",
+    });
+  }
+  const used = await Promise.all(
+    ids.map(async (known) => ({ file: fileOf(known), atMs: (await stat(fileOf(known).path)).mtimeMs })),
+  );
+  const last = used.sort((a, b) => b.atMs - a.atMs || (a.file.id < b.file.id ? 1 : -1))[0];
+  if (last !== undefined) return last.file;
+  throw new TrunklineError("USAGE", "There is no conversation to go on with.", {
+    hint: "`trunkline chat` begins one.",
+  });
+}
+
+function folderOf({ home }: Pick<CommandContext, "home">): string {
+  return join(home, "chats");
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (systemCodeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}

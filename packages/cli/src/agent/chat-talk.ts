@@ -1,0 +1,87 @@
+// A conversation as it goes on: turn by turn, each message kept as soon as it is whole.
+import { Conversation, createFrameKey, type Message, messageText, textMessage } from "@trunkline/agent";
+import type { CommandContext } from "../context.js";
+import { takeInterrupts } from "../interrupts.js";
+import type { AgentSession } from "./agent-session.js";
+import type { ChatFile } from "./chat-files.js";
+
+/** A conversation with a model. Its file is made with the first message. */
+export class ChatTalk implements AsyncDisposable {
+  readonly file: ChatFile;
+  readonly #context: CommandContext;
+  readonly #session: AgentSession;
+  /** One key for all turns: results of earlier ones are still framed. */
+  readonly #frameKey = createFrameKey();
+  #conversation: Conversation | undefined;
+
+  constructor(context: CommandContext, session: AgentSession, file: ChatFile) {
+    this.#context = context;
+    this.#session = session;
+    this.file = file;
+  }
+
+  /** Whether anything has been said. */
+  get isEmpty(): boolean {
+    return (this.#conversation?.messages.length ?? 0) === 0;
+  }
+
+  /** What was said in an earlier chat. */
+  async resume(): Promise<readonly Message[]> {
+    return (await this.#open()).messages;
+  }
+
+  /** Begins anew. */
+  async clear(): Promise<void> {
+    await this.#conversation?.clear();
+  }
+
+  /**
+   * One turn of the person and what the model makes of it. Ctrl-C cancels running calls first, and then ends the turn:
+   * what was said by then is kept. Rejects with what the model rejects with; the person's words are kept then too.
+   */
+  async say(text: string): Promise<"answered" | "unfinished" | "stopped"> {
+    const { signal: ending } = this.#context;
+    const conversation = await this.#open();
+    await conversation.append(textMessage("user", text));
+    const stop = new AbortController();
+    const writing: Promise<void>[] = [];
+    let lastSaid = "";
+    // Beside the session's own, which is asked first and cancels running calls.
+    using _interrupts = takeInterrupts(() => {
+      if (stop.signal.aborted) return false;
+      stop.abort("SIGINT");
+      return true;
+    });
+    try {
+      const result = await this.#session.run({
+        messages: [...conversation.messages],
+        frameKey: this.#frameKey,
+        signal: AbortSignal.any([ending, stop.signal]),
+        onMessage: (message) => {
+          if (message.role === "assistant") lastSaid = messageText(message);
+          writing.push(conversation.append(message));
+        },
+      });
+      this.#session.printAnswer(result);
+      return result.ended === "answer" ? "answered" : "unfinished";
+    } catch (error) {
+      const { turnText } = this.#session.printer;
+      if (turnText.trim() !== "" && turnText !== lastSaid) {
+        writing.push(conversation.append(textMessage("assistant", `${turnText.trimEnd()} […]`)));
+      }
+      if (!stop.signal.aborted || ending.aborted) throw error;
+      return "stopped";
+    } finally {
+      await Promise.all(writing);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#conversation?.close();
+  }
+
+  async #open(): Promise<Conversation> {
+    this.#conversation ??= await Conversation.open(this.file.path, { redactor: this.#context.redactor });
+    return this.#conversation;
+  }
+}

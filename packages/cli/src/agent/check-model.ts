@@ -1,0 +1,97 @@
+// The model section of `trunkline doctor`: one tiny question, really asked.
+import { createModel, textMessage } from "@trunkline/agent";
+import { formatMs, isTrunklineError, startDeadline, type TrunklineError, toTrunklineError } from "@trunkline/core";
+import type { CommandContext } from "../context.js";
+import { findModelSettings, type ModelSettings } from "./model-settings.js";
+
+/** What came of it. */
+export interface ModelCheck {
+  readonly status: "ok" | "failed" | "needs-key";
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  readonly endpoint: string | undefined;
+  readonly tookMs: number | undefined;
+  readonly error: TrunklineError | undefined;
+}
+
+const QUESTION = "Answer with the word ok.";
+const MAX_OUTPUT_TOKENS = 16;
+const MAX_TIMEOUT_MS = 20_000;
+
+/** Asks the model that is set up; undefined where none is. */
+export async function checkModel(
+  context: CommandContext,
+  { timeoutMs }: { timeoutMs: number },
+): Promise<ModelCheck | undefined> {
+  let settings: ModelSettings | undefined;
+  try {
+    settings = await findModelSettings(context, {});
+    return settings === undefined ? undefined : await askTiny(context, settings, timeoutMs);
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    const known = toTrunklineError(error);
+    return {
+      ...placeOf(settings),
+      status: isTrunklineError(known, "AUTH_REQUIRED") ? "needs-key" : "failed",
+      tookMs: undefined,
+      error: known,
+    };
+  }
+}
+
+function placeOf(settings: ModelSettings | undefined): Pick<ModelCheck, "provider" | "model" | "endpoint"> {
+  return {
+    provider: settings?.provider.name,
+    model: settings?.options.model,
+    endpoint: settings?.options.endpoint ?? settings?.provider.endpoint,
+  };
+}
+
+async function askTiny(context: CommandContext, settings: ModelSettings, timeoutMs: number): Promise<ModelCheck> {
+  const model = createModel({ ...settings.options, retry: false });
+  using deadline = startDeadline({
+    timeoutMs: Math.min(timeoutMs, MAX_TIMEOUT_MS),
+    signal: context.signal,
+    what: `Asking ${model.provider} (${model.id})`,
+    hint: settings.provider.unreachableHint,
+  });
+  const startMs = performance.now();
+  try {
+    for await (const _ of model.stream({
+      messages: [textMessage("user", QUESTION)],
+      maxOutputTokens: MAX_OUTPUT_TOKENS,
+      signal: deadline.signal,
+    })) {
+      // Whatever it says: it answers.
+    }
+  } catch (error) {
+    throw deadline.signal.aborted && !context.signal.aborted ? deadline.signal.reason : error;
+  }
+  return { ...placeOf(settings), status: "ok", tookMs: performance.now() - startMs, error: undefined };
+}
+
+/** The section as JSON. */
+export function jsonModel({ status, provider, model, endpoint, tookMs, error }: ModelCheck) {
+  return {
+    status,
+    provider: provider ?? null,
+    model: model ?? null,
+    endpoint: endpoint ?? null,
+    took_ms: tookMs === undefined ? null : Math.round(tookMs),
+    error: error?.toJSON() ?? null,
+  };
+}
+
+/** The section as lines for a person. */
+export function* textModel({ status, provider, model, endpoint, tookMs, error }: ModelCheck): Generator<string> {
+  const name = provider === undefined ? "not usable" : `${provider}/${model}`;
+  const at = endpoint === undefined ? "" : ` at ${endpoint}`;
+  if (status === "ok") {
+    yield `✓ model  ${name}${at}`;
+    yield `    answered in ${formatMs(tookMs ?? 0)}`;
+    return;
+  }
+  yield `✗ model  ${name}${at}`;
+  yield `    ${error?.code ?? "FAILED"}: ${error?.message ?? "no answer"}`;
+  if (error?.hint !== undefined) yield `    next: ${error.hint}`;
+}

@@ -1,0 +1,111 @@
+// `trunkline agent`: the ways of working, sub-agents, budgets, and a long run.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { placeWithServers, script } from "./agent-support.js";
+import type { Place } from "./command.js";
+
+let place: Place;
+
+beforeAll(() => {
+  place = placeWithServers();
+});
+
+afterAll(() => place[Symbol.dispose]());
+
+const echo = ["--provider", "echo"];
+
+/** Runs an agent on a script. */
+async function agent(turns: readonly object[], ...args: string[]) {
+  place.write("script.jsonl", script(...turns));
+  return await place.run(["agent", ...echo, "--script", "script.jsonl", ...args, "Work."]);
+}
+
+const sum = (a: number, b: number) => ({ tool: "everything.get-sum", args: { a, b } });
+
+describe("trunkline agent", () => {
+  it("works with native tool calls unless told otherwise", async () => {
+    const { code, stdout, stderr } = await agent([sum(1, 2), { text: "Three." }], "--tool", "everything.get-sum");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Three.\n" });
+    expect(stderr).toBe('tool: everything.get-sum {"a":1,"b":2}\nobservation: The sum of 1 and 2 is 3.\n');
+  });
+
+  it("thinks, acts and observes as react", async () => {
+    const step = (value: object) => ({ text: JSON.stringify(value) });
+    const { code, stdout, stderr } = await agent(
+      [
+        step({ thought: "I have to add.", action: { tool: "everything_get-sum", args: { a: 1, b: 2 } } }),
+        step({ thought: "That is it.", answer: "Three." }),
+      ],
+      ...["--name", "react", "--tool", "everything.get-sum"],
+    );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Three.\n" });
+    expect(stderr.split("\n")).toEqual([
+      "thought: I have to add.",
+      'tool: everything.get-sum {"a":1,"b":2}',
+      "observation: The sum of 1 and 2 is 3.",
+      "thought: That is it.",
+      "",
+    ]);
+  });
+
+  it("may start sub-agents, which use the same servers and the same budget", async () => {
+    const turns = [{ tool: "delegate", args: { task: "Add." } }, sum(1, 2), { text: "3" }, { text: "It is 3." }];
+    const args = ["--tool", "everything.get-sum", "--usage"];
+    const { stdout, stderr } = await agent(turns, ...args);
+    expect(stdout).toBe("It is 3.\n");
+    expect(stderr).toContain('\n  tool: everything.get-sum {"a":1,"b":2}\n');
+    expect(stderr).toContain("4 turns");
+    const limited = await agent(turns, ...args, "--max-turns", "2");
+    expect(limited.code).toBe(1);
+    expect(limited.stderr).toContain("the 2 turns are used up");
+  });
+
+  it("starts none with --no-delegate", async () => {
+    const turns = [{ tool: "delegate", args: { task: "Add." } }, { text: "Alone." }];
+    const { stderr } = await agent(turns, "--no-delegate");
+    expect(stderr).toContain('There is no tool "delegate"');
+  });
+
+  it("keeps to its budget of tokens and of time", async () => {
+    const turn = { ...sum(1, 2), usage: { inputTokens: 900, outputTokens: 200 } };
+    const tokens = await agent([turn, { text: "Enough." }], "--tool", "everything.get-sum", "--max-tokens", "1000");
+    expect(tokens).toMatchObject({ code: 1, stdout: "Enough.\n" });
+    expect(tokens.stderr).toContain("the 1000 tokens are used up");
+    const time = await agent([{ text: "Late.", delayMs: 60_000 }, { text: "In time." }], "--max-time", "0.5");
+    expect(time).toMatchObject({ code: 1, stdout: "In time.\n" });
+  });
+
+  it("works for 30 turns over a server and the store, and finds at the end what it kept on the way", async () => {
+    mkdirSync(join(place.cwd, "notes"), { recursive: true });
+    for (let number = 1; number <= 9; number++) {
+      place.write(`notes/${number}.md`, `# Note ${number}\n\nThe answer of round ${number} is kept here.\n`);
+    }
+    const rounds = Array.from({ length: 9 }, (_, index) => index + 1).flatMap((number) => [
+      { tool: "query", args: { steps: [{ op: "everything.echo", params: { message: `round ${number}` } }] } },
+      { tool: "execute", args: { operations: [{ op: "add", params: { path: `notes/${number}.md` } }] } },
+      {
+        tool: "query",
+        args: { steps: [{ op: "get", params: { hash: "$last.json.results[0].hash", include_content: true } }] },
+      },
+    ]);
+    const turns = [
+      { tool: "session", args: { action: "start", params: { label: "long" } } },
+      ...rounds,
+      { tool: "query", args: { steps: [{ op: "grep", params: { pattern: "round \\d is kept" } }] } },
+      { text: "Nine notes." },
+    ];
+    expect(turns).toHaveLength(30);
+    const { code, stdout, stderr } = await agent(
+      turns,
+      ...["--surface", "composite", "--store", join(place.base, "long-store"), "--yes", "--max-turns", "30", "--usage"],
+    );
+    expect(stderr).not.toContain("observation: error");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Nine notes.\n" });
+    for (let number = 1; number <= 9; number++) {
+      expect(stderr).toContain(`Echo: round ${number}`);
+      expect(stderr).toContain(`The answer of round ${number} is kept here.`);
+    }
+    expect(stderr).toContain("30 turns");
+  }, 60_000);
+});

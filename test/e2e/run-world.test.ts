@@ -1,0 +1,253 @@
+// What a script has at hand (`hub`, `store`, `model`, `agent`), and that everything is closed at its end.
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { startServer } from "../servers/start.js";
+import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
+
+const hello = { command: process.execPath, args: [join(root, "test/servers/hello.js")] };
+const library = pathToFileURL(join(root, "packages/cli/dist/index.js")).href;
+
+/** To be put before the first call: `told` is the process id of the server. */
+const WATCH_SERVER = `import { subscribe } from "node:diagnostics_channel";
+let told: number | undefined;
+subscribe("child_process", (message) => setImmediate(() => { told ??= (message as { process: { pid: number } }).process.pid; }));
+`;
+const PID_OF_HELLO = 'console.log("pid", told);';
+
+describe("the hub of a script", () => {
+  it("is opened from --mcp, before and after run, and closed at the end", async () => {
+    using place = new Place({
+      "mcp.json": { servers: { hello } },
+      "script.ts": `${WATCH_SERVER}import { hub } from "trunkline";\nconsole.log((await hub.call("hello.hello", { name: "Ada" })).text);\n${PID_OF_HELLO}`,
+    });
+    for (const args of [
+      ["--mcp", "mcp.json", "run", "script.ts"],
+      ["run", "--mcp", "mcp.json", "script.ts"],
+    ]) {
+      const { code, stdout, stderr } = await place.run(args);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toMatch(/^Hello, Ada!\npid \d+\n$/);
+      expect(isAlive(Number(/\d+/.exec(stdout)?.[0]))).toBe(false);
+    }
+  });
+
+  it("stays open for a script that nobody awaits", async () => {
+    using place = new Place({
+      "mcp.json": { servers: { hello } },
+      "script.ts": `import { hub } from "trunkline";
+async function main() {
+  for (const name of ["Ada", "Bob"]) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    console.log((await hub.call("hello.hello", { name })).text);
+  }
+  console.log((await hub.status()).map(({ state }) => state).join());
+}
+void main();`,
+    });
+    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    expect(outcome).toEqual({ code: 0, stdout: "Hello, Ada!\nHello, Bob!\nconnected\n", stderr: "" });
+  });
+
+  it.each([
+    ["Streamable HTTP", [], "http"],
+    ["HTTP+SSE", ["--sse"], "sse"],
+  ])("does not keep the script from ending over %s", async (_name, args, type) => {
+    await using server = await startServer("library", args);
+    using place = new Place({
+      "mcp.json": { servers: { library: { type, url: server.url } } },
+      "script.ts": `import { hub } from "trunkline";
+console.log((await hub.prompts()).length > 0);
+await hub.subscribe("library", "test://notes/today", () => {});
+console.log((await hub.tools("library.*")).length > 0);`,
+    });
+    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    expect(outcome).toEqual({ code: 0, stdout: "true\ntrue\n", stderr: "" });
+  });
+
+  it("is waited for also where the object behind it is used", async () => {
+    using place = new Place({
+      "mcp.json": { servers: { hello } },
+      "script.ts": `import { hub } from "trunkline";
+const opened = await hub.open();
+await opened.connect();
+console.log(opened.tools().length, (await opened.call("hello.hello", { name: "Ada" })).text);`,
+    });
+    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    expect(outcome).toEqual({ code: 0, stdout: "2 Hello, Ada!\n", stderr: "" });
+  });
+
+  it("starts nothing of a project that nobody has confirmed", async () => {
+    using place = new Place({
+      ".trunkline/mcp.json": { servers: { hello } },
+      "script.ts": `${WATCH_SERVER}import { hub } from "trunkline";\nconsole.log((await hub.status())[0]?.state);\nawait hub.call("hello.hello");`,
+    });
+    const { code, stdout, stderr } = await place.run(["run", "script.ts"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "untrusted\n" });
+    expect(stderr).toContain("trunkline trust");
+  });
+
+  it("is closed on Ctrl-C, with the store, whatever the script is doing; the exit code is 130", async () => {
+    using place = new Place({
+      "mcp.json": { servers: { hello } },
+      "script.ts": `${WATCH_SERVER}import { hub, store } from "trunkline";
+await hub.call("hello.hello");
+await store.add({ content: "text", name: "a.md" });
+${PID_OF_HELLO}
+setInterval(() => {}, 1000);
+await new Promise((resolve) => setTimeout(resolve, 60_000));`,
+    });
+    const child = place.start(["run", "--mcp", "mcp.json", "script.ts"], { env: { TRUNKLINE_STORE: "kept" } });
+    const [, pid] = await seen(child.stdout, /pid (\d+)\n/);
+    child.kill("SIGINT");
+    expect(await outcomeOf(child)).toMatchObject({ code: 130, stderr: "" });
+    expect(isAlive(Number(pid))).toBe(false);
+  });
+
+  it("is closed after an error that nobody caught", async () => {
+    using place = new Place({
+      "mcp.json": { servers: { hello } },
+      "script.ts": `${WATCH_SERVER}import { hub } from "trunkline";\nawait hub.call("hello.hello");\n${PID_OF_HELLO}\nthrow new Error("no");`,
+    });
+    const { code, stdout } = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    expect(code).toBe(1);
+    expect(isAlive(Number(/pid (\d+)/.exec(stdout)?.[1]))).toBe(false);
+  });
+
+  it("leaves the first Ctrl-C to a script that listens for it", async () => {
+    using place = new Place({
+      "script.ts": `const timer = setInterval(() => {}, 1000);
+process.on("SIGINT", () => { console.log("tidied"); clearInterval(timer); process.exitCode = 5; });
+console.log("ready");`,
+    });
+    const child = place.start(["run", "script.ts"]);
+    await seen(child.stdout, /ready/);
+    child.kill("SIGINT");
+    expect(await outcomeOf(child)).toMatchObject({ code: 5, stdout: "tidied\n" });
+  });
+});
+
+describe("the store of a script", () => {
+  it("is the one that the command uses", async () => {
+    using place = new Place({
+      "script.ts": `import { store } from "trunkline";
+await store.add({ content: "the quick brown fox", name: "fox.md" });
+const { results } = await store.search({ query: "fox" });
+console.log(results.length, results[0]?.path.endsWith("fox.md"));`,
+    });
+    const env = { TRUNKLINE_STORE: "kept" };
+    expect(await place.run(["run", "script.ts"], { env })).toEqual({ code: 0, stdout: "1 true\n", stderr: "" });
+    expect((await place.run(["store", "list", "--paths-only"], { env })).stdout).toMatch(/fox\.md\n$/);
+  });
+});
+
+describe("models and agents of a script", () => {
+  it("are those of the environment, and tools come from the hub by glob", async () => {
+    using place = new Place(
+      {
+        "mcp.json": { servers: { hello } },
+        "script.ts": `import { agent, model } from "trunkline";
+console.log(await model.ask("What is this?"));
+console.log((await model()).provider, (await model("other")).id);
+const script = '{"tool": "hello.hello", "args": {"name": "Ada"}}\\n{"text": "Said."}';
+const { text, messages } = await agent("tools", "Greet.", { tools: ["hello.*"], allow: true, model: { echo: { script } } });
+console.log(text, JSON.stringify(messages).includes("Hello, Ada!"));`,
+      },
+      { TRUNKLINE_PROVIDER: "echo" },
+    );
+    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    expect(outcome).toEqual({ code: 0, stdout: "What is this?\necho other\nSaid. true\n", stderr: "" });
+  });
+
+  it("are waited for, also a model that is asked without an agent on a connection that an agent used", async () => {
+    const endpoint = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const piece = (delta: object, finish: string | null) =>
+        `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+      setTimeout(() => response.end(`${piece({ content: "Yes." }, null)}${piece({}, "stop")}data: [DONE]\n\n`), 50);
+    });
+    await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve));
+    using place = new Place(
+      {
+        "mcp.json": { servers: { hello } },
+        "script.ts": `import { agent, model } from "trunkline";
+console.log((await agent("tools", "Is it?", { tools: ["hello.*"] })).text);
+for await (const event of (await model()).stream({ messages: [{ role: "user", parts: [{ type: "text", text: "Is it?" }] }] }))
+  if (event.type === "text") console.log(event.text);`,
+      },
+      { TRUNKLINE_MODEL: "m", TRUNKLINE_ENDPOINT: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/v1` },
+    );
+    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    endpoint.close();
+    expect(outcome).toEqual({ code: 0, stdout: "Yes.\nYes.\n", stderr: "" });
+  });
+
+  it("refuse what may change things where nobody was asked", async () => {
+    using place = new Place({
+      "mcp.json": { servers: { hello } },
+      "script.ts": `import { agent } from "trunkline";
+const script = '{"tool": "hello.hello", "args": {"name": "Ada"}}\\n{"text": "Not said."}';
+const { messages } = await agent("tools", "Greet.", { tools: ["hello.*"], model: { provider: "echo", echo: { script } } });
+console.log(JSON.stringify(messages).includes("Hello, Ada!"));`,
+    });
+    expect(await place.run(["run", "--mcp", "mcp.json", "script.ts"])).toMatchObject({ code: 0, stdout: "false\n" });
+  });
+
+  it("keep to the policy of the configuration, whatever the script allows", async () => {
+    using place = new Place({
+      "mcp.json": { servers: { hello }, policy: { "hello.*": "deny" } },
+      "script.ts": `import { agent } from "trunkline";
+await agent("tools", "Greet.", { tools: ["hello.*"], allow: true, model: { provider: "echo" } });`,
+    });
+    const { code, stderr } = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/\[DENIED\][\s\S]*script\.ts:2:7/) });
+  });
+
+  it("say what to set up where nothing is", async () => {
+    using place = new Place({ "script.ts": `import { model } from "trunkline";\nawait model.ask("x");` });
+    const { code, stderr } = await place.run(["run", "script.ts"]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/script\.ts:2:13[\s\S]*OPENAI_API_KEY/),
+    });
+  });
+
+  it("can be added to, under names that are free", async () => {
+    using place = new Place({
+      "script.ts": `import { agent, registerAgent } from "trunkline";
+const mine = (name: string) => registerAgent({
+  name, summary: "", run: async ({ messages }) => ({ text: name, messages, turns: 0, usage: { inputTokens: 0, outputTokens: 0 }, ended: "answer" }),
+});
+mine("mine");
+console.log((await agent("mine", "x", { model: { provider: "echo" } })).text);
+try { mine("mine"); } catch (error) { console.log((error as Error).message); }
+mine("react");
+await agent("mine", "x", { model: { provider: "echo" } }).catch((error: Error) => console.log(error.message));`,
+    });
+    const { stdout } = await place.run(["run", "script.ts"]);
+    expect(stdout.split("\n").slice(0, 3)).toEqual([
+      "mine",
+      'There is already an agent called "mine".',
+      'There is already an agent called "react".',
+    ]);
+  });
+});
+
+describe("trunkline in a program of one's own", () => {
+  it("works the same, and lets the program end", async () => {
+    using place = new Place({
+      "mcp.json": { servers: { hello } },
+      "program.mjs": `import { args, hub, store } from ${JSON.stringify(library)};
+console.log(args[0], (await hub.call("hello.hello", { name: "Ada" })).text, (await store.status()).total_objects);`,
+    });
+    const { stdout } = await promisify(execFile)(process.execPath, ["program.mjs", "one"], {
+      cwd: place.cwd,
+      env: { PATH: process.env.PATH, HOME: place.home, TRUNKLINE_MCP_FILE: join(place.cwd, "mcp.json") },
+    });
+    expect(stdout).toBe("one Hello, Ada! 0\n");
+  });
+});

@@ -1,0 +1,200 @@
+// `trunkline run`, through the built command: what a script is, what it gets, and how it ends.
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { bin, Place, root } from "./command.js";
+
+/** Runs one script in a place of its own. */
+async function runScript(text: string, { name = "script.ts", args = [] as string[], files = {} } = {}) {
+  using place = new Place({ ...files, [name]: text });
+  return await place.run(["run", name, ...args]);
+}
+
+describe("a script", () => {
+  it("is TypeScript with relative imports, JSON, packages of its folder and top-level await", async () => {
+    const outcome = await runScript(
+      `import { readFile } from "node:fs/promises";
+       import { twice } from "./lib/twice.js";
+       import { thrice } from "./lib/thrice";
+       import { quarter } from "./lib/quarter.mts";
+       import { name, type Kind } from "dep";
+       import data from "./data.json" with { type: "json" };
+       type Sum = { readonly total: number };
+       const kind: Kind = "kind";
+       const sum = { total: twice(2) + thrice(1) + quarter(4) } satisfies Sum as Sum;
+       console.log(sum.total, name, kind, data.deep[1], (await readFile("here.txt", "utf8")).trim());`,
+      {
+        files: {
+          "lib/twice.ts": "export const twice = (n: number): number => n * 2;",
+          "lib/thrice.ts": "export function thrice<T extends number>(n: T): number { return n * 3; }",
+          "lib/quarter.mts": "export const quarter = (n: number) => n / 4;",
+          "data.json": { deep: [1, 2] },
+          "here.txt": "the caller's folder",
+          "node_modules/dep/package.json": { name: "dep", type: "module", exports: "./index.js" },
+          "node_modules/dep/index.js": "export const name = 'dep';",
+        },
+      },
+    );
+    expect(outcome).toEqual({ code: 0, stdout: "8 dep kind 2 the caller's folder\n", stderr: "" });
+  });
+
+  it.each([
+    [
+      "script.js",
+      `import { args } from "trunkline"; console.log(args.length);`,
+      { "package.json": { type: "module" } },
+    ],
+    ["script.mjs", `import { args } from "trunkline"; console.log(args.length);`, {}],
+    ["script.mts", `import { args } from "trunkline"; console.log(args.length as number);`, {}],
+    ["script.cjs", `import("trunkline").then(({ args }) => console.log(args.length));`, {}],
+    ["script", `import { args } from "trunkline"; console.log(args.length as number);`, {}],
+    [
+      "script.ts",
+      `import { args } from "trunkline"; console.log(args.length);`,
+      { "package.json": { type: "commonjs" } },
+    ],
+  ])("may be %s", async (name, text, files) => {
+    const outcome = await runScript(text, { name, files, args: ["one", "two"] });
+    expect(outcome).toEqual({ code: 0, stdout: "2\n", stderr: "" });
+  });
+
+  it("gets what stands behind it, options too, and nothing else", async () => {
+    const outcome = await runScript(
+      `import { args } from "trunkline"; console.log(JSON.stringify([args, process.argv.slice(2), process.argv[1]]));`,
+      { args: ["in.md", "--mcp", "x", "-h", "--", "--version"] },
+    );
+    const given = ["in.md", "--mcp", "x", "-h", "--", "--version"];
+    expect(JSON.parse(outcome.stdout)).toEqual([given, given, expect.stringMatching(/script\.ts$/)]);
+  });
+
+  it("comes from standard input as -", async () => {
+    using place = new Place({ "lib.ts": "export const n: number = 4;" });
+    const input = `import { args } from "trunkline";\nimport { n } from "./lib.ts";\nconsole.log(args[0], n as number);\nthrow new Error("end");`;
+    const outcome = await place.run(["run", "-", "a"], { input });
+    expect(outcome).toMatchObject({ code: 1, stdout: "a 4\n" });
+    expect(outcome.stderr).toMatch(/stdin-script\.ts:4:7/);
+  });
+
+  it.skipIf(process.platform === "win32")("is a command of its own with a shebang", async () => {
+    using place = new Place();
+    const bins = join(place.base, "bin");
+    mkdirSync(bins);
+    symlinkSync(bin, join(bins, "trunkline"));
+    const script = place.write(
+      "greet",
+      `#!/usr/bin/env -S trunkline run\nimport { args } from "trunkline";\nconst [name]: readonly string[] = args;\nconsole.log("Hello", name);\n`,
+    );
+    chmodSync(script, 0o755);
+    const env = { PATH: `${bins}:${process.env.PATH}`, HOME: place.home };
+    expect((await promisify(execFile)(script, ["Ada"], { cwd: place.cwd, env })).stdout).toBe("Hello Ada\n");
+  });
+
+  it("shares one instance of trunkline and its parts with the command, whatever lies in its own folder", async () => {
+    const outcome = await runScript(
+      `import { TrunklineError } from "trunkline";
+       import { TrunklineError as same } from "@trunkline/core";
+       import { loadConfig } from "@trunkline/client";
+       import { TrunklineError as again } from "./other.mjs";
+       console.log(TrunklineError === same, same === again, typeof loadConfig);`,
+      {
+        files: {
+          "other.mjs": `export { TrunklineError } from "trunkline";`,
+          "node_modules/trunkline/package.json": { name: "trunkline", exports: "./index.js" },
+          "node_modules/trunkline/index.js": "throw new Error('the wrong one');",
+        },
+      },
+    );
+    expect(outcome).toEqual({ code: 0, stdout: "true true function\n", stderr: "" });
+  });
+});
+
+describe("a script that fails", () => {
+  const source = [
+    "interface Wide {",
+    "  readonly a: string;",
+    "}",
+    "function inner(wide: Wide, n: number): never {",
+    '  const value: string = wide.a as string;   throw new Error("no " + value + n);',
+    "}",
+    'inner({ a: "way" }, 1);',
+  ].join("\n");
+
+  it("shows its own lines and columns, and ends with 1", async () => {
+    const { code, stderr } = await runScript(source);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Error: no way1\n {4}at inner \(file:.*script\.ts:5:51\)\n {4}at file:.*script\.ts:7:1\n$/);
+  });
+
+  it("shows the same lines where enums had to be transformed, in an imported file too", async () => {
+    const lib = `class Box { constructor(readonly size: number) {} }\nenum Size { Small, Large }\nnamespace Sizes { export const largest = Size.Large; }\n${source.replaceAll("inner", "lib")}`;
+    const { code, stderr } = await runScript(`import "./lib.ts";`, { files: { "lib.ts": lib } });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/Error: no way1\n {4}at lib \(.*lib\.ts:8:\d+\)\n {4}at .*lib\.ts:10:1/);
+  });
+
+  it("ends with 1 for what is thrown later, and for a promise that nobody awaits", async () => {
+    for (const late of ["setTimeout(() => fail(), 10);", "void (async () => fail())();"]) {
+      const { code, stderr } = await runScript(
+        `function fail(): never {\n  throw new TypeError("late");\n}\n${late}\nsetInterval(() => {}, 1000);`,
+      );
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(/^TypeError: late\n.*script\.ts:2:9/),
+      });
+    }
+  });
+
+  it("keeps its lines when the error comes from a server that went away", async () => {
+    using place = new Place({
+      "mcp.json": {
+        servers: { crashing: { command: process.execPath, args: [join(root, "test/servers/crashing.js")] } },
+      },
+      "script.ts": `import { hub } from "trunkline";\n\nconst [tool] = (await hub.tools()).filter(({ tool }) => /crash|exit/.test(tool));\nawait hub.call(\`crashing.\${tool?.tool}\`);`,
+    });
+    const { code, stderr } = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/TrunklineError \[\w+\][\s\S]*script\.ts:4:11/),
+    });
+  });
+
+  it.each([
+    [
+      "script.ts",
+      "const a: number = 1;\n\nconst b: number = (;\n",
+      /script\.ts:3:20\nconst b: number = \(;\n {19}\^\n\nSyntaxError/,
+    ],
+    ["script.mjs", "const a = 1;\n\nconst b = (;\n", /script\.mjs:3\nconst b = \(;\n {11}\^\n\nSyntaxError/],
+    // Only the engine finds this one: the type stripper lets it pass.
+    ["script.ts", "const a: number = 1;\nlet a: number = 2;\n", /script\.ts:2\b[\s\S]*SyntaxError/],
+  ])("shows the place of a syntax error in %s", async (name, text, place) => {
+    const { code, stderr } = await runScript(text, { name });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(place) });
+  });
+
+  it("is told when its top level waits for ever", async () => {
+    const { code, stderr } = await runScript("await new Promise(() => {});");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("nothing is left") });
+  });
+
+  it("sets its own exit code, now or later", async () => {
+    expect((await runScript("process.exitCode = 7;")).code).toBe(7);
+    expect((await runScript("setTimeout(() => { process.exitCode = 8; }, 10);")).code).toBe(8);
+    expect((await runScript("process.exit(9);")).code).toBe(9);
+  });
+});
+
+describe("run without a script that can be run", () => {
+  it.each([
+    ["digset.ts", "Did you mean digest.ts?"],
+    ["elsewhere/x.ts", "It was looked for at"],
+    ["table.py", "Scripts end in .ts"],
+    ["folder", "Name the script in it."],
+  ])("says what to do about %s, with exit code 2", async (name, hint) => {
+    using place = new Place({ "digest.ts": "", "table.py": "", "folder/x.ts": "" });
+    const { code, stderr } = await place.run(["run", name]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(hint) });
+  });
+});
