@@ -1,5 +1,7 @@
 // `trunkline ask` with a model that plays a script, and with one at the other end of the wire.
 import { readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, openAi, sse, startProviderServer } from "../../packages/agent/test/provider-server.js";
@@ -130,6 +132,21 @@ describe("tools", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "x\n" });
     expect(stderr).toContain("note: the tools of broken are missing:");
     expect((await other.run(["ask", ...echo, "--tool", "broken.*", "x"])).code).toBe(1);
+  });
+
+  it("of a server that wants a sign-in end with exit code 3, and with how to sign in", async () => {
+    const web = createServer((_, response) => response.writeHead(401, { "www-authenticate": "Bearer" }).end());
+    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`;
+    using other = placeWithServers({ guarded: { type: "http", url } });
+    for (const name of ["guarded.look", "guarded.*"]) {
+      const { code, stderr } = await other.run(["ask", ...echo, "--tool", name, "x"]);
+      expect(code).toBe(3);
+      expect(stderr).toBe(
+        'trunkline: Server "guarded" needs you to sign in.\n  Sign in: trunkline auth login guarded\n',
+      );
+    }
+    await new Promise((resolve) => web.close(resolve));
   });
 
   it("are only those that were named", async () => {

@@ -324,6 +324,18 @@ describe("a chat without a terminal", () => {
     expect(readFileSync(chats()[0] ?? "", "utf8")).toContain('"b"');
   });
 
+  it("repeats a recorded one", async () => {
+    place.write(
+      "script.jsonl",
+      script({ tool: "everything.get-sum", args: { a: 1, b: 2 } }, { text: "3" }, { text: "4" }),
+    );
+    const args = ["--script", "script.jsonl", "--tool", "everything.get-sum", "--record", "run.jsonl"];
+    const input = "one and two\nand one more\n";
+    const first = await place.run(["chat", ...echo, ...args], { input });
+    expect(first.stdout).toBe("3\n4\n");
+    expect(await place.run(["chat", "--replay", "run.jsonl"], { input })).toEqual(first);
+  });
+
   it("keeps no API key, in the conversation or in a recorded run", async () => {
     const KEY_TEXT = "sk-do-not-keep-me-1234";
     await using model = await startFakeModel({ text: `I saw ${KEY_TEXT}.` });

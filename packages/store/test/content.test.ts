@@ -84,6 +84,9 @@ describe("text", () => {
     expect(identifierWords("const parseHTTPRequest = open(parseHTTPRequest, fileName); plain words NASA")).toBe(
       "parse HTTP Request file Name",
     );
+    expect(identifierWords("_fooBar snake_caseName getÜberName x2Y 𝐚𝐁 A1 aB")).toBe(
+      "foo Bar case Name get Über Name x2 Y 𝐚 𝐁 a B",
+    );
   });
 
   it("tells text from binary, and decodes UTF-16", () => {

@@ -44,13 +44,13 @@ export async function selectTools(context: CommandContext, hub: Hub, patterns: r
       .filter((server) => patterns.some((pattern) => mayMatch(pattern, server))),
     signal,
   );
-  noteMissing(context, hub, patterns);
   for (const pattern of patterns) {
     const tools = resourceTools(hub, { home: context.home, logger: context.logger });
     const resourceTool = tools.find(({ name }) => name === pattern);
     if (resourceTool !== undefined) own.push(resourceTool);
     else for (const tool of await find(hub, pattern, signal)) chosen.set(dottedName(tool), tool);
   }
+  noteMissing(context, hub, patterns);
   const keys = [...chosen.values()];
   const names = hub.names();
   const fromHub = toolsFrom(

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexTextOf } from "../../src/content/text.js";
 import { compilePattern, Scanner } from "../../src/grep/index.js";
-import { findCandidates, linePieces, trigramIndexer } from "../../src/grep/trigram-index.js";
+import { findCandidates, firstTrigrams, linePieces, trigramIndexer } from "../../src/grep/trigram-index.js";
 import type { IndexEntry } from "../../src/indexing/indexer.js";
 import { type Db, openDatabase } from "../../src/sqlite/database.js";
 import { randomPattern } from "./random-patterns.js";
@@ -108,5 +108,27 @@ describe("pieces of a text", () => {
       expect(pieces.join("")).toBe(text);
       for (const piece of pieces.slice(0, -1)) expect(piece.endsWith("\n")).toBe(true);
     }
+  });
+});
+
+describe("what is given to the index of a text", () => {
+  const trigramsOf = (text: string): Set<string> => {
+    const chars = [...text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())];
+    return new Set(chars.slice(2).map((_, at) => chars.slice(at, at + 3).join("")));
+  };
+
+  it("has all of its trigrams, and no other within a line", () => {
+    const short = ["", "a", "ab", "abc", "ABCabc", "é", "aéb", "abcé", "😀😀a😀", "xxabcabcé😀zabc", "ſKſ kelvin K"];
+    const texts = [...short, ...tree.map(({ bytes }) => bytes.toString())];
+    for (const text of texts) {
+      const all = trigramsOf(text);
+      const given = trigramsOf(firstTrigrams(text));
+      expect([...all].filter((trigram) => !given.has(trigram))).toEqual([]);
+      expect([...given].filter((trigram) => !all.has(trigram) && !trigram.includes("\n"))).toEqual([]);
+    }
+  });
+
+  it("is short where a text repeats itself", () => {
+    expect(firstTrigrams("the same line again\n".repeat(1000)).length).toBeLessThan(100);
   });
 });
