@@ -1,5 +1,5 @@
 // The configuration as every command reads it.
-import { type LoadConfigOptions, type LoadedConfig, loadConfig, TrustStore } from "@trunkline/client/config";
+import { type ConfigMemory, type LoadConfigOptions, type LoadedConfig, loadConfig, TrustStore } from "@trunkline/client/config";
 import { isAtTerminal } from "./ask.js";
 import type { CommandContext } from "./context.js";
 import { askInput } from "./input-prompt.js";
@@ -17,8 +17,12 @@ export async function readConfig(
 }
 
 /** The same where nobody can be asked, terminal or not: the terminal may be the protocol's. */
-export async function readHeadlessConfig(context: CommandContext, mcp: string | undefined): Promise<LoadedConfig> {
-  return await load(context, { env: context.env, mcpPath: mcp });
+export async function readHeadlessConfig(
+  context: CommandContext,
+  mcp: string | undefined,
+  memory?: ConfigMemory,
+): Promise<LoadedConfig> {
+  return await load(context, { env: context.env, mcpPath: mcp, memory });
 }
 
 /**

@@ -44,10 +44,14 @@ export interface ServiceOptions {
   readonly names?: "prefixed" | "plain" | undefined;
   /** Rules by glob, one set per configuration file: the most specific of a set counts, the strictest of all sets wins. */
   readonly policies?: Policies | undefined;
+  /** What to say beside a refusal by these rules; undefined leaves it at the usual. */
+  readonly denialHint?: (() => Promise<string | undefined>) | undefined;
   /** The folder that relative paths are relative to, and that clients over HTTP may read. */
   readonly workspace: string;
   /** Further folders that clients over HTTP may read and write. */
   readonly allowPaths?: readonly string[] | undefined;
+  /** Folders of the program itself, such as that of the user's configuration: clients never read or write there. */
+  readonly ownFolders?: readonly string[] | undefined;
   /** Folders that `get` may write to with `outputPath`. */
   readonly allowWrite?: readonly string[] | undefined;
   readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
@@ -123,7 +127,7 @@ class TrunklineService implements Service {
       store: () => options.backends.store(),
       embedder: async () => await options.backends.embedder?.(),
     };
-    const run = createRunner({ policies, journal, logger });
+    const run = createRunner({ policies, denialHint: options.denialHint, journal, logger });
     const noting: RunOperation = async (operation, params, context) => {
       const outcome = await run(operation, params, context);
       if (operation.server !== undefined) this.#resources.routes.note(operation.server, outcome.blocks);

@@ -2,7 +2,7 @@
 // files, or what the user has confirmed, changes. Nobody has to start anything anew for an edit.
 
 import { join } from "node:path";
-import { type ConfigWatch, type LoadedConfig, watchConfig } from "@trunkline/client/config";
+import { ConfigMemory, type ConfigWatch, type LoadedConfig, watchConfig } from "@trunkline/client/config";
 import { isTrunklineError, messageOf } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
 import { readHeadlessConfig } from "../read-config.js";
@@ -21,8 +21,10 @@ export interface LiveConfigOptions {
 export class LiveConfig implements AsyncDisposable {
   readonly #context: CommandContext;
   readonly #options: LiveConfigOptions;
-  /** What has been said already; it is not said again after each edit. */
-  readonly #said = new Set<string>();
+  /** A file that somebody is editing goes on as it was: neither its servers nor its rules are lost meanwhile. */
+  readonly #memory = new ConfigMemory();
+  /** What was said of the configuration as it is; it is not said again after each edit, but when it is true again. */
+  #said = new Set<string>();
   readonly #ended: Promise<void>[] = [];
   #watch: { files: string; watch: ConfigWatch } | undefined;
   #closed = false;
@@ -51,7 +53,7 @@ export class LiveConfig implements AsyncDisposable {
 
   async #read(): Promise<void> {
     const { mcp, once, onConfig } = this.#options;
-    const config = await readHeadlessConfig(this.#context, mcp);
+    const config = await readHeadlessConfig(this.#context, mcp, this.#memory);
     if (this.#closed) return;
     if (!once) {
       this.#say(config);
@@ -66,7 +68,7 @@ export class LiveConfig implements AsyncDisposable {
     } catch (error) {
       // The configuration that was there goes on; a half-written file is soon a whole one.
       if (!isTrunklineError(error)) throw error;
-      this.#note(`The configuration could not be read again: ${messageOf(error)}`);
+      this.#note([...this.#said, `The configuration could not be read again: ${messageOf(error)}`]);
     }
   }
 
@@ -85,17 +87,18 @@ export class LiveConfig implements AsyncDisposable {
   }
 
   #say(config: LoadedConfig): void {
-    for (const { severity, message, file, line, shadowing } of config.diagnostics) {
-      if (severity !== "note" || shadowing)
-        this.#note(`${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`);
-    }
+    const lines = config.diagnostics
+      .filter(({ severity, shadowing }) => severity !== "note" || shadowing)
+      .map(
+        ({ severity, message, file, line }) =>
+          `${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`,
+      );
     const notice = untrustedNotice(config);
-    if (notice !== undefined) this.#note(notice);
+    this.#note(notice === undefined ? lines : [...lines, notice]);
   }
 
-  #note(line: string): void {
-    if (this.#said.has(line)) return;
-    this.#said.add(line);
-    this.#context.note(line);
+  #note(lines: readonly string[]): void {
+    for (const line of new Set(lines)) if (!this.#said.has(line)) this.#context.note(line);
+    this.#said = new Set(lines);
   }
 }

@@ -1,5 +1,6 @@
 // The service with everything behind it: for `serve`, and for a command that asks it something itself.
 import { resolve } from "node:path";
+import type { LoadedConfig } from "@trunkline/client/config";
 import { createService, type Service } from "@trunkline/server";
 import type { CommandContext } from "../context.js";
 import { cacheFolder } from "../direct-tools.js";
@@ -24,6 +25,13 @@ export interface OpenedService extends AsyncDisposable {
   readonly backends: ServeBackends;
 }
 
+/** What to do about an operation that is refused because nobody knows what the rules are. */
+function unusableHint({ files }: LoadedConfig): string | undefined {
+  const paths = files.filter(({ unusable }) => unusable !== undefined).map(({ path }) => path);
+  if (paths.length === 0) return undefined;
+  return `Correct ${paths.join(" and ")}, whose rules cannot be read; \`trunkline doctor\` says what is wrong.`;
+}
+
 /** Puts it together; nothing is opened before somebody needs it. */
 export function openService(context: CommandContext, options: OpenServiceOptions): OpenedService {
   const { version, cwd, logger } = context;
@@ -38,7 +46,9 @@ export function openService(context: CommandContext, options: OpenServiceOptions
     surface: options.surface,
     names: options.names,
     policies: async () => (await backends.config()).settings?.policies ?? [],
+    denialHint: async () => unusableHint(await backends.config()),
     workspace: cwd,
+    ownFolders: [context.home],
     allowPaths: inFolder(options.allowPath),
     allowWrite: inFolder(options.allowWrite),
     allowPrivateAddresses: async () => (await backends.config()).settings?.allowPrivateAddresses ?? false,

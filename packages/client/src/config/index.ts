@@ -33,6 +33,7 @@ export type {
 } from "./import/types.js";
 export { forgetInputs, type InputRequest } from "./inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
+export { ConfigMemory } from "./memory.js";
 export {
   type EntryPlace,
   entryText,

@@ -10,6 +10,7 @@ import { inputIdsIn, lookupIn } from "./expand.js";
 import { fieldDiagnostic } from "./field-reader.js";
 import { type ConfigSource, findSources, foldersUpward } from "./find.js";
 import { type InputPrompt, Inputs } from "./inputs.js";
+import type { ConfigMemory } from "./memory.js";
 import { withProjectValues } from "./project-values.js";
 import { type ReadSource, readSource } from "./read-source.js";
 import { secretsAmong } from "./secrets.js";
@@ -36,6 +37,8 @@ export interface LoadConfigOptions {
   isTrusted?: ((file: { path: string; fingerprint: string }) => boolean | Promise<boolean>) | undefined;
   /** Everything counts as confirmed. */
   trustAll?: boolean | undefined;
+  /** For who reads again and again: a file that cannot be used any more counts as it last was. */
+  memory?: ConfigMemory | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -56,9 +59,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const found = await findSources({ cwd, env: processEnv, dotEnv, folders, home, userHome, mcpPath });
 
   const files = await Promise.all(
-    found.sources.map(async (source) =>
-      withProjectValues(await readSource(source, signal), { processEnv, dotEnv, userHome, signal }),
-    ),
+    found.sources.map(async (source) => {
+      const read = await readSource(source, signal);
+      const known = options.memory?.recall(read) ?? read;
+      return await withProjectValues(known, { processEnv, dotEnv, userHome, signal });
+    }),
   );
   const merged = merge(files);
   const filling: Filling = {

@@ -8,7 +8,7 @@ import { fingerprintOf, wouldRunOf } from "./fingerprint.js";
 import { type InputDescription, readInputs } from "./inputs.js";
 import { looksLikeJson, parseJson } from "./parse-json.js";
 import { isMissing, readText } from "./read-file.js";
-import { type FileSettings, readSettings } from "./settings.js";
+import { type FileSettings, readSettings, UNKNOWN_RULES } from "./settings.js";
 import type { ParseOutcome, Position } from "./tree.js";
 import type { ConfigFile, Diagnostic, RejectedServer } from "./types.js";
 
@@ -34,7 +34,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
     if (namedBy !== undefined) throw unreadable(source, error);
     if (isMissing(error)) return nothing(source, { exists: false });
     const message = `${path} cannot be read: ${reasonOf(error)}.`;
-    return nothing(source, { exists: true, diagnostic: { severity: "warning", message, file: path } });
+    return unusable(source, { severity: "warning", message, file: path });
   }
   const parsed = await parse(text, path);
   if (!parsed.ok) return malformed(source, parsed.at, parsed.reason);
@@ -118,12 +118,17 @@ function nothing(
   };
 }
 
+/** Nobody knows what the rules in it were, so every tool of a server is held back until it can be read. */
+function unusable(source: ConfigSource, diagnostic: Diagnostic): ReadSource {
+  const message = `${diagnostic.message} Until it is corrected, its rules count as "deny" for every tool of a server.`;
+  const read = nothing(source, { exists: true, diagnostic: { ...diagnostic, message } });
+  return { ...read, config: { ...read.config, unusable: diagnostic.message }, settings: { policy: UNKNOWN_RULES } };
+}
+
 function malformed(source: ConfigSource, at: Position, reason: string): ReadSource {
   const { path, namedBy } = source;
   const message = `${path}:${at.line}:${at.column} cannot be used: ${reason}.`;
-  if (namedBy === undefined) {
-    return nothing(source, { exists: true, diagnostic: { severity: "warning", message, file: path, ...at } });
-  }
+  if (namedBy === undefined) return unusable(source, { severity: "warning", message, file: path, ...at });
   const toml = path.toLowerCase().endsWith(".toml");
   throw new TrunklineError("CONFIG_INVALID", message, {
     hint: toml

@@ -18,6 +18,9 @@ export interface FileSettings {
   readonly agentAllow?: readonly string[];
 }
 
+/** The rules of a file that cannot be read: operations of servers are refused, those of the store go on. */
+export const UNKNOWN_RULES: PolicyRules = { "*.*": "deny" };
+
 const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
 
 /** Reads `policy`, `download` and `agent` of a file. A rule that cannot be read denies: what was meant to be held back stays so. */
@@ -83,8 +86,11 @@ function readPolicy(
 ): PolicyRules | undefined {
   if (node === undefined) return undefined;
   if (node.kind !== "map") {
-    warn(node, `"policy" is ${kindOf(node)}, not an object such as { "github.*": "ask" }`);
-    return undefined;
+    warn(
+      node,
+      `"policy" is ${kindOf(node)}, not an object such as { "github.*": "ask" }; until then it counts as { "*": "deny" }`,
+    );
+    return { "*": "deny" };
   }
   const rules = node.members.map(({ key, value }): [string, PolicyVerdict] => {
     const text = textOf(value) ?? "";

@@ -114,6 +114,8 @@ export interface ConfigFile {
   readonly path: string;
   readonly scope: ConfigScope;
   readonly exists: boolean;
+  /** Why a file that is there says nothing: what it is taken to say is in its diagnostics. */
+  readonly unusable?: string;
   readonly dialect?: Dialect;
   /** What the file would run, as the trust in it is kept: names, commands, args, urls, names of env and headers. Never values. */
   readonly fingerprint?: string;

@@ -17,6 +17,8 @@ import { verdictOn } from "./policy.js";
 /** What operations are run with. */
 export interface RunnerOptions {
   readonly policies?: Policies | undefined;
+  /** What to say beside a refusal by these rules; undefined leaves it at the usual. */
+  readonly denialHint?: (() => Promise<string | undefined>) | undefined;
   readonly journal?: Journal | undefined;
   readonly logger?: Logger | undefined;
   readonly clock?: Clock | undefined;
@@ -40,7 +42,7 @@ export interface ErrorAnswer {
 
 /** Makes the way to run operations. */
 export function createRunner(options: RunnerOptions): RunOperation {
-  const { policies, journal, logger = silentLogger, clock = systemClock } = options;
+  const { policies, denialHint, journal, logger = silentLogger, clock = systemClock } = options;
   return async (operation, params, context) => {
     const atMs = clock.now();
     const started = clock.monotonicMs();
@@ -57,7 +59,7 @@ export function createRunner(options: RunnerOptions): RunOperation {
       logger.debug("operation", { ...fields, client: context.exchange.caller.name });
     };
     try {
-      const outcome = await run(operation, params, { context, policies });
+      const outcome = await run(operation, params, { context, policies, denialHint });
       const failed = outcome.isError === true;
       note(
         failed ? "error" : "ok",
@@ -76,12 +78,12 @@ export function createRunner(options: RunnerOptions): RunOperation {
 async function run(
   operation: Operation,
   params: Params,
-  { context, policies }: { context: OperationContext; policies: RunnerOptions["policies"] },
+  { context, policies, denialHint }: Pick<RunnerOptions, "policies" | "denialHint"> & { context: OperationContext },
 ): Promise<OperationOutcome> {
   const verdict = verdictOn(operation.name, typeof policies === "function" ? await policies() : policies);
   if (verdict === "deny") {
     throw new TrunklineError("DENIED", `The configuration does not allow ${operation.name}.`, {
-      hint: 'See "policy" in the configuration.',
+      hint: (await denialHint?.()) ?? 'See "policy" in the configuration.',
     });
   }
   const checked = operation.validate(params);
