@@ -150,9 +150,9 @@ describe("signing in", () => {
     await using server = await startServer("oauth");
     let port = 0;
     const ended: boolean[] = [];
-    const definition = http("docs", server.url, { connectTimeoutMs: 5_000 });
+    const definition = http("docs", server.url, { connectTimeoutMs: 20_000 });
     await using hub = await openHub(configOf(definition), {
-      signInTimeoutMs: 300,
+      signInTimeoutMs: 2_000,
       signIn: async ({ url, signal }) => {
         port = Number(new URL(new URL(url).searchParams.get("redirect_uri") ?? "").port);
         signal.addEventListener("abort", () => ended.push(true));

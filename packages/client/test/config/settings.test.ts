@@ -1,4 +1,7 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ConfigMemory } from "../../src/config/index.js";
 import { Place, said } from "./place.js";
 
 const servers = { mcpServers: { s: { command: "c" } } };
@@ -21,11 +24,53 @@ describe("policy", () => {
     expect(said(config).join("\n")).toMatch(/"s\.\*" has to be "allow", "ask" or "deny" \(did you mean "allow"\?\)/);
   });
 
-  it("is no policy where it is no object", async () => {
-    using place = new Place({ "home/settings.json": { ...servers, policy: ["s"] } });
-    const config = await place.load();
-    expect(config.settings?.policies).toEqual([]);
-    expect(said(config).join("\n")).toContain('"policy" is a list');
+  it.each([[["s"], "a list"], ["deny", "text"], [null, "null"]])(
+    "denies everything where it is %j instead of an object, and says so",
+    async (policy) => {
+      using place = new Place({ "home/settings.json": { ...servers, policy } });
+      const config = await place.load();
+      expect(config.settings?.policies).toEqual([{ "*": "deny" }]);
+      expect(said(config).join("\n")).toMatch(/"policy" is .*it counts as \{ "\*": "deny" \}/);
+    },
+  );
+
+  it.each(['{ "policy": { "s.*": "deny" }', "", '{ "mcpServers": [], "policy": { "s.*": "deny" } }'])(
+    "denies every tool of a server where the file cannot be used: %j",
+    async (text) => {
+      using place = new Place({ ".trunkline/mcp.json": servers, "home/settings.json": text });
+      const config = await place.load();
+      expect(config.settings?.policies).toEqual([{ "*.*": "deny" }]);
+      expect(config.files.filter(({ unusable }) => unusable !== undefined).map(({ path }) => path)).toEqual([
+        join(place.home, "settings.json"),
+      ]);
+      expect(said(config).join("\n")).toContain('its rules count as "deny"');
+    },
+  );
+
+  it("denies every tool of a server where a folder is in place of the file", async () => {
+    using place = new Place({ ".trunkline/mcp.json": servers, "home/settings.json/x": "" });
+    expect((await place.load()).settings?.policies).toEqual([{ "*.*": "deny" }]);
+  });
+
+  it("stays what it was, with the servers, for who read the file before it was broken", async () => {
+    using place = new Place({ "home/settings.json": { ...servers, policy: { "s.write": "deny" } } });
+    const memory = new ConfigMemory();
+    await place.load({ memory });
+    for (const text of ["{ oops", ""]) {
+      place.write("home/settings.json", text);
+      const config = await place.load({ memory });
+      expect(config.settings?.policies).toEqual([{ "s.write": "deny" }]);
+      expect(config.servers.map(({ name }) => name)).toEqual(["s"]);
+      expect(said(config)).toEqual([expect.stringMatching(/^warning .* cannot be used: .* before goes on\.$/)]);
+    }
+    place.write("home/settings.json", { policy: { "s.*": "ask" } });
+    const corrected = await place.load({ memory });
+    expect([corrected.settings?.policies, corrected.servers]).toEqual([[{ "s.*": "ask" }], []]);
+    // What is gone is gone, and what comes back broken is not known.
+    rmSync(join(place.home, "settings.json"));
+    expect((await place.load({ memory })).settings?.policies).toEqual([]);
+    place.write("home/settings.json", "{ oops");
+    expect((await place.load({ memory })).settings?.policies).toEqual([{ "*.*": "deny" }]);
   });
 });
 
