@@ -1,0 +1,36 @@
+// Every error code is explained, with an example, in docs/troubleshooting.md; and nothing is explained that is none.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { root } from "../e2e/command.js";
+
+/** The codes, as the type lists them: types are gone at run time. */
+function codesIn(source: string): string[] {
+  const union = /export type ErrorCode =([^;]*);/.exec(source)?.[1] ?? "";
+  return [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code = ""]) => code);
+}
+
+/** The sections of the page that are about a code. */
+function sectionsIn(page: string): Map<string, string> {
+  const sections = page.split(/^## /m).slice(1);
+  return new Map(
+    sections.flatMap((section): [string, string][] => {
+      const [title = "", ...rest] = section.split("\n");
+      return /^[A-Z_]+$/.test(title) ? [[title, rest.join("\n").trim()]] : [];
+    }),
+  );
+}
+
+describe("docs/troubleshooting.md", () => {
+  const codes = codesIn(readFileSync(join(root, "packages", "core", "src", "errors.ts"), "utf8"));
+  const sections = sectionsIn(readFileSync(join(root, "docs", "troubleshooting.md"), "utf8"));
+
+  it("has a section for each error code, in the order of the type, and no other", () => {
+    expect(codes).toContain("INTERNAL");
+    expect([...sections.keys()]).toEqual(codes);
+  });
+
+  it.each(codes.filter((code) => code !== "INTERNAL"))("has an example of %s", (code) => {
+    expect(sections.get(code)).toMatch(/^Examples?: `/m);
+  });
+});
