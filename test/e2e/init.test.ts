@@ -32,6 +32,19 @@ describe("trunkline init", () => {
     expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toBe(ignored);
   });
 
+  it("leaves the folders of Trunkline and Git out", async () => {
+    using place = new Place({
+      "a.md": "apples",
+      ".trunkline/mcp.json": { servers: {} },
+      ".git/config": "[core]",
+      "sub/.trunkline/prompts/PROMPT-x.md": "# x",
+      "sub/.GIT/config": "[core]",
+    });
+    await place.run(["init"]);
+    const { paths } = json((await place.run(["query", "list", "paths_only=true"])).stdout);
+    expect(paths).toEqual([join(place.cwd, "a.md")]);
+  });
+
   it("is the store that commands below the project's folder use", async () => {
     using place = new Place({ ".git/HEAD": "", "a.md": "apples", "deep/er/b.md": "pears" });
     await place.run(["init"]);
@@ -55,6 +68,7 @@ describe("trunkline init", () => {
     for (const cwd of [place.home, place.base, "/"]) {
       const { code, stderr } = await place.run(["init"], { cwd });
       expect([code, stderr]).toEqual([2, expect.stringContaining("--force")]);
+      expect(stderr).toMatch(/it (?:is your home folder|contains your home folder|is the root of the file system)/);
     }
     expect(existsSync(join(place.home, ".trunkline"))).toBe(false);
   });

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bin, Place, seen } from "./command.js";
@@ -161,6 +161,83 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(JSON.parse(readFileSync(path, "utf8")).mcpServers.trunkline.args).toEqual(SERVE);
   });
 
+  it.each([
+    ["as it was", (text: string) => text],
+    ["beside what was changed meanwhile", (text: string) => text.replace('"x"', '"y"')],
+  ])("keeps the entry that --force replaces, and uninstall brings it back %s", async (_, edit) => {
+    using place = new Place();
+    const text =
+      '{ "mcpServers": { "trunkline": { "command": "railways", "env": {"T": "abcdef"} }, "other": { "command": "x" } } }';
+    const path = write(place, ".cursor/mcp.json", text);
+    const installed = await place.run(["install", "cursor", "--yes", "--force"]);
+    expect(installed.stdout).toContain(`${path}.before-trunkline`);
+    expect(readFileSync(`${path}.before-trunkline`, "utf8")).toBe(text);
+    // Other options are no reason to forget what was there.
+    await place.run(["install", "cursor", "--yes", "--", "--no-spill"]);
+    writeFileSync(path, edit(readFileSync(path, "utf8")));
+    const { code, stdout } = await place.run(["uninstall", "cursor", "--yes"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('+     "command": "railways"')]);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(JSON.parse(edit(text)));
+    if (edit(text) === text) expect(readFileSync(path, "utf8")).toBe(text);
+  });
+
+  it.each(["{}", "", "  \n", '{ "mcpServers": {} }\n'])(
+    "brings a file back that held next to nothing: %j",
+    async (text) => {
+      using place = new Place();
+      const path = write(place, ".cursor/mcp.json", text);
+      for (const options of [[], ["--", "--no-spill"]]) await place.run(["install", "cursor", "--yes", ...options]);
+      expect((await place.run(["uninstall", "cursor", "--yes"])).code).toBe(0);
+      expect(readFileSync(path, "utf8")).toBe(text);
+    },
+  );
+
+  it.each(["{}", "", '{ "theme": "dark" }', undefined])(
+    "writes through a link and leaves it one, target %j",
+    async (text) => {
+      using place = new Place();
+      const path = join(place.home, ".cursor", "mcp.json");
+      const real = join(place.home, "dotfiles", "mcp.json");
+      mkdirSync(dirname(path), { recursive: true });
+      mkdirSync(dirname(real));
+      symlinkSync(real, path);
+      if (text !== undefined) writeFileSync(real, text);
+      expect((await place.run(["install", "cursor", "--yes"])).code).toBe(0);
+      expect(readFileSync(real, "utf8")).toContain("serve");
+      expect((await place.run(["uninstall", "cursor", "--yes"])).code).toBe(0);
+      expect(lstatSync(path).isSymbolicLink()).toBe(true);
+      expect(existsSync(real) ? readFileSync(real, "utf8") : undefined).toBe(text);
+    },
+  );
+
+  it("removes somebody else's entry by force, and not the file with it", async () => {
+    using place = new Place();
+    const foreign = { mcpServers: { trunkline: { command: "railways" } } };
+    const path = write(place, ".cursor/mcp.json", `${JSON.stringify(foreign, null, 2)}\n`);
+    expect((await place.run(["uninstall", "cursor", "--yes", "--force"])).code).toBe(0);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ mcpServers: {} });
+  });
+
+  it("leaves a file alone that is not UTF-8", async () => {
+    using place = new Place();
+    const path = write(place, ".cursor/mcp.json", "");
+    const bytes = Buffer.from('{ "name": "Zo\xeb" }', "latin1");
+    writeFileSync(path, bytes);
+    const { code, stderr } = await place.run(["install", "cursor", "--yes"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("not UTF-8")]);
+    expect(readFileSync(path)).toEqual(bytes);
+  });
+
+  it("writes nothing to Codex's file when it has it already", async () => {
+    using place = new Place();
+    const first = await place.run(["install", "codex", "--yes", "--", "--watch", "."]);
+    const again = await place.run(["install", "codex", "--yes", "--", "--watch", "."]);
+    expect([first.stdout, again.stdout]).toEqual([
+      expect.stringContaining("Wrote"),
+      expect.stringContaining("has Trunkline already"),
+    ]);
+  });
+
   it("brings its own older entry up to date and keeps what was added to it", async () => {
     using place = new Place();
     const old = { command: "/old/node", args: ["/old/trunkline.cjs", "serve"], env: { TRUNKLINE_STORE: "/s" } };
@@ -232,6 +309,10 @@ describe.runIf(onLinux)("trunkline install", () => {
     [["install", "cursor", "gemini"], "takes one program"],
     [["install", "claude-desktop", "--project"], "has no configuration for a project"],
     [["install", "cursor"], "--yes"],
+    [["install", "cursor", "--yes", "--", "--bogus"], "unknown option '--bogus'"],
+    [["install", "cursor", "--yes", "--", "--surface", "none"], "composite"],
+    [["install", "cursor", "--yes", "--", "--port", "1"], "--port goes with --http"],
+    [["install", "cursor", "--yes", "--", "--help"], "--help"],
     [["uninstall"], "missing required argument"],
   ])("%j is wrong usage", async (args, message) => {
     using place = new Place();

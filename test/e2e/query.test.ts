@@ -35,6 +35,12 @@ describe("trunkline query and execute", () => {
     }
   });
 
+  it("indent the answer with --pretty", async () => {
+    using place = new Place();
+    const { code, stdout } = await place.run(["query", "list_collections", "--pretty"]);
+    expect([code, stdout]).toEqual([0, `${JSON.stringify(json(stdout), null, 2)}\n`]);
+  });
+
   it("call the tools of servers", async () => {
     using place = new Place({ "work.json": { servers: { hello } } });
     const { code, stdout } = await place.run(["execute", "hello.hello", "name=Ada", "--mcp", "work.json"]);
@@ -52,6 +58,15 @@ describe("trunkline query and execute", () => {
     expect(code).toBe(1);
     expect(json(stdout).error).toMatchObject({ code: "NOT_FOUND" });
     expect((await place.run(["query", "delete", "name=x"])).code).toBe(1);
+    // An operation that there is not, with parameters too: the answer is the agent's.
+    for (const [tool, words] of [
+      ["execute", ["nosuch", "a=1"]],
+      ["query", ["serach", "query=x"]],
+    ] as const) {
+      const unknown = await place.run([tool, ...words]);
+      expect([unknown.code, unknown.stderr]).toEqual([1, ""]);
+      expect(JSON.stringify(json(unknown.stdout))).toContain("NOT_FOUND");
+    }
   });
 
   it.each([

@@ -1,6 +1,7 @@
 // What stands behind `trunkline serve`, put together by the built command: configuration, servers, store, journal.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
@@ -128,6 +129,22 @@ describe("trunkline serve, and what stands behind it", () => {
     expect(await served.end("SIGTERM")).toEqual({ code: 0, stderr: "" });
   });
 
+  it("says once that a folder to watch is not there, and watches the others", async () => {
+    using place = new Place({ "src/a.md": "apples" });
+    await using served = await ServedStdio.start(place, ["--watch", "nowhere", "src"]);
+    const paths = async () => (await served.query("list", { paths_only: true })).value.paths;
+    await vi.waitFor(async () => expect(await paths()).toEqual([join(place.cwd, "src", "a.md")]), SOON);
+    expect((await served.end()).stderr).toBe(`${join(place.cwd, "nowhere")} is not watched: it does not exist.\n`);
+  });
+
+  it.runIf(process.platform === "linux")("says what is wrong where the store cannot be made", async () => {
+    using place = new Place();
+    await using served = await ServedStdio.start(place, ["--store", "/proc/x"]);
+    const { isError, value } = await served.query("list");
+    expect([isError, value.error.message]).toEqual([true, expect.stringContaining("cannot be made: /proc/x")]);
+    expect(value.error.hint).toContain("--store");
+  });
+
   it("does not watch a whole home, and goes on", async () => {
     using place = new Place();
     await using served = await ServedStdio.start(place, ["--watch", "."], { cwd: place.home });
@@ -193,6 +210,11 @@ describe("trunkline serve, and what stands behind it", () => {
     [["--surface", "none"], "composite"],
     [["--http", "--port", "x"], "not a port"],
     [["--http", "--port", "0", "--host", "0.0.0.0"], "TRUNKLINE_TOKEN"],
+    [["--http", "--port", "0", "--host", "nosuchhost.invalid"], 'no address for the name "nosuchhost.invalid"'],
+    [["--allow-host", "x"], "--allow-host goes with --http"],
+    [["--prompts", "nowhere"], "nowhere, given with --prompts, does not exist"],
+    [["--http", "--port", "0", "--allow-path", "nowhere"], "nowhere, given with --allow-path, does not exist"],
+    [["--allow-write", "nowhere"], "nowhere, given with --allow-write, does not exist"],
   ])("refuses %j", async (args, message) => {
     using place = new Place();
     const { code, stderr } = await place.run(["serve", ...args]);
@@ -223,6 +245,41 @@ describe("trunkline serve --http, and what it says", () => {
     child.kill("SIGTERM");
     const { code, stdout: out } = await ended;
     expect([code, out]).toEqual([0, ""]);
+  });
+});
+
+describe("trunkline serve --http beyond loopback", () => {
+  it.each(["", "  ", "two words"])("refuses the token %j, on loopback too", async (token) => {
+    using place = new Place();
+    const { code, stderr } = await place.run(["serve", "--http", "--port", "0"], { env: { TRUNKLINE_TOKEN: token } });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("TRUNKLINE_TOKEN is")]);
+  });
+
+  it.each([
+    ["short", true],
+    ["long-enough-for-anybody", false],
+  ])("prints an address that agents can use, and judges the token %j", async (token, isWarned) => {
+    using place = new Place();
+    const args = ["serve", "--http", "--port", "0", "--host", "0.0.0.0", "--allow-host", "proxy.example"];
+    const child = place.start(args, { env: { TRUNKLINE_TOKEN: token } });
+    const ended = outcomeOf(child);
+    const { input: welcome = "" } = await seen(child.stderr, /listening at (\S+)[\s\S]*Ctrl-C/);
+    expect(/warning: TRUNKLINE_TOKEN has only 5 characters/.test(welcome)).toBe(isWarned);
+    expect(welcome).toMatch(new RegExp(`for agents .*"url":"http://${hostname()}:\\d+/mcp"`));
+    expect(welcome).not.toContain("0.0.0.0");
+    const local = welcome.match(/curl -s (\S+)/)?.[1] ?? "";
+    const statusFor = async (host: string) => {
+      const { stdout } = await promisify(execFile)("curl", [
+        ...["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", `Host: ${host}`],
+        ...["-H", `Authorization: Bearer ${token}`, local],
+      ]);
+      return Number(stdout);
+    };
+    // 400: let in, and then there is no session.
+    for (const host of [hostname(), "127.0.0.1", "proxy.example:443"]) expect(await statusFor(host)).toBe(400);
+    expect(await statusFor("evil.example")).toBe(403);
+    child.kill("SIGTERM");
+    expect((await ended).code).toBe(0);
   });
 });
 

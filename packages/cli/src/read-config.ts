@@ -1,5 +1,11 @@
 // The configuration as every command reads it.
-import { type ConfigMemory, type LoadConfigOptions, type LoadedConfig, loadConfig, TrustStore } from "@trunkline/client/config";
+import {
+  type ConfigMemory,
+  type LoadConfigOptions,
+  type LoadedConfig,
+  loadConfig,
+  TrustStore,
+} from "@trunkline/client/config";
 import { isAtTerminal } from "./ask.js";
 import type { CommandContext } from "./context.js";
 import { askInput } from "./input-prompt.js";

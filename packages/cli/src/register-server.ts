@@ -1,7 +1,7 @@
 // The commands around the server: starting it, what it was asked and what that cost, and giving it to a project or to
 // another program. Each action is loaded when it is run.
 import { LOG_LEVELS, TrunklineError } from "@trunkline/core";
-import { type Command, Option } from "commander";
+import { Command, Option } from "commander";
 import type { InitOptions } from "./commands/init.js";
 import type { InstallOptions, UninstallOptions } from "./commands/install.js";
 import type { LogOptions } from "./commands/log.js";
@@ -30,14 +30,36 @@ SIGTERM ends it in order, with exit code 0.`;
 
 /** Adds `serve`. */
 export function registerServe({ program, context, setExitCode, mcpPathOf, mcpOption }: ServerCommands): void {
-  program
-    .command("serve")
+  addServeOptions(program.command("serve"), mcpOption).action(
+    async (options: Omit<ServeOptions, "mcp">, command: Command) => {
+      checkServeOptions(options, command);
+      const { serve } = await import("./commands/serve.js");
+      await serve(context, { ...options, mcp: mcpPathOf(command) });
+      // A supervisor that stops a server with SIGTERM expects a clean end.
+      setExitCode(EXIT.success, { inOrder: context.signal.reason === "SIGTERM" });
+    },
+  );
+}
+
+/** What is written into the file of another program has to be what `serve` takes: there nobody reads its complaint. */
+async function checkServeArgs(args: readonly string[], mcpOption: () => Option): Promise<void> {
+  const command = addServeOptions(new Command("serve"), mcpOption)
+    .helpOption(false)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .action((options: Omit<ServeOptions, "mcp">) => checkServeOptions(options, command));
+  await command.parseAsync(args, { from: "user" });
+}
+
+function addServeOptions(command: Command, mcpOption: () => Option): Command {
+  return command
     .description("serve MCP to an agent, over stdio or HTTP")
     .option("--http", "listen on HTTP instead of stdio")
     .addOption(
       new Option("--port <number>", "the port for --http; 0 takes any free one").default(7411).argParser(parsePort),
     )
     .option("--host <address>", "the address for --http", "127.0.0.1")
+    .option("--allow-host <name...>", "answer to this name too, such as that of a proxy in front")
     .addOption(
       new Option("--surface <kind>", "a few tools with everything behind them, every upstream tool, or both")
         .choices(["composite", "direct", "both"])
@@ -61,21 +83,21 @@ export function registerServe({ program, context, setExitCode, mcpPathOf, mcpOpt
         .default("serialize"),
     )
     .addOption(new Option("--log-level <level>", "what is logged to stderr").choices([...LOG_LEVELS]))
-    .addHelpText("after", SERVE_NOTES)
-    .action(async (options: Omit<ServeOptions, "mcp">, command: Command) => {
-      const network = ["port", "host", "allowPath"].find((name) => command.getOptionValueSource(name) === "cli");
-      if (!options.http && network !== undefined) {
-        const flag = network === "allowPath" ? "allow-path" : network;
-        throw new TrunklineError("USAGE", `--${flag} goes with --http.`, { hint: "Without --http it serves stdio." });
-      }
-      if (options.surface === "composite" && command.getOptionValueSource("names") === "cli") {
-        throw new TrunklineError("USAGE", "--names goes with --surface direct or both.");
-      }
-      const { serve } = await import("./commands/serve.js");
-      await serve(context, { ...options, mcp: mcpPathOf(command) });
-      // A supervisor that stops a server with SIGTERM expects a clean end.
-      setExitCode(EXIT.success, { inOrder: context.signal.reason === "SIGTERM" });
-    });
+    .addHelpText("after", SERVE_NOTES);
+}
+
+/** Options that make no sense together. */
+function checkServeOptions(options: Omit<ServeOptions, "mcp">, command: Command): void {
+  const network = ["port", "host", "allowHost", "allowPath"].find(
+    (name) => command.getOptionValueSource(name) === "cli",
+  );
+  if (!options.http && network !== undefined) {
+    const flag = network.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+    throw new TrunklineError("USAGE", `--${flag} goes with --http.`, { hint: "Without --http it serves stdio." });
+  }
+  if (options.surface === "composite" && command.getOptionValueSource("names") === "cli") {
+    throw new TrunklineError("USAGE", "--names goes with --surface direct or both.");
+  }
 }
 
 /** Adds `query` and `execute`. Their help comes from the operations, so it is not commander's. */
@@ -92,6 +114,7 @@ export function registerTools({ program, context, setExitCode, mcpPathOf, mcpOpt
       .argument("[words...]")
       .helpOption(false)
       .option("-h, --help", "list the operations, or the parameters of one")
+      .option("--pretty", "indent the JSON")
       .addOption(wholeNumberOption("--max-tokens <number>", "cut the answer as for an agent", { from: 1 }))
       .option("--allow-write <folder...>", "let `get` write here with outputPath")
       .addOption(storeOption())
@@ -129,6 +152,7 @@ export function registerAroundServer({ program, context, setExitCode, mcpPathOf,
     .action(
       async (id: string | undefined, serveArgs: string[], options: Omit<InstallOptions, "program" | "serveArgs">) => {
         refuseSecondProgram(serveArgs);
+        await checkServeArgs(serveArgs, mcpOption);
         const { install } = await import("./commands/install.js");
         setExitCode(await install(context, { program: id, serveArgs, ...options }));
       },

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { abortError, TrunklineError } from "@trunkline/core";
 import type { Store, StoreCallOptions } from "@trunkline/store";
 import type { CommandContext } from "./context.js";
+import { guardedPlaces } from "./guarded-places.js";
 import { printable } from "./printable.js";
 import { ProgressLine } from "./progress-line.js";
 import { shownBytes } from "./store-output.js";
@@ -56,7 +57,8 @@ export async function openCommandStore(
     });
   }
   const { openStore } = await import("@trunkline/store");
-  const store = await openStore({ path: folder, cwd, logger, signal, lazyWriter: options.reading });
+  const guarded = guardedPlaces(context);
+  const store = await openStore({ path: folder, cwd, logger, signal, lazyWriter: options.reading, ...guarded });
   const line =
     process.stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(process.stderr) : undefined;
   const show = (text: string) => line?.update(redactor.text(printable(text)));

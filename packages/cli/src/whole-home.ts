@@ -7,3 +7,10 @@ export function isWholeHome(folder: string): boolean {
   const isAbove = user === folder || user.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
   return isAbove || dirname(folder) === folder;
 }
+
+/** Why such a folder is not taken in. */
+export function wholeHomeReason(folder: string): string {
+  const user = resolve(homedir());
+  if (user === folder) return "it is your home folder";
+  return dirname(folder) === folder ? "it is the root of the file system" : `it contains your home folder (${user})`;
+}

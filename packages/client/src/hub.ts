@@ -140,6 +140,11 @@ export class Hub implements ToolSource, AsyncDisposable {
     return [...this.#redactor.value(remarks), ...failures, ...leftOut];
   }
 
+  /** A copy of a text or of a JSON-like value without any secret of the configuration. */
+  redact<T>(value: T): T {
+    return this.#redactor.value(value);
+  }
+
   /**
    * Connects servers now, the named ones or all that are enabled, and waits until their lists are known. It never
    * rejects for a server that fails: `status()` tells.

@@ -26,6 +26,7 @@ export {
   TrunklineError,
   toTrunklineError,
 } from "./errors.js";
+export { hasReservedName, isReservedName, isWithin } from "./guarded-paths.js";
 export { isRecord, parseJson } from "./json.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export {

@@ -8,6 +8,7 @@ import { echoTool } from "./composite/echo.js";
 import { createCompositeTools } from "./composite/tools.js";
 import { ServiceEvents } from "./events.js";
 import type { Caller, Exchange } from "./exchange.js";
+import { type BeginCall, callNotes } from "./journal/call-notes.js";
 import type { Journal, TokenAccount } from "./journal/journal.js";
 import type { Params } from "./operations/operation.js";
 import { createRegistry, type ServerRegistry } from "./operations/registry.js";
@@ -52,6 +53,8 @@ export interface ServiceOptions {
   readonly allowPaths?: readonly string[] | undefined;
   /** Folders of the program itself, such as that of the user's configuration: clients never read or write there. */
   readonly ownFolders?: readonly string[] | undefined;
+  /** Further files and folders that clients do not write, such as a configuration that was named. */
+  readonly unwritable?: readonly string[] | undefined;
   /** Folders that `get` may write to with `outputPath`. */
   readonly allowWrite?: readonly string[] | undefined;
   readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
@@ -95,6 +98,7 @@ class TrunklineService implements Service {
   readonly #registry: ServerRegistry;
   readonly #own: ReadonlyMap<string, ServedTool>;
   readonly #direct: DirectSurface | undefined;
+  readonly #begin: BeginCall;
   readonly #prompts: Prompts;
   readonly #resources: Resources;
   readonly #statusListeners = new Set<() => void>();
@@ -128,6 +132,7 @@ class TrunklineService implements Service {
       embedder: async () => await options.backends.embedder?.(),
     };
     const run = createRunner({ policies, denialHint: options.denialHint, journal, logger });
+    this.#begin = callNotes({ journal, logger });
     const noting: RunOperation = async (operation, params, context) => {
       const outcome = await run(operation, params, context);
       if (operation.server !== undefined) this.#resources.routes.note(operation.server, outcome.blocks);
@@ -137,7 +142,7 @@ class TrunklineService implements Service {
     const composite =
       surface === "direct"
         ? [echoTool]
-        : createCompositeTools({ ...options, backends, registry: this.#registry, run: noting });
+        : createCompositeTools({ ...options, backends, registry: this.#registry, run: noting, begin: this.#begin });
     this.#own = new Map(composite.map((tool) => [tool.definition.name, tool]));
     if (surface !== "composite") {
       this.#direct = new DirectSurface({
@@ -145,6 +150,7 @@ class TrunklineService implements Service {
         names,
         reserved: new Set(this.#own.keys()),
         run,
+        begin: this.#begin,
         logger,
         onResult: (server, { content }) => {
           this.#resources.routes.note(server, content);
@@ -196,13 +202,13 @@ class TrunklineService implements Service {
       case "prompts/list":
         return await this.#prompts.list(exchange);
       case "prompts/get":
-        return await this.#prompts.get(params, exchange);
+        return await this.#noted(method, exchange, () => this.#prompts.get(params, exchange));
       case "resources/list":
         return await this.#resources.list(params, exchange);
       case "resources/templates/list":
         return await this.#resources.templates(params, exchange);
       case "resources/read":
-        return await this.#resources.read(params, exchange);
+        return await this.#noted(method, exchange, () => this.#resources.read(params, exchange));
       case "completion/complete":
         return await complete(params, exchange, {
           prompts: this.#prompts,
@@ -280,12 +286,32 @@ class TrunklineService implements Service {
   }
 
   async #call({ name, arguments: args = {} }: Raw, exchange: Exchange): Promise<ToolResult> {
-    if (typeof name !== "string") throw new RpcError(RPC_CODES.invalidParams, "The name of the tool is missing.");
-    if (!isRecord(args)) throw new RpcError(RPC_CODES.invalidParams, "The arguments of a tool are an object.");
+    if (typeof name !== "string" || !isRecord(args)) {
+      const what =
+        typeof name !== "string" ? "The name of the tool is missing." : "The arguments of a tool are an object.";
+      const refusal = new RpcError(RPC_CODES.invalidParams, what);
+      return await this.#noted(typeof name === "string" ? name : "tools/call", exchange, () => Promise.reject(refusal));
+    }
     const own = this.#own.get(name);
+    // The other tools note what they run.
+    if (own === echoTool) return await this.#noted(name, exchange, () => own.call(args as Params, exchange));
     if (own !== undefined) return await own.call(args as Params, exchange);
     if (this.#direct !== undefined) return await this.#direct.call(name, args, exchange);
-    throw unknownTool(name, `There are: ${[...this.#own.keys()].join(", ")}.`);
+    const unknown = unknownTool(name, `There are: ${[...this.#own.keys()].join(", ")}.`);
+    return await this.#noted(name, exchange, () => Promise.reject(unknown));
+  }
+
+  /** One line in the journal for what is no operation. */
+  async #noted<T extends Raw>(what: string, { caller, signal }: Exchange, work: () => Promise<T>): Promise<T> {
+    const end = this.#begin(what, caller.name);
+    try {
+      const result = await work();
+      end({ value: result, ...(result.isError === true ? { code: "INVALID_ARGUMENT" } : {}) });
+      return result;
+    } catch (error) {
+      end(signal.aborted ? { code: "ABORTED" } : { error });
+      throw error;
+    }
   }
 
   /** One page, however many there are: some clients know no second one. */

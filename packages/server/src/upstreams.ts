@@ -6,6 +6,8 @@ import { RpcError } from "./protocol/rpc-error.js";
 
 /** How long a list waits for servers that are being connected. What comes later is told with list_changed. */
 const PATIENCE_MS = 5_000;
+/** How long the search for what one name leads to waits for them: somebody waits for its answer. */
+export const LOOKUP_PATIENCE_MS = 1_500;
 
 /** Codes about the connection between us and the upstream server: they mean nothing to our client. */
 const HOP_CODES: ReadonlySet<number> = new Set([-32_700, -32_020, -32_022]);
@@ -23,8 +25,8 @@ export class Upstreams implements Disposable {
   readonly #logger: Logger;
   readonly #listener: UpstreamsListener;
   readonly #lifetime = new AbortController();
-  /** Servers that are being connected, and how long lists wait for each of them. */
-  readonly #connecting = new Map<string, Promise<void>>();
+  /** Servers that are being connected, and since when. */
+  readonly #connecting = new Map<string, { readonly attempt: Promise<void>; readonly sinceMs: number }>();
   #hub: Promise<Hub> | undefined;
   #opened: Hub | undefined;
   #stopListening: (() => void)[] = [];
@@ -62,11 +64,11 @@ export class Upstreams implements Disposable {
   }
 
   /** The hub, when every server that waits to be connected has been, or has been waited for long enough. */
-  async settled(signal: AbortSignal): Promise<Hub> {
+  async settled(signal: AbortSignal, patienceMs: number = PATIENCE_MS): Promise<Hub> {
     const hub = await this.hub();
     const pending = hub.status().filter(({ state }) => state === "pending");
     if (pending.length > 0) {
-      await abortable(signal, Promise.all(pending.map(({ name }) => this.#connect(hub, name))));
+      await abortable(signal, Promise.all(pending.map(({ name }) => this.#connect(hub, name, patienceMs))));
     }
     return hub;
   }
@@ -78,15 +80,16 @@ export class Upstreams implements Disposable {
   async each<T>(
     signal: AbortSignal,
     list: (hub: Hub, where: { server: string; signal: AbortSignal }) => Promise<readonly T[]>,
+    patienceMs?: number,
   ): Promise<{ items: T[]; isComplete: boolean }> {
-    const hub = await this.settled(signal);
+    const hub = await this.settled(signal, patienceMs);
     const lists = await Promise.all(
       this.#connected(hub).map(async (server) => {
         const listing = list(hub, { server, signal }).catch((error: unknown) => {
           this.#logger.debug("list left out", { server, error: messageOf(error) });
           return undefined;
         });
-        return await this.#patiently(listing, undefined);
+        return await this.#patiently(listing, undefined, patienceMs);
       }),
     );
     signal.throwIfAborted();
@@ -98,17 +101,21 @@ export class Upstreams implements Disposable {
     for (const stop of this.#stopListening) stop();
   }
 
-  /** Never rejects. Until the attempt has ended, everybody waits for the same moment. */
-  #connect(hub: Hub, name: string): Promise<void> {
-    const running = this.#connecting.get(name);
-    if (running !== undefined) return running;
-    const attempt = hub
-      .connect([name])
-      .catch((error: unknown) => this.#logger.debug("server not connected", { server: name, error: messageOf(error) }))
-      .finally(() => this.#connecting.delete(name));
-    const waiting = this.#patiently(attempt, undefined);
-    this.#connecting.set(name, waiting);
-    return waiting;
+  /** Never rejects. Patience counts from the beginning of the attempt: nobody waits again for what others have waited for. */
+  async #connect(hub: Hub, name: string, patienceMs: number): Promise<void> {
+    let running = this.#connecting.get(name);
+    if (running === undefined) {
+      const attempt = hub
+        .connect([name])
+        .catch((error: unknown) =>
+          this.#logger.debug("server not connected", { server: name, error: messageOf(error) }),
+        )
+        .finally(() => this.#connecting.delete(name));
+      running = { attempt, sinceMs: performance.now() };
+      this.#connecting.set(name, running);
+    }
+    const leftMs = patienceMs - (performance.now() - running.sinceMs);
+    if (leftMs > 0) await this.#patiently(running.attempt, undefined, leftMs);
   }
 
   /** The names of the connected servers, sorted. */
@@ -116,9 +123,9 @@ export class Upstreams implements Disposable {
     return hub.status().flatMap(({ name, state }) => (state === "connected" ? [name] : []));
   }
 
-  async #patiently<T>(work: Promise<T>, instead: T): Promise<T> {
+  async #patiently<T>(work: Promise<T>, instead: T, patienceMs: number = PATIENCE_MS): Promise<T> {
     const enough = new AbortController();
-    const patience = sleep(PATIENCE_MS, AbortSignal.any([this.#lifetime.signal, enough.signal])).then(
+    const patience = sleep(patienceMs, AbortSignal.any([this.#lifetime.signal, enough.signal])).then(
       () => instead,
       () => instead,
     );

@@ -1,11 +1,12 @@
 // Opening a store: which threads have to start before the first call, and what may be done with it.
 import { resolve } from "node:path";
 import { type Embedder, isTrunklineError, type Logger, silentLogger, TrunklineError } from "@trunkline/core";
+import type { GuardedPaths } from "./guard.js";
 import { Store } from "./store.js";
 import { WorkerPool } from "./workers/pool.js";
 
 /** How a store is opened. */
-export interface OpenStoreOptions {
+export interface OpenStoreOptions extends GuardedPaths {
   /** The store's folder; made on first use. */
   readonly path: string;
   /** Relative paths are relative to this. Default: the process's working folder. */
@@ -35,7 +36,9 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     embedder,
   } = options;
   const folder = resolve(cwd, path);
-  const pool = new WorkerPool(folder, logger);
+  const absolute = (paths: readonly string[] | undefined) => paths?.map((each) => resolve(cwd, each));
+  const guarded = { ownFolders: absolute(options.ownFolders), unwritable: absolute(options.unwritable) };
+  const pool = new WorkerPool(folder, logger, guarded);
   let refusal: TrunklineError | undefined;
   try {
     const isOpen = lazyWriter && !readOnly && (await openReader(pool, signal));
@@ -45,7 +48,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     await pool.close();
     throw error;
   }
-  const store = new Store(pool, { cwd, refusal, logger, folder });
+  const store = new Store(pool, { cwd, refusal, logger, folder, guarded });
   if (embedder !== undefined) store.useEmbedder(embedder);
   return store;
 }

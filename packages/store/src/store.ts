@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { type ContentId, type Embedder, type Logger, parseContentId, TrunklineError } from "@trunkline/core";
 import type { GrepCallOptions, GrepResult } from "./grep/index.js";
+import type { GuardedPaths } from "./guard.js";
 import { StoreGrep } from "./operations/grep-source.js";
 import { Embedding } from "./searching/embedding.js";
 import type {
@@ -52,6 +53,7 @@ export interface StoreParts {
   readonly refusal: TrunklineError | undefined;
   readonly logger: Logger;
   readonly folder: string;
+  readonly guarded: GuardedPaths;
 }
 
 /** One open store. Methods are named as the operations of the contract and take their parameters. */
@@ -65,9 +67,9 @@ export class Store implements AsyncDisposable {
 
   /** @internal Use {@link openStore}. */
   constructor(pool: WorkerPool, options: StoreParts) {
-    const { cwd, refusal, logger, folder } = options;
+    const { cwd, refusal, logger, folder, guarded } = options;
     this.#pool = pool;
-    this.#sessions = new ClientSessions(pool, { logger, folder });
+    this.#sessions = new ClientSessions(pool, { logger, folder, guarded });
     this.#embedding = new Embedding(pool, { logger, follow: refusal === undefined });
     this.#grep = new StoreGrep(pool, { folder, cwd });
     pool.onChange = () => this.#embedding.wake();

@@ -97,9 +97,17 @@ describe("a search that cannot go by meaning", () => {
     for (const type of ["hybrid", "semantic"] as const) {
       const found = await search(store, { query: "heron", type });
       expect(found).toMatchObject({ type: "keyword", total: 1 });
-      expect(found.notice).toMatch(/opened without an embedding model/);
+      expect(found.notice).toMatch(/opened without an embedding model; trunkline models pull/);
     }
     expect(await search(store, { query: "heron", type: "keyword" })).not.toHaveProperty("notice");
+  });
+
+  it("shows no score of nothing for what was found, even by a word that every document has", async () => {
+    const { store } = await temporaryStore();
+    await addAll(store, { "a.md": "bread with butter", "b.md": "tea with milk", "c.md": "rice with beans" });
+    const { results } = await search(store, { query: "retry with backoff" });
+    expect(results).not.toHaveLength(0);
+    for (const { score } of results) expect(score).toBeGreaterThan(0);
   });
 
   it("goes by keyword where the model fails for the query", async () => {

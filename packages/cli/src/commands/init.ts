@@ -7,7 +7,7 @@ import { EXIT } from "../exit-codes.js";
 import { printable } from "../printable.js";
 import { counted, shownBytes } from "../store-output.js";
 import { openCommandStore } from "../store-place.js";
-import { isWholeHome } from "../whole-home.js";
+import { isWholeHome, wholeHomeReason } from "../whole-home.js";
 
 /** Options of `trunkline init`. */
 export interface InitOptions {
@@ -26,9 +26,13 @@ export async function init(context: CommandContext, options: InitOptions): Promi
   const folder = await projectFolder(context, options);
   const own = join(folder, ".trunkline");
   if (!options.force && isWholeHome(folder)) {
-    throw new TrunklineError("USAGE", `${folder} is no project: everything in it would be taken in.`, {
-      hint: "Go to the project's folder first, or say --force.",
-    });
+    throw new TrunklineError(
+      "USAGE",
+      `${folder} is no project: ${wholeHomeReason(folder)}, and all of it would be taken in.`,
+      {
+        hint: "Go to the project's folder first, or say --force.",
+      },
+    );
   }
   const isNew = !(await isFolder(join(own, "store")));
   await making(own, async () => {

@@ -1,6 +1,6 @@
 // Puts Trunkline into the configuration of another program, and takes it out again. What would be written is shown first,
 // the file as it was is kept beside it, and nothing but the one entry is changed.
-import { chmod, copyFile, readFile, rm } from "node:fs/promises";
+import { chmod, copyFile, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -9,6 +9,7 @@ import {
   type ImportPlace,
   type ProgramFile,
   readProgramFile,
+  resolvedPath,
   withEntry,
   withoutEntry,
   writeFileAtomically,
@@ -76,7 +77,7 @@ export async function install(context: CommandContext, options: InstallOptions):
   }
   // What somebody added to our entry, such as variables, stays.
   const entry = { ...(isOurs && isRecord(file.entry) ? file.entry : {}), ...program.entry(launch) };
-  if (isDeepStrictEqual(entry, file.entry)) {
+  if (isDeepStrictEqual(plain(entry), plain(file.entry))) {
     context.out(`${program.title} has Trunkline already (${path}).`);
     context.note(program.check);
     return EXIT.success;
@@ -90,18 +91,22 @@ export async function install(context: CommandContext, options: InstallOptions):
   }
   if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
   await writing(path, async () => {
-    // The backup is the file without us: a second install must not replace it.
-    if (file.text !== undefined && file.entry === undefined) await keep(path);
+    // The backup is the file without us: a second install must not replace it, and one of another file must not stay.
+    if (file.text === undefined) await rm(`${path}${BACKUP}`, { force: true });
+    else if (!isOurs) await keep(path);
     await writeFileAtomically(path, changed, { mode: options.project ? 0o644 : 0o600 });
   });
-  const backup = file.text === undefined || file.entry !== undefined ? "" : ` The file as it was is ${path}${BACKUP}.`;
+  const backup = file.text === undefined || isOurs ? "" : ` The file as it was is ${path}${BACKUP}.`;
   context.out(`Wrote ${path}.${backup}`);
   context.note(program.check);
   context.note(`\`trunkline uninstall ${program.id}${options.project ? " --project" : ""}\` takes it out again.`);
   return EXIT.success;
 }
 
-/** Takes the entry out. Where nothing else has changed since, the file is what it was before, byte for byte. */
+/**
+ * Takes the entry out, and puts back the one that it replaced. Where nothing else has changed since, the file is what it was
+ * before, byte for byte.
+ */
 export async function uninstall(context: CommandContext, options: UninstallOptions): Promise<number> {
   const target = await targetOf(context, options.program, options);
   const { program, path, file } = target;
@@ -114,15 +119,19 @@ export async function uninstall(context: CommandContext, options: UninstallOptio
       hint: "Look at it, and remove it with --force if it is to go.",
     });
   }
-  const before = await textBefore(target);
-  describe(context, target, { entry: undefined });
+  const before = await contentBefore(target);
+  describe(context, target, { entry: before.entry });
   if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
   await writing(path, async () => {
-    if (before === undefined) await rm(path);
-    else await writeFileAtomically(path, before);
+    // Through a link, as it was written: the link is somebody's own.
+    if (before.text === undefined) await rm(await resolvedPath(path));
+    else await writeFileAtomically(path, before.text);
     await rm(`${path}${BACKUP}`, { force: true });
   });
-  context.out(before === undefined ? `Removed ${path}, which held nothing else.` : `Took it out of ${path}.`);
+  const back = before.entry === undefined ? "" : ` The entry "${NAME}" that was there before is back.`;
+  context.out(
+    before.text === undefined ? `Removed ${path}, which held nothing else.` : `Took it out of ${path}.${back}`,
+  );
   return EXIT.success;
 }
 
@@ -203,23 +212,33 @@ async function isConfirmed(
   return false;
 }
 
-/** The text of the file without our entry: as it was, where only we have changed it. Undefined where we made the file. */
-async function textBefore({ path, place, file }: Target): Promise<string | undefined> {
-  const text = file.text ?? "";
-  const isWhatWeWrite = (from: string) => isRecord(file.entry) && withEntry(from, place, file.entry) === text;
-  if (isWhatWeWrite("")) return undefined;
-  const backup = await readBackup(path);
-  if (backup !== undefined && isWhatWeWrite(backup)) return backup;
-  return withoutEntry(text, place);
+/** The file without our entry: as it was, where only we have changed it. Without text where we made the file. */
+async function contentBefore({ path, place, file }: Target): Promise<ProgramFile> {
+  const { text = "", entry } = file;
+  // Somebody else's entry, which is removed by force: the file is not ours either.
+  if (!startsTrunkline(entry)) return { text: withoutEntry(text, place), entry: undefined };
+  const isWhatWeWrite = (from: string) => isRecord(entry) && withEntry(from, place, entry) === text;
+  const backup = await readBackup(path, place);
+  if (backup?.text !== undefined) {
+    if (isWhatWeWrite(backup.text)) return backup;
+    if (isRecord(backup.entry)) return { text: withEntry(text, place, backup.entry), entry: backup.entry };
+  } else if (isWhatWeWrite("")) return { text: undefined, entry: undefined };
+  return { text: withoutEntry(text, place), entry: undefined };
 }
 
-async function readBackup(path: string): Promise<string | undefined> {
+/** The file as it was kept. One that cannot be read is as good as none: the entry is taken out all the same. */
+async function readBackup(path: string, place: EntryPlace): Promise<ProgramFile | undefined> {
   try {
-    return await readFile(`${path}${BACKUP}`, "utf8");
+    return await readProgramFile(`${path}${BACKUP}`, place);
   } catch (error) {
-    if (systemCodeOf(error) === "ENOENT") return undefined;
+    if (error instanceof TrunklineError) return undefined;
     throw error;
   }
+}
+
+/** Without prototypes: the reader of TOML makes objects that have none. */
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
 /** Keeps the file as it is beside itself, for the same eyes only. */

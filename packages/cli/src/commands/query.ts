@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
-import { isRecord, messageOf, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isRecord, isTrunklineError, messageOf, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 import type { Operation, ServerRegistry } from "@trunkline/server";
 import { isAtTerminal } from "../ask.js";
 import { readCallArguments } from "../call-arguments.js";
@@ -23,6 +23,7 @@ export interface QueryOptions {
   tool: ToolName;
   words: readonly string[];
   help?: boolean;
+  pretty?: boolean;
   maxTokens?: number;
   store?: string;
   mcp: string | undefined;
@@ -70,7 +71,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   const params = { name: tool, arguments: { ...args, max_tokens: args.max_tokens ?? maxTokens } };
   const result = await opened.service.handle("tools/call", params, { ...exchange, onProgress });
   channel?.clearProgress();
-  context.out(shown(result));
+  context.out(shown(result, options.pretty === true || process.stdout.isTTY === true));
   return result.isError === true ? EXIT.failure : EXIT.success;
 }
 
@@ -79,7 +80,7 @@ async function argumentsOf(context: CommandContext, options: QueryOptions): Prom
   const [first = "", ...pairs] = words;
   const written = await writtenJson(context, first);
   if (written === undefined) {
-    const schema = await withRegistry(context, options, async (registry) => (await registry.find(first)).schema);
+    const schema = await withRegistry(context, options, async (registry) => await schemaOf(registry, first));
     return { [LIST[tool]]: [{ op: first, params: readCallArguments({ pairs }, schema) }] };
   }
   if (pairs.length > 0) {
@@ -98,6 +99,16 @@ async function argumentsOf(context: CommandContext, options: QueryOptions): Prom
   if (!isRecord(value)) throw new TrunklineError("USAGE", `${tool} takes an object or a list.`);
   // One step alone.
   return typeof value.op === "string" ? { [LIST[tool]]: [value] } : value;
+}
+
+/** What an operation takes. One that there is not takes anything: the answer then says what is wrong, as to an agent. */
+async function schemaOf(registry: ServerRegistry, name: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return (await registry.find(name)).schema;
+  } catch (error) {
+    if (isTrunklineError(error, "NOT_FOUND") || isTrunklineError(error, "TOOL_NOT_FOUND")) return {};
+    throw error;
+  }
 }
 
 /** The text where the word stands for JSON: itself, a file, or stdin. Undefined where it is the name of an operation. */
@@ -158,9 +169,9 @@ async function printHelp(
 }
 
 /** The answer: for reading at a terminal, and on one line for whatever reads the pipe. */
-function shown(result: Readonly<Record<string, unknown>>): string {
+function shown(result: Readonly<Record<string, unknown>>, isIndented: boolean): string {
   const [first] = Array.isArray(result.content) ? result.content : [];
   const text = isRecord(first) && typeof first.text === "string" ? first.text : "";
   const value = result.structuredContent ?? parseJson(text) ?? text;
-  return JSON.stringify(value, null, process.stdout.isTTY === true ? 2 : undefined);
+  return JSON.stringify(value, null, isIndented ? 2 : undefined);
 }

@@ -1,6 +1,9 @@
 // `trunkline serve`: everything put together. Nothing is opened before somebody needs it, so that the first answer waits
 // for nothing; what a process of its own should say at once (a configuration that cannot be used) is found out beside it.
-import { createLogger, type LogLevel, sleep } from "@trunkline/core";
+import { statSync } from "node:fs";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { createLogger, type LogLevel, sleep, TrunklineError } from "@trunkline/core";
 import { isAtTerminal } from "../ask.js";
 import type { CommandContext } from "../context.js";
 import { type OpenedService, openService } from "../serving/open-service.js";
@@ -10,6 +13,7 @@ export interface ServeOptions {
   http?: boolean;
   port: number;
   host: string;
+  allowHost?: readonly string[];
   surface: "composite" | "direct" | "both";
   names: "prefixed" | "plain";
   mcp: string | undefined;
@@ -23,12 +27,15 @@ export interface ServeOptions {
   logLevel?: LogLevel;
 }
 
+/** A token that other machines can try has to be longer than this. */
+const SHORT_TOKEN = 16;
 /** A client that is there already has its first answer by then. */
 const HEAD_START_MS = 50;
 
 /** Serves until the client goes (stdio) or the process is asked to stop; being asked to stop is a success. */
 export async function serve(given: CommandContext, options: ServeOptions): Promise<void> {
   const context = withLogLevel(given, options.logLevel);
+  requireFolders(context, options);
   await using opened = openService(context, options);
   const serveOn = options.http ? serveHttp : serveStdio;
   await serveOn(context, options, opened);
@@ -70,17 +77,23 @@ async function serveStdio(context: CommandContext, options: ServeOptions, parts:
 async function serveHttp(context: CommandContext, options: ServeOptions, parts: Parts): Promise<void> {
   const { logger, signal, env, redactor } = context;
   const { service, backends } = parts;
-  const token = env.TRUNKLINE_TOKEN || undefined;
+  const token = tokenOf(env.TRUNKLINE_TOKEN);
   if (token !== undefined) redactor.add(token);
   const { listenHttp } = await import("@trunkline/server/http");
   if (isAtTerminal()) await confirmAtTerminal(context, options);
   await prepare(context, parts);
-  const { host, port } = options;
-  const endpoint = await listenHttp({ service, logger, host, port, token });
+  const { host, port, allowHost } = options;
+  const endpoint = await listenHttp({ service, logger, host, port, token, allowedHosts: allowHost });
+  const { url, localUrl } = addressesOf(endpoint.url);
+  if (!endpoint.isLoopback && token !== undefined && token.length < SHORT_TOKEN) {
+    context.note(
+      `warning: TRUNKLINE_TOKEN has only ${token.length} characters, and other machines can try; ${SHORT_TOKEN} or more are hard to guess.`,
+    );
+  }
   const watching = watch(context, options, parts);
   try {
     const { welcome } = await import("../serving/welcome.js");
-    context.note(await welcome(context, { url: endpoint.url, service, backends, hasToken: token !== undefined }));
+    context.note(await welcome(context, { url, localUrl, service, backends, hasToken: token !== undefined }));
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener("abort", () => resolve(), { once: true });
@@ -90,6 +103,47 @@ async function serveHttp(context: CommandContext, options: ServeOptions, parts: 
     await closeAll(parts);
     await watching;
   }
+}
+
+/** A token that is set and cannot protect anything is a mistake, whatever the address. */
+function tokenOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (text !== "" && !/\s/.test(text)) return text;
+  throw new TrunklineError(
+    "USAGE",
+    `TRUNKLINE_TOKEN is ${text.trim() === "" ? "set and blank" : "no token: it has spaces in it"}.`,
+    {
+      hint: "Set it to a secret, for example with `openssl rand -hex 32`, or unset it.",
+    },
+  );
+}
+
+/** Folders that were named have to be there: a name that is mistyped would do nothing, and nobody would know. */
+function requireFolders({ cwd }: CommandContext, { prompts, allowPath, allowWrite }: ServeOptions): void {
+  const named = {
+    "--prompts": prompts === undefined ? [] : [prompts],
+    "--allow-path": allowPath,
+    "--allow-write": allowWrite,
+  };
+  for (const [option, folders = []] of Object.entries(named)) {
+    for (const folder of folders) {
+      const path = resolve(cwd, folder);
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found?.isDirectory()) continue;
+      const what = found === undefined ? "does not exist" : "is not a folder";
+      throw new TrunklineError("USAGE", `${path}, given with ${option}, ${what}.`, {
+        hint: "Name a folder that is there.",
+      });
+    }
+  }
+}
+
+/** Where clients reach the endpoint, and where this machine does: all addresses together are none to connect to. */
+function addressesOf(url: string): { url: string; localUrl: string } {
+  const { hostname: host } = new URL(url);
+  if (host === "0.0.0.0") return { url: url.replace(host, hostname()), localUrl: url.replace(host, "127.0.0.1") };
+  if (host === "[::]") return { url: url.replace(host, hostname()), localUrl: url.replace(host, "[::1]") };
+  return { url, localUrl: url };
 }
 
 function isConfigNamed({ env }: CommandContext, { mcp }: ServeOptions): boolean {

@@ -4,6 +4,7 @@ import type { LoadedConfig } from "@trunkline/client/config";
 import { createService, type Service } from "@trunkline/server";
 import type { CommandContext } from "../context.js";
 import { cacheFolder } from "../direct-tools.js";
+import { guardedPlaces } from "../guarded-places.js";
 import { promptFolders } from "./prompt-folders.js";
 import { openRecords } from "./records.js";
 import { ServeBackends, type ServeBackendsOptions } from "./serve-backends.js";
@@ -48,7 +49,7 @@ export function openService(context: CommandContext, options: OpenServiceOptions
     policies: async () => (await backends.config()).settings?.policies ?? [],
     denialHint: async () => unusableHint(await backends.config()),
     workspace: cwd,
-    ownFolders: [context.home],
+    ...guardedPlaces(context, options.mcp),
     allowPaths: inFolder(options.allowPath),
     allowWrite: inFolder(options.allowWrite),
     allowPrivateAddresses: async () => (await backends.config()).settings?.allowPrivateAddresses ?? false,

@@ -4,6 +4,7 @@ import type { Hub, LoadedConfig } from "@trunkline/client";
 import { type ContentStore, type Embedder, messageOf, TrunklineError } from "@trunkline/core";
 import type { Backends } from "@trunkline/server";
 import type { CommandContext } from "../context.js";
+import { guardedPlaces } from "../guarded-places.js";
 import { storeFolder } from "../store-place.js";
 import type { LiveConfig } from "./live-config.js";
 
@@ -151,8 +152,9 @@ export class ServeBackends implements Backends, AsyncDisposable {
     const { cwd, logger } = this.#context;
     const { openStore, asContentStore } = await import("@trunkline/store");
     if (this.signal.aborted) throw closedError();
+    const guarded = guardedPlaces(this.#context, this.#options.mcp);
     const [store, embedder] = await Promise.all([
-      openStore({ path: this.storeFolder, cwd, logger, signal: this.signal }),
+      openStore({ path: this.storeFolder, cwd, logger, signal: this.signal, ...guarded }),
       atMost(MODEL_WAIT_MS, this.embedder()),
     ]);
     if (embedder !== undefined) store.useEmbedder(embedder);

@@ -1,8 +1,9 @@
 // `serve --watch`: takes folders into the store and goes on taking in what changes, until the server ends.
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
-import { isWholeHome } from "../whole-home.js";
+import { isWholeHome, wholeHomeReason } from "../whole-home.js";
 import type { ServeBackends } from "./serve-backends.js";
 
 /** Never rejects: a folder that cannot be watched costs a line on stderr, and the server goes on. */
@@ -12,9 +13,11 @@ export async function watchFolders(
   given: readonly string[],
 ): Promise<void> {
   const all = given.map((path) => resolve(context.cwd, path));
-  const paths = all.filter((path) => !isWholeHome(path));
+  const there = all.filter((path) => existsSync(path));
+  const paths = there.filter((path) => !isWholeHome(path));
   for (const path of all) {
-    if (!paths.includes(path)) context.note(`${path} is not watched: everything of yours would be taken in.`);
+    if (!there.includes(path)) context.note(`${path} is not watched: it does not exist.`);
+    else if (!paths.includes(path)) context.note(`${path} is not watched: ${wholeHomeReason(path)}.`);
   }
   if (paths.length === 0) return;
   try {
@@ -26,6 +29,6 @@ export async function watchFolders(
     await store.run("add", { paths }, options);
   } catch (error) {
     if (backends.signal.aborted) return;
-    context.note(`${paths.join(", ")} cannot be watched: ${messageOf(error)}`);
+    context.note(`--watch does not go on: ${messageOf(error)}`);
   }
 }

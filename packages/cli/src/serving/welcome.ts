@@ -15,7 +15,10 @@ const SHOWN_NAMES = 8;
 
 /** What is listening. */
 export interface Listening {
+  /** For clients on other machines, where there may be any. */
   readonly url: string;
+  /** The same for this machine. */
+  readonly localUrl: string;
   readonly service: Service;
   readonly backends: ServeBackends;
   readonly hasToken: boolean;
@@ -23,7 +26,7 @@ export interface Listening {
 
 /** The text. */
 export async function welcome(context: CommandContext, listening: Listening): Promise<string> {
-  const { url, service, backends, hasToken } = listening;
+  const { url, localUrl, service, backends, hasToken } = listening;
   const listed = await service.handle("tools/list", {}, ownExchange("trunkline", context.signal));
   const tools = Array.isArray(listed.tools) ? listed.tools.filter(isRecord) : [];
   const [tokens = 0] = await countTokens([JSON.stringify(tools)]);
@@ -37,7 +40,7 @@ export async function welcome(context: CommandContext, listening: Listening): Pr
   servers    ${enabled.length === 0 ? "none; `trunkline servers add` or `trunkline import` configures some" : shownNames(enabled)}
   store      ${backends.storeFolder}
   for agents ${JSON.stringify(entry)}
-  try it     ${tryLine(url, hasToken)}
+  try it     ${tryLine(localUrl, hasToken)}
 
 \`trunkline log --follow\` shows what it is asked. Ctrl-C stops it.`;
 }

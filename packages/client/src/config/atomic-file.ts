@@ -1,7 +1,7 @@
 // Writes a file so that a reader sees the old content or the new one, and never half of it.
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { chmod, mkdir, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
 
 /** How a file that is not there yet is made. */
@@ -17,8 +17,8 @@ export interface WriteOptions {
 /** Replaces the file's content. A symbolic link stays one: what it points to is replaced. */
 export async function writeFileAtomically(path: string, text: string, options: WriteOptions = {}): Promise<void> {
   const { mode = 0o644, folderMode = 0o755, forceMode = false } = options;
-  await mkdir(dirname(path), { recursive: true, mode: folderMode });
   const target = await resolvedPath(path);
+  await mkdir(dirname(target), { recursive: true, mode: folderMode });
   const kept = forceMode ? undefined : await modeOf(target);
   // Beside the file, since a rename works only within one file system.
   const temporary = `${target}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
@@ -39,12 +39,24 @@ export async function writeFileAtomically(path: string, text: string, options: W
   }
 }
 
-/** The path without symbolic links; a file that is not there is where its name says. */
-export async function resolvedPath(path: string): Promise<string> {
+const MOST_LINKS = 40;
+
+/** The path without symbolic links; a file that is not there is where its name, or a link of its name, says. */
+export async function resolvedPath(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (isAbsent(error)) return path;
+    if (!isAbsent(error) || links > MOST_LINKS) throw error;
+  }
+  const target = await linkTarget(path);
+  return target === undefined ? path : await resolvedPath(resolve(dirname(path), target), links + 1);
+}
+
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (isAbsent(error) || systemCodeOf(error) === "EINVAL") return undefined;
     throw error;
   }
 }

@@ -4,7 +4,7 @@
  */
 
 export { nearestNames, normalizeName } from "../names.js";
-export { writeFileAtomically } from "./atomic-file.js";
+export { resolvedPath, writeFileAtomically } from "./atomic-file.js";
 export { type DotEnv, readDotEnv } from "./dot-env.js";
 export {
   type ConfigEdit,

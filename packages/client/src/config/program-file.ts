@@ -43,6 +43,8 @@ export async function readProgramFile(
   }
   if (bytes[0] === 0xff && bytes[1] === 0xfe) throw invalid(file, "it is encoded as UTF-16", "Save it as UTF-8.");
   const text = bytes.toString("utf8");
+  // What cannot be written back as it was is better left alone.
+  if (!Buffer.from(text).equals(bytes)) throw invalid(file, "it is not UTF-8", "Save it as UTF-8.");
   return { text, entry: at(parsed(text, place.format, file), place.path) };
 }
 

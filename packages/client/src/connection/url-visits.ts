@@ -85,7 +85,7 @@ export class UrlVisits {
   #refused(cause: unknown, pages: readonly Page[]): TrunklineError {
     return new TrunklineError("UPSTREAM", `${this.#port.what} needs a page to be visited first.`, {
       cause,
-      hint: `Open ${pages.map(({ url }) => url).join(" and ")}, and call again.`,
+      hint: `Open ${pages.map(({ url }) => url).join(" and ")}, and call again. A client with the capability elicitation.url can be shown it.`,
       data: { code: URL_ELICITATION_REQUIRED, data: { elicitations: pages.map(({ raw }) => raw) } },
     });
   }

@@ -24,9 +24,9 @@ describe("policy", () => {
     expect(said(config).join("\n")).toMatch(/"s\.\*" has to be "allow", "ask" or "deny" \(did you mean "allow"\?\)/);
   });
 
-  it.each([[["s"], "a list"], ["deny", "text"], [null, "null"]])(
-    "denies everything where it is %j instead of an object, and says so",
-    async (policy) => {
+  it.each([{ policy: ["s"] }, { policy: "deny" }, { policy: null }])(
+    "denies everything where it is no object, and says so: %j",
+    async ({ policy }) => {
       using place = new Place({ "home/settings.json": { ...servers, policy } });
       const config = await place.load();
       expect(config.settings?.policies).toEqual([{ "*": "deny" }]);

@@ -45,7 +45,7 @@ describe("a call that is refused until a page has been visited", () => {
   it("fails with the page where nobody visits it", async () => {
     const refused = {
       code: "UPSTREAM",
-      hint: expect.stringMatching(/^Open http:\/\/127\.0\.0\.1:\d+\/visit, and call/),
+      hint: expect.stringMatching(/^Open http:\/\/127\.0\.0\.1:\d+\/visit, and call again\. .*elicitation\.url/),
     };
     await using declining = await openHub(configOf(stdio("visiting")), { channel: visitor([], "decline") });
     await expect(declining.call("visiting.guarded")).rejects.toMatchObject(refused);

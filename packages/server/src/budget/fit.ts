@@ -1,6 +1,6 @@
 // An answer within its budget. What is too large is stored, and the answer holds its head and a handle.
 import { type ContentStore, isContentId, isRecord, isTrunklineError, messageOf } from "@trunkline/core";
-import { jsonBytes, shareOut, shrink } from "./shrink.js";
+import { headOf, jsonBytes, shareOut, shrink } from "./shrink.js";
 import { type SerializedValue, serializeValue, storeValue } from "./stored-value.js";
 import { tokensWithin } from "./tokens.js";
 
@@ -18,11 +18,20 @@ export interface AnswerPart {
   readonly isStorable: boolean;
 }
 
+/** What an answer says whatever its budget is. */
+export interface Essence {
+  /** The error, of which the code stays last. */
+  readonly error?: { readonly code: string; readonly message: string; readonly stepIndex?: number } | undefined;
+  /** Numbers that sum the answer up. */
+  readonly counts?: Readonly<Record<string, number>> | undefined;
+}
+
 /** How an answer is put together. */
 export interface FitOptions {
   readonly parts: readonly AnswerPart[];
   /** The whole answer with these values in the places of the parts. */
   readonly frame: (values: readonly unknown[]) => unknown;
+  readonly essence?: Essence | undefined;
   readonly maxTokens: number;
   /** Where large values are stored; undefined where they are not. */
   readonly store: (() => Promise<ContentStore>) | undefined;
@@ -61,11 +70,14 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
     { op, value: whole, isStorable: true },
     options.store !== undefined && parts.some(({ isStorable }) => isStorable),
   );
+  const [first] = parts;
+  const isFramed = parts.length > 1 || whole !== first?.value;
+  const levels = essenceLevels(options.essence);
   for (;;) {
     const fitted =
       (await fitParts(cuttable, frame, maxTokens)) ??
-      (parts.length > 1 ? await fitParts([joined], ([value]) => value, maxTokens) : undefined) ??
-      (await bareHandle(parts.length > 1 ? joined : cuttable[0], maxTokens));
+      (isFramed ? await fitJoined(joined, levels, maxTokens) : undefined) ??
+      (await bareHandle(isFramed ? joined : cuttable[0], levels, maxTokens));
     const problem = await storeCut(fitted.stored, options);
     if (problem === undefined) return { value: fitted.value, text: fitted.text };
   }
@@ -122,6 +134,36 @@ async function fitParts(
   return undefined;
 }
 
+/** All parts cut as one, with as much of the essence as there is room for. */
+async function fitJoined(
+  joined: CuttablePart,
+  levels: readonly Readonly<Record<string, unknown>>[],
+  maxTokens: number,
+): Promise<Candidate | undefined> {
+  // Where there is room for the least of it only, there is none for a head.
+  for (const level of levels.slice(0, Math.max(1, levels.length - 1))) {
+    const frame: FitOptions["frame"] = ([value]) => (isRecord(value) ? { ...value, ...level } : value);
+    const fitted = await fitParts([joined], frame, maxTokens);
+    if (fitted !== undefined) return fitted;
+  }
+  return undefined;
+}
+
+const BRIEF_MESSAGE_BYTES = 120;
+
+/** The essence in ever fewer words. The message goes before the counts, and these before the code. */
+function essenceLevels({ error, counts = {} }: Essence = {}): readonly Readonly<Record<string, unknown>>[] {
+  if (error === undefined) return Object.keys(counts).length === 0 ? [{}] : [counts, {}];
+  const { code, message, stepIndex } = error;
+  const place = stepIndex === undefined ? {} : { stepIndex };
+  return [
+    { ...counts, error: { code, message, ...place } },
+    { ...counts, error: { code, message: headOf(message, BRIEF_MESSAGE_BYTES), ...place } },
+    { ...counts, error: { code } },
+    { error: { code } },
+  ];
+}
+
 function build(
   parts: readonly CuttablePart[],
   frame: FitOptions["frame"],
@@ -145,20 +187,30 @@ function build(
 }
 
 /** Next to nothing: what remains where the budget is too small for a head. */
-async function bareHandle(part: CuttablePart | undefined, maxTokens: number): Promise<Candidate> {
+async function bareHandle(
+  part: CuttablePart | undefined,
+  levels: readonly Readonly<Record<string, unknown>>[],
+  maxTokens: number,
+): Promise<Candidate> {
   const handle = part?.handle();
-  if (part !== undefined && handle?.hash !== undefined) {
-    const short = handle.hash.slice(0, SHORT_ID);
-    for (const value of [
-      { truncated: true, ...handle },
-      { truncated: true, size: handle.size, hash: short },
-      { truncated: true, hash: short },
-    ]) {
-      const text = JSON.stringify(value);
-      if ((await tokensWithin(text, maxTokens)) !== undefined) return { value, text, stored: [part] };
+  for (const level of levels) {
+    if (part !== undefined && handle?.hash !== undefined) {
+      const short = handle.hash.slice(0, SHORT_ID);
+      for (const value of [
+        { ...level, truncated: true, ...handle },
+        { ...level, truncated: true, size: handle.size, hash: short },
+        { ...level, truncated: true, hash: short },
+      ]) {
+        const text = JSON.stringify(value);
+        if ((await tokensWithin(text, maxTokens)) !== undefined) return { value, text, stored: [part] };
+      }
     }
+    const value = { ...level, truncated: true };
+    const text = JSON.stringify(value);
+    if ((await tokensWithin(text, maxTokens)) !== undefined) return { value, text, stored: [] };
   }
-  const value = { truncated: true };
+  const least = levels.at(-1) ?? {};
+  const value = Object.keys(least).length === 0 ? { truncated: true } : least;
   return { value, text: JSON.stringify(value), stored: [] };
 }
 
@@ -166,6 +218,7 @@ async function bareHandle(part: CuttablePart | undefined, maxTokens: number): Pr
 class CuttablePart {
   readonly op: string;
   readonly value: unknown;
+  readonly #isFailure: boolean;
   #isStorable: boolean;
   #problem: string | undefined;
   #serialized: SerializedValue | undefined;
@@ -173,6 +226,7 @@ class CuttablePart {
   constructor(part: AnswerPart, isStorable: boolean) {
     this.op = part.op;
     this.value = part.value;
+    this.#isFailure = !part.isStorable;
     this.#isStorable = isStorable;
   }
 
@@ -194,6 +248,8 @@ class CuttablePart {
 
   /** The head of the value, within so many bytes, with the marks of something cut. */
   cut(maxBytes: number, withHint: boolean): { value: unknown; isStored: boolean } {
+    const failure = this.#isFailure ? cutError(this.value, maxBytes) : undefined;
+    if (failure !== undefined) return { value: failure, isStored: false };
     const own = this.#ownContent(maxBytes, withHint);
     if (own !== undefined) return { value: own, isStored: false };
     const handle = this.handle();
@@ -209,7 +265,7 @@ class CuttablePart {
     if (!isRecord(value) || typeof value.content !== "string") return undefined;
     if (typeof value.hash !== "string" || !isContentId(value.hash) || !Object.hasOwn(value, "versions"))
       return undefined;
-    const hint = `This is the beginning. Read on with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep it.`;
+    const hint = `This is the beginning. Read on with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep {"pattern": "…", "hash": "${value.hash.slice(0, 12)}"}.`;
     const marks = { truncated: true, ...(withHint ? { hint } : {}) };
     const { value: head, cuts } = shrink(value, maxBytes - jsonBytes(marks, maxBytes));
     if (!isRecord(head) || cuts.some((cut) => !cut.startsWith("content:"))) return undefined;
@@ -231,6 +287,33 @@ class CuttablePart {
     }
     const { id, lines, bytes } = this.serialized();
     const range = lines > 1 && bytes.length / lines < 2_000 ? '"lines": "1-200"' : '"bytes": "0-9999"';
-    return `All of it is stored: get {"hash": "${id.slice(0, 12)}", ${range}}, or grep or search with this hash.${shown}`;
+    const short = id.slice(0, 12);
+    return `All of it is stored: get {"hash": "${short}", ${range}} or grep {"pattern": "…", "hash": "${short}"}.${shown}`;
   }
+}
+
+/** A failed step within so many bytes: its code whatever they are, then where, then the message, then the rest. */
+function cutError(value: unknown, maxBytes: number): Readonly<Record<string, unknown>> | undefined {
+  if (!isRecord(value) || !isRecord(value.error)) return undefined;
+  const { error, ...beside } = value;
+  const { code, message, hint, stepIndex, path, ...more } = error;
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  const cut: Record<string, unknown> = { code };
+  let left = maxBytes - jsonBytes({ error: cut, truncated: true }, maxBytes);
+  const take = (key: string, part: unknown): void => {
+    const bytes = key.length + 4 + jsonBytes(part, Math.max(0, left));
+    if (part === undefined || bytes > left) return;
+    cut[key] = part;
+    left -= bytes;
+  };
+  take("stepIndex", stepIndex);
+  take("path", path);
+  const hintBytes = jsonBytes(hint, maxBytes) + 8;
+  const forMessage = hintBytes < left / 2 ? left - hintBytes : left;
+  const head = headOf(message, forMessage - '"message":"",'.length);
+  if (head !== "") take("message", head);
+  take("hint", hint);
+  for (const [key, part] of Object.entries(more)) if (left > 100) take(key, shrink(part, left - key.length - 8).value);
+  const shown = left > 100 && Object.keys(beside).length > 0 ? shrink(beside, left - 8).value : {};
+  return { ...(isRecord(shown) ? shown : {}), error: cut, truncated: true };
 }

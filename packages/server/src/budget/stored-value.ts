@@ -9,7 +9,8 @@ export const RESULTS_COLLECTION = "results";
 export interface SerializedValue {
   readonly bytes: Uint8Array;
   readonly id: ContentId;
-  readonly extension: "txt" | "json";
+  /** Of the name it is stored under. */
+  readonly extension: string;
   /** Lines, where the bytes are worth reading by line. */
   readonly lines: number;
 }

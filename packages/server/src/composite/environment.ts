@@ -1,10 +1,14 @@
 // What the composite tools share: where operations, store and budgets come from, and how an answer goes out.
 import { type Clock, type ContentStore, isRecord } from "@trunkline/core";
 import type { Backends } from "../backends.js";
-import { type AnswerPart, DEFAULT_MAX_TOKENS, fitAnswer } from "../budget/fit.js";
+import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../budget/blocks.js";
+import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
+import { jsonBytes } from "../budget/shrink.js";
 import { serializeValue, storeValue } from "../budget/stored-value.js";
+import { tokensWithin } from "../budget/tokens.js";
+import type { BeginCall } from "../journal/call-notes.js";
 import type { TokenAccount, TokenUse } from "../journal/journal.js";
-import type { ContentBlock, Operation, OperationRegistry } from "../operations/operation.js";
+import type { ContentBlock, Operation, OperationContext, OperationRegistry } from "../operations/operation.js";
 import type { RunOperation } from "../operations/run-operation.js";
 import { answerError } from "../pipeline/errors.js";
 import type { StepOutcome } from "../pipeline/run-step.js";
@@ -23,6 +27,8 @@ export interface CompositeOptions {
   readonly backends: Pick<Backends, "store">;
   /** How an operation is run. Default: its parameters are checked, then it runs. */
   readonly run?: RunOperation | undefined;
+  /** Where calls are noted that never came to running an operation; `run` notes the others itself. */
+  readonly begin?: BeginCall | undefined;
   readonly account?: TokenAccount | undefined;
   /** Whether answers over the budget are stored and given as a handle. Default true. */
   readonly spill?: boolean | undefined;
@@ -35,6 +41,9 @@ export interface CompositeOptions {
 export interface CompositeEnvironment {
   readonly registry: CompositeRegistry;
   readonly run: RunOperation;
+  readonly begin: BeginCall;
+  /** Whether the operation of this context was run: then it has been noted. */
+  readonly wasRun: (context: OperationContext) => boolean;
   readonly store: () => Promise<ContentStore>;
   readonly account: TokenAccount | undefined;
   readonly spill: boolean;
@@ -42,13 +51,19 @@ export interface CompositeEnvironment {
   readonly clock: Clock;
 }
 
+/** What an answer says of the blocks of one part. */
+export interface BlockNotes {
+  readonly blocks?: FittedBlocks["listed"][number];
+}
+
 /** An answer before it is fitted. */
 export interface Answer {
   readonly parts: readonly AnswerPart[];
-  readonly frame: (values: readonly unknown[]) => unknown;
+  readonly frame: (values: readonly unknown[], notes: readonly BlockNotes[]) => unknown;
   readonly isError: boolean;
-  /** Blocks that are not text, which go out as they are. */
-  readonly blocks?: readonly ContentBlock[] | undefined;
+  /** For each part, its blocks that are not text. */
+  readonly blocks?: readonly (readonly ContentBlock[])[] | undefined;
+  readonly essence?: Essence | undefined;
   readonly use?: TokenUse | undefined;
 }
 
@@ -58,23 +73,62 @@ const MOST_WARNINGS = 20;
 export async function sendAnswer(
   env: CompositeEnvironment,
   answer: Answer,
-  { maxTokens, signal }: { maxTokens: number; signal: AbortSignal },
+  budget: { maxTokens: number; signal: AbortSignal },
 ): Promise<ToolResult> {
+  const maxTokens = Math.min(budget.maxTokens, MOST_MAX_TOKENS);
+  const beside = await besideText(env, answer, { maxTokens, signal: budget.signal });
+  const notes = answer.parts.map((_, index) => notesOf(beside?.listed[index] ?? []));
   const { value, text } = await fitAnswer({
     parts: answer.parts,
-    frame: answer.frame,
-    maxTokens,
+    frame: (values) => answer.frame(values, notes),
+    essence: answer.essence,
+    maxTokens: Math.max(1, maxTokens - (beside?.tokens ?? 0)),
     store: env.spill ? env.store : undefined,
     now: () => env.clock.now(),
-    signal,
+    signal: budget.signal,
   });
-  env.account?.add(answer.use ?? "results", text);
+  env.account?.add(answer.use ?? "results", text + (beside?.text ?? ""));
   return {
-    content: [{ type: "text", text }, ...(answer.blocks ?? [])],
+    content: [{ type: "text", text }, ...(beside?.sent ?? [])],
     // What is not an object, revisions of the legacy era cannot carry there.
     ...(isRecord(value) ? { structuredContent: value } : {}),
     ...(answer.isError ? { isError: true } : {}),
   };
+}
+
+/** What a list entry of a block costs, roughly: with a handle, and without. */
+const HANDLE_TOKENS = 130;
+const ENTRY_TOKENS = 25;
+
+/** The blocks that go out beside the text. They get what values, up to half of the budget, and the list of blocks leave. */
+async function besideText(
+  env: CompositeEnvironment,
+  { parts, frame, blocks = [] }: Answer,
+  { maxTokens, signal }: { maxTokens: number; signal: AbortSignal },
+): Promise<FittedBlocks | undefined> {
+  const groups: BlockGroup[] = blocks.map((each, index) => ({ op: parts[index]?.op ?? "answer", blocks: each }));
+  if (groups.every((group) => group.blocks.length === 0)) return undefined;
+  const weighed = weighBlocks(groups);
+  const whole = frame(
+    parts.map(({ value }) => value),
+    parts.map(() => ({})),
+  );
+  const half = Math.floor(maxTokens / 2);
+  const bytes = jsonBytes(whole, half * 128);
+  const listing = Math.min(maxTokens / 2, HANDLE_TOKENS + ENTRY_TOKENS * weighed.count);
+  const countsBytes = bytes + listing + weighed.textBytes <= maxTokens;
+  const needed = countsBytes ? bytes : bytes > half * 128 ? half : await tokensWithin(JSON.stringify(whole), half);
+  return await fitBlocks(weighed, {
+    maxTokens: Math.floor(maxTokens - listing - (needed ?? half)),
+    countsBytes,
+    store: env.spill ? env.store : undefined,
+    now: () => env.clock.now(),
+    signal,
+  });
+}
+
+function notesOf(listed: FittedBlocks["listed"][number]): BlockNotes {
+  return listed.length === 0 ? {} : { blocks: listed };
 }
 
 /** The answer to a call that could not even begin. */
@@ -87,7 +141,8 @@ export async function sendError(
   const error = answerError(thrown);
   const value = { error };
   const parts = [{ op, value, isStorable: false }];
-  return await sendAnswer(env, { parts, frame: ([only]) => only, isError: true }, { maxTokens, signal });
+  const answer = { parts, frame: ([only]: readonly unknown[]) => only, isError: true, essence: { error } };
+  return await sendAnswer(env, answer, { maxTokens, signal });
 }
 
 /** A step that has run, as later references see it. */
@@ -110,25 +165,6 @@ export function recordOf(
     blocks,
     entry,
     ...(operation?.server === undefined ? {} : { store }),
-  };
-}
-
-/** What the answer says of blocks: they themselves are beside the text. */
-export function listedBlocks(blocks: readonly ContentBlock[]): { readonly blocks?: readonly unknown[] } {
-  if (blocks.length === 0) return {};
-  return {
-    blocks: blocks.map((block) => {
-      const { type, mimeType, uri, name, data, resource } = block;
-      const inner = isRecord(resource) ? resource : {};
-      const bytes = typeof data === "string" ? data : inner.blob;
-      return {
-        type,
-        ...(typeof (mimeType ?? inner.mimeType) === "string" ? { mimeType: mimeType ?? inner.mimeType } : {}),
-        ...(typeof (uri ?? inner.uri) === "string" ? { uri: uri ?? inner.uri } : {}),
-        ...(typeof name === "string" ? { name } : {}),
-        ...(typeof bytes === "string" ? { size: Buffer.byteLength(bytes, "base64") } : {}),
-      };
-    }),
   };
 }
 

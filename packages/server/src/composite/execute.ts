@@ -14,8 +14,8 @@ import type { ServedTool, ToolResult } from "../surface/served-tool.js";
 import { executeDefinition } from "./definitions.js";
 import {
   type Answer,
+  type BlockNotes,
   type CompositeEnvironment,
-  listedBlocks,
   listedWarnings,
   recordOf,
   sendAnswer,
@@ -56,13 +56,17 @@ async function execute(
   { args, exchange, batches }: { args: Params; exchange: Exchange; batches: IdempotentBatches },
 ): Promise<ToolResult> {
   const { signal } = exchange;
+  const end = env.begin("execute", exchange.caller.name);
   let maxTokens = DEFAULT_MAX_TOKENS;
+  let hasBegun = false;
   try {
     const read = readArguments(args, PARAMETERS, "operations");
     maxTokens = readMaxTokens(read.max_tokens, DEFAULT_MAX_TOKENS);
     const batch = readBatch(read);
     const run = async () => {
+      hasBegun = true;
       const executed = await runBatch(env, batch, exchange);
+      if (executed.refusal !== undefined) end({ code: executed.refusal.code });
       // What has been done is answered, also to a client that has stopped waiting: another may ask with the same key.
       const result = await sendAnswer(env, answerOf(batch, executed), {
         maxTokens,
@@ -74,8 +78,11 @@ async function execute(
     const { key, operations, atomic, continueOnError } = batch;
     const identity = { caller: exchange.caller.name, key, batch: { operations, atomic, continueOnError }, signal };
     const { result, isRepeated } = await batches.once(identity, run);
-    return isRepeated ? await sendAgain(env, result, { maxTokens, signal }) : result;
+    if (!isRepeated) return result;
+    end({ value: result.structuredContent });
+    return await sendAgain(env, result, { maxTokens, signal });
   } catch (error) {
+    if (!hasBegun) end({ error });
     return await sendError(env, error, { maxTokens, signal, op: "execute" });
   }
 }
@@ -88,7 +95,15 @@ async function sendAgain(
 ): Promise<ToolResult> {
   const [, ...blocks] = result.content;
   const parts = [{ op: "execute", value: result.structuredContent, isStorable: true }];
-  return await sendAnswer(env, { parts, frame: ([only]) => only, isError: result.isError === true, blocks }, budget);
+  // The answer lists its blocks already: only what does not fit this time is told.
+  const frame: Answer["frame"] = ([only], [notes]) => {
+    const cut = notes?.blocks?.filter(({ truncated }) => truncated === true) ?? [];
+    return cut.length === 0 || !isRecord(only) ? only : { ...only, blocks: cut };
+  };
+  const { totalOps, succeeded, failed } = isRecord(result.structuredContent) ? result.structuredContent : {};
+  const counts = { totalOps: Number(totalOps), succeeded: Number(succeeded), failed: Number(failed) };
+  const answer: Answer = { parts, frame, isError: result.isError === true, blocks: [blocks], essence: { counts } };
+  return await sendAnswer(env, answer, budget);
 }
 
 function readBatch(read: Readonly<Record<string, unknown>>): Batch {
@@ -144,7 +159,7 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
       return { outcomes, hasRun, undone: { problems: await log.undo() } };
     }
     if (outcome.error !== undefined && !batch.continueOnError) break;
-    const entry = entryOf(step.op, outcome, outcome.value);
+    const entry = entryOf(step.op, outcome, { value: outcome.value });
     const record = recordOf(env, step.op, { outcome, entry, signal: exchange.signal });
     trail.steps.push(record);
     if (step.as !== undefined) trail.names.set(step.as, record);
@@ -176,8 +191,12 @@ function admitAny({ name, kind }: Operation): void {
 }
 
 /** The entry of an operation: its fields beside `op` and `success`; the value of an upstream one is in `result`. */
-function entryOf(op: string, outcome: StepOutcome, value: unknown): Readonly<Record<string, unknown>> {
-  const notes = { ...listedBlocks(outcome.blocks), ...listedWarnings(outcome.warnings) };
+function entryOf(
+  op: string,
+  outcome: StepOutcome,
+  { value, blocks = {} }: { value: unknown; blocks?: BlockNotes | undefined },
+): Readonly<Record<string, unknown>> {
+  const notes = { ...blocks, ...listedWarnings(outcome.warnings) };
   if (outcome.error !== undefined) return { op, success: false, ...(isRecord(value) ? value : {}), ...notes };
   const isPlain = isRecord(value) && (outcome.operation?.server === undefined || value.dry_run === true);
   return { op, success: true, ...(isPlain ? value : { result: value }), ...notes };
@@ -186,7 +205,7 @@ function entryOf(op: string, outcome: StepOutcome, value: unknown): Readonly<Rec
 function answerOf({ operations, continueOnError }: Batch, { outcomes, undone, refusal }: Executed): Answer {
   if (refusal !== undefined) {
     const part = { op: "execute", value: { error: refusal }, isStorable: false };
-    return { parts: [part], frame: ([only]) => only, isError: true };
+    return { parts: [part], frame: ([only]) => only, isError: true, essence: { error: refusal } };
   }
   const parts = outcomes.map(({ value, error }, index) => ({
     op: operations[index]?.op ?? "execute",
@@ -196,15 +215,16 @@ function answerOf({ operations, continueOnError }: Batch, { outcomes, undone, re
   const failed = outcomes.filter(({ error }) => error !== undefined).length;
   const succeeded = undone === undefined ? outcomes.length - failed : 0;
   const problems = undone?.problems ?? [];
-  const frame = (values: readonly unknown[]) => ({
+  const counts = { totalOps: operations.length, succeeded, failed };
+  const frame: Answer["frame"] = (values, notes) => ({
     results: outcomes.map((outcome, index) => {
       const op = operations[index]?.op ?? "";
-      if (undone === undefined || outcome.error !== undefined) return entryOf(op, outcome, values[index]);
+      if (undone === undefined || outcome.error !== undefined) {
+        return entryOf(op, outcome, { value: values[index], blocks: notes[index] });
+      }
       return { op, success: false, undone: true };
     }),
-    totalOps: operations.length,
-    succeeded,
-    failed,
+    ...counts,
     ...(undone === undefined ? {} : { undone: problems.length === 0 }),
     ...listedWarnings(problems.map((problem) => `Not undone: ${problem}`)),
   });
@@ -212,6 +232,7 @@ function answerOf({ operations, continueOnError }: Batch, { outcomes, undone, re
     parts,
     frame,
     isError: failed > 0 && !(continueOnError && succeeded > 0),
-    blocks: undone === undefined ? outcomes.flatMap(({ blocks }) => blocks) : [],
+    blocks: undone === undefined ? outcomes.map(({ blocks }) => blocks) : [],
+    essence: { counts, error: outcomes.find(({ error }) => error !== undefined)?.error },
   };
 }

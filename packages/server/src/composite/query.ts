@@ -3,14 +3,15 @@ import { isRecord, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../exchange.js";
 import type { Operation, Params } from "../operations/operation.js";
+import type { AnswerError } from "../pipeline/errors.js";
 import { readArguments, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
 import { emptyTrail, runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
 import type { ServedTool, ToolResult } from "../surface/served-tool.js";
 import { queryDefinition } from "./definitions.js";
 import {
   type Answer,
+  type BlockNotes,
   type CompositeEnvironment,
-  listedBlocks,
   listedWarnings,
   recordOf,
   sendAnswer,
@@ -26,14 +27,18 @@ export function queryTool(env: CompositeEnvironment): ServedTool {
 
 async function query(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {
   const { signal } = exchange;
+  const end = env.begin("query", exchange.caller.name);
   let maxTokens = DEFAULT_MAX_TOKENS;
+  let hasBegun = false;
   try {
     const read = readArguments(args, PARAMETERS, "steps");
     maxTokens = readMaxTokens(read.max_tokens, DEFAULT_MAX_TOKENS);
     const steps = readSteps(read.steps, "steps");
+    hasBegun = true;
     const outcomes = await runSteps(env, steps, exchange);
     return await sendAnswer(env, answerOf(steps, outcomes), { maxTokens, signal });
   } catch (error) {
+    if (!hasBegun) end({ error });
     return await sendError(env, error, { maxTokens, signal, op: "query" });
   }
 }
@@ -77,43 +82,42 @@ function answerOf(steps: readonly Step[], outcomes: readonly StepOutcome[]): Ans
     value: error === undefined ? value : Array.isArray(value) ? { error, results: value } : { error },
     isStorable: error === undefined,
   }));
-  const blocks = outcomes.flatMap((outcome) => outcome.blocks);
+  const blocks = outcomes.map((outcome) => outcome.blocks);
   const isError = outcomes.some(({ error }) => error !== undefined);
   const use = steps.every(({ op }) => op === "describe") ? "schemas" : "results";
   const [only] = outcomes;
   if (steps.length === 1 && only !== undefined) {
-    return { parts, frame: ([value]) => withNotes(value, only), isError, blocks, use };
+    const frame: Answer["frame"] = ([value], [notes]) => withNotes(value, only.warnings, notes);
+    return { parts, frame, isError, blocks, use, essence: { error: only.error } };
   }
-  const last = outcomes.at(-1);
-  const frame = (values: readonly unknown[]) => ({
+  const error = outcomes.at(-1)?.error;
+  const failure = error === undefined ? undefined : { ...error, stepIndex: outcomes.length - 1 };
+  const counts = {
+    totalSteps: steps.length,
+    completedSteps: outcomes.filter((outcome) => outcome.error === undefined).length,
+  };
+  const frame: Answer["frame"] = (values, notes) => ({
     steps: outcomes.map((outcome, index) => ({
       stepIndex: index,
       op: steps[index]?.op,
       result: values[index],
       isError: outcome.error !== undefined,
-      ...listedBlocks(outcome.blocks),
+      ...notes[index],
       ...listedWarnings(outcome.warnings),
     })),
-    totalSteps: steps.length,
-    completedSteps: outcomes.filter(({ error }) => error === undefined).length,
-    ...(last?.error === undefined
-      ? {}
-      : {
-          error: {
-            code: last.error.code,
-            message: brief(last.error.message),
-            hint: brief(last.error.hint),
-            stepIndex: outcomes.length - 1,
-          },
-        }),
+    ...counts,
+    ...(failure === undefined ? {} : { error: briefly(failure) }),
   });
-  return { parts, frame, isError, blocks, use };
+  return { parts, frame, isError, blocks, use, essence: { error: failure, counts } };
 }
 
 /** The operation's own result; warnings and blocks are put beside its fields. */
-function withNotes(value: unknown, { warnings, blocks }: StepOutcome): unknown {
+function withNotes(value: unknown, warnings: readonly string[], { blocks }: BlockNotes = {}): unknown {
+  const isTaken = isRecord(value) && Object.hasOwn(value, "blocks");
+  const isCut = blocks?.some(({ truncated }) => truncated === true) === true;
   const notes = {
-    ...(isRecord(value) && Object.hasOwn(value, "blocks") ? {} : listedBlocks(blocks)),
+    // Handles have to be somewhere, also where the value has blocks of its own.
+    ...(blocks === undefined || (isTaken && !isCut) ? {} : { [isTaken ? "contentBlocks" : "blocks"]: blocks }),
     ...listedWarnings(warnings),
   };
   if (Object.keys(notes).length === 0) return value;
@@ -122,7 +126,16 @@ function withNotes(value: unknown, { warnings, blocks }: StepOutcome): unknown {
 
 const LONGEST_BRIEF = 300;
 
-/** The whole message is with the step. */
+/** The whole error is with the step. */
+function briefly({ code, message, hint, stepIndex }: AnswerError): AnswerError {
+  return {
+    code,
+    message: brief(message),
+    ...(hint === undefined ? {} : { hint: brief(hint) }),
+    ...(stepIndex === undefined ? {} : { stepIndex }),
+  };
+}
+
 function brief(text: string): string {
   return text.length <= LONGEST_BRIEF ? text : `${text.slice(0, LONGEST_BRIEF).replace(/[\ud800-\udbff]$/, "")}…`;
 }

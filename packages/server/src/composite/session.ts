@@ -2,6 +2,7 @@
 import { isRecord, parseJson, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../exchange.js";
+import { requireShallow } from "../operations/depth.js";
 import type { Params } from "../operations/operation.js";
 import { answerError } from "../pipeline/errors.js";
 import type { ServedTool, ToolResult } from "../surface/served-tool.js";
@@ -16,9 +17,12 @@ export function sessionTool(env: CompositeEnvironment): ServedTool {
 async function session(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {
   const { signal, onProgress } = exchange;
   const budget = { maxTokens: DEFAULT_MAX_TOKENS, signal };
+  const end = env.begin("session", exchange.caller.name);
+  let hasBegun = false;
   try {
     const { action, params } = readAction(args);
     const operation = await env.registry.findAction(action);
+    hasBegun = true;
     try {
       const { value } = await env.run(operation, params, { exchange, signal, onProgress });
       const parts = [{ op: `session.${action}`, value, isStorable: true }];
@@ -29,12 +33,14 @@ async function session(env: CompositeEnvironment, args: Params, exchange: Exchan
       return await sendAnswer(env, { parts, frame: ([only]) => only, isError: true }, budget);
     }
   } catch (error) {
+    if (!hasBegun) end({ error });
     return await sendError(env, error, { signal, op: "session" });
   }
 }
 
 /** `{action, params}`; parameters beside the action are taken too. */
 function readAction(args: Params): { action: string; params: Params } {
+  requireShallow(args, "params");
   const { action, params, ...inline } = args;
   if (typeof action !== "string" || action.trim() === "") {
     throw new TrunklineError("INVALID_ARGUMENT", "session needs an action.", {
@@ -46,5 +52,6 @@ function readAction(args: Params): { action: string; params: Params } {
   if (given !== undefined && given !== null && !isRecord(given)) {
     throw new TrunklineError("INVALID_ARGUMENT", "params has to be an object.", { data: { parameter: "params" } });
   }
+  requireShallow(given, "params");
   return { action: action.trim(), params: { ...inline, ...given } };
 }

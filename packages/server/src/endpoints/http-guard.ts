@@ -1,13 +1,14 @@
 // Who may talk to the endpoint at all. A page in a browser can reach loopback, by a name of its own (DNS rebinding) or
-// across origins: Host and Origin give it away. Beyond loopback a token is what counts.
+// across origins: Host and Origin give it away, whatever the address that is listened on. Beyond loopback there is a token
+// besides.
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { type Refusal, refusal } from "./http-answers.js";
 
 /** What is let in. */
 export interface GuardOptions {
-  /** Names without ports, IPv6 in brackets. Undefined: any, where the token protects the endpoint. */
-  readonly hosts: readonly string[] | undefined;
+  /** Names without ports, IPv6 in brackets. The address at which a request arrives is one anyway. */
+  readonly hosts: readonly string[];
   /** Names of the pages that may call from a browser. */
   readonly origins: readonly string[];
   readonly token: string | undefined;
@@ -29,22 +30,22 @@ export class HttpGuard {
   }
 
   /** Why a request is turned away; undefined where it is let in, at once where nothing about it is new. */
-  check({ headers }: IncomingMessage): Refusal | undefined | Promise<Refusal | undefined> {
-    const { host = "", origin } = headers;
-    const isKnown = origin === undefined && (this.#options.hosts === undefined || this.#known.has(host));
-    return isKnown ? this.#checkToken(headers.authorization) : this.#checkNames(host, origin, headers.authorization);
+  check(request: IncomingMessage): Refusal | undefined | Promise<Refusal | undefined> {
+    const { host = "", origin, authorization } = request.headers;
+    const isKnown = origin === undefined && this.#known.has(host);
+    return isKnown ? this.#checkToken(authorization) : this.#checkNames(request);
   }
 
-  async #checkNames(
-    host: string,
-    origin: string | undefined,
-    authorization: string | undefined,
-  ): Promise<Refusal | undefined> {
+  async #checkNames({ headers, socket }: IncomingMessage): Promise<Refusal | undefined> {
+    const { host = "", origin, authorization } = headers;
     // Loaded when first needed: it brings the protocol's schemas along.
     const { validateHostHeader, validateOriginHeader } = await import("@modelcontextprotocol/server");
     const { hosts, origins } = this.#options;
-    const named = hosts === undefined ? undefined : validateHostHeader(host, [...hosts]);
-    if (named?.ok === false) return refusal(403, `${named.message}: the endpoint does not answer to this name.`);
+    const named = validateHostHeader(host, [...hosts, hostName(socket.localAddress?.replace(/^::ffff:/, "") ?? "")]);
+    if (!named.ok) {
+      const why = "the endpoint does not answer to this name, unless it is started with --allow-host";
+      return refusal(403, `${named.message}: ${why}.`);
+    }
     const page = validateOriginHeader(origin, [...origins]);
     if (!page.ok) return refusal(403, `${page.message}: pages of this origin are not let in.`);
     if (this.#known.size < MAX_KNOWN) this.#known.add(host);
@@ -58,6 +59,14 @@ export class HttpGuard {
     const challenge = given === undefined ? "Bearer" : 'Bearer error="invalid_token"';
     return refusal(401, "The endpoint needs its bearer token.", { "www-authenticate": challenge });
   }
+}
+
+/** A name or address as it stands in an address: in small letters, IPv6 in brackets and in its short form. */
+export function hostName(host: string): string {
+  const bracketed = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+  // The zone of a link-local address is of this machine, and nobody sends it.
+  const url = `http://${bracketed.replace(/%[^\]]*/, "")}`;
+  return URL.canParse(url) ? new URL(url).hostname : host;
 }
 
 /** Digests have one length, which comparing in constant time needs. */

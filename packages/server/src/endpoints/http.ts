@@ -1,11 +1,13 @@
 // Streamable HTTP on one path, for both eras: modern requests stand for themselves, legacy clients have sessions.
+import { lookup } from "node:dns/promises";
 import {
   createServer as createHttpServer,
   type IncomingMessage as HttpRequest,
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
+import { hostname } from "node:os";
 import { isRecord, type Logger, parseJson, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { ProtocolLimits } from "../protocol/limits.js";
 import { claimsModern } from "../protocol/modern-envelope.js";
@@ -16,7 +18,7 @@ import { atMost } from "./at-most.js";
 import { Heartbeat } from "./heartbeat.js";
 import { NOT_JSON, type Refusal, refusal, refuse, sendEmpty } from "./http-answers.js";
 import { checkPostHeaders, readBody } from "./http-body.js";
-import { HttpGuard } from "./http-guard.js";
+import { HttpGuard, hostName } from "./http-guard.js";
 import { LegacySessions, type SessionLimits } from "./legacy-sessions.js";
 import { ModernPosts } from "./modern-posts.js";
 
@@ -30,7 +32,10 @@ export interface HttpEndpointOptions {
   readonly port: number;
   /** The bearer token that every request has to carry. */
   readonly token?: string | undefined;
-  /** Names under which the endpoint may be addressed, and pages may call it from a browser, besides loopback. */
+  /**
+   * Names under which the endpoint may be addressed, and pages may call it from a browser, besides loopback, `host` and the
+   * addresses that it stands for.
+   */
   readonly allowedHosts?: readonly string[] | undefined;
   /** How long running calls may go on after `close`. Default 5 s. */
   readonly graceMs?: number | undefined;
@@ -46,11 +51,15 @@ export interface HttpEndpointOptions {
 export interface HttpEndpoint extends AsyncDisposable {
   /** The address of the endpoint, path included. */
   readonly url: string;
+  /** Whether only this machine can reach it. */
+  readonly isLoopback: boolean;
   /** Stops listening, lets running calls finish for their grace, and ends everything else in order. Idempotent. */
   close(): Promise<void>;
 }
 
 const PATH = "/mcp";
+/** Every address of this machine. */
+const WILDCARDS = ["0.0.0.0", "[::]"];
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const ALLOWED_METHODS = { allow: "GET, POST, DELETE" };
 const DEFAULTS = { graceMs: 5_000, maxBodyBytes: 4 * 1024 * 1024, keepAliveMs: 15_000 };
@@ -68,17 +77,18 @@ const FLUSH_MS = 1_000;
 /** Starts listening. Rejects with `USAGE` where the address must not or cannot be used. */
 export async function listenHttp(options: HttpEndpointOptions): Promise<HttpEndpoint> {
   const { host, port, token } = options;
-  const isLoopback = LOOPBACK.includes(bracketed(host)) || /^127(\.\d{1,3}){3}$/.test(host);
+  const address = await addressOf(host);
+  const isLoopback = LOOPBACK.includes(hostName(address)) || /^127(\.\d{1,3}){3}$/.test(address);
   if (!isLoopback && (token === undefined || token === "")) {
-    throw new TrunklineError("USAGE", `Listening on ${host} would let other machines in.`, {
+    throw new TrunklineError("USAGE", `Listening on ${host}, which is not loopback, would let other machines in.`, {
       hint: "Set TRUNKLINE_TOKEN to a secret that clients send as their bearer token, or leave --host out.",
     });
   }
-  const endpoint = new Endpoint(options, isLoopback);
-  await endpoint.listen(host.replace(/^\[|\]$/g, ""), port);
+  const endpoint = new Endpoint(options, address);
+  await endpoint.listen(address, port);
   const close = () => endpoint.close();
-  const url = `http://${bracketed(host)}:${endpoint.port}${PATH}`;
-  return { url, close, [Symbol.asyncDispose]: close };
+  const url = `http://${hostName(host)}:${endpoint.port}${PATH}`;
+  return { url, isLoopback, close, [Symbol.asyncDispose]: close };
 }
 
 class Endpoint {
@@ -96,16 +106,16 @@ class Endpoint {
   #idle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(options: HttpEndpointOptions, isLoopback: boolean) {
+  constructor(options: HttpEndpointOptions, address: string) {
     const { service, logger, token, allowedHosts = [] } = options;
     this.#logger = logger;
     this.#maxBodyBytes = options.maxBodyBytes ?? DEFAULTS.maxBodyBytes;
     this.#graceMs = options.graceMs ?? DEFAULTS.graceMs;
     this.#protocol = new Protocol({ service, logger, endpoint: "http", limits: options.limits });
     this.#heartbeat = new Heartbeat(options.keepAliveMs ?? DEFAULTS.keepAliveMs);
-    const names = [...LOOPBACK, ...allowedHosts.map(bracketed)];
-    // Beyond loopback nobody knows all names of this machine; the token keeps out whoever uses a wrong one.
-    const hosts = isLoopback || allowedHosts.length > 0 ? [...names, bracketed(options.host)] : undefined;
+    const names = [...LOOPBACK, ...allowedHosts.map(hostName)];
+    const bound = WILDCARDS.includes(hostName(address)) ? hostname() : address;
+    const hosts = [...names, hostName(options.host), hostName(bound)];
     this.#guard = new HttpGuard({ hosts, origins: names, token: token === "" ? undefined : token });
     const limits = { ...SESSION_LIMITS, ...options.sessions };
     this.#sessions = new LegacySessions(this.#protocol, { heartbeat: this.#heartbeat, limits });
@@ -230,8 +240,21 @@ function isLegacy({ headers }: HttpRequest, value: unknown): boolean {
   return typeof version !== "string" || !isModernRevision(version.trim());
 }
 
-function bracketed(host: string): string {
-  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+/** The address that a name stands for: what is checked is then what is listened on. */
+async function addressOf(host: string): Promise<string> {
+  const bare = host.replace(/^\[|\]$/g, "");
+  if (bare === "") throw new TrunklineError("USAGE", "The address given with --host is empty.");
+  if (isIP(bare.replace(/%.*$/, "")) !== 0) return bare;
+  try {
+    return (await lookup(bare)).address;
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === undefined) throw error;
+    throw new TrunklineError("USAGE", `There is no address for the name "${host}" (${code}).`, {
+      cause: error,
+      hint: "Give an address or a name of this machine with --host.",
+    });
+  }
 }
 
 function listenError(error: Error, host: string, port: number): TrunklineError {
@@ -245,6 +268,12 @@ function listenError(error: Error, host: string, port: number): TrunklineError {
     return new TrunklineError("USAGE", `Port ${port} needs more rights than this process has.`, {
       cause: error,
       hint: "Give a port above 1023 with --port.",
+    });
+  }
+  if (systemCodeOf(error) === "EADDRNOTAVAIL") {
+    return new TrunklineError("USAGE", `${host} is not an address of this machine.`, {
+      cause: error,
+      hint: "Give one of this machine with --host, or 0.0.0.0 for all of them.",
     });
   }
   return new TrunklineError("IO", `Cannot listen on ${host}:${port}: ${error.message}`, { cause: error });

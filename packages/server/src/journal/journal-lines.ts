@@ -33,6 +33,8 @@ export function parseLine(line: string): CallRecord | undefined {
   return typeof code === "string" ? { ...call, code } : call;
 }
 
+/** Short, and without what would do something to the terminal that shows it. */
 function cut(text: string): string {
-  return text.length <= MAX_NAME_CHARS ? text : `${text.slice(0, MAX_NAME_CHARS - 1)}…`;
+  const shown = text.slice(0, MAX_NAME_CHARS + 1).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
+  return shown.length <= MAX_NAME_CHARS ? shown : `${shown.slice(0, MAX_NAME_CHARS - 1)}…`;
 }

@@ -1,9 +1,10 @@
 // What was spent, on disk: one file for each day, `tokens-2026-11-15.jsonl`, to which processes append what they spent
 // since the last time. A day that is over is replaced by its sum; whoever does that writes the same, so no lock is needed.
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, parseJson, systemCodeOf } from "@trunkline/core";
+import { makeFolder } from "./make-folder.js";
 
 /** Tokens by what they were spent on, and how often the tool list was sent. */
 export interface TokenTotals {
@@ -36,7 +37,7 @@ export function dayOf(timeMs: number): string {
 
 /** Adds to what was spent on a day. */
 export async function appendTotals(folder: string, day: string, spent: TokenTotals): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const file = await open(join(folder, `tokens-${day}.jsonl`), "a", 0o600);
   try {
     await file.write(`${JSON.stringify(spent)}\n`);

@@ -1,8 +1,9 @@
 // Files and folders that clients name. Relative ones are relative to the workspace; over HTTP all of them stay inside the
-// workspace and the folders that were allowed at start, links followed.
+// workspace and the folders that were allowed at start, links followed. The program's own folders are nobody's: whoever
+// writes there decides what is run.
 import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { systemCodeOf, TrunklineError } from "@trunkline/core";
+import { hasReservedName, isWithin, systemCodeOf, TrunklineError } from "@trunkline/core";
 import type { Exchange } from "../exchange.js";
 
 /** Which folders clients may name. */
@@ -10,6 +11,18 @@ export interface PlacesOptions {
   readonly workspace: string;
   /** Further folders for clients over HTTP. */
   readonly allowPaths?: readonly string[] | undefined;
+  /** Folders of the program itself: nothing in them is read or written. */
+  readonly ownFolders?: readonly string[] | undefined;
+  /** Further files and folders that are not written. */
+  readonly unwritable?: readonly string[] | undefined;
+}
+
+/** Who names a path, and for what. */
+export interface PlaceUse {
+  readonly exchange: Exchange;
+  readonly parameter: string;
+  /** Something will be written there. */
+  readonly writes?: boolean;
 }
 
 /** Resolves paths that a client gave. */
@@ -21,17 +34,59 @@ export class Places {
   }
 
   /** The absolute path. Rejects with `DENIED` for one that this client may not name. */
-  async resolve(path: string, { exchange, parameter }: { exchange: Exchange; parameter: string }): Promise<string> {
+  async resolve(path: string, use: PlaceUse): Promise<string> {
     const { workspace, allowPaths = [] } = this.#options;
+    const { exchange, parameter } = use;
     const absolute = resolve(workspace, path);
-    if (exchange.caller.endpoint !== "http") return absolute;
     const target = await realPathOf(absolute);
+    await this.#keepOff(path, { ...use, absolute, target });
+    if (exchange.caller.endpoint !== "http") return absolute;
     const roots = await Promise.all([workspace, ...allowPaths].map((root) => realPathOf(resolve(workspace, root))));
     if (roots.some((root) => isInside(target, root))) return absolute;
     throw new TrunklineError("DENIED", `${path} is outside the folders that clients over HTTP may use.`, {
       hint: "Use a path inside the workspace, or start the server with --allow-path <folder>.",
       data: { parameter },
     });
+  }
+
+  /** Rejects with `DENIED` for what is the program's own, and for where Git keeps what it runs. */
+  async #keepOff(
+    path: string,
+    { absolute, target, parameter, writes = false }: PlaceUse & { absolute: string; target: string },
+  ): Promise<void> {
+    const { ownFolders = [], unwritable = [] } = this.#options;
+    const data = { parameter };
+    for (const folder of ownFolders) {
+      if (![absolute, target].some((each) => isWithin(each, folder)) && !isWithin(target, await realPathOf(folder)))
+        continue;
+      throw new TrunklineError(
+        "DENIED",
+        `${path} is in Trunkline's own folder, which clients neither read nor write.`,
+        {
+          hint: "Use another folder.",
+          data,
+        },
+      );
+    }
+    if (!writes) return;
+    // By its name too: a link of that name may lead anywhere.
+    if (hasReservedName(absolute) || hasReservedName(target)) {
+      throw new TrunklineError(
+        "DENIED",
+        `${path} is in a folder of Git or of Trunkline, where clients write nothing.`,
+        {
+          hint: "Use another folder.",
+          data,
+        },
+      );
+    }
+    for (const file of unwritable) {
+      if (!isWithin(absolute, file) && !isWithin(target, await realPathOf(file))) continue;
+      throw new TrunklineError("DENIED", `${path} is part of Trunkline's configuration, which clients do not write.`, {
+        hint: "Use another name.",
+        data,
+      });
+    }
   }
 }
 

@@ -27,6 +27,7 @@ export interface RegistryOptions {
   readonly workspace: string;
   readonly allowPaths?: readonly string[] | undefined;
   readonly ownFolders?: readonly string[] | undefined;
+  readonly unwritable?: readonly string[] | undefined;
   readonly allowWrite?: readonly string[] | undefined;
   readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
   /** Where what upstream servers last listed, and the vectors of `find`, are kept between runs. */

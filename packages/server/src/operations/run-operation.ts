@@ -1,16 +1,9 @@
 // The one way to run an operation: rules, parameters, the work, and one line in the journal.
-import {
-  type Clock,
-  isRecord,
-  isTrunklineError,
-  type Logger,
-  silentLogger,
-  systemClock,
-  TrunklineError,
-  toTrunklineError,
-} from "@trunkline/core";
+import { type Clock, isTrunklineError, type Logger, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { callNotes } from "../journal/call-notes.js";
 import type { Journal } from "../journal/journal.js";
 import type { Policies } from "../service.js";
+import { requireShallow } from "./depth.js";
 import type { Operation, OperationContext, OperationOutcome, Params } from "./operation.js";
 import { verdictOn } from "./policy.js";
 
@@ -31,45 +24,23 @@ export type RunOperation = (
   context: OperationContext,
 ) => Promise<OperationOutcome>;
 
-/** An error as answers carry it. */
-export interface ErrorAnswer {
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
-  /** The parameter that is at fault: `limit`, `documents[0].hash`. */
-  readonly path?: string;
-}
-
 /** Makes the way to run operations. */
 export function createRunner(options: RunnerOptions): RunOperation {
-  const { policies, denialHint, journal, logger = silentLogger, clock = systemClock } = options;
+  const { policies, denialHint } = options;
+  const begin = callNotes(options);
   return async (operation, params, context) => {
-    const atMs = clock.now();
-    const started = clock.monotonicMs();
-    const note = (outcome: "ok" | "error" | "cancelled", sizeBytes: number, code?: string): void => {
-      const durationMs = Math.round(clock.monotonicMs() - started);
-      const fields = {
-        operation: operation.name,
-        durationMs,
-        sizeBytes,
-        outcome,
-        ...(code === undefined ? {} : { code }),
-      };
-      journal?.record({ ...fields, atMs, client: context.exchange.caller.name });
-      logger.debug("operation", { ...fields, client: context.exchange.caller.name });
-    };
+    const end = begin(operation.name, context.exchange.caller.name);
     try {
       const outcome = await run(operation, params, { context, policies, denialHint });
-      const failed = outcome.isError === true;
-      note(
-        failed ? "error" : "ok",
-        sizeOf(outcome.value) + sizeOf(outcome.blocks ?? []),
-        failed ? "UPSTREAM" : undefined,
-      );
+      const { value, blocks = [] } = outcome;
+      end({
+        value: blocks.length === 0 ? value : [value, blocks],
+        ...(outcome.isError === true ? { code: "UPSTREAM" } : {}),
+      });
       return outcome;
     } catch (error) {
       const known = toTrunklineError(error);
-      note(known.code === "ABORTED" ? "cancelled" : "error", 0, known.code);
+      end({ error: known });
       throw known;
     }
   };
@@ -86,6 +57,7 @@ async function run(
       hint: (await denialHint?.()) ?? 'See "policy" in the configuration.',
     });
   }
+  requireShallow(params, "params");
   const checked = operation.validate(params);
   // Nobody is bothered with a call that could not run anyway.
   if (verdict === "ask") await ask(operation, checked, context);
@@ -100,10 +72,10 @@ async function ask(operation: Operation, params: Params, { exchange, signal }: O
       hint: "Use a client with elicitation, or allow the operation in the policy of your own configuration.",
     });
   }
-  const message = `May ${operation.name} run?${shownParams(params)}`;
+  const message = `May ${visible(operation.name)} run? ${shownParams(params)}`;
   const requestedSchema = {
     type: "object",
-    properties: { run: { type: "boolean", title: "Run it", description: operation.summary, default: false } },
+    properties: { run: { type: "boolean", title: "Run it", description: visible(operation.summary), default: false } },
     required: ["run"],
   };
   const answer = await channel
@@ -127,46 +99,39 @@ const LONGEST_VALUE = 200;
 const LONGEST_MESSAGE = 2000;
 const SECRET_NAME = /token|secret|passw|credential|authori[sz]ation|cookie|api_?-?key|private_?-?key/i;
 
-/** What would be run, for a person to judge: shortened, and without what looks like a secret. */
+/**
+ * What would be run, for a person to judge: on one line and in quotes, so that nothing in the arguments looks like a part of
+ * the question; shortened, and without what looks like a secret.
+ */
 function shownParams(params: Params): string {
-  const lines = Object.entries(params)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `\n${name}: ${SECRET_NAME.test(name) ? "***" : shortened(withoutSecrets(value))}`);
-  const text = lines.join("");
-  return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
+  const shown: string[] = [];
+  let length = 0;
+  const given = Object.entries(params).filter(([, value]) => value !== undefined);
+  for (const [name, value] of given) {
+    const text = `${shortened(quoted(name))}: ${SECRET_NAME.test(name) ? "***" : shortened(quoted(value))}`;
+    length += text.length;
+    if (length > LONGEST_MESSAGE) break;
+    shown.push(text);
+  }
+  if (given.length === 0) return "It has no arguments.";
+  const more = given.length - shown.length;
+  return `Its arguments: {${shown.join(", ")}}${more === 0 ? "" : ` and ${more} more that are not shown`}`;
 }
 
-function withoutSecrets(value: unknown): string {
-  if (typeof value === "string") return value;
-  return JSON.stringify(value, (name, inner: unknown) => (SECRET_NAME.test(name) ? "***" : inner)) ?? "";
+function quoted(value: unknown): string {
+  return visible(JSON.stringify(value, (name, inner: unknown) => (SECRET_NAME.test(name) ? "***" : inner)) ?? "null");
+}
+
+/** Control characters, line ends and what turns the direction of writing, as escapes. */
+function visible(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 }
 
 function shortened(text: string): string {
-  const characters = [...text.slice(0, LONGEST_VALUE * 2)];
   if (text.length <= LONGEST_VALUE) return text;
-  return `${characters.slice(0, LONGEST_VALUE).join("")}… (${text.length} characters)`;
-}
-
-/** About how many bytes a value has as JSON, without making the JSON. */
-function sizeOf(value: unknown): number {
-  if (typeof value === "string") return Buffer.byteLength(value) + 2;
-  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + sizeOf(item) + 1, 2);
-  if (isRecord(value)) {
-    let sum = 2;
-    for (const name in value) if (value[name] !== undefined) sum += name.length + 4 + sizeOf(value[name]);
-    return sum;
-  }
-  return value === undefined ? 0 : String(value).length;
-}
-
-/** Any error in the shape that answers carry. */
-export function errorAnswer(error: unknown): ErrorAnswer {
-  const { code, message, hint, data } = toTrunklineError(error);
-  const path = data?.parameter;
-  return {
-    code,
-    message,
-    ...(hint === undefined ? {} : { hint }),
-    ...(typeof path === "string" ? { path } : {}),
-  };
+  const head = [...text.slice(0, LONGEST_VALUE * 2)].slice(0, LONGEST_VALUE).join("");
+  return `${head}…${text.startsWith('"') ? '"' : ""} (${text.length} characters)`;
 }

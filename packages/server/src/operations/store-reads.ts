@@ -237,7 +237,7 @@ function get(calls: StoreCalls): Operation {
       const output =
         outputPath === undefined
           ? {}
-          : { outputPath: await calls.places.resolve(outputPath, { exchange, parameter: "outputPath" }) };
+          : { outputPath: await calls.places.resolve(outputPath, { exchange, parameter: "outputPath", writes: true }) };
       if (params.documents !== undefined) return await getDocuments(calls, { ...params, ...output }, context);
       return await calls.run("get", { ...lookedUp(params), ...output }, { context });
     },

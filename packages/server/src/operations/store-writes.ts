@@ -196,7 +196,11 @@ function restore(calls: StoreCalls): Operation {
     example: { collection: "manual", output_directory: "out", dry_run: true },
     run: async ({ output_directory, ...params }, context) => {
       const { exchange } = context;
-      const folder = await calls.places.resolve(output_directory, { exchange, parameter: "output_directory" });
+      const folder = await calls.places.resolve(output_directory, {
+        exchange,
+        parameter: "output_directory",
+        writes: true,
+      });
       return await calls.run("restore", { ...params, output_directory: folder }, { context });
     },
   });

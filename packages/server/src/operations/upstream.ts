@@ -24,7 +24,8 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
         ...(Object.keys(meta).length === 0 ? {} : { meta }),
       };
       const result = await hub.callTool(tool.server, tool.tool, { ...params }, options);
-      return outcomeOf(result.raw, result.isError);
+      // What a tool answers is its own; what it says of a failure may well quote what it was configured with.
+      return outcomeOf(result.isError ? hub.redact(result.raw) : result.raw, result.isError);
     },
   };
 }

@@ -5,7 +5,8 @@ import { isRecord, type TrunklineError, toTrunklineError } from "@trunkline/core
 export interface AnswerError {
   readonly code: string;
   readonly message: string;
-  readonly hint: string;
+  /** What to do about it, where that is known. */
+  readonly hint?: string;
   /** Where in the call the mistake is. */
   readonly path?: string;
   readonly stepIndex?: number;
@@ -27,11 +28,12 @@ const LONGEST_MESSAGE = 4_000;
 export function answerError(thrown: unknown, place: ErrorPlace = {}): AnswerError {
   const error = toTrunklineError(thrown);
   const parameter = error.data?.parameter;
+  const hint = error.hint ?? hintFor(error, place.op);
   const path = typeof parameter === "string" ? pathTo(parameter, place.step) : undefined;
   return {
     code: error.code,
     message: shortened(error.message),
-    hint: error.hint ?? hintFor(error, place.op),
+    ...(hint === undefined ? {} : { hint }),
     ...(path === undefined ? {} : { path }),
     ...(place.stepIndex === undefined ? {} : { stepIndex: place.stepIndex }),
   };
@@ -55,7 +57,7 @@ export function upstreamFailure(value: unknown, place: ErrorPlace): AnswerError 
   };
 }
 
-function hintFor(error: TrunklineError, op: string | undefined): string {
+function hintFor(error: TrunklineError, op: string | undefined): string | undefined {
   switch (error.code) {
     case "INVALID_ARGUMENT":
       return op === undefined
@@ -65,10 +67,15 @@ function hintFor(error: TrunklineError, op: string | undefined): string {
       return "The call was cancelled.";
     case "INTERNAL":
       return "This is a defect in Trunkline; its log on stderr says more.";
+    case "SERVER_NOT_FOUND":
+    case "SERVER_UNAVAILABLE":
+    case "SPAWN_FAILED":
+    case "SERVER_EXITED":
+    case "PROTOCOL":
+    case "CONFIG_INVALID":
+      return "trunkline doctor tells more about the servers.";
     default:
-      return error.retryable
-        ? "The same call may succeed if it is made again."
-        : "status shows the store, trunkline doctor the servers.";
+      return error.retryable ? "The same call may succeed if it is made again." : undefined;
   }
 }
 

@@ -1,6 +1,7 @@
 // Steps as models write them, brought into one form. What can be understood in one way only is taken; the rest is refused
 // with what was meant to be there.
 import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
+import { requireShallow } from "../operations/depth.js";
 import type { Params } from "../operations/operation.js";
 import { RESERVED_NAMES } from "./references.js";
 
@@ -30,6 +31,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /** Parameters of a tool, by the names of the contract. Throws `INVALID_ARGUMENT` for one that is unknown. */
 export function readArguments(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
+  requireShallow(args, list);
   const read: Record<string, unknown> = {};
   for (const [given, value] of Object.entries(args)) {
     const name = known.find((each) => plain(each) === plain(given)) ?? (given === OTHER_NAME[list] ? list : undefined);
@@ -54,6 +56,7 @@ function readSingle(args: Params, known: readonly string[], list: StepsName): Re
 /** The steps of a call. Throws `INVALID_ARGUMENT`; `data.parameter` says where. */
 export function readSteps(given: unknown, list: StepsName): readonly Step[] {
   const value = typeof given === "string" && /^\s*[[{]/.test(given) ? parseJson(given) : given;
+  if (value !== given) requireShallow(value, list);
   const items: unknown = isRecord(value) ? [value] : value;
   if (!Array.isArray(items) || items.length === 0) {
     throw invalid(`${list} has to be a list of at least one step.`, {
@@ -84,6 +87,7 @@ export function readSteps(given: unknown, list: StepsName): readonly Step[] {
 
 function readStep(item: unknown, place: string): Step {
   const given = typeof item === "string" && /^\s*\{/.test(item) ? parseJson(item) : item;
+  if (given !== item) requireShallow(given, place);
   if (typeof given === "string") return { op: opOf(given, place), params: {}, as: undefined, forEach: undefined };
   if (!isRecord(given)) {
     throw invalid(`${place} has to be an object.`, {
@@ -100,8 +104,12 @@ function readStep(item: unknown, place: string): Step {
     else if (value !== null && value !== undefined) fields[name] = value;
   }
   if (fields.op === undefined) nameOperation(fields, inline);
-  const [unknown] = Object.keys(inline);
+  const [unknown, ...others] = Object.keys(inline);
   if (unknown !== undefined && fields.params !== undefined) throw unknownField(unknown, STEP_FIELDS, place);
+  // A set of parameters under nearly the right name is no parameter itself.
+  if (unknown !== undefined && others.length === 0 && isRecord(inline[unknown])) {
+    if (nearestNames(unknown, STEP_FIELDS)[0] === "params") throw unknownField(unknown, STEP_FIELDS, place);
+  }
   return {
     op: opOf(fields.op, place),
     params: fields.params === undefined ? inline : paramsOf(fields.params, place),
@@ -144,6 +152,7 @@ function paramsOf(given: unknown, place: string): Params | string {
     if (given.trim() === "") return {};
     if (given.startsWith("$")) return given;
     const parsed = parseJson(given);
+    requireShallow(parsed, `${place}.params`);
     if (isRecord(parsed)) return parsed;
   }
   throw invalid(`params of ${place} has to be an object.`, {

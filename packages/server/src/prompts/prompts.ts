@@ -3,7 +3,7 @@ import type { Hub } from "@trunkline/client";
 import { isRecord, isTrunklineError, type Logger, nearestNames } from "@trunkline/core";
 import type { Exchange } from "../exchange.js";
 import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
-import { asRpcError, faithful, type Upstreams } from "../upstreams.js";
+import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams.js";
 import { BUILTIN_PROMPTS } from "./builtin.js";
 import { type OwnPrompt, type PromptParameter, promptDefinition } from "./prompt.js";
 import { PromptFolders } from "./prompt-folders.js";
@@ -102,7 +102,7 @@ export class Prompts implements Disposable {
         if (prompts === undefined || prompts.some((prompt) => prompt.name === route.name)) return route;
       }
     }
-    const upstream = await this.#upstream(signal);
+    const upstream = await this.#upstream(signal, LOOKUP_PATIENCE_MS);
     const found = upstream.find(({ shown }) => shown === name);
     if (found !== undefined) return found;
     const own = await this.#own();
@@ -119,8 +119,8 @@ export class Prompts implements Disposable {
     return [...files, ...(this.#options.builtin ? BUILTIN_PROMPTS.filter(({ name }) => !names.has(name)) : [])];
   }
 
-  async #upstream(signal: AbortSignal): Promise<UpstreamPrompt[]> {
-    const { items } = await this.#options.upstreams.each(signal, (hub, where) => hub.prompts(where));
+  async #upstream(signal: AbortSignal, patienceMs?: number): Promise<UpstreamPrompt[]> {
+    const { items } = await this.#options.upstreams.each(signal, (hub, where) => hub.prompts(where), patienceMs);
     return items.map(({ server, name, raw }) => ({
       server,
       name,

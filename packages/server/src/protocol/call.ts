@@ -262,8 +262,10 @@ function missingCapability(method: string, params: RpcParams, capabilities: RpcP
 }
 
 function lacks(requiredCapabilities: RpcParams): RpcError {
-  const what = Object.keys(requiredCapabilities).join(", ");
-  return new RpcError(RPC_CODES.missingCapability, `The client does not declare what is needed of ${what}.`, {
+  const what = Object.entries(requiredCapabilities).map(([name, parts]) =>
+    [name, ...Object.keys(parts ?? {})].join("."),
+  );
+  return new RpcError(RPC_CODES.missingCapability, `The client does not declare the capability ${what.join(", ")}.`, {
     data: { requiredCapabilities },
   });
 }

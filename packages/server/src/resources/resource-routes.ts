@@ -1,7 +1,7 @@
 // Which upstream server a URI leads to. Resources keep their own URIs; of two servers with the same one, the first by name
 // has it, and the other's is hidden until the first is gone.
 import type { SourcedResource, SourcedTemplate } from "@trunkline/client";
-import type { Upstreams } from "../upstreams.js";
+import { LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams.js";
 import { parseUriTemplate, type UriTemplate } from "./uri-template.js";
 
 interface Routes {
@@ -52,8 +52,8 @@ export class ResourceRoutes {
   }
 
   /** The resources of all servers, each URI once. */
-  async resources(signal: AbortSignal): Promise<readonly SourcedResource[]> {
-    return (await this.#known(signal)).resources;
+  async resources(signal: AbortSignal, patienceMs?: number): Promise<readonly SourcedResource[]> {
+    return (await this.#known(signal, patienceMs)).resources;
   }
 
   /** The templates of all servers, each once. */
@@ -63,14 +63,17 @@ export class ResourceRoutes {
 
   /** The server that has this resource: listed, linked to, or made from a template; or the only one that has any. */
   async server(uri: string, signal: AbortSignal): Promise<string | undefined> {
-    const listed = this.#routes?.byUri.get(uri) ?? (await this.#known(signal)).byUri.get(uri);
+    const listed = this.#routes?.byUri.get(uri) ?? (await this.#known(signal, LOOKUP_PATIENCE_MS)).byUri.get(uri);
     if (listed !== undefined) return listed;
     const linked = this.#links.get(uri);
     if (linked !== undefined) return linked;
-    const { patterns } = await this.#knownTemplates(signal);
+    const { patterns } = await this.#knownTemplates(signal, LOOKUP_PATIENCE_MS);
     const made = patterns.find(({ pattern }) => pattern.matches(uri))?.server;
     if (made !== undefined) return made;
-    const servers = new Set([...(await this.#known(signal)).byUri.values(), ...patterns.map(({ server }) => server)]);
+    const servers = new Set([
+      ...(await this.#known(signal, LOOKUP_PATIENCE_MS)).byUri.values(),
+      ...patterns.map(({ server }) => server),
+    ]);
     const [only, ...others] = servers;
     return others.length === 0 ? only : undefined;
   }
@@ -82,13 +85,13 @@ export class ResourceRoutes {
 
   /** Whether a server lists this very URI. */
   async isListed(uri: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.#known(signal)).byUri.has(uri);
+    return (await this.#known(signal, LOOKUP_PATIENCE_MS)).byUri.has(uri);
   }
 
-  async #known(signal: AbortSignal): Promise<Routes> {
+  async #known(signal: AbortSignal, patienceMs?: number): Promise<Routes> {
     if (this.#routes !== undefined) return this.#routes;
     const generation = this.#generation;
-    const { items, isComplete } = await this.#upstreams.each(signal, (hub, where) => hub.resources(where));
+    const { items, isComplete } = await this.#upstreams.each(signal, (hub, where) => hub.resources(where), patienceMs);
     const byUri = new Map<string, string>();
     const resources = items.filter(({ uri, server }) => {
       if (byUri.has(uri)) return false;
@@ -100,10 +103,14 @@ export class ResourceRoutes {
     return routes;
   }
 
-  async #knownTemplates(signal: AbortSignal): Promise<TemplateRoutes> {
+  async #knownTemplates(signal: AbortSignal, patienceMs?: number): Promise<TemplateRoutes> {
     if (this.#templates !== undefined) return this.#templates;
     const generation = this.#generation;
-    const { items, isComplete } = await this.#upstreams.each(signal, (hub, where) => hub.resourceTemplates(where));
+    const { items, isComplete } = await this.#upstreams.each(
+      signal,
+      (hub, where) => hub.resourceTemplates(where),
+      patienceMs,
+    );
     const byTemplate = new Map<string, string>();
     const templates = items.filter(({ uriTemplate, server }) => {
       if (byTemplate.has(uriTemplate)) return false;

@@ -11,7 +11,7 @@ import type { Backends } from "../backends.js";
 import type { Era, Exchange } from "../exchange.js";
 import { withMeta } from "../prompts/prompts.js";
 import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
-import { asRpcError, faithful, type Upstreams } from "../upstreams.js";
+import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams.js";
 import { OwnResources } from "./own-resources.js";
 import { pageOf } from "./page.js";
 import { ResourceRoutes } from "./resource-routes.js";
@@ -134,7 +134,7 @@ export class Resources {
   }
 
   async #missing(uri: string, { era, signal }: { era: Era; signal: AbortSignal }): Promise<RpcError> {
-    const known = (await this.routes.resources(signal)).map((resource) => resource.uri);
+    const known = (await this.routes.resources(signal, LOOKUP_PATIENCE_MS)).map((resource) => resource.uri);
     const near = nearestNames(uri, known);
     return notFound(uri, era, near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined);
   }

@@ -10,6 +10,7 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import type { Exchange } from "../exchange.js";
+import type { BeginCall } from "../journal/call-notes.js";
 import type { Operation, Params } from "../operations/operation.js";
 import type { RunOperation } from "../operations/run-operation.js";
 import { summaryOf } from "../operations/upstream.js";
@@ -26,6 +27,8 @@ export interface DirectSurfaceOptions {
   readonly reserved: ReadonlySet<string>;
   /** The rules and the journal of every operation. */
   readonly run: RunOperation;
+  /** Notes a call that never came to a server; `run` notes the others. */
+  readonly begin: BeginCall;
   readonly logger: Logger;
   /** Sees each result, with the server it came from. */
   readonly onResult?: ((server: string, result: ToolResult) => void) | undefined;
@@ -80,8 +83,8 @@ export class DirectSurface {
 
   /** The names that more than one server has, as far as servers are connected. */
   async collisions(signal: AbortSignal): Promise<readonly NameCollision[]> {
-    const hub = await this.#options.upstreams.hub();
-    await hub.connect(undefined, signal);
+    // A server that hangs does not hide what the others have.
+    const hub = await this.#options.upstreams.settled(signal);
     return (await this.#build(hub)).collisions;
   }
 
@@ -99,14 +102,18 @@ export class DirectSurface {
 
   /** Calls a tool. An unknown one rejects with an `RpcError`. */
   async call(name: string, args: Params, exchange: Exchange): Promise<ToolResult> {
-    const { upstreams, run, onResult } = this.#options;
+    const { upstreams, run, begin, onResult } = this.#options;
+    const end = begin(name, exchange.caller.name);
     let operation = this.#table?.routes.get(name);
+    let wasRun = false;
     try {
       operation ??= await this.#find(await upstreams.hub(), name, exchange.signal);
+      wasRun = true;
       const { value } = await run(operation, args, { exchange, signal: exchange.signal });
       onResult?.(operation.server ?? "", value as ToolResult); // what `passing` puts there
       return value as ToolResult;
     } catch (error) {
+      if (!wasRun) end({ error });
       if (error instanceof RpcError) throw error;
       const failure = toTrunklineError(error);
       if (failure.code === "TOOL_NOT_FOUND" || failure.code === "SERVER_NOT_FOUND")
@@ -194,7 +201,10 @@ export function collisionError(collisions: readonly NameCollision[]): TrunklineE
 
 /** The protocol's error for a tool that is not there. */
 export function unknownTool(name: string, hint: string | undefined): RpcError {
-  return new RpcError(RPC_CODES.invalidParams, `Unknown tool: ${name}.${hint === undefined ? "" : ` ${hint}`}`);
+  const message = `Unknown tool: ${name}.`;
+  return new RpcError(RPC_CODES.invalidParams, hint === undefined ? message : `${message} ${hint}`, {
+    cause: new TrunklineError("TOOL_NOT_FOUND", message),
+  });
 }
 
 /** A failure of ours as the result of a call. As text alone: an output schema of the tool does not know of it. */
@@ -230,7 +240,7 @@ function passing(hub: Hub, { server, tool, description, inputSchema, annotations
       // The channel hears of progress by itself.
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
       const { raw, isError } = await hub.callTool(server, tool, params, options);
-      return { value: faithful(raw), isError };
+      return { value: faithful(isError ? hub.redact(raw) : raw), isError };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
+import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { silentLogger } from "@trunkline/core";
 import { describe, expect, test } from "vitest";
@@ -65,6 +66,31 @@ describe("the HTTP endpoint turns away", () => {
     const { url } = await startHttp({ host: "0.0.0.0", token: "t" });
     const address = url.replace("0.0.0.0", "127.0.0.1");
     expect((await post(address, ping, { authorization: "Bearer t" })).status).toBe(400);
+  });
+
+  test("names that it was not given, with the token too", async () => {
+    const headers = { authorization: "Bearer t" };
+    const { url } = await startHttp({ host: "0.0.0.0", token: "t", allowedHosts: ["Proxy.Example"] });
+    const address = url.replace("0.0.0.0", "127.0.0.1");
+    for (const host of ["evil.example", "10.0.0.1"]) expect(await raw(address, { ...headers, host }), host).toBe(403);
+    for (const host of ["proxy.example", "PROXY.example:8443", "localhost", "127.0.0.1:1", hostname()])
+      expect(await raw(address, { ...headers, host }), host).toBe(400);
+    // The address at which the request arrives is one, whichever it is.
+    const own = url.replace("0.0.0.0", "127.0.0.2");
+    if (process.platform === "linux") expect(await raw(own, headers)).toBe(400);
+  });
+
+  test("a name that has no address, and an address of another machine", async () => {
+    const options = { service: createTestService(), logger: silentLogger, port: 0, token: "t" };
+    for (const host of ["nosuchhost.invalid", ""])
+      await expect(listenHttp({ ...options, host })).rejects.toMatchObject({
+        code: "USAGE",
+        message: expect.not.stringContaining("let other machines in"),
+      });
+    await expect(listenHttp({ ...options, host: "192.0.2.1" })).rejects.toMatchObject({
+      code: "USAGE",
+      message: "192.0.2.1 is not an address of this machine.",
+    });
   });
 
   test("a port that is taken", async () => {

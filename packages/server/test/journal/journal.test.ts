@@ -81,12 +81,12 @@ describe("the journal", () => {
     expect(operations(calls)).toEqual(["op35", "op36", "op37", "op38", "op39"]);
   });
 
-  it("cuts names that are long and keeps those with line breaks on one line", async () => {
+  it("cuts names that are long, and takes line breaks and control characters out of them", async () => {
     const journal = new FileJournal({ folder });
-    journal.record(call("x".repeat(5000), { client: "two\nlines" }));
+    journal.record(call("x".repeat(5000), { client: "two\nlines\u001b[2J" }));
     await journal.close();
     const { calls } = await readJournal({ folder, limit: 5 });
-    expect(calls[0]?.client).toBe("two\nlines");
+    expect(calls[0]?.client).toBe("two\ufffdlines\ufffd[2J");
     expect(calls[0]?.operation).toHaveLength(200);
   });
 

@@ -74,14 +74,14 @@ describe("describe", () => {
   it("lists a server's tools, connecting only that server", async () => {
     await using bench = await openBench({ servers: [shapes({ readOnly: ["get_*"] }), stdio("hello")] });
     const listing = (await bench.run("describe", { target: "shapes", limit: 2 })) as Listing;
-    expect(listing).toMatchObject({ server: "shapes", state: "connected", total: 11, cursor: expect.any(String) });
+    expect(listing).toMatchObject({ server: "shapes", state: "connected", total: 14, cursor: expect.any(String) });
     expect(listing.tools[0]).toEqual({
       name: "shapes.structured",
       kind: "read",
       summary: "Answers with structured content.",
     });
     const next = (await bench.run("describe", { target: "shapes", limit: 50, cursor: listing.cursor })) as Listing;
-    expect(next.tools).toHaveLength(9);
+    expect(next.tools).toHaveLength(12);
     expect(next.cursor).toBeUndefined();
     expect(await states(bench)).toEqual({ hello: "pending", shapes: "connected" });
   });
@@ -126,7 +126,7 @@ describe("describe", () => {
       await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
       const { servers } = (await bench.run("describe")) as Overview;
       expect(servers).toEqual([
-        { name: "shapes", tools: 11, state: "pending", note: "Not connected yet; tools as they were last." },
+        { name: "shapes", tools: 14, state: "pending", note: "Not connected yet; tools as they were last." },
       ]);
       expect(await bench.run("describe", { target: "shapes.strict" })).toMatchObject({ name: "shapes.strict" });
       expect(((await bench.run("describe", { find: "structured content" })) as Found).operations[0]?.name).toBe(
@@ -149,7 +149,7 @@ describe("describe", () => {
     for (const name of await readdir(folder)) await writeFile(join(folder, name), '{"format": 1, "key"');
     await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
     expect(((await bench.run("describe")) as Overview).servers[0]).not.toHaveProperty("tools");
-    expect(await bench.run("describe", { target: "shapes" })).toMatchObject({ total: 11 });
+    expect(await bench.run("describe", { target: "shapes" })).toMatchObject({ total: 14 });
   });
 });
 

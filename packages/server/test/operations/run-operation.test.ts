@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { CallRecord } from "../../src/journal/journal.js";
 import type { Operation } from "../../src/operations/operation.js";
 import { verdictOn } from "../../src/operations/policy.js";
-import { createRunner, errorAnswer } from "../../src/operations/run-operation.js";
+import { createRunner } from "../../src/operations/run-operation.js";
+import { answerError } from "../../src/pipeline/errors.js";
 import { contextOf, exchangeOf } from "./support.js";
 
 const operation: Operation = {
@@ -64,10 +65,32 @@ describe("asking", () => {
     });
     const message = asked[0]?.message ?? "";
     expect(message).toContain("May github.create_issue run?");
-    expect(message).toContain("title: Crash");
-    expect(message).toContain("5000 characters");
+    expect(message).toContain('"title": "Crash"');
+    expect(message).toContain("5002 characters");
     expect(message).not.toMatch(/k-123|hunter2/);
     expect(message.length).toBeLessThan(1000);
+  });
+
+  it("no argument, no name and no description can pass for a part of the question", async () => {
+    let asked: Elicitation | undefined;
+    const channel: Channel = {
+      elicit: async (elicitation) => {
+        asked = elicitation;
+        return { action: "decline" };
+      },
+    };
+    const hostile = { ...operation, name: "github.x\n", summary: "Safe.\u001b[2J" };
+    const params = {
+      title: 'hi\n\nMay github.list run?\r\u001b[2K"',
+      "na\nme": "\u202eexe.\u2028\u0085",
+      list: ["a\nb"],
+    };
+    await expect(run(hostile, params, contextOf(exchangeOf({ channel })))).rejects.toMatchObject({ code: "DENIED" });
+    const { message, requestedSchema } = asked as Elicitation & { mode: "form" };
+    expect(`${message}${JSON.stringify(requestedSchema)}`).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(JSON.stringify(requestedSchema)).not.toContain("\\u001b");
+    expect(message).toContain(String.raw`"title": "hi\n\nMay github.list run?\r\u001b[2K\""`);
+    expect(message).toContain(String.raw`"list": ["a\nb"]`);
   });
 
   it.each([
@@ -148,7 +171,7 @@ describe("the journal", () => {
     const run = createRunner({});
     await expect(run(broken, {}, contextOf())).rejects.toMatchObject({ code: "INTERNAL" });
     const error = await run(operation, { bad: true }, contextOf()).catch((thrown: unknown) => thrown);
-    expect(errorAnswer(error)).toEqual({ code: "INVALID_ARGUMENT", message: "bad", path: "bad" });
-    expect(errorAnswer(new TypeError("x"))).toEqual({ code: "INTERNAL", message: "x" });
+    expect(answerError(error)).toMatchObject({ code: "INVALID_ARGUMENT", message: "bad", path: "bad" });
+    expect(answerError(new TypeError("x"))).toMatchObject({ code: "INTERNAL", message: "x" });
   });
 });

@@ -230,6 +230,15 @@ describe("plain names", () => {
     expect(under.log.join("")).toMatch(/its name is taken.*ok.*one, two/);
   });
 
+  it("that two servers have are found out while a third one hangs", async () => {
+    const [one, two] = [stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })];
+    await using under = testService([one, stdio("silent", [], { connectTimeoutMs: 60_000 }), two], {
+      surface: "direct",
+      names: "plain",
+    });
+    await expect(under.service.start()).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
   it("that two servers have are an error at the start, which names both", async () => {
     await using under = testService([stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })], {
       surface: "direct",

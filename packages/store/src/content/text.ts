@@ -78,7 +78,8 @@ export function titleOf(text: string): string | undefined {
 }
 
 const BOUNDARY = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
-const MAX_IDENTIFIER_LENGTH = 120;
+/** What is longer is not taken apart. */
+export const MAX_IDENTIFIER_LENGTH = 120;
 
 /** The parts of one identifier; one without parts is given back whole. */
 export function splitIdentifier(identifier: string): string[] {

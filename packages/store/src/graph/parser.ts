@@ -1,12 +1,13 @@
-// The only file that knows the parser library. Grammars are WebAssembly modules of up to 5 MB: each is loaded when the
+// Beside syntax-node.ts the only file that knows the parser library. Grammars are WebAssembly modules of up to 5 MB: each is loaded when the
 // first file of its language comes, and kept.
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { TrunklineError } from "@trunkline/core";
-import { Language, type Node, Parser } from "web-tree-sitter";
+import { Language, Parser } from "web-tree-sitter";
+import { type Node, type NodeMemory, nodeMemory, rootOf } from "./syntax-node.js";
 import type { GraphLanguage } from "./types.js";
 
-export type { Node } from "web-tree-sitter";
+export type { Node } from "./syntax-node.js";
 
 /**
  * The grammar of each language. C is read with the grammar of C++: the set has none for C, and the official package for
@@ -27,7 +28,11 @@ const GRAMMARS: Partial<Record<GraphLanguage, string>> = {
   php: "php",
 };
 
-let runtime: Promise<void> | undefined;
+/** A shorter text is parsed without asking for the time, which takes a tenth of it: it ends long before any deadline. */
+const TIMED_LENGTH = 32 * 1024;
+
+let runtime: Promise<NodeMemory | undefined> | undefined;
+let memory: NodeMemory | undefined;
 const grammars = new Map<string, Promise<Parser>>();
 const loaded = new Map<string, Parser>();
 
@@ -57,10 +62,17 @@ export async function loadParser(language: GraphLanguage): Promise<Parser> {
   return await loading;
 }
 
+async function start(): Promise<NodeMemory | undefined> {
+  // The library makes its WebAssembly module out of the object that it is given.
+  const module = {};
+  await Parser.init(module);
+  return nodeMemory(module);
+}
+
 async function load(grammar: string): Promise<Parser> {
   try {
-    runtime ??= Parser.init();
-    await runtime;
+    runtime ??= start();
+    memory = await runtime;
     const folder = dirname(createRequire(import.meta.url).resolve("@vscode/tree-sitter-wasm/package.json"));
     const language = await Language.load(join(folder, "wasm", `tree-sitter-${grammar}.wasm`));
     const parser = new Parser();
@@ -85,17 +97,17 @@ export function parseSource<T>(
   read: (root: Node) => T,
 ): T | undefined {
   let calls = 0;
-  const tree = parser.parse(source.text, null, {
-    // The declared type says void; the library stops where the callback answers true. It is called thousands of times.
-    progressCallback: () => (++calls & 31) === 0 && performance.now() > source.deadline,
-  });
+  // The declared type says void; the library stops where the callback answers true. It is called thousands of times.
+  const progressCallback = () => (++calls & 31) === 0 && performance.now() > source.deadline;
+  const isTimed = source.text.length >= TIMED_LENGTH;
+  const tree = parser.parse(source.text, null, isTimed ? { progressCallback } : undefined);
   if (tree === null) {
     // Otherwise the next parse would go on where this one stopped.
     parser.reset();
     return undefined;
   }
   try {
-    return read(tree.rootNode);
+    return read(memory === undefined ? tree.rootNode : rootOf(tree, memory));
   } finally {
     tree.delete();
   }

@@ -30,22 +30,38 @@ export async function runBackground(
   call: Call,
 ): Promise<number> {
   let taken = 0;
-  for (const indexer of indexers) {
-    if (indexer.when !== "background" || (indexer.alone === true) !== alone) continue;
-    while (true) {
+  let left = indexers.filter((indexer) => indexer.when === "background" && (indexer.alone === true) === alone);
+  const texts = new Map<string, IndexText>();
+  // Slice by slice in turn, so that a text is read once for all of them.
+  while (left.length > 0) {
+    const still: Indexer[] = [];
+    for (const indexer of left) {
       call.check();
-      const count = await takeSlice({ truth, index, indexer }, call);
-      if (count === 0) break;
+      const count = await takeSlice({ truth, index, indexer, texts }, call);
+      if (count === 0) {
+        await settle(index, indexer, call);
+        continue;
+      }
+      still.push(indexer);
       taken += count;
       call.progress({ progress: taken, message: indexer.name });
     }
-    await settle(index, indexer, call);
+    left = still;
+    texts.clear();
   }
   return taken;
 }
 
-async function takeSlice(context: { truth: Db; index: Db; indexer: Indexer }, call: Call): Promise<number> {
-  const { truth, index, indexer } = context;
+interface SliceContext {
+  readonly truth: Db;
+  readonly index: Db;
+  readonly indexer: Indexer;
+  /** What another indexer has just read, by hash. */
+  readonly texts: Map<string, IndexText>;
+}
+
+async function takeSlice(context: SliceContext, call: Call): Promise<number> {
+  const { truth, index, indexer, texts } = context;
   const from = reached(index, indexer);
   const rows = index.all<{ id: number; document: number; version: number }>(
     "SELECT id, document, version FROM entries WHERE id > ? ORDER BY id LIMIT ?",
@@ -66,7 +82,8 @@ async function takeSlice(context: { truth: Db; index: Db; indexer: Indexer }, ca
     const entry = describeEntry(truth, row);
     if (entry === undefined) continue;
     const wanted = hasIndexedText(entry) && indexer.wantsText?.(entry) !== false;
-    const text = wanted ? readIndexText(truth, entry.content) : undefined;
+    const text = wanted ? (texts.get(entry.hash) ?? readIndexText(truth, entry.content)) : undefined;
+    if (text !== undefined) texts.set(entry.hash, text);
     characters += text?.body.length ?? 0;
     prepared.push({ entry, text, made: await indexer.prepare?.(entry, text, call.signal) });
   }

@@ -1,7 +1,11 @@
 // The words that typos are corrected to: every distinct word of the texts, unstemmed, with its trigrams. FTS5's own
 // vocabulary has stems only, and a stem put into a query would be stemmed once more. It comes after the
 // acknowledgement; words of removed documents stay, and are passed over because nothing has them any more.
-import type { IndexText } from "../content/text.js";
+//
+// Which words have a trigram is kept by FTS5 as well, one row a word: a table with a row for each trigram of each word
+// took four times as long to fill.
+import { type IndexText, MAX_IDENTIFIER_LENGTH } from "../content/text.js";
+import { asciiWords } from "./ascii-words.js";
 import type { IndexEntry, Indexer } from "./indexer.js";
 import { knownNumbers } from "./known-numbers.js";
 
@@ -13,13 +17,13 @@ const READ_CHARACTERS = 4 * 1024 * 1024;
 /** The `fuzzy` indexer. */
 export const fuzzyIndexer: Indexer = {
   name: "fuzzy",
-  version: 1,
+  version: 2,
   when: "background",
   create(index) {
     index.exec(`CREATE TABLE IF NOT EXISTS words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
-      CREATE TABLE IF NOT EXISTS word_grams (
-        gram TEXT NOT NULL, length INTEGER NOT NULL, word INTEGER NOT NULL, PRIMARY KEY (gram, length, word)
-      ) WITHOUT ROWID;`);
+      CREATE VIRTUAL TABLE IF NOT EXISTS word_grams USING fts5(
+        grams, content='', detail=none, tokenize="ascii tokenchars '^$'");
+      CREATE VIRTUAL TABLE IF NOT EXISTS word_gram_rows USING fts5vocab('word_grams', 'instance');`);
   },
   async prepare(entry, text) {
     return wordsOfEntry(entry, text);
@@ -29,19 +33,20 @@ export const fuzzyIndexer: Indexer = {
     // What prepare made.
     for (const word of prepared as readonly string[]) {
       if (known.has(word)) continue;
-      const there = index.get<{ id: number }>("SELECT id FROM words WHERE word = ?", word);
-      const id = there?.id ?? index.run("INSERT INTO words (word) VALUES (?)", word).id;
-      known.set(word, id);
-      if (there !== undefined) continue;
-      for (const gram of gramsOf(word)) {
-        index.run("INSERT OR IGNORE INTO word_grams VALUES (?, ?, ?)", gram, word.length, id);
+      // Nearly all that are not in memory are new.
+      const { changes, id } = index.run("INSERT OR IGNORE INTO words (word) VALUES (?)", word);
+      if (changes === 0) {
+        known.set(word, index.one<{ id: number }>("SELECT id FROM words WHERE word = ?", word).id);
+        continue;
       }
+      known.set(word, id);
+      index.run("INSERT INTO word_grams (rowid, grams) VALUES (?, ?)", id, gramTerms(word, word.length).join(" "));
     }
   },
   update() {},
   remove() {},
   clear(index) {
-    index.exec("DROP TABLE IF EXISTS words; DROP TABLE IF EXISTS word_grams");
+    for (const table of ["words", "word_gram_rows", "word_grams"]) index.exec(`DROP TABLE IF EXISTS ${table}`);
   },
 };
 
@@ -56,24 +61,36 @@ function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text);
 }
 
-/** The trigrams of a word, with its beginning and its end as characters. */
-export function gramsOf(word: string): string[] {
+/** The trigrams of a word, with its beginning and its end as characters, as they are kept for words of a length. */
+export function gramTerms(word: string, length: number): string[] {
   const padded = `^${word}$`;
   const grams = new Set<string>();
-  for (let at = 0; at + 3 <= padded.length; at++) grams.add(padded.slice(at, at + 3));
+  for (let at = 0; at + 3 <= padded.length; at++) grams.add(`${padded.slice(at, at + 3)}${length}`);
   return [...grams];
 }
 
-function wordsOfEntry(entry: IndexEntry, text: IndexText | undefined): string[] {
+/** The words of an entry that typos may be corrected to, each once. */
+export function wordsOfEntry(
+  entry: Pick<IndexEntry, "title" | "path" | "tags" | "metadata">,
+  text: IndexText | undefined,
+): string[] {
   const parts = [entry.title ?? "", entry.path, entry.tags.join(" "), JSON.stringify(entry.metadata)];
-  if (text !== undefined) parts.push(text.body.slice(0, READ_CHARACTERS), text.words.slice(0, READ_CHARACTERS));
+  const isPlain = text !== undefined && text.body.length <= READ_CHARACTERS && isAscii(text.body);
+  if (text !== undefined && !isPlain) {
+    parts.push(text.body.slice(0, READ_CHARACTERS), text.words.slice(0, READ_CHARACTERS));
+  }
   const words = new Set<string>();
+  const take = (word: string) => {
+    if (words.size < MOST_WORDS_PER_ENTRY && isWord(word)) words.add(word);
+  };
   for (const part of parts) {
     const folded = foldWord(part);
-    for (const word of folded.match(isAscii(folded) ? /[a-z0-9]{4,}/g : /[\p{L}\p{N}]{4,}/gu) ?? []) {
-      if (words.size >= MOST_WORDS_PER_ENTRY) break;
-      if (!words.has(word) && isWord(word)) words.add(word);
-    }
+    for (const word of folded.match(isAscii(folded) ? /[a-z0-9]{4,}/g : /[\p{L}\p{N}]{4,}/gu) ?? []) take(word);
+  }
+  if (isPlain) {
+    const found = asciiWords(text.body, SHORTEST_WORD, MAX_IDENTIFIER_LENGTH);
+    for (const word of found.whole) take(word.toLowerCase());
+    for (const word of found.parts) take(word.toLowerCase());
   }
   return [...words];
 }
@@ -81,6 +98,10 @@ function wordsOfEntry(entry: IndexEntry, text: IndexText | undefined): string[] 
 /** Numbers, hashes and encoded bytes are nobody's intention. */
 function isWord(word: string): boolean {
   if (word.length < SHORTEST_WORD || word.length > LONGEST_WORD) return false;
-  if (!/\d/.test(word)) return true;
-  return (word.match(/\d/g)?.length ?? 0) * 3 <= word.length;
+  let digits = 0;
+  for (let at = 0; at < word.length; at++) {
+    const unit = word.charCodeAt(at);
+    if (unit >= 0x30 && unit <= 0x39) digits++;
+  }
+  return digits * 3 <= word.length;
 }

@@ -24,6 +24,9 @@ const SETTLE_MS = 25;
 /** UTF-8 has at most three bytes for a UTF-16 unit: what is longer is too long to be parsed for certain. */
 const LARGEST_READ = DEFAULT_MAX_LENGTH * 3;
 
+/** Of zstd. What a document says is read more than once and thrown away when it changes: speed counts, not size. */
+const BLOB_LEVEL = 1;
+
 interface FileRow {
   readonly id: number;
   readonly collection: string;
@@ -123,7 +126,7 @@ function putFile(index: Db, entry: IndexEntry, after: FileGraph): void {
   const { collection, path } = entry;
   const known = index.get<FileRow>("SELECT * FROM graph_files WHERE collection = ? AND path = ?", collection, path);
   touch(index, collection, { before: known === undefined ? undefined : readGraph(known), after });
-  const blob = compress(Buffer.from(JSON.stringify(after)));
+  const blob = compress(Buffer.from(JSON.stringify(after)), BLOB_LEVEL);
   const { id } = index.one<{ id: number }>(
     `INSERT INTO graph_files (collection, path, entry, hash, gone, graph) VALUES (?, ?, ?, ?, 0, ?)
      ON CONFLICT (collection, path) DO UPDATE SET entry = excluded.entry, hash = excluded.hash, gone = 0, graph = excluded.graph
@@ -254,8 +257,10 @@ function keyNumbers(index: Db): (key: string) => number {
   return (key) => {
     const kept = known.get(key);
     if (kept !== undefined) return kept;
-    const row = index.get<{ id: number }>("SELECT id FROM graph_keys WHERE key = ?", key);
-    const id = row?.id ?? index.run("INSERT INTO graph_keys (key) VALUES (?)", key).id;
+    // Nearly all that are not in memory are new.
+    const added = index.run("INSERT OR IGNORE INTO graph_keys (key) VALUES (?)", key);
+    const id =
+      added.changes === 1 ? added.id : index.one<{ id: number }>("SELECT id FROM graph_keys WHERE key = ?", key).id;
     known.set(key, id);
     return id;
   };

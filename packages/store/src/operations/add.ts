@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { isTrunklineError, messageOf, TrunklineError } from "@trunkline/core";
 import { prepareContent } from "../content/prepare.js";
 import type { ContentType } from "../content/text.js";
+import { Guard } from "../guard.js";
 import { metadataObject, tagList } from "../params.js";
 import { hasChunk, hexOf } from "../sqlite/contents.js";
 import { collectionId } from "../sqlite/documents.js";
@@ -153,6 +154,7 @@ async function addFolder(
     include: params.include,
     exclude: params.exclude,
     store: realpathSync(env.folder),
+    guard: new Guard(env.guarded),
     onProblem: (problem) => problems.push(problem),
     check: call.check,
   });

@@ -1,4 +1,5 @@
 // What operations work with, in whichever thread they run.
+import type { GuardedPaths } from "../guard.js";
 import type { Db } from "../sqlite/database.js";
 import type { RpcClient } from "../workers/rpc.js";
 import type { WriterHandlers } from "../workers/writer.js";
@@ -13,4 +14,5 @@ export interface ReadEnvironment {
 /** A thread that reads and has writes done by the writer. */
 export interface MoveEnvironment extends ReadEnvironment {
   readonly writer: RpcClient<WriterHandlers>;
+  readonly guarded: GuardedPaths;
 }

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
 import { TrunklineError } from "@trunkline/core";
 import { compileGlobs } from "../glob.js";
+import { Guard, realPathOf } from "../guard.js";
 import { type ContentRow, hexOf, readChunks } from "../sqlite/contents.js";
 import type { Db } from "../sqlite/database.js";
 import { selectDocuments } from "../sqlite/filters.js";
@@ -31,6 +32,8 @@ export async function restore(env: MoveEnvironment, params: RestoreParams, call:
   const conflicts: { path: string; reason: string }[] = [];
   const paths: string[] = [];
   const output = params.dry_run ? undefined : OutputFolder.make(params.output_directory);
+  const guard = new Guard(env.guarded);
+  const folder = realPathOf(params.output_directory);
   let skipped = 0;
   let done = 0;
   try {
@@ -44,7 +47,7 @@ export async function restore(env: MoveEnvironment, params: RestoreParams, call:
         skipped++;
         continue;
       }
-      const outcome = place(truth, row, { target, output, params, call });
+      const outcome = guard.refusal(target, folder) ?? place(truth, row, { target, output, params, call });
       if (outcome === "restored") paths.push(target);
       else if (outcome === "same") skipped++;
       else conflicts.push({ path: target, reason: outcome });

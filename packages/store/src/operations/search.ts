@@ -28,6 +28,9 @@ export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
 
 const DEFAULT_LIMIT = 10;
 const DEFAULT_SIMILARITY = 0.7;
+/** The least that four digits can show. */
+const LEAST_SHOWN_SCORE = 0.0001;
+
 /** `search`. */
 export function search(
   env: ReadEnvironment,
@@ -161,7 +164,8 @@ function describe(
     hash: hexOf(row.hash),
     title: row.title ?? baseNameOf(row.path),
     path: row.path,
-    score: rounded(hit.score),
+    // A word that nearly every document has is worth next to nothing, and still not nothing.
+    score: hit.score > 0 ? Math.max(LEAST_SHOWN_SCORE, rounded(hit.score)) : 0,
     snippet,
     ...(line === undefined ? {} : { line }),
     ...(params.explain ? { explain: { ...hit.parts, terms } } : {}),

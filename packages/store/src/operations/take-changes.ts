@@ -2,6 +2,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, sep } from "node:path";
 import { isTrunklineError, messageOf, systemCodeOf } from "@trunkline/core";
+import { Guard } from "../guard.js";
 import { collectionId } from "../sqlite/documents.js";
 import type { FileProblem, WatchedChange } from "../types.js";
 import type { Call } from "../workers/rpc.js";
@@ -30,6 +31,7 @@ export async function takeChanges(env: MoveEnvironment, params: TakeChangesParam
   const { root, collection, session } = params;
   const problems: FileProblem[] = [];
   const gone: string[] = [];
+  const guard = new Guard(env.guarded);
   const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() ?? false;
   const batcher = new DocumentBatcher(
     env,
@@ -42,7 +44,7 @@ export async function takeChanges(env: MoveEnvironment, params: TakeChangesParam
     call.check();
     try {
       const stats = statSync(path);
-      if (stats.isFile() && staysInside(root, path)) {
+      if (stats.isFile() && staysInside(root, path, guard)) {
         await takeFile(env, batcher, { path, size: stats.size, known: undefined }, call);
       }
     } catch (error) {
@@ -74,9 +76,10 @@ function versionAt({ truth }: MoveEnvironment, collection: string, path: string)
   )?.version;
 }
 
-function staysInside(root: string, path: string): boolean {
+function staysInside(root: string, path: string, guard: Guard): boolean {
   const real = realpathSync(path);
   const realRoot = realpathSync(root);
+  if (guard.leavesOut(real, realRoot)) return false;
   return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
 }
 

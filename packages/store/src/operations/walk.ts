@@ -4,6 +4,7 @@ import { join, sep } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
 import ignore, { type Ignore } from "ignore";
 import { compileGlobs } from "../glob.js";
+import type { Guard } from "../guard.js";
 import type { FileProblem } from "../types.js";
 
 /** What to walk. */
@@ -17,6 +18,8 @@ export interface WalkOptions {
   readonly exclude: readonly string[] | undefined;
   /** The store's own folder, without links: it is never entered. */
   readonly store: string;
+  /** What else is never entered: folders of Git and of Trunkline. */
+  readonly guard: Guard;
   readonly onProblem: (problem: FileProblem) => void;
   readonly check: () => void;
 }
@@ -56,7 +59,7 @@ function* walkFolder(
     const relative = base + entry.name;
     const path = folder.endsWith(sep) ? folder + entry.name : folder + sep + entry.name;
     if (entry.isDirectory()) {
-      const skipped = entry.name === ".git" || !options.recursive || isStore(options, relative);
+      const skipped = !options.recursive || isStore(options, relative) || isGuarded(options, relative);
       if (skipped || isIgnored(rules, `${relative}/`) || excluded(relative)) continue;
       yield* walkFolder(options, `${relative}/`, rules, wanted, excluded);
     } else if (entry.isFile() || entry.isSymbolicLink()) {
@@ -69,6 +72,10 @@ function* walkFolder(
 
 function isStore({ realRoot, store }: WalkOptions, relative: string): boolean {
   return join(realRoot, relative) === store;
+}
+
+function isGuarded({ realRoot, guard }: WalkOptions, relative: string): boolean {
+  return guard.leavesOut(join(realRoot, relative), realRoot);
 }
 
 function readFolder(folder: string, { onProblem }: WalkOptions) {
@@ -100,6 +107,7 @@ function linkTarget(path: string, options: WalkOptions): Stats | undefined {
       options.onProblem({ path, message: "a symbolic link that leads out of the folder" });
       return undefined;
     }
+    if (options.guard.leavesOut(target, options.realRoot)) return undefined;
     const stats = statSync(target);
     return stats.isFile() ? stats : undefined;
   } catch (error) {

@@ -1,6 +1,6 @@
 // Corrects typos: words that nothing has, or hardly anything, are replaced by the likest word that documents do have.
 import { splitIdentifier } from "../content/text.js";
-import { foldWord, gramsOf } from "../indexing/fuzzy.js";
+import { foldWord, gramTerms } from "../indexing/fuzzy.js";
 import type { Db } from "../sqlite/database.js";
 import { editDistance } from "./edit-distance.js";
 import { ftsWord, type Term } from "./terms.js";
@@ -75,16 +75,16 @@ function likest(
   { similarity, rows }: { similarity: number; rows: number },
 ): { to: string; similarity: number } | undefined {
   const edits = rows === 0 ? MOST_EDITS : 1;
+  const terms: string[] = [];
+  for (let length = word.length - edits; length <= word.length + edits; length++)
+    terms.push(...gramTerms(word, length));
   const near = index
     .all<{ word: string }>(
       `SELECT w.word FROM (
-         SELECT word, count(*) AS shared FROM word_grams
-         WHERE gram IN (SELECT value FROM json_each(?)) AND length BETWEEN ? AND ?
-         GROUP BY word ORDER BY shared DESC, word LIMIT ${MOST_CANDIDATES}) best
+         SELECT g.doc AS word, count(*) AS shared FROM json_each(?) t CROSS JOIN word_gram_rows g ON g.term = t.value
+         GROUP BY g.doc ORDER BY shared DESC, g.doc LIMIT ${MOST_CANDIDATES}) best
        JOIN words w ON w.id = best.word`,
-      JSON.stringify(gramsOf(word)),
-      word.length - edits,
-      word.length + edits,
+      JSON.stringify(terms),
     )
     .map((row) => ({ to: row.word, distance: editDistance(word, row.word, edits) }))
     .filter(({ to, distance }) => distance > 0 && distance <= edits && alike(word, to, distance) >= similarity)

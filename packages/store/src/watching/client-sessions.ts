@@ -1,5 +1,6 @@
 // The sessions that are under way in this process: each client has at most one, with its watchers.
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
+import type { GuardedPaths } from "../guard.js";
 import type { SessionSummary, StartParams, StoreCallOptions, WatchParams } from "../types.js";
 import type { WorkerPool } from "../workers/pool.js";
 import type { Watcher } from "./watcher.js";
@@ -14,13 +15,18 @@ export class ClientSessions {
   readonly #pool: WorkerPool;
   readonly #logger: Logger;
   readonly #folder: string;
+  readonly #guarded: GuardedPaths;
   readonly #sessions = new Map<string, OpenSession>();
   readonly #listeners = new Set<(path: string) => void>();
 
-  constructor(pool: WorkerPool, { logger, folder }: { logger: Logger; folder: string }) {
+  constructor(
+    pool: WorkerPool,
+    { logger, folder, guarded }: { logger: Logger; folder: string; guarded: GuardedPaths },
+  ) {
     this.#pool = pool;
     this.#logger = logger;
     this.#folder = folder;
+    this.#guarded = guarded;
   }
 
   /** The id of the client's session, if it has one. */
@@ -84,8 +90,9 @@ export class ClientSessions {
     };
     // Loaded when it is first needed: most uses of a store watch nothing.
     const { Watcher } = await import("./watcher.js");
+    const places = { store: this.#folder, guarded: this.#guarded };
     for (const root of params.paths) {
-      const watcher = await Watcher.start(root, target, this.#folder).catch((error: unknown) => {
+      const watcher = await Watcher.start(root, target, places).catch((error: unknown) => {
         throw new TrunklineError("NOT_FOUND", `${root} cannot be watched: ${messageOf(error)}`, { cause: error });
       });
       session.watchers.push(watcher);

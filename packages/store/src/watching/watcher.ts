@@ -5,6 +5,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { type Logger, systemCodeOf } from "@trunkline/core";
 import { type FSWatcher, watch } from "chokidar";
 import ignore, { type Ignore } from "ignore";
+import { Guard, type GuardedPaths, realPathOf } from "../guard.js";
 
 /** How long a path has to be quiet, and how long a burst may put off what it is about. */
 const QUIET_MS = 50;
@@ -17,9 +18,18 @@ export interface WatchTarget {
   readonly logger: Logger;
 }
 
+/** What is not watched wherever it is. */
+export interface UnwatchedPlaces {
+  /** The store's own folder. */
+  readonly store: string;
+  readonly guarded: GuardedPaths;
+}
+
 /** One watched root. */
 export class Watcher {
   readonly #root: string;
+  readonly #realRoot: string;
+  readonly #guard: Guard;
   readonly #target: WatchTarget;
   readonly #watcher: FSWatcher;
   readonly #rules = new Map<string, Ignore | undefined>();
@@ -28,8 +38,10 @@ export class Watcher {
   #firstAt = 0;
   #taking: Promise<void> = Promise.resolve();
 
-  private constructor(root: string, target: WatchTarget, store: string) {
+  private constructor(root: string, target: WatchTarget, { store, guarded }: UnwatchedPlaces) {
     this.#root = root;
+    this.#realRoot = realPathOf(root);
+    this.#guard = new Guard(guarded);
     this.#target = target;
     this.#watcher = watch(root, {
       ignoreInitial: true,
@@ -45,9 +57,9 @@ export class Watcher {
   }
 
   /** Begins to watch; resolves when changes are noticed. */
-  static async start(root: string, target: WatchTarget, store: string): Promise<Watcher> {
+  static async start(root: string, target: WatchTarget, places: UnwatchedPlaces): Promise<Watcher> {
     lstatSync(root);
-    const watcher = new Watcher(root, target, store);
+    const watcher = new Watcher(root, target, places);
     await new Promise<void>((resolve) => watcher.#watcher.once("ready", () => resolve()));
     return watcher;
   }
@@ -83,7 +95,8 @@ export class Watcher {
   #isIgnored(path: string): boolean {
     const way = relative(this.#root, path);
     if (way === "" || way.startsWith("..")) return false;
-    if (way.split(sep).includes(".git")) return true;
+    // No link is followed on the way down, so the rest of the path is the same below the real root.
+    if (this.#guard.leavesOut(join(this.#realRoot, way), this.#realRoot)) return true;
     for (let folder = dirname(path); ; folder = dirname(folder)) {
       const rules = this.#rulesIn(folder);
       const name = relative(folder, path).split(sep).join("/");

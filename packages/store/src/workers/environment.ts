@@ -1,11 +1,13 @@
 // Opening the store's databases in a worker.
 import {
   accessSync,
+  chmodSync,
   chownSync,
   constants,
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -51,11 +53,14 @@ export function openForWriting(folder: string): Databases {
     });
   }
   requireWritable(folder);
+  keepPrivate(folder);
   const truth = openDatabase(join(folder, TRUTH_FILE), { synchronous: "FULL", applicationId: TRUTH_APPLICATION_ID });
   try {
     migrateTruth(truth);
     const index = openIndex(folder, truth);
     defineFilterFunctions(truth);
+    // Again: SQLite has made files, as the umask has them.
+    keepPrivate(folder);
     return { truth, index };
   } catch (error) {
     truth.close();
@@ -63,17 +68,41 @@ export function openForWriting(folder: string): Databases {
   }
 }
 
+/** Everything that is in a store's folder; what else is there makes it somebody's folder with a store in it. */
+const OWN_ENTRY = /^(?:content|index)\.sqlite|^(?:journal|partial)$/;
+
+/**
+ * What is in a store is its owner's to read: it may hold mail, keys, whatever was fetched. Only by name, never by opening:
+ * closing a file drops the locks that another thread of this process has on it.
+ */
+function keepPrivate(folder: string): void {
+  const user = process.getuid?.();
+  if (user === undefined) return;
+  const tighten = (path: string) => {
+    try {
+      const { uid, mode } = statSync(path);
+      if (uid === user && (mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
+    } catch (error) {
+      // Gone meanwhile, or on a file system that has no modes or takes no changes: it stays as it is.
+      if (systemCodeOf(error) === undefined) throw error;
+    }
+  };
+  const names = readdirSync(folder);
+  if (names.every((name) => OWN_ENTRY.test(name))) tighten(folder);
+  for (const name of names) if (/^(?:content|index)\.sqlite/.test(name)) tighten(join(folder, name));
+}
+
 /** Not `recursive`: Node goes on for ever where a file system, such as /proc, answers ENOENT to what cannot be made in it. */
-function makeFolder(folder: string): void {
+function makeFolder(folder: string, mode = 0o700): void {
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, { mode });
   } catch (error) {
     const parent = dirname(folder);
     const code = systemCodeOf(error);
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
     if (code !== "ENOENT" || existsSync(parent)) throw error;
-    makeFolder(parent);
-    makeFolder(folder);
+    makeFolder(parent, 0o777);
+    makeFolder(folder, mode);
   }
 }
 
@@ -161,6 +190,7 @@ export function openForIndexing(folder: string): Databases {
 
 /** For everyone else. The writer, or an earlier process, has made the databases. */
 export function openForReading(folder: string): Databases {
+  if (existsSync(folder)) keepPrivate(folder);
   const truth = openReadOnly(folder, TRUTH_FILE);
   try {
     const format = checkFormat(truth);

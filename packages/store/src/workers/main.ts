@@ -78,7 +78,7 @@ async function open(data: WorkerStart): Promise<Opened> {
       const { moverHandlers } = await import("./mover.js");
       const databases = openForReading(folder);
       const writer = new RpcClient<WriterHandlers>(data.writer.port as Wire, data.writer.flags);
-      return { databases, handlers: moverHandlers({ folder, ...databases, writer }) };
+      return { databases, handlers: moverHandlers({ folder, ...databases, writer, guarded: data.guarded }) };
     }
   }
 }

@@ -1,6 +1,7 @@
 // The threads of one open store, seen from the main thread: started when they are first needed, and kept.
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
+import type { GuardedPaths } from "../guard.js";
 import type { IndexerHandlers } from "./indexer.js";
 import type { MoverHandlers } from "./mover.js";
 import type { ReaderHandlers } from "./reader.js";
@@ -24,6 +25,7 @@ export type WorkerStart =
       readonly role: "mover";
       readonly folder: string;
       readonly flags: SharedArrayBuffer;
+      readonly guarded: GuardedPaths;
       readonly writer: { readonly port: MessagePort; readonly flags: SharedArrayBuffer };
     };
 
@@ -55,6 +57,7 @@ const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mov
 export class WorkerPool {
   readonly #folder: string;
   readonly #logger: Logger;
+  readonly #guarded: GuardedPaths;
   readonly #threads: { [R in Role]: Thread<RoleHandlers[R]>[] } = { writer: [], reader: [], mover: [], indexer: [] };
   /** Whether changes have to be followed by {@link indexInBackground}. The writer knows. */
   hasBackgroundIndexers = false;
@@ -64,9 +67,10 @@ export class WorkerPool {
   #indexing: Promise<void> | undefined;
   #indexAgain = false;
 
-  constructor(folder: string, logger: Logger) {
+  constructor(folder: string, logger: Logger, guarded: GuardedPaths) {
     this.#folder = folder;
     this.#logger = logger;
+    this.#guarded = guarded;
   }
 
   /** Makes a call to the thread of a role that has the least to do. */
@@ -152,7 +156,8 @@ export class WorkerPool {
     const { port1, port2 } = new MessageChannel();
     const shared = makeAbortFlags();
     this.#thread("writer").worker.postMessage({ connect: port1, flags: shared }, [port1]);
-    return { data: { role, folder, flags, writer: { port: port2, flags: shared } }, transfer: [port2] };
+    const writer = { port: port2, flags: shared };
+    return { data: { role, folder, flags, guarded: this.#guarded, writer }, transfer: [port2] };
   }
 
   /** A thread died. Movers hold a line to the writer, so all threads are given up; the next call starts new ones. */

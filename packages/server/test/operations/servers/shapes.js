@@ -33,6 +33,21 @@ const shapes = {
     }),
   },
   picture: { tool: {}, answer: () => ({ content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] }) },
+  gallery: {
+    tool: { annotations: { readOnlyHint: true } },
+    answer: ({ blocks }) => ({ content: /** @type {Record<string, any>[]} */ (blocks).map(blown) }),
+  },
+  post_gallery: {
+    tool: {},
+    answer: ({ blocks }) => ({ content: /** @type {Record<string, any>[]} */ (blocks).map(blown) }),
+  },
+  quotes: {
+    tool: { annotations: { readOnlyHint: true } },
+    answer: ({ said }) => ({
+      content: [{ type: "text", text: `failed with ${said}` }],
+      isError: true,
+    }),
+  },
   nothing: { tool: {}, answer: () => ({ content: [] }) },
   fails: { tool: {}, answer: () => ({ content: [{ type: "text", text: "It did not work." }], isError: true }) },
   strict: {
@@ -44,6 +59,14 @@ const shapes = {
   },
   get_thing: { tool: {}, answer: (args) => ({ structuredContent: args, content: [] }) },
 };
+
+/** A block whose data, blob or text is repeated so many times. @param {Record<string, any>} block */
+function blown({ times = 1, ...block }) {
+  for (const part of [block, block.resource ?? {}])
+    for (const key of ["data", "blob", "text"]) if (typeof part[key] === "string") part[key] = part[key].repeat(times);
+  return block;
+}
+
 const listed =
   file === undefined || !process.argv.includes("--tools")
     ? Object.entries(shapes).map(([name, { tool }]) => ({ name, inputSchema: anything, ...tool }))

@@ -88,7 +88,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
     case "method_reference": {
       const object = node.firstNamedChild;
       const name = node.lastNamedChild;
-      if (object === null || name === null || object.equals(name)) return;
+      if (object === null || name === null || object.id === name.id) return;
       reader.call([...reader.chain(object), reader.textOf(name)], node);
       return;
     }

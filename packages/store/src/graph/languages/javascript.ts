@@ -270,7 +270,7 @@ function visitVariable(node: Node, reader: GraphReader): void {
   if (value !== null && importedBy(name, value, reader)) return;
   if (name.type !== "identifier") {
     if (reader.atTop && isExportedVariable(reader, 0)) {
-      for (const part of name.descendantsOfType([...PATTERN_NAMES])) {
+      for (const part of name.descendantsOfType(PATTERN_NAMES as string[])) {
         reader.define({ kind: "variable", name: reader.textOf(part), node: part, exported: true, leaf: true });
         reader.exports.push({ name: reader.textOf(part), local: reader.textOf(part) });
       }
@@ -393,13 +393,15 @@ function visitMethod(node: Node, type: string, reader: GraphReader): void {
     name: reader.textOf(name),
     node,
     type: reader.typeOf(node, "return_type"),
-    exported: !isPrivate(node),
+    exported: !isPrivate(node, name, reader),
     merge: true,
   });
 }
 
-function isPrivate(node: Node): boolean {
-  return node.children.some((child) => child.type === "accessibility_modifier" && child.text === "private");
+function isPrivate(node: Node, name: Node, reader: GraphReader): boolean {
+  // Modifiers stand before the name. Most members have none, and asking for all children takes long.
+  if (name.startIndex === node.startIndex) return false;
+  return node.children.some((child) => child.type === "accessibility_modifier" && reader.textOf(child) === "private");
 }
 
 function visitField(node: Node, reader: GraphReader): void {
@@ -417,7 +419,7 @@ function visitField(node: Node, reader: GraphReader): void {
     type: isFunction
       ? reader.typeOf(value, "return_type")
       : (declared ?? (value?.type === "new_expression" ? reader.chain(value) : undefined)),
-    exported: !isPrivate(node),
+    exported: !isPrivate(node, name, reader),
     merge: true,
   });
 }
@@ -452,13 +454,21 @@ function visitParameter(node: Node, reader: GraphReader): void {
   const type = reader.typeOf(node, "type");
   const name = reader.textOf(pattern);
   const outer = reader.frame.parent;
-  const isProperty = node.children.some(
-    (child) => child.type === "accessibility_modifier" || child.type === "readonly",
-  );
+  const isProperty =
+    pattern.startIndex !== node.startIndex &&
+    node.children.some((child) => child.type === "accessibility_modifier" || child.type === "readonly");
   if (isProperty && outer?.holdsMembers === true) {
     const inner = reader.frame;
     reader.frame = outer;
-    reader.define({ kind: "property", name, node, type, leaf: true, merge: true, exported: !isPrivate(node) });
+    reader.define({
+      kind: "property",
+      name,
+      node,
+      type,
+      leaf: true,
+      merge: true,
+      exported: !isPrivate(node, pattern, reader),
+    });
     reader.frame = inner;
   }
   reader.local(name, type);

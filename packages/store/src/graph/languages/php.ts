@@ -210,8 +210,8 @@ function visitParameter(node: Node, type: string, reader: GraphReader): void {
 function visitUse(node: Node, reader: GraphReader): void {
   const line = node.startPosition.row + 1;
   const group = node.childForFieldName("body");
-  const prefix =
-    group === null ? "" : (node.namedChildren.find((child) => child.type === "namespace_name")?.text ?? "");
+  const space = group === null ? undefined : node.namedChildren.find((child) => child.type === "namespace_name");
+  const prefix = space === undefined ? "" : reader.textOf(space);
   for (const clause of (group ?? node).namedChildren) {
     if (clause.type !== "namespace_use_clause") continue;
     const named = clause.namedChildren.find((child) => child.type === "qualified_name" || child.type === "name");

@@ -1,0 +1,297 @@
+// Content blocks within the budget of an answer. What is text counts as text; pictures, sound and other bytes go out as they
+// are up to a bound. What is beyond is stored, and the answer lists it with a handle.
+import { type ContentStore, contentIdOf, isRecord, isTrunklineError, messageOf } from "@trunkline/core";
+import type { ContentBlock } from "../operations/operation.js";
+import { headOf } from "./shrink.js";
+import { type SerializedValue, storeValue } from "./stored-value.js";
+import { countTokens } from "./tokens.js";
+
+/** Base64 of one block that is still sent. */
+export const MOST_BLOCK_CHARS = 1024 * 1024;
+/** Base64 of all blocks of one answer. */
+export const MOST_ANSWER_CHARS = 2 * 1024 * 1024;
+/** Pictures and the like in one answer. */
+export const MOST_BINARY_BLOCKS = 20;
+/** Blocks with a handle of their own; further ones share one. */
+const MOST_STORED = 20;
+/** Entries of the list. */
+const MOST_LISTED = 50;
+/** Less of a text says nothing. */
+const LEAST_HEAD_TOKENS = 60;
+const LONGEST_FIELD = 200;
+const SHORT_ID = 12;
+
+/** The blocks of one step. */
+export interface BlockGroup {
+  readonly op: string;
+  readonly blocks: readonly ContentBlock[];
+}
+
+/** What blocks are fitted into. */
+export interface FitBlocksOptions {
+  /** Tokens that the text of all blocks may cost. */
+  readonly maxTokens: number;
+  /** A byte counts as a token: good enough where everything is so small that it fits anyway. */
+  readonly countsBytes: boolean;
+  /** Where what is not sent is stored; undefined where nothing is. */
+  readonly store: (() => Promise<ContentStore>) | undefined;
+  readonly now: () => number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A block, as the answer lists it. */
+export interface ListedBlock {
+  readonly [field: string]: unknown;
+  /** Not, or not wholly, beside the text. */
+  readonly truncated?: true;
+  readonly hash?: string;
+}
+
+/** Blocks that fit. */
+export interface FittedBlocks {
+  /** What goes out beside the text. */
+  readonly sent: readonly ContentBlock[];
+  /** What the answer says of the blocks of each group. */
+  readonly listed: readonly (readonly ListedBlock[])[];
+  /** The text in the blocks that are sent, and what it costs. */
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** A block with its payload apart: bytes in base64, or the text of an embedded resource, or nothing but its JSON. */
+interface Weighed {
+  readonly block: ContentBlock;
+  readonly payload: { readonly kind: "bytes" | "text"; readonly data: string } | undefined;
+  /** What counts as text. */
+  readonly text: string;
+  /** The same block with other text in the place of its payload. */
+  readonly withPayload: (data: string) => ContentBlock;
+}
+
+function weigh(block: ContentBlock): Weighed {
+  const { type, data, resource } = block;
+  if ((type === "image" || type === "audio") && typeof data === "string") {
+    const withPayload = (other: string) => ({ ...block, data: other });
+    return { block, payload: { kind: "bytes", data }, text: JSON.stringify(withPayload("")), withPayload };
+  }
+  if (type === "resource" && isRecord(resource)) {
+    const key = typeof resource.text === "string" ? "text" : "blob";
+    const inner = resource[key];
+    if (typeof inner === "string") {
+      const withPayload = (other: string) => ({ ...block, resource: { ...resource, [key]: other } });
+      const kind = key === "text" ? "text" : "bytes";
+      const text = JSON.stringify(kind === "text" ? block : withPayload(""));
+      return { block, payload: { kind, data: inner }, text, withPayload };
+    }
+  }
+  return { block, payload: undefined, text: JSON.stringify(block), withPayload: () => block };
+}
+
+/** Blocks that have been looked at. */
+export interface WeighedBlocks {
+  readonly groups: readonly { readonly op: string; readonly blocks: readonly Weighed[] }[];
+  readonly count: number;
+  /** How much text is in them all. */
+  readonly textBytes: number;
+}
+
+/** Looks at blocks, once. */
+export function weighBlocks(groups: readonly BlockGroup[]): WeighedBlocks {
+  const weighed = groups.map(({ op, blocks }) => ({ op, blocks: blocks.map(weigh) }));
+  const all = weighed.flatMap(({ blocks }) => blocks);
+  return {
+    groups: weighed,
+    count: all.length,
+    textBytes: all.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
+  };
+}
+
+/** Decides which blocks are sent, and stores the others. Rejects only when the signal is aborted. */
+export async function fitBlocks({ groups }: WeighedBlocks, options: FitBlocksOptions): Promise<FittedBlocks> {
+  const sending = new Sending(options);
+  const listed: ListedBlock[][] = groups.map(() => []);
+  const leftOver: { group: number; weighed: Weighed }[] = [];
+  const unlisted = groups.map(() => 0);
+  const leftOut = new LeftOut(options);
+  let entries = 0;
+  for (const [group, { op, blocks }] of groups.entries()) {
+    for (const weighed of blocks) {
+      const isWhole = await sending.add(weighed);
+      if (!isWhole && (leftOut.count >= MOST_STORED || entries >= MOST_LISTED)) {
+        leftOver.push({ group, weighed });
+      } else if (entries >= MOST_LISTED) {
+        unlisted[group] = (unlisted[group] ?? 0) + 1;
+      } else {
+        entries++;
+        listed[group]?.push({ ...described(weighed), ...(isWhole ? {} : await leftOut.keep(contentOf(weighed), op)) });
+      }
+    }
+  }
+  const all = await leftOut.keepTogether(leftOver.map(({ weighed }) => weighed.block));
+  for (const [group, list] of listed.entries()) {
+    const own = leftOver.filter((each) => each.group === group);
+    const more = own.length + (unlisted[group] ?? 0);
+    if (more === 0) continue;
+    const size = own.reduce((sum, { weighed }) => sum + contentOf(weighed).size, 0);
+    list.push({ more, ...(own.length === 0 ? {} : { size, ...all }) });
+  }
+  return { sent: sending.sent, listed, text: sending.text, tokens: sending.tokens };
+}
+
+/** What goes out, and how much of the budget it has used. */
+class Sending {
+  readonly sent: ContentBlock[] = [];
+  text = "";
+  tokens = 0;
+  readonly #options: FitBlocksOptions;
+  #chars = 0;
+  #binaries = 0;
+
+  constructor(options: FitBlocksOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the whole block is sent. Of a long text, a head may be. */
+  async add(weighed: Weighed): Promise<boolean> {
+    const { block, payload, text } = weighed;
+    const chars = payload?.kind === "bytes" ? payload.data.length : 0;
+    const isBinary = payload?.kind === "bytes";
+    if (chars > MOST_BLOCK_CHARS || this.#chars + chars > MOST_ANSWER_CHARS) return false;
+    if (isBinary && this.#binaries >= MOST_BINARY_BLOCKS) return false;
+    if (await this.#send(block, text)) {
+      this.#chars += chars;
+      if (isBinary) this.#binaries++;
+      return true;
+    }
+    if (payload?.kind === "text") await this.#sendHead(weighed, payload.data);
+    return false;
+  }
+
+  get #left(): number {
+    return this.#options.maxTokens - this.tokens;
+  }
+
+  async #send(block: ContentBlock, text: string): Promise<boolean> {
+    const tokens = await this.#count(text);
+    if (tokens === undefined) return false;
+    this.tokens += tokens;
+    this.text += text;
+    this.sent.push(block);
+    return true;
+  }
+
+  async #count(text: string): Promise<number | undefined> {
+    const left = this.#left;
+    if (left <= 0 || text.length > left * 128) return undefined;
+    return this.#options.countsBytes ? Buffer.byteLength(text) : await countTokens(text, left);
+  }
+
+  async #sendHead({ withPayload }: Weighed, text: string): Promise<void> {
+    for (let bytes = this.#left * 4; this.#left >= LEAST_HEAD_TOKENS && bytes >= LEAST_HEAD_TOKENS; bytes *= 0.7) {
+      const block = withPayload(headOf(text, bytes));
+      if (await this.#send(block, JSON.stringify(block))) return;
+    }
+  }
+}
+
+/** What a block is worth storing as. */
+interface BlockContent {
+  readonly size: number;
+  readonly isText: boolean;
+  readonly serialized: () => SerializedValue;
+}
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+function contentOf(weighed: Weighed): BlockContent {
+  const { payload, text } = weighed;
+  if (payload?.kind === "bytes" && BASE64.test(payload.data)) {
+    const bytes = () => Buffer.from(payload.data, "base64");
+    const extension = extensionOf(described(weighed).mimeType);
+    return {
+      size: Buffer.byteLength(payload.data, "base64"),
+      isText: false,
+      serialized: () => serialize(bytes(), extension),
+    };
+  }
+  const content = payload?.data ?? text;
+  const extension = payload === undefined ? "json" : "txt";
+  return {
+    size: Buffer.byteLength(content),
+    isText: true,
+    serialized: () => serialize(Buffer.from(content), extension),
+  };
+}
+
+function serialize(bytes: Uint8Array, extension: string): SerializedValue {
+  return { bytes, id: contentIdOf(bytes), extension, lines: 1 };
+}
+
+function extensionOf(mimeType: unknown): string {
+  const subtype = typeof mimeType === "string" ? /\/(?:x-)?([a-z0-9]{2,8})/i.exec(mimeType)?.[1] : undefined;
+  return subtype?.toLowerCase() ?? "bin";
+}
+
+type Handle = Pick<ListedBlock, "truncated" | "hash"> & { readonly hint?: string };
+
+/** Stores what is not sent. The first handle says what to do with it. */
+class LeftOut {
+  count = 0;
+  readonly #options: FitBlocksOptions;
+  readonly #hinted = new Set<string>();
+
+  constructor(options: FitBlocksOptions) {
+    this.#options = options;
+  }
+
+  async keep(content: BlockContent, op: string): Promise<Handle> {
+    this.count++;
+    const { store, now, signal } = this.#options;
+    if (store === undefined) return this.#handle("none", "Too large to be sent whole, and nothing is stored here.");
+    const serialized = content.serialized();
+    try {
+      await storeValue(await store(), serialized, { op, now: now(), signal });
+    } catch (error) {
+      if (isTrunklineError(error, "ABORTED")) throw error;
+      return this.#handle("failed", `Too large to be sent whole, and it could not be stored: ${messageOf(error)}`);
+    }
+    const short = serialized.id.slice(0, SHORT_ID);
+    const hint = content.isText
+      ? `All of it is stored: get {"hash": "${short}", "bytes": "0-9999"}, or grep {"pattern": "…", "hash": "${short}"}.`
+      : `Too large to be sent, so it is stored: "$hash:${short}" as a parameter passes it on as base64, and the resource trunkline://blob/${serialized.id} is its bytes.`;
+    return { ...this.#handle(content.isText ? "text" : "bytes", hint), hash: serialized.id };
+  }
+
+  /** Blocks that are too many for a handle each. */
+  async keepTogether(blocks: readonly ContentBlock[]): Promise<Handle> {
+    if (blocks.length === 0) return {};
+    const text = JSON.stringify(blocks, null, 1);
+    const serialized = () => serialize(Buffer.from(text), "json");
+    return await this.keep({ size: text.length, isText: true, serialized }, "blocks");
+  }
+
+  #handle(kind: string, hint: string): Handle {
+    const isFirst = !this.#hinted.has(kind);
+    this.#hinted.add(kind);
+    return { truncated: true, ...(isFirst ? { hint } : {}) };
+  }
+}
+
+/** What a block is, in a few words. */
+function described({ block, payload, text }: Weighed): ListedBlock {
+  const { type, mimeType, uri, name, resource } = block;
+  const inner = isRecord(resource) ? resource : {};
+  const fields = { type, mimeType: mimeType ?? inner.mimeType, uri: uri ?? inner.uri, name };
+  const short = Object.entries(fields).flatMap(([key, field]) =>
+    typeof field !== "string"
+      ? []
+      : [[key, field.length <= LONGEST_FIELD ? field : `${headOf(field, LONGEST_FIELD)}…`]],
+  );
+  const size =
+    payload?.kind === "bytes"
+      ? Buffer.byteLength(payload.data, "base64")
+      : payload !== undefined || text.length > LONGEST_FIELD
+        ? Buffer.byteLength(payload?.data ?? text)
+        : undefined;
+  return { ...Object.fromEntries(short), ...(size === undefined ? {} : { size }) };
+}
