@@ -1,9 +1,9 @@
 // The journal on disk. Records are kept in memory for a moment and appended together, so that no call waits for the disk;
 // a disk that cannot be written costs one warning and the lines, never a call.
 import { open, rm } from "node:fs/promises";
+import { makeFolder } from "@trunkline/core";
 import type { CallRecord, Journal } from "./journal.js";
 import { lineOf } from "./journal-lines.js";
-import { makeFolder } from "./make-folder.js";
 import { listSegments, segmentOf } from "./segments.js";
 
 /** How a journal is kept. */
@@ -93,7 +93,7 @@ export class FileJournal implements Journal, AsyncDisposable {
 
   async #append(text: string): Promise<void> {
     const { folder, segmentBytes = DEFAULT_SEGMENT_BYTES } = this.#options;
-    await makeFolder(folder);
+    makeFolder(folder, 0o700);
     const found = await listSegments(folder);
     let number = found.at(-1)?.number ?? 1;
     for (;;) {

@@ -3,8 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord, parseJson, systemCodeOf } from "@trunkline/core";
-import { makeFolder } from "./make-folder.js";
+import { isRecord, makeFolder, parseJson, systemCodeOf } from "@trunkline/core";
 
 /** Tokens by what they were spent on, and how often the tool list was sent. */
 export interface TokenTotals {
@@ -37,7 +36,7 @@ export function dayOf(timeMs: number): string {
 
 /** Adds to what was spent on a day. */
 export async function appendTotals(folder: string, day: string, spent: TokenTotals): Promise<void> {
-  await makeFolder(folder);
+  makeFolder(folder, 0o700);
   const file = await open(join(folder, `tokens-${day}.jsonl`), "a", 0o600);
   try {
     await file.write(`${JSON.stringify(spent)}\n`);

@@ -17,7 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { systemCodeOf } from "@trunkline/core";
+import { makeFolder, systemCodeOf } from "@trunkline/core";
 
 /** One file to write. */
 export interface OutputFile {
@@ -47,7 +47,7 @@ export class OutputFolder {
 
   /** Makes the folder if it is not there. The folder itself may be reached through links: the caller named it. */
   static make(path: string): OutputFolder {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     return new OutputFolder(openFolder(realpathSync(path)));
   }
 

@@ -6,7 +6,6 @@ import {
   constants,
   existsSync,
   linkSync,
-  mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -14,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { isTrunklineError, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, makeFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { prepareIndex, reachedSeq } from "../indexing/catch-up.js";
 import { graphPending } from "../indexing/graph.js";
 import { indexers } from "../indexing/indexers.js";
@@ -45,7 +44,7 @@ export interface Databases {
  */
 export function openForWriting(folder: string): Databases {
   try {
-    makeFolder(folder);
+    makeFolder(folder, 0o700);
   } catch (error) {
     throw new TrunklineError("IO", `The store's folder cannot be made: ${folder} (${systemCodeOf(error)}).`, {
       cause: error,
@@ -90,20 +89,6 @@ function keepPrivate(folder: string): void {
   const names = readdirSync(folder);
   if (names.every((name) => OWN_ENTRY.test(name))) tighten(folder);
   for (const name of names) if (/^(?:content|index)\.sqlite/.test(name)) tighten(join(folder, name));
-}
-
-/** Not `recursive`: Node goes on for ever where a file system, such as /proc, answers ENOENT to what cannot be made in it. */
-function makeFolder(folder: string, mode = 0o700): void {
-  try {
-    mkdirSync(folder, { mode });
-  } catch (error) {
-    const parent = dirname(folder);
-    const code = systemCodeOf(error);
-    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-    if (code !== "ENOENT" || existsSync(parent)) throw error;
-    makeFolder(parent, 0o777);
-    makeFolder(folder, mode);
-  }
 }
 
 /** A folder that may not be written keeps the store as it is, whoever may write the files in it. */

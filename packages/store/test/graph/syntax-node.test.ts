@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { Parser } from "web-tree-sitter";
 import { loadParser, type Node, parseSource } from "../../src/graph/parser.js";
 import type { GraphLanguage } from "../../src/graph/types.js";
 
