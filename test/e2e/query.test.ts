@@ -84,6 +84,16 @@ describe("trunkline query and execute", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
+  it("end with 1 where part of a batch failed and the rest went on", async () => {
+    using place = new Place();
+    const operations = [
+      { op: "delete", params: { name: "nothing.md" } },
+      { op: "add", params: { content: "x", name: "x" } },
+    ];
+    const { code, stdout } = await place.run(["execute", JSON.stringify({ operations, continueOnError: true })]);
+    expect({ code, answer: json(stdout) }).toMatchObject({ code: 1, answer: { succeeded: 1, failed: 1 } });
+  });
+
   it("help with the operations and with the parameters of one, without connecting anything", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { broken: { command: "no-such-program" } } } });
     const list = await place.run(["query", "--help"]);

@@ -72,7 +72,12 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   const result = await opened.service.handle("tools/call", params, { ...exchange, onProgress });
   channel?.clearProgress();
   context.out(shown(result, options.pretty === true || process.stdout.isTTY === true));
-  return result.isError === true ? EXIT.failure : EXIT.success;
+  return result.isError === true || hasFailures(result.structuredContent) ? EXIT.failure : EXIT.success;
+}
+
+/** A batch that goes on after an error is no error itself; for a shell it has failed all the same. */
+function hasFailures(answer: unknown): boolean {
+  return isRecord(answer) && typeof answer.failed === "number" && answer.failed > 0 && Array.isArray(answer.results);
 }
 
 async function argumentsOf(context: CommandContext, options: QueryOptions): Promise<Record<string, unknown>> {

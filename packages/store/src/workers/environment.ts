@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { isTrunklineError, makeFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { prepareIndex, reachedSeq } from "../indexing/catch-up.js";
 import { graphPending } from "../indexing/graph.js";
