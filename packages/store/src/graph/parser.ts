@@ -28,7 +28,7 @@ const GRAMMARS: Partial<Record<GraphLanguage, string>> = {
   php: "php",
 };
 
-/** A shorter text is parsed without asking for the time, which takes a tenth of it: it ends long before any deadline. */
+/** A shorter text is parsed without asking for the time: it is expected to end long before the deadline. */
 const TIMED_LENGTH = 32 * 1024;
 
 let runtime: Promise<NodeMemory | undefined> | undefined;

@@ -1,6 +1,6 @@
 // Nodes of a syntax tree, read from the parser's memory. The library makes five calls to write a node down before each
-// question and as many to read one back, and looks for names in lists; with tens of thousands of nodes in a file that
-// took longer than parsing. The layout is that of web-tree-sitter's own `Node`, whose version is pinned; a test compares
+// question and as many to read one back, and looks for names in lists; with thousands of nodes in a file that
+// took a good part of reading it. The layout is that of web-tree-sitter's own `Node`, whose version is pinned; a test compares
 // the two node by node.
 import type { Language, Node as LibraryNode, Tree } from "web-tree-sitter";
 

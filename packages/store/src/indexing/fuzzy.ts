@@ -3,7 +3,7 @@
 // acknowledgement; words of removed documents stay, and are passed over because nothing has them any more.
 //
 // Which words have a trigram is kept by FTS5 as well, one row a word: a table with a row for each trigram of each word
-// took four times as long to fill.
+// took longer to fill.
 import { type IndexText, MAX_IDENTIFIER_LENGTH } from "../content/text.js";
 import { asciiWords } from "./ascii-words.js";
 import type { IndexEntry, Indexer } from "./indexer.js";
