@@ -61,6 +61,9 @@ const PATH = "/mcp";
 /** Every address of this machine. */
 const WILDCARDS = ["0.0.0.0", "[::]"];
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+/** How much of a refused request is passed over before it is answered, and for how long. */
+const MAX_PASSED_OVER_BYTES = 64 * 1024 * 1024;
+const MAX_PASSED_OVER_MS = 5_000;
 const ALLOWED_METHODS = { allow: "GET, POST, DELETE" };
 const DEFAULTS = { graceMs: 5_000, maxBodyBytes: 4 * 1024 * 1024, keepAliveMs: 15_000 };
 const SESSION_LIMITS: SessionLimits = {
@@ -224,11 +227,30 @@ class Endpoint {
     else await this.#modern.post(request, response, value);
   }
 
-  /** What nobody reads to its end cannot be followed by another request on the same connection. */
+  /**
+   * Refuses a request that has not been read to its end. A client that is still sending does not listen yet: answered at
+   * once, it would learn of the closed connection and not of the reason. So what it sends is passed over first, for a while.
+   */
   #turnAway(request: HttpRequest, response: ServerResponse, why: Refusal): void {
-    const headers = request.complete ? why.headers : { ...why.headers, connection: "close" };
-    refuse(response, { ...why, headers });
-    if (!request.complete) request.resume();
+    if (request.complete) {
+      refuse(response, why);
+      return;
+    }
+    let left = MAX_PASSED_OVER_BYTES;
+    let isAnswered = false;
+    const answer = () => {
+      if (isAnswered) return;
+      isAnswered = true;
+      clearTimeout(timer);
+      // What nobody reads to its end cannot be followed by another request on the same connection.
+      refuse(response, request.complete ? why : { ...why, headers: { ...why.headers, connection: "close" } });
+    };
+    const timer = setTimeout(answer, MAX_PASSED_OVER_MS).unref();
+    request.on("data", (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) answer();
+    });
+    request.once("end", answer).once("close", answer).resume();
   }
 }
 
