@@ -1,12 +1,11 @@
 // The client's promises as figures: servers connect side by side, an expired session costs one reconnection, and calls
 // leave nothing behind. Options: --servers 30, --delay-ms 8000, --calls 10000.
 import { getEventListeners } from "node:events";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { openHub } from "@trunkline/client";
 import { startServer } from "../../test/servers/start.js";
+import { httpServer, hubOn, stdioServer } from "../in-process.js";
 import { report, timeMs } from "../report.js";
 
 const { values } = parseArgs({
@@ -26,39 +25,9 @@ const collectGarbage = runInNewContext("gc");
 
 /** @typedef {import("@trunkline/client").ServerDefinition} ServerDefinition */
 
-const common = /** @type {const} */ ({
-  scope: "explicit",
-  dialect: "servers",
-  file: "bench.json",
-  disabled: false,
-  lazy: false,
-  connectTimeoutMs: 120_000,
-  callTimeoutMs: 60_000,
-  trusted: true,
-});
-
-/** @param {string} name @param {string} server @param {string[]} args @returns {ServerDefinition} */
-function stdio(name, server, args = []) {
-  const path = fileURLToPath(new URL(`../../test/servers/${server}.js`, import.meta.url));
-  return { ...common, name, type: "stdio", command: process.execPath, args: [path, ...args], env: {} };
-}
-
 /** @param {...ServerDefinition} servers */
-function open(...servers) {
-  return openHub(
-    {
-      path: "bench.json",
-      exists: true,
-      files: [],
-      workspaceFolder: process.cwd(),
-      servers,
-      rejected: [],
-      diagnostics: [],
-      secrets: [],
-    },
-    { env: process.env },
-  );
-}
+const open = (...servers) => hubOn(servers);
+const stdio = stdioServer;
 
 /** @type {import("../report.js").Row[]} */
 const rows = [];
@@ -86,7 +55,7 @@ const rows = [];
 
 {
   const server = await startServer("expiring", ["--after", "200"]);
-  const hub = await open({ ...common, name: "expiring", type: "http", url: server.url, headers: {} });
+  const hub = await open(httpServer("expiring", server.url));
   for (let call = 0; call < 200; call++) await hub.call("expiring.count");
   // Every one of these meets the session expired.
   await Promise.all(Array.from({ length: 100 }, () => hub.call("expiring.count")));

@@ -1,11 +1,9 @@
 // What is under load, as a process of its own: the endpoint over a service that answers by itself (`echo`), or that puts every
 // call to one stdio server through the hub (`hub`). The difference between the two is what the client side costs.
-import { fileURLToPath } from "node:url";
 import { silentLogger } from "@trunkline/core";
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own
 import { listenHttp } from "@trunkline/server/http";
 
-const server = fileURLToPath(new URL("../../test/servers/hello.js", import.meta.url));
 const call = process.argv[2] === "hub" ? await throughHub() : byItself;
 
 /** @type {import("@trunkline/server").McpService} */
@@ -32,39 +30,10 @@ async function byItself({ arguments: args }) {
 
 /** @returns {Promise<(params: Readonly<Record<string, any>>, exchange: import("@trunkline/server").Exchange) => Promise<Readonly<Record<string, unknown>>>>} */
 async function throughHub() {
-  const { openHub } = await import("@trunkline/client");
-  const hub = await openHub(
-    {
-      path: "bench.json",
-      exists: true,
-      files: [],
-      workspaceFolder: process.cwd(),
-      servers: [
-        {
-          scope: "explicit",
-          dialect: "servers",
-          file: "bench.json",
-          disabled: false,
-          lazy: false,
-          connectTimeoutMs: 60_000,
-          callTimeoutMs: 60_000,
-          trusted: true,
-          name: "hello",
-          type: "stdio",
-          command: process.execPath,
-          args: [server],
-          env: {},
-        },
-      ],
-      rejected: [],
-      settings: { policies: [], allowPrivateAddresses: false },
-      diagnostics: [],
-      secrets: [],
-    },
-    { env: process.env },
-  );
+  const { hubOn, stdioServer } = await import("../in-process.js");
+  const hub = await hubOn([stdioServer("hello", "hello")]);
   return async ({ name, arguments: args }, { channel, signal }) => {
-    const { raw } = await hub.withChannel(channel, () => hub.callTool("hello", name, args, { signal }));
+    const { raw } = await hub.callTool("hello", name, args, { signal, channel });
     return raw;
   };
 }

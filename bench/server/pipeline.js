@@ -1,48 +1,17 @@
 // A pipeline of ten upstream calls in one request, beside the same ten calls made directly on the same connection, one
 // after the other, in the same run: of a tool that answers at once, and of one that takes 5 ms. Options: --rounds 100.
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { openHub } from "@trunkline/client";
 import { silentLogger } from "@trunkline/core";
 import { createService } from "../../packages/server/dist/index.js";
+import { benchExchange, hubOn, stdioServer } from "../in-process.js";
 import { median, report, timeMs } from "../report.js";
 
-const { values } = parseArgs({ options: { rounds: { type: "string", default: "100" } } });
+const { values } = parseArgs({ options: { rounds: { type: "string", default: "100" } }, strict: false });
 const rounds = Number(values.rounds);
 const STEPS = 10;
 const AIM = 1.3;
 
-const office = fileURLToPath(new URL("../../test/servers/office.js", import.meta.url));
-const hub = await openHub(
-  {
-    path: "bench.json",
-    exists: true,
-    files: [],
-    workspaceFolder: process.cwd(),
-    servers: [
-      {
-        scope: "explicit",
-        dialect: "servers",
-        file: "bench.json",
-        disabled: false,
-        lazy: false,
-        connectTimeoutMs: 60_000,
-        callTimeoutMs: 60_000,
-        trusted: true,
-        name: "github",
-        type: "stdio",
-        command: process.execPath,
-        args: [office, "--as", "github"],
-        env: {},
-      },
-    ],
-    rejected: [],
-    settings: { policies: [], allowPrivateAddresses: false },
-    diagnostics: [],
-    secrets: [],
-  },
-  { env: process.env },
-);
+const hub = await hubOn([stdioServer("github", "office", ["--as", "github"])]);
 const service = createService({
   info: { name: "bench", version: "0" },
   backends: { hub: async () => hub, store: () => Promise.reject(new Error("no store is needed")) },
@@ -50,21 +19,7 @@ const service = createService({
   workspace: process.cwd(),
 });
 
-/** @type {import("@trunkline/server").Exchange} */
-const exchange = {
-  caller: {
-    id: "bench",
-    name: "bench",
-    era: "legacy",
-    revision: "2025-11-25",
-    endpoint: "stdio",
-    lasting: true,
-    capabilities: {},
-  },
-  channel: {},
-  signal: new AbortController().signal,
-  meta: {},
-};
+const exchange = benchExchange();
 
 /** @typedef {{ what: string, op: string, params: (index: number) => object, direct: object }} Case */
 

@@ -3,14 +3,15 @@
 // inputSchema}]}]; without one the servers are made up, 12 tools each.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { openHub } from "@trunkline/client";
 import { silentLogger } from "@trunkline/core";
 import { countTokens } from "../../packages/server/dist/budget/tokens.js";
 import { createService } from "../../packages/server/dist/index.js";
+import { benchExchange, hubOn, sleepingServer } from "../in-process.js";
 import { report } from "../report.js";
 
 const { values } = parseArgs({
   options: { servers: { type: "string", default: "70" }, tools: { type: "string" } },
+  strict: false,
 });
 const most = Number(values.servers);
 const AIM = 400;
@@ -35,38 +36,11 @@ const listed =
           },
         })),
       }))
-    : JSON.parse(readFileSync(values.tools, "utf8"));
+    : JSON.parse(readFileSync(String(values.tools), "utf8"));
 
 /** The tool list of a service with these servers behind it. @param {readonly Listed[]} behind */
 async function compositeList(behind) {
-  const hub = await openHub(
-    {
-      path: "bench.json",
-      exists: true,
-      files: [],
-      workspaceFolder: process.cwd(),
-      servers: behind.map(({ server }) => ({
-        scope: "explicit",
-        dialect: "servers",
-        file: "bench.json",
-        disabled: false,
-        lazy: true,
-        connectTimeoutMs: 1_000,
-        callTimeoutMs: 1_000,
-        trusted: true,
-        name: server,
-        type: "stdio",
-        command: "never-started",
-        args: [],
-        env: {},
-      })),
-      rejected: [],
-      settings: { policies: [], allowPrivateAddresses: false },
-      diagnostics: [],
-      secrets: [],
-    },
-    { env: process.env, lazy: true },
-  );
+  const hub = await hubOn(behind.map(({ server }) => sleepingServer(server)));
   const service = createService({
     info: { name: "bench", version: "0" },
     backends: { hub: async () => hub, store: () => Promise.reject(new Error("no store is needed")) },
@@ -74,24 +48,7 @@ async function compositeList(behind) {
     workspace: process.cwd(),
   });
   try {
-    const list = await service.handle(
-      "tools/list",
-      {},
-      {
-        caller: {
-          id: "bench",
-          name: "bench",
-          era: "legacy",
-          revision: "2025-11-25",
-          endpoint: "stdio",
-          lasting: true,
-          capabilities: {},
-        },
-        channel: {},
-        signal: new AbortController().signal,
-        meta: {},
-      },
-    );
+    const list = await service.handle("tools/list", {}, benchExchange());
     return JSON.stringify(list);
   } finally {
     await service.close();

@@ -1,0 +1,64 @@
+// For benchmarks that use the libraries and not the command: definitions of servers, a hub on them, an exchange.
+import { openHub } from "@trunkline/client";
+import { serverPath } from "../test/servers/start.js";
+
+/** @typedef {import("@trunkline/client").ServerDefinition} ServerDefinition */
+
+const common = /** @type {const} */ ({
+  scope: "explicit",
+  dialect: "servers",
+  file: "bench.json",
+  disabled: false,
+  lazy: false,
+  connectTimeoutMs: 120_000,
+  callTimeoutMs: 60_000,
+  trusted: true,
+});
+
+/** A server of the tests over stdio. @param {string} name @param {string} server @param {string[]} args @returns {ServerDefinition} */
+export function stdioServer(name, server, args = []) {
+  return { ...common, name, type: "stdio", command: process.execPath, args: [serverPath(server), ...args], env: {} };
+}
+
+/** A server at an address. @param {string} name @param {string} url @returns {ServerDefinition} */
+export function httpServer(name, url) {
+  return { ...common, name, type: "http", url, headers: {} };
+}
+
+/** A server that is listed and never started. @param {string} name @returns {ServerDefinition} */
+export function sleepingServer(name) {
+  return { ...common, lazy: true, name, type: "stdio", command: "never-started", args: [], env: {} };
+}
+
+/** A hub on these servers. @param {readonly ServerDefinition[]} servers */
+export async function hubOn(servers) {
+  const config = {
+    path: "bench.json",
+    exists: true,
+    files: [],
+    workspaceFolder: process.cwd(),
+    servers,
+    rejected: [],
+    diagnostics: [],
+    secrets: [],
+  };
+  return await openHub(config, { env: process.env });
+}
+
+/** A request of one client over stdio. @returns {import("@trunkline/server").Exchange} */
+export function benchExchange() {
+  return {
+    caller: {
+      id: "bench",
+      name: "bench",
+      era: "legacy",
+      revision: "2025-11-25",
+      endpoint: "stdio",
+      lasting: true,
+      capabilities: {},
+    },
+    channel: {},
+    signal: new AbortController().signal,
+    meta: {},
+  };
+}
