@@ -159,7 +159,9 @@ describe.concurrent("store grep", () => {
     await new Promise((resolve) => child.stdout?.once("readable", resolve));
     child.kill("SIGINT");
     const code = await new Promise((resolve) => child.once("exit", resolve));
-    expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
+    // On a busy machine the signal may come when all of it fitted into the buffers between the two.
+    expect([0, 130]).toContain(code);
+    expect(stderr).toBe("");
   });
 
   it.skipIf(!hasTerminal)(`shows paths as headings, and colours, ${atTerminal}`, () => {
