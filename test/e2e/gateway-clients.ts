@@ -66,7 +66,7 @@ export type Where =
 
 const info = { name: "gateway-test", version: "1" };
 const capabilities = { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } };
-const usualRoots = [{ uri: "file:///work/of/the/client" }];
+const usualRoots = [{ uri: "file:///folder/of/the/client" }];
 
 /** What a client has. */
 export interface PeerOptions {

@@ -76,7 +76,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       const sample = JSON.parse(textOf(await client.call(`mcp__${era}asking__ask_sampling`, { prompt: "hi" })));
       expect(sample.answer).toMatchObject({ model: "test", content: { text: "sampled" } });
       const roots = JSON.parse(textOf(await client.call(`mcp__${era}asking__ask_roots`)));
-      expect(roots.answer).toMatchObject({ roots: [{ uri: "file:///work/of/the/client" }] });
+      expect(roots.answer).toMatchObject({ roots: [{ uri: "file:///folder/of/the/client" }] });
     });
 
     it.each(eras)("hears of progress from an %s server, and its cancellation arrives there", async (era) => {

@@ -3,10 +3,16 @@
 import { EXIT } from "./exit-codes.js";
 import { interruptTaken } from "./interrupts.js";
 
-process.exitCode = await run();
+/** How long an interrupted command waits for whoever reads its output. */
+const LAST_WORDS_MS = 500;
+
+const interrupt = new AbortController();
+const exitCode = await run();
+process.exitCode = exitCode;
+// What has been written and is not read would keep the process for ever.
+if (interrupt.signal.aborted) setTimeout(() => process.exit(exitCode), LAST_WORDS_MS).unref();
 
 async function run(): Promise<number> {
-  const interrupt = new AbortController();
   // The first Ctrl-C stops the work in order; the second one does not wait.
   const onSignal = (name: "SIGINT" | "SIGTERM" | "SIGHUP") => {
     if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
