@@ -20,6 +20,7 @@ export default defineConfig({
     // Real processes on two cores: a few seconds are normal, a minute is a hang.
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    maxWorkers: 2,
+    // They wait for other processes much of the time: two workers leave a fifth of two cores idle.
+    maxWorkers: 3,
   },
 });
