@@ -1,11 +1,23 @@
-// What every benchmark shares: medians, a table for people, JSON for programs.
+// What every benchmark shares: medians, a table for people, JSON for programs and for the page.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { cpus, totalmem } from "node:os";
+import { cpus, loadavg, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /**
- * @typedef {{ what: string, figure: number, unit: string, beside?: string, ratio?: number, aim?: number }} Row
+ * A figure; with `ratio` it stands beside another one of the same run. An aim is the most a ratio may be, or, with
+ * `atLeast`, the least.
+ * @typedef {{ what: string, figure: number, unit: string, beside?: string, ratio?: number, aim?: number, atLeast?: boolean }} Row
+ *
+ * What a reader has to know: a heading, what was done, versions of the other programs, those that could not be measured and
+ * why, and remarks.
+ * @typedef {{ title: string, workload: string, versions?: Record<string, string>, absent?: { name: string, reason: string }[], notes?: string[] }} About
+ *
+ * @typedef {{ node: string, platform: string, processor: string, cores: number, memoryGiB: number, load: number }} Machine
+ * @typedef {{ name: string, date: string, machine: Machine, about: About, rows: Row[] }} Result
  */
+
+/** Where results are written, one file for each benchmark. */
+export const RESULTS = fileURLToPath(new URL("./results/", import.meta.url));
 
 /** The middle of a list of numbers. @param {readonly number[]} values */
 export function median(values) {
@@ -22,37 +34,52 @@ export async function timeMs(work) {
   return performance.now() - started;
 }
 
+/** Whether a row meets its aim; undefined without one. @param {Row} row */
+export function meetsAim({ ratio, aim, atLeast }) {
+  if (ratio === undefined || aim === undefined) return undefined;
+  return atLeast === true ? ratio >= aim : ratio <= aim;
+}
+
+/** An aim in words. @param {Row} row */
+export function aimText({ aim, atLeast }) {
+  if (aim === undefined) return "";
+  return atLeast === true ? `at least ${aim}` : `at most ${aim}`;
+}
+
 /**
  * Prints the rows and writes `bench/results/<name>.json`. Ratios compare figures of the same run: machines are shared
  * and noisy, so that absolute times say little.
  * @param {string} name
  * @param {readonly Row[]} rows
+ * @param {About} about
  */
-export function report(name, rows) {
+export function report(name, rows, about) {
   const machine = {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
+    processor: cpus()[0]?.model.trim() ?? "unknown",
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
+    load: Math.round((loadavg()[0] ?? Number.NaN) * 10) / 10,
   };
-  const folder = fileURLToPath(new URL("./results/", import.meta.url));
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(RESULTS, { recursive: true });
   writeFileSync(
-    `${folder}${name}.json`,
-    `${JSON.stringify({ name, date: new Date().toISOString(), machine, rows }, null, 2)}\n`,
+    `${RESULTS}${name}.json`,
+    `${JSON.stringify({ name, date: new Date().toISOString(), machine, about, rows }, null, 2)}\n`,
   );
-  console.log(`\n${name} (node ${machine.node}, ${machine.cores} cores)`);
+  console.log(`\n${about.title} (${name}; node ${machine.node}, ${machine.cores} cores, load ${machine.load})`);
+  for (const absent of about.absent ?? []) console.log(`Not measured: ${absent.name}: ${absent.reason}`);
   console.table(
-    rows.map(({ what, figure, unit, beside, ratio, aim }) => ({
-      what,
-      figure: `${figure.toFixed(1)} ${unit}`,
-      ...(ratio === undefined
+    rows.map((row) => ({
+      what: row.what,
+      figure: `${row.figure.toFixed(1)} ${row.unit}`,
+      ...(row.ratio === undefined
         ? {}
         : {
-            ratio: ratio.toFixed(2),
-            to: beside,
-            aim: aim === undefined ? "" : `<= ${aim}`,
-            met: aim === undefined ? "" : ratio <= aim ? "yes" : "NO",
+            ratio: row.ratio.toFixed(2),
+            to: row.beside,
+            aim: aimText(row),
+            met: { true: "yes", false: "NO", undefined: "" }[String(meetsAim(row))],
           }),
     })),
   );

@@ -1,25 +1,65 @@
-// Runs the benchmarks: `npm run bench` for all, `npm run bench -- startup` for some.
+// Runs the benchmarks, each in a process of its own, and writes docs/benchmarks.md from what they found.
+// `npm run bench` runs all; `npm run bench -- store server-find` those whose names begin so. `--tools <file>` names a
+// catalogue of tools and `--beir <folder>` judged questions for those that use them; other options go to a benchmark that
+// is run alone: `npm run bench -- store-grep --files 5000`. `npm run bench -- page` only writes the page again.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { benchmarkPage, readResults } from "./page.js";
+import { BENCHMARKS } from "./plan.js";
 
-const folder = fileURLToPath(new URL(".", import.meta.url));
-const all = readdirSync(folder).filter((name) => existsSync(`${folder}${name}/run.js`));
-const [wanted, passedOn] = split(process.argv.slice(2));
-const unknown = wanted.filter((name) => !all.includes(name));
-if (unknown.length > 0) {
-  console.error(`No such benchmark: ${unknown.join(", ")}. There are: ${all.join(", ")}.`);
-  process.exit(2);
-}
-const failed = (wanted.length > 0 ? wanted : all).filter((name) => {
-  const { status } = spawnSync(process.execPath, [`${folder}${name}/run.js`, ...passedOn], { stdio: "inherit" });
-  return status !== 0;
-});
+const PAGE = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
+
+const args = process.argv.slice(2);
+const firstOption = args.findIndex((arg) => arg.startsWith("-"));
+const names = firstOption === -1 ? args : args.slice(0, firstOption);
+const options = firstOption === -1 ? [] : args.slice(firstOption);
+
+const isPageOnly = names.length === 1 && names[0] === "page";
+const failed = isPageOnly ? [] : runAll(chosenBenchmarks());
+writeFileSync(PAGE, benchmarkPage(readResults()));
+console.log("\ndocs/benchmarks.md is written.");
 if (failed.length > 0) console.error(`Failed: ${failed.join(", ")}`);
 process.exitCode = failed.length > 0 ? 1 : 0;
 
-/** Names before the first option; options go to each benchmark. @param {string[]} args @returns {[string[], string[]]} */
-function split(args) {
-  const first = args.findIndex((arg) => arg.startsWith("-"));
-  return first === -1 ? [args, []] : [args.slice(0, first), args.slice(first)];
+function chosenBenchmarks() {
+  const unknown = names.filter((start) => !BENCHMARKS.some(({ name }) => name.startsWith(start)));
+  if (unknown.length > 0) {
+    stop(`No such benchmark: ${unknown.join(", ")}. There are: ${BENCHMARKS.map(({ name }) => name).join(", ")}.`);
+  }
+  if (names.length === 0) return BENCHMARKS;
+  return BENCHMARKS.filter(({ name }) => names.some((start) => name.startsWith(start)));
+}
+
+/** Answers the names of those that failed. @param {readonly import("./plan.js").Benchmark[]} chosen */
+function runAll(chosen) {
+  return chosen
+    .filter(({ file, options: taken = [] }) => {
+      const path = fileURLToPath(new URL(file, import.meta.url));
+      const passedOn = chosen.length === 1 ? options : optionsFor(taken, chosen);
+      return spawnSync(process.execPath, [path, ...passedOn], { stdio: "inherit" }).status !== 0;
+    })
+    .map(({ name }) => name);
+}
+
+/** What a benchmark takes of the options for all. @param {readonly string[]} taken @param {readonly import("./plan.js").Benchmark[]} chosen */
+function optionsFor(taken, chosen) {
+  /** @type {string[]} */
+  const found = [];
+  for (let at = 0; at < options.length; at += 2) {
+    const [option = "", value] = options.slice(at, at + 2);
+    if (value === undefined || !chosen.some((benchmark) => benchmark.options?.includes(option))) {
+      stop(
+        `${option} is not an option for several benchmarks. Name one of them, or use --tools <file> or --beir <folder>.`,
+      );
+    }
+    if (taken.includes(option)) found.push(option, value);
+  }
+  return found;
+}
+
+/** @param {string} message @returns {never} */
+function stop(message) {
+  console.error(message);
+  process.exit(2);
 }

@@ -13,7 +13,6 @@ import { entry, place, serveHttp } from "./product.js";
 
 const { values } = parseArgs({
   options: { seconds: { type: "string", default: "5" }, rounds: { type: "string", default: "3" } },
-  strict: false,
 });
 const seconds = Number(values.seconds);
 const rounds = Number(values.rounds);
@@ -79,6 +78,10 @@ report(
       { what: "   processor time of its process", figure: median(perCall) * 1_000, unit: "µs a call" },
     ];
   }),
+  {
+    title: "Calls a second over HTTP",
+    workload: `A modern tools/call of a 100-byte echo, ${IN_FLIGHT} in flight, ${seconds} s in each of ${rounds} rounds. The SDK server answers by itself; behind serve stands a server of its own. A ratio of 0.5 means twice the calls of the SDK server.`,
+  },
 );
 
 /** Processor time that a process has used. Zero where the system does not tell. @param {number} pid */

@@ -1,42 +1,41 @@
-// What the tool list costs a client, in tokens (o200k_base), with 1 and with 70 servers behind: the composite surface, and
-// beside it the tools themselves. Options: --servers 70, --tools <file> with [{server, tools: [{name, description,
-// inputSchema}]}]; without one the servers are made up, 12 tools each.
-import { readFileSync } from "node:fs";
+// What the tool list costs a client, in tokens (o200k_base), with 1, 4 and 70 servers behind: the composite surface, and
+// beside it the tools themselves. `--tools <file>` names a catalogue (see bench/catalogue.js); without one the servers are
+// made up, 12 tools each.
 import { parseArgs } from "node:util";
 import { silentLogger } from "@trunkline/core";
 import { countTokens } from "../../packages/server/dist/budget/tokens.js";
 import { createService } from "../../packages/server/dist/index.js";
+import { catalogueFile, readServers } from "../catalogue.js";
 import { benchExchange, hubOn, sleepingServer } from "../in-process.js";
 import { report } from "../report.js";
 
-const { values } = parseArgs({
-  options: { servers: { type: "string", default: "70" }, tools: { type: "string" } },
-  strict: false,
-});
-const most = Number(values.servers);
+const { values } = parseArgs({ options: { tools: { type: "string" } } });
+const SERVERS = [1, 4, 70];
 const AIM = 400;
 
-/** @typedef {{ server: string, tools: { name: string, description: string, inputSchema: object }[] }} Listed */
+/** @typedef {import("../catalogue.js").Listed} Listed */
 
-/** @type {Listed[]} */
-const listed =
-  values.tools === undefined
-    ? Array.from({ length: most }, (_, index) => ({
-        server: `server-${index}`,
-        tools: Array.from({ length: 12 }, (_, tool) => ({
-          name: `tool_${tool}`,
-          description: `Does the ${tool}th thing that server ${index} can do, with a filter and a limit.`,
-          inputSchema: {
-            type: "object",
-            properties: {
-              query: { type: "string", description: "What to look for." },
-              limit: { type: "integer", description: "Most results." },
-            },
-            required: ["query"],
-          },
-        })),
-      }))
-    : JSON.parse(readFileSync(String(values.tools), "utf8"));
+const file = catalogueFile(values.tools);
+const listed = file === undefined ? madeUp(70) : readServers(file);
+
+/** @param {number} count @returns {Listed[]} */
+function madeUp(count) {
+  return Array.from({ length: count }, (_, index) => ({
+    server: `server-${index}`,
+    tools: Array.from({ length: 12 }, (_, tool) => ({
+      name: `tool_${tool}`,
+      description: `Does the ${tool}th thing that server ${index} can do, with a filter and a limit.`,
+      inputSchema: {
+        type: "object",
+        properties: {
+          query: { type: "string", description: "What to look for." },
+          limit: { type: "integer", description: "Most results." },
+        },
+        required: ["query"],
+      },
+    })),
+  }));
+}
 
 /** The tool list of a service with these servers behind it. @param {readonly Listed[]} behind */
 async function compositeList(behind) {
@@ -71,12 +70,13 @@ async function directTokens(behind) {
 
 /** @type {import("../report.js").Row[]} */
 const rows = [];
-for (const behind of [listed.slice(0, 1), listed.slice(0, most)]) {
+for (const behind of SERVERS.map((count) => listed.slice(0, count))) {
+  const servers = behind.length === 1 ? "1 server" : `${behind.length} servers`;
   const tokens = await tokensOf(await compositeList(behind));
   rows.push(
-    { what: `the tools of ${behind.length} servers themselves`, figure: await directTokens(behind), unit: "tokens" },
+    { what: `the tools of ${servers} themselves`, figure: await directTokens(behind), unit: "tokens" },
     {
-      what: `the composite surface in front of ${behind.length} servers`,
+      what: `the composite surface in front of ${servers}`,
       figure: tokens,
       unit: "tokens",
       beside: `${AIM} tokens`,
@@ -85,4 +85,8 @@ for (const behind of [listed.slice(0, 1), listed.slice(0, most)]) {
     },
   );
 }
-report("server-surface-tokens", rows);
+report("server-surface-tokens", rows, {
+  title: "What the tool list costs",
+  workload: "The answer to tools/list in tokens (o200k_base), and beside it the lists of the servers themselves.",
+  notes: [file === undefined ? "The servers are made up, 12 tools each." : "The servers are those of LiveMCPBench."],
+});

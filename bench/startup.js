@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { median, report, timeMs } from "../report.js";
+import { median, report, timeMs } from "./report.js";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "15" } } });
 const rounds = Number(values.rounds);
-const bin = fileURLToPath(new URL("../../packages/cli/bin/trunkline.cjs", import.meta.url));
+const bin = fileURLToPath(new URL("../packages/cli/bin/trunkline.cjs", import.meta.url));
 const cwd = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
 
 const initialize = {
@@ -64,30 +64,37 @@ rmSync(cwd, { recursive: true, force: true });
 
 const empty = median(times.empty);
 const beside = "node -e 0";
-report("startup", [
-  { what: beside, figure: empty, unit: "ms" },
+report(
+  "startup",
+  [
+    { what: beside, figure: empty, unit: "ms" },
+    {
+      what: "trunkline --version",
+      figure: median(times.version),
+      unit: "ms",
+      beside,
+      ratio: median(times.version) / empty,
+      aim: 1.5,
+    },
+    {
+      what: "trunkline serve: first answer to initialize",
+      figure: median(times.answer),
+      unit: "ms",
+      beside,
+      ratio: median(times.answer) / empty,
+      aim: 4,
+    },
+    {
+      what: "trunkline serve: the tool list",
+      figure: median(times.list),
+      unit: "ms",
+      beside,
+      ratio: median(times.list) / empty,
+    },
+    { what: "trunkline --help", figure: median(times.help), unit: "ms", beside, ratio: median(times.help) / empty },
+  ],
   {
-    what: "trunkline --version",
-    figure: median(times.version),
-    unit: "ms",
-    beside,
-    ratio: median(times.version) / empty,
-    aim: 1.5,
+    title: "Start of the command",
+    workload: `Processes started in turns, ${rounds} rounds, medians; beside an empty Node program.`,
   },
-  {
-    what: "trunkline serve: first answer to initialize",
-    figure: median(times.answer),
-    unit: "ms",
-    beside,
-    ratio: median(times.answer) / empty,
-    aim: 4,
-  },
-  {
-    what: "trunkline serve: the tool list",
-    figure: median(times.list),
-    unit: "ms",
-    beside,
-    ratio: median(times.list) / empty,
-  },
-  { what: "trunkline --help", figure: median(times.help), unit: "ms", beside, ratio: median(times.help) / empty },
-]);
+);

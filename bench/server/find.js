@@ -1,33 +1,37 @@
 // How well `describe {find}` finds the right tool: recall@1 and recall@5 over the questions beside this file, by words alone
-// and with the model. The tools are not ours and stay outside: --tools takes a file {tools: [{server, tool, description,
-// inputSchema}]}, --questions another list of questions. `tuned` questions may be looked at while changing the ranking;
-// `held` ones only tell whether that was worth anything.
+// and with the model. `--tools` names a catalogue (see bench/catalogue.js), `--questions` another list of questions.
+// `tuned` questions may be looked at while changing the ranking; `held` ones only tell whether that was worth anything.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { silentLogger } from "../../../packages/core/dist/index.js";
-import { createEmbedder, pullModel } from "../../../packages/embed/dist/index.js";
-import { Ranker } from "../../../packages/server/dist/find/ranking.js";
-import { report } from "../../report.js";
+import { silentLogger } from "../../packages/core/dist/index.js";
+import { createEmbedder, pullModel } from "../../packages/embed/dist/index.js";
+import { Ranker } from "../../packages/server/dist/find/ranking.js";
+import { catalogueFile, readCatalogue } from "../catalogue.js";
+import { report } from "../report.js";
 
 const { values } = parseArgs({
   options: {
     tools: { type: "string" },
-    questions: { type: "string", default: fileURLToPath(new URL("questions.json", import.meta.url)) },
+    questions: { type: "string", default: fileURLToPath(new URL("find-questions.json", import.meta.url)) },
     home: {
       type: "string",
-      default: fileURLToPath(new URL("../../../node_modules/.cache/trunkline-models", import.meta.url)),
+      default: fileURLToPath(new URL("../../node_modules/.cache/trunkline-models", import.meta.url)),
     },
     misses: { type: "boolean", default: false },
   },
 });
-if (values.tools === undefined) throw new Error("--tools <file> says which tools to look among");
+const file = catalogueFile(values.tools);
+const title = "Finding the right tool by a question";
+if (file === undefined) {
+  const reason = "the catalogue that the questions are about is not here; --tools names it.";
+  report("server-find", [], { title, workload: "", absent: [{ name: "describe {find}", reason }] });
+  process.exit();
+}
 
-/** @type {{ tools: { server: string, tool: string, description: string, inputSchema: Record<string, unknown> }[] }} */
-const { tools } = JSON.parse(readFileSync(values.tools, "utf8"));
 /** @type {{ question: string, right: string[], set?: string }[]} */
 const questions = JSON.parse(readFileSync(values.questions, "utf8"));
-const candidates = tools.map(({ server, tool, description, inputSchema: schema }) => ({
+const candidates = readCatalogue(file).map(({ server, tool, description, inputSchema: schema }) => ({
   name: `${server}.${tool}`,
   server,
   tool,
@@ -37,13 +41,13 @@ const candidates = tools.map(({ server, tool, description, inputSchema: schema }
 
 await pullModel({ home: values.home });
 const embedder = await createEmbedder({ home: values.home });
-const folder = fileURLToPath(new URL("../../../node_modules/.cache/trunkline-find", import.meta.url));
+const folder = fileURLToPath(new URL("../../node_modules/.cache/trunkline-find", import.meta.url));
 const common = { logger: silentLogger, waitMs: 600_000 };
 const rankers = {
   keyword: new Ranker(common),
   hybrid: new Ranker({ ...common, folder, embedder: async () => embedder }),
 };
-/** @type {import("../../report.js").Row[]} */
+/** @type {import("../report.js").Row[]} */
 const rows = [];
 const sets = [...new Set(questions.map(({ set = "all" }) => set))];
 for (const [method, ranker] of Object.entries(rankers)) {
@@ -77,4 +81,7 @@ for (const [method, ranker] of Object.entries(rankers)) {
   await ranker.close();
 }
 await embedder[Symbol.asyncDispose]();
-report("server-find", rows);
+report("server-find", rows, {
+  title,
+  workload: `${questions.length} questions on ${candidates.length} tools, asked of \`describe {find}\`. Questions marked held were never looked at while the ranking was chosen.`,
+});

@@ -5,21 +5,21 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createEmbedder, pullModel } from "@trunkline/embed";
-import { createTokenizer } from "../../packages/embed/dist/inference/wordpiece.js";
-import { median, report, timeMs } from "../report.js";
+import { createTokenizer } from "../packages/embed/dist/inference/wordpiece.js";
+import { median, report, timeMs } from "./report.js";
 
 const { values } = parseArgs({
   options: { rounds: { type: "string", default: "5" }, chunks: { type: "string", default: "60" } },
 });
 const rounds = Number(values.rounds);
 const count = Number(values.chunks);
-const home = fileURLToPath(new URL("../../node_modules/.cache/trunkline-models", import.meta.url));
+const home = fileURLToPath(new URL("../node_modules/.cache/trunkline-models", import.meta.url));
 const QUERIES = 100;
 
 const { path } = await pullModel({ home });
 const tokenizer = createTokenizer(JSON.parse(readFileSync(join(path, "tokenizer.json"), "utf8")));
 const chunks = chunksOf(
-  readFileSync(new URL("../../GLOSSARY.md", import.meta.url), "utf8").replaceAll(/[ -]{2,}/g, " "),
+  readFileSync(new URL("../GLOSSARY.md", import.meta.url), "utf8").replaceAll(/[ -]{2,}/g, " "),
   count,
 );
 const queries = Array.from({ length: QUERIES }, (_, index) => `how to parse request number ${index}`);
@@ -48,21 +48,28 @@ const tokenizing = median(times.tokenize) / count;
 const perQuery = median(times.query) / QUERIES;
 const trip = median(times.trip) / QUERIES;
 const onlyTokenized = `the same chunks, tokenized only (median ${tokens} tokens)`;
-report("embed", [
-  { what: onlyTokenized, figure: tokenizing, unit: "ms" },
-  { what: "embedding a chunk", figure: perChunk, unit: "ms", beside: onlyTokenized, ratio: perChunk / tokenizing },
-  { what: "chunks embedded", figure: 1000 / perChunk, unit: "per second" },
+report(
+  "embed",
+  [
+    { what: onlyTokenized, figure: tokenizing, unit: "ms" },
+    { what: "embedding a chunk", figure: perChunk, unit: "ms", beside: onlyTokenized, ratio: perChunk / tokenizing },
+    { what: "chunks embedded", figure: 1000 / perChunk, unit: "per second" },
+    {
+      what: "embedding a chunk on one core",
+      figure: median(times.one) / count,
+      unit: "ms",
+      beside: "embedding a chunk",
+      ratio: median(times.one) / count / perChunk,
+    },
+    { what: "an empty text, there and back", figure: trip, unit: "ms" },
+    { what: "a query", figure: perQuery, unit: "ms", beside: "an empty text, there and back", ratio: perQuery / trip },
+    { what: "opening the model", figure: median(times.open), unit: "ms" },
+  ],
   {
-    what: "embedding a chunk on one core",
-    figure: median(times.one) / count,
-    unit: "ms",
-    beside: "embedding a chunk",
-    ratio: median(times.one) / count / perChunk,
+    title: "The model for embeddings",
+    workload: `${count} chunks of about 200 tokens and ${QUERIES} queries, ${rounds} rounds, medians.`,
   },
-  { what: "an empty text, there and back", figure: trip, unit: "ms" },
-  { what: "a query", figure: perQuery, unit: "ms", beside: "an empty text, there and back", ratio: perQuery / trip },
-  { what: "opening the model", figure: median(times.open), unit: "ms" },
-]);
+);
 
 /** @param {readonly string[]} texts @param {import("@trunkline/embed").LocalEmbedder} embedder */
 async function eachAlone(texts, embedder) {

@@ -4,9 +4,9 @@ import { getEventListeners } from "node:events";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { startServer } from "../../test/servers/start.js";
-import { httpServer, hubOn, stdioServer } from "../in-process.js";
-import { report, timeMs } from "../report.js";
+import { startServer } from "../test/servers/start.js";
+import { httpServer, hubOn, stdioServer } from "./in-process.js";
+import { report, timeMs } from "./report.js";
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ const collectGarbage = runInNewContext("gc");
 const open = (...servers) => hubOn(servers);
 const stdio = stdioServer;
 
-/** @type {import("../report.js").Row[]} */
+/** @type {import("./report.js").Row[]} */
 const rows = [];
 
 {
@@ -109,4 +109,7 @@ const rows = [];
   await hub.close();
 }
 
-report("client", rows);
+report("client", rows, {
+  title: "The client",
+  workload: `${serverCount} servers at once, a session that expires under 100 calls, and ${callCount} calls one after the other in groups of 50.`,
+});

@@ -1,0 +1,23 @@
+// The benchmarks, in the order of the page. `options` are those that a run of several passes on.
+
+/** @typedef {{ name: string, file: string, options?: readonly string[] }} Benchmark */
+
+/** @type {readonly Benchmark[]} */
+export const BENCHMARKS = [
+  { name: "gateways", file: "gateways/run.js", options: ["--tools"] },
+  { name: "caller", file: "caller/run.js" },
+  { name: "tasks", file: "tasks/run.js", options: ["--tools"] },
+  { name: "server-surface-tokens", file: "server/surface-tokens.js", options: ["--tools"] },
+  { name: "server-find", file: "server/find.js", options: ["--tools"] },
+  { name: "server-stdio", file: "server/stdio.js" },
+  { name: "server-http", file: "server/http.js" },
+  { name: "server-pipeline", file: "server/pipeline.js" },
+  { name: "server-load", file: "server/load.js" },
+  { name: "store-ingest", file: "store/ingest.js" },
+  { name: "store-grep", file: "store/grep.js" },
+  { name: "store-search", file: "store/search.js" },
+  { name: "store-quality", file: "store/quality.js", options: ["--beir"] },
+  { name: "embed", file: "embed.js" },
+  { name: "client", file: "client.js" },
+  { name: "startup", file: "startup.js" },
+];

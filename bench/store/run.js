@@ -1,2 +1,0 @@
-// What `npm run bench -- store` runs.
-import "./ingest.js";
