@@ -37,6 +37,13 @@ describe("trunkline call", () => {
     expect(JSON.parse(stdout)).toMatchObject({ content: [{ type: "text", text: "Hello, world!" }] });
   });
 
+  it("tells of an argument that the tool does not list, and calls it all the same", async () => {
+    using place = project({ hello });
+    const { code, stdout, stderr } = await place.run(["call", "hello.hello", "nam=Ada"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Hello, world!\n" });
+    expect(stderr).toContain('no argument "nam". Did you mean "name"?');
+  });
+
   it("suggests the nearest tool and runs none", async () => {
     using place = project({ hello });
     const { code, stdout, stderr } = await place.run(["call", "hello.helo"]);

@@ -1,4 +1,4 @@
-import { isRecord, messageOf, TrunklineError } from "@trunkline/core";
+import { isRecord, messageOf, nearestNames, TrunklineError } from "@trunkline/core";
 
 /** What the user wrote after the tool's name. */
 export interface WrittenArguments {
@@ -33,6 +33,25 @@ export function readCallArguments(
     args[key] = isJson ? parseValue(key, text) : coerce(key, text, properties[key]);
   }
   return args;
+}
+
+/**
+ * What to say about arguments that the tool does not list; undefined where all are listed, or any would do. Servers often
+ * pass over what they do not know, so that a typing error would go unseen.
+ */
+export function unlistedArguments(
+  args: Readonly<Record<string, unknown>>,
+  schema: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (!isRecord(schema.properties) || schema.additionalProperties !== undefined || "patternProperties" in schema)
+    return;
+  const listed = Object.keys(schema.properties);
+  const unlisted = Object.keys(args).filter((name) => !listed.includes(name));
+  if (unlisted.length === 0) return;
+  const [nearest] = unlisted.flatMap((name) => nearestNames(name, listed));
+  const names = unlisted.map((name) => `"${name}"`).join(", ");
+  if (nearest !== undefined) return `The tool lists no argument ${names}. Did you mean "${nearest}"?`;
+  return `The tool lists no argument ${names}. It has ${listed.length === 0 ? "none" : listed.join(", ")}.`;
 }
 
 function coerce(key: string, text: string, property: unknown): unknown {

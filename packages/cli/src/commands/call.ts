@@ -1,7 +1,7 @@
 import { mayBelongTo } from "@trunkline/client";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import { isAtTerminal } from "../ask.js";
-import { readCallArguments } from "../call-arguments.js";
+import { readCallArguments, unlistedArguments } from "../call-arguments.js";
 import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
@@ -29,6 +29,8 @@ export async function call(context: CommandContext, options: CallOptions): Promi
   const { hub } = opened;
   const tool = await hub.findTool(options.tool, signal);
   const args = readCallArguments(options, tool.inputSchema);
+  const unlisted = unlistedArguments(args, tool.inputSchema);
+  if (unlisted !== undefined) context.note(unlisted);
   const result = await hub
     .call(tool, args, { signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) })
     .catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import { openHub, type ServerState } from "@trunkline/client";
 import { checkModel, jsonModel, textModel } from "../agent/check-model.js";
 import type { CommandContext } from "../context.js";
+import { keepTools } from "../direct-tools.js";
 import { type Findings, jsonReport, textReport } from "../doctor-report.js";
 import { EXIT } from "../exit-codes.js";
 import { readConfig } from "../read-config.js";
@@ -52,6 +53,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     const lines = [...textReport(findings), ...(model === undefined ? [] : ["", ...textModel(model)])];
     for (const line of lines) context.out(context.redactor.text(line));
   }
+  await keepTools(context, hub);
   const failed =
     (model !== undefined && model.status !== "ok") ||
     findings.servers.some(({ state, toolsError }) => NOT_WORKING.has(state) || toolsError !== undefined) ||

@@ -1,6 +1,7 @@
 import { dottedName, type Hub, isGlob } from "@trunkline/client";
 import type { SourcedTool } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
+import { keepTools } from "../direct-tools.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
 import { signatureOf } from "../signature.js";
@@ -40,6 +41,7 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
       ),
     );
   else for (const tool of found) context.out(describe(tool));
+  await keepTools(context, hub);
   return EXIT.success;
 }
 

@@ -161,6 +161,11 @@ export function networkCodeOf(error: unknown): string | undefined {
 
 const SDK_CODES: ReadonlySet<string> = new Set(Object.values(SdkErrorCode));
 
+/** Fetch says so in words only. */
+function isBlockedPort(error: unknown): boolean {
+  return error instanceof Error && (error.message === "bad port" || isBlockedPort(error.cause));
+}
+
 function networkFailure(error: unknown, { name, url }: HttpServer): Explanation {
   const code = networkCodeOf(error);
   const at = `Server "${name}" at ${url}`;
@@ -184,6 +189,15 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
         ? "The name is not known: check the spelling, and the network."
         : "Check the address and the network.";
     return { code: "CONNECTION_FAILED", message: `${at} cannot be reached (${code}).`, hint, cause: "unreachable" };
+  }
+  if (isBlockedPort(error)) {
+    const hint = "Fetch keeps away from ports that belong to other protocols: let the server listen at another one.";
+    return {
+      code: "CONNECTION_FAILED",
+      message: `${at} cannot be reached: its port is blocked.`,
+      hint,
+      cause: "unreachable",
+    };
   }
   const status = error instanceof SdkHttpError ? error.status : error instanceof SseError ? error.code : undefined;
   if (status === 403) {

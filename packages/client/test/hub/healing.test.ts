@@ -157,6 +157,7 @@ describe("connecting", () => {
         stdio("hello", [], { name: "missing", command: "no-such-program-anywhere" }),
         http("refused", free.href),
         http("unknown", "http://no-such-host.invalid/mcp"),
+        http("blocked", "http://127.0.0.1:6000/mcp"),
         http("unset", "http://no-such-host.invalid/mcp", { unset: ["WIKI"] }),
         http("badly", "WIKI/mcp"),
         stdio("old", ["--version-answer", "1999-01-01"], { name: "strange" }),
@@ -166,11 +167,12 @@ describe("connecting", () => {
       missing: "program-missing",
       refused: "refused",
       unknown: "unreachable",
+      blocked: "unreachable",
       unset: "variable-unset",
       badly: "configuration",
       strange: "protocol",
     });
-    expect(hub.warnings()).toHaveLength(6);
+    expect(hub.warnings()).toHaveLength(7);
   });
 });
 

@@ -113,7 +113,9 @@ function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; i
   const { paint } = how;
   const line = hit.line === undefined ? "" : `:${paint.line(String(hit.line))}`;
   const path = paint.path(shownText(hit.path, paint.isTerminal));
-  context.out(`${path}${line}  ${paint.faint(hit.score.toFixed(3))}`);
+  // In a store of a few documents every word is a common one, and scores come out next to nothing.
+  const score = hit.score < 0.0005 ? "" : `  ${paint.faint(hit.score.toFixed(3))}`;
+  context.out(`${path}${line}${score}`);
   if (hit.snippet.trim() !== "") {
     for (const text of hit.snippet.split("\n")) context.out(`  ${shownText(text, paint.isTerminal)}`);
   }
