@@ -1,13 +1,20 @@
-// The upstream tools that were listed last, from what `serve` keeps between runs: nothing is connected for it.
+// The upstream tools that were listed last, from what is kept between runs: nothing is connected for it.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Hub } from "@trunkline/client";
 import { isRecord, parseJson, systemCodeOf } from "@trunkline/core";
 import type { ListedTool } from "@trunkline/server/journal";
 import type { CommandContext } from "./context.js";
 
-/** Where `serve` keeps what upstream servers last listed. */
+/** Where commands keep what upstream servers last listed. */
 export function cacheFolder({ home }: Pick<CommandContext, "home">): string {
   return join(home, "cache");
+}
+
+/** Keeps what the connected servers list: for `stats`, `describe` and the completion of a shell. */
+export async function keepTools(context: Pick<CommandContext, "home" | "logger">, hub: Hub): Promise<void> {
+  const { keepCatalogue } = await import("@trunkline/server");
+  await keepCatalogue(hub, { folder: cacheFolder(context), logger: context.logger });
 }
 
 /** Every tool of the last known catalogues of these servers, as a client without Trunkline would list it. */

@@ -48,4 +48,5 @@ export {
   type ToolSource,
 } from "./ports.js";
 export { MIN_SECRET_LENGTH, REDACTED, Redactor, secretForms } from "./redaction.js";
+export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";

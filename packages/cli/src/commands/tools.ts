@@ -1,10 +1,9 @@
 import { dottedName, type Hub, isGlob } from "@trunkline/client";
-import type { SourcedTool } from "@trunkline/core";
+import { type SourcedTool, signatureOf } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
 import { keepTools } from "../direct-tools.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
-import { signatureOf } from "../signature.js";
 import { table } from "../table.js";
 import { type ToolCost, toolCosts } from "../token-cost.js";
 

@@ -5,6 +5,7 @@ import {
   isTrunklineError,
   type Logger,
   nearestNames,
+  type SourcedTool,
   sleep,
   TrunklineError,
 } from "@trunkline/core";
@@ -13,6 +14,7 @@ import type { Catalogue, KnownServer } from "./catalogue.js";
 import { define } from "./define.js";
 import type { Operation, OperationKind } from "./operation.js";
 import { count, text } from "./parameters.js";
+import { briefSignature } from "./signature.js";
 import { kindOf, summaryOf } from "./upstream.js";
 
 /** What `describe` looks at. */
@@ -35,10 +37,13 @@ interface Line {
 
 interface Findable extends Candidate {
   readonly line: Line;
+  readonly outputSchema?: SourcedTool["outputSchema"] | undefined;
 }
 
 const LISTED = 50;
 const FOUND = 10;
+/** How many of those that were found tell what they take: mostly one of these is meant, and needs no second question. */
+const SIGNED = 5;
 /** How long a question waits for servers that were never connected. */
 const CONNECT_WAIT_MS = 5000;
 const CONNECTED_AT_ONCE = 8;
@@ -136,7 +141,11 @@ class Describer {
     const servers = await this.#options.catalogue.servers();
     const ranker = await this.#openRanker();
     const { method, ranked, notice } = await ranker.rank(question, this.#findableOf(servers), page.signal);
-    const lines = ranked.map(({ candidate, score }) => ({ ...candidate.line, score: Number(score.toFixed(3)) }));
+    const lines = ranked.map(({ candidate, score }, index) => ({
+      ...candidate.line,
+      ...(index < SIGNED ? { signature: briefSignature(candidate.schema ?? {}, candidate.outputSchema) } : {}),
+      score: Number(score.toFixed(3)),
+    }));
     const { items, cursor } = pageOf(lines, { ...page, limit: page.limit ?? FOUND });
     return {
       operations: items,
@@ -188,8 +197,8 @@ class Describer {
         name: `${tool.server}.${tool.tool}`,
         kind,
         ...(description === undefined ? {} : { description }),
-        schema: inputSchema,
-        ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
+        schema: withoutDialect(inputSchema),
+        ...(outputSchema === undefined ? {} : { output_schema: withoutDialect(outputSchema) }),
         ...(annotations === undefined ? {} : { annotations }),
       };
     } catch (error) {
@@ -276,6 +285,7 @@ class Describer {
           tool: tool.tool,
           description: tool.description ?? "",
           schema: tool.inputSchema,
+          outputSchema: tool.outputSchema,
           line: {
             name: `${tool.server}.${tool.tool}`,
             kind: kindOf(tool, status.config.readOnly),
@@ -291,6 +301,11 @@ class Describer {
 
 async function connectIfUnknown({ tools, status }: KnownServer, connect: () => Promise<void>): Promise<void> {
   if (tools === undefined && status.state !== "connected" && status.state !== "needs-auth") await connect();
+}
+
+/** Which draft of JSON Schema it is, nobody who reads it needs to know. */
+function withoutDialect({ $schema: _, ...schema }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return schema;
 }
 
 function lineOf({ name, kind, summary }: Operation): Line {

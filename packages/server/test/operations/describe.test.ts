@@ -18,7 +18,7 @@ interface Listing {
 }
 
 interface Found {
-  operations: { name: string; score: number }[];
+  operations: { name: string; score: number; signature?: string }[];
   total: number;
   method: string;
   cursor?: string;
@@ -164,6 +164,7 @@ const TOOLS = [
     name: "forecast",
     description: "Weather of the coming days.",
     inputSchema: { type: "object", properties: { city: { type: "string" } } },
+    outputSchema: { type: "object", properties: { degrees: { type: "number" } }, required: ["degrees"] },
   },
 ];
 
@@ -184,12 +185,21 @@ describe("describe {find}", () => {
       name: "forge.create_pull_request",
       kind: "write",
       summary: "Propose changes of a branch for review.",
+      signature: "()",
       score: expect.any(Number),
     });
     const own = (await bench.run("describe", { find: "bring deleted documents back from the trash" })) as Found;
     expect(own.operations.slice(0, 2).map(({ name }) => name)).toContain("undelete");
     const folder = (await bench.run("describe", { find: "erase the branch" })) as Found;
     expect(folder.operations[0]?.name).toBe("forge.delete_branch");
+  });
+
+  it("tells what the first five take and give, so that they can be called", async () => {
+    await using bench = await openBench(servers);
+    const { operations } = (await bench.run("describe", { find: "weather forecast for a city" })) as Found;
+    expect(operations[0]).toMatchObject({ name: "forge.forecast", signature: "(city?: string) => {degrees: number}" });
+    const many = ((await bench.run("describe", { find: "documents", limit: 100 })) as Found).operations;
+    expect(many.map(({ signature }) => signature !== undefined)).toEqual(many.map((_, index) => index < 5));
   });
 
   it("has a cursor for what does not fit", async () => {

@@ -1,0 +1,67 @@
+// How an able model uses the composite surface: what it says, and how it learns what it does not know.
+
+/** @typedef {import("./scripted-model.js").Call} Call */
+/** @typedef {import("./scripted-model.js").Outcome} Outcome */
+/** @typedef {{ op: string, params?: Record<string, unknown>, as?: string, for_each?: string }} Step */
+
+/** @param {Step[]} steps @returns {Call} */
+export function query(...steps) {
+  return { tool: "trunkline.query", args: { steps } };
+}
+
+/** @param {Step[]} operations @returns {Call} */
+export function execute(...operations) {
+  return { tool: "trunkline.execute", args: { operations } };
+}
+
+/** A call whose answer may have so many tokens. @param {number} maxTokens @param {Call} call @returns {Call} */
+export function within(maxTokens, { tool, args }) {
+  return { tool, args: { ...args, max_tokens: maxTokens } };
+}
+
+/**
+ * Finds operations by what they are for, all in one turn. The model knows nothing of them before, so where the answer does
+ * not say what they take, another turn asks; and where one was not found, it looks through the server's whole list.
+ * @param {Readonly<Record<string, string>>} needs operations by what the model would ask for
+ * @returns {Generator<Call[], void, Outcome[]>}
+ */
+export function* learn(needs) {
+  const found = yield* describe(Object.keys(needs).map((find) => ({ find })));
+  const lines = found.flatMap(({ operations }) => operations);
+  const wanted = [...new Set(Object.values(needs))];
+  const missed = wanted.filter((op) => !lines.some(({ name }) => name === op));
+  if (missed.length > 0) {
+    yield* describe([{}]);
+    yield* describe([...new Set(missed.map((op) => op.slice(0, op.indexOf("."))))].map((target) => ({ target })));
+  }
+  const unclear = wanted.filter((op) => (lines.find(({ name }) => name === op)?.signature ?? "…").endsWith("…"));
+  if (unclear.length > 0) yield* describe(unclear.map((target) => ({ target })));
+}
+
+/**
+ * @param {readonly Record<string, string>[]} asked
+ * @returns {Generator<Call[], { operations: { name: string, signature?: string }[] }[], Outcome[]>}
+ */
+function* describe(asked) {
+  const answer = yield* ask(query(...asked.map((params) => ({ op: "describe", params }))));
+  const value = JSON.parse(answer.text);
+  return asked.length === 1 ? [value] : value.steps.map((/** @type {{ result: unknown }} */ step) => step.result);
+}
+
+/** A turn of one call. @param {Call} call @returns {Generator<Call[], Outcome, Outcome[]>} */
+export function* ask(call) {
+  const [outcome] = yield [call];
+  if (outcome === undefined) throw new Error(`${call.tool} had no result.`);
+  return outcome;
+}
+
+/** The value of an answer of one step. @param {Outcome} outcome */
+export function resultOf({ text }) {
+  return JSON.parse(text);
+}
+
+/** The values of an answer of several steps or operations. @param {Outcome} outcome */
+export function resultsOf({ text }) {
+  const { steps, results } = JSON.parse(text);
+  return (steps ?? results).map((/** @type {{ result: unknown }} */ { result }) => result);
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { briefSignature } from "../../src/operations/signature.js";
+
+const content = { type: "object", properties: { content: { type: "string" } }, required: ["content"] };
+
+function named(count: number, properties: (index: number) => object): Record<string, object> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`name${index}`, properties(index)]));
+}
+
+describe("a signature on one line", () => {
+  it("writes out what the operation takes and gives, objects included", () => {
+    const entity = {
+      type: "object",
+      properties: { name: { type: "string" }, notes: { type: "array", items: { type: "string" } } },
+      required: ["name"],
+    };
+    const schema = {
+      type: "object",
+      properties: { dry: { type: "boolean" }, entities: { type: "array", items: entity } },
+      required: ["entities"],
+    };
+    expect(briefSignature(schema, content)).toBe(
+      "(entities: {name: string, notes?: string[]}[], dry?: boolean) => {content: string}",
+    );
+  });
+
+  it("leaves out what it gives before it leaves out what it takes", () => {
+    const large = { type: "object", properties: named(40, () => ({ type: "string" })) };
+    expect(briefSignature({ properties: { path: { type: "string" } } }, large)).toBe("(path?: string)");
+  });
+
+  it("names parameters without their types where there are many, and says where it had to stop", () => {
+    const some = {
+      properties: { first: { type: "string" }, ...named(25, () => ({ type: "string" })) },
+      required: ["first"],
+    };
+    expect(briefSignature(some, undefined)).toMatch(/^\(first: string, name0\?, name1\?, .*name24\?\)$/);
+    const many = briefSignature({ properties: named(200, () => ({ type: "string" })) }, undefined);
+    expect(many).toMatch(/^\(name0\?, name1\?.*…$/);
+    expect(many.length).toBeLessThan(310);
+  });
+
+  it("does not claim to be whole where the schema is put together from others", () => {
+    expect(briefSignature({ oneOf: [{ required: ["a"] }, { required: ["b"] }] }, undefined)).toBe("() …");
+  });
+});
