@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentRequest, Tool, ToolOutput } from "@trunkline/agent";
+import type { AgentEvent, AgentRequest, Message, Model, ModelRequest, Tool, ToolOutput } from "@trunkline/agent";
 import { approveAll, echoModel, textMessage } from "@trunkline/agent";
 
 /** A tool that answers from a function, and counts its calls. */
@@ -46,4 +46,24 @@ export function scripted(
     events,
     ...request,
   };
+}
+
+/** A model that also shows what it was asked. */
+export function watchedModel(...lines: object[]): Model & { requests: ModelRequest[] } {
+  const requests: ModelRequest[] = [];
+  const echo = echoModel({ script: script(...lines) });
+  return {
+    provider: echo.provider,
+    id: echo.id,
+    requests,
+    stream(request) {
+      requests.push(request);
+      return echo.stream(request);
+    },
+  };
+}
+
+/** What tools returned, in the order of the conversation. */
+export function resultTexts(messages: readonly Message[]): string[] {
+  return messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? [part.text] : [])));
 }

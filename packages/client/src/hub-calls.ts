@@ -8,8 +8,9 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import { authenticateResult, authenticateTool, SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
-import type { ServerState } from "./connection/connection.js";
+import { isConnectable } from "./connection/server-state.js";
 import { type HubMember, isAllowed } from "./hub-member.js";
+import type { HubMembers } from "./hub-members.js";
 import type { HubCallOptions } from "./hub-options.js";
 import { mayBelongTo, type ToolKey, toolNamePrefix } from "./names.js";
 import type { ToolNames } from "./names-table.js";
@@ -19,18 +20,11 @@ const HEADER_MISMATCH_CODE = -32_020;
 
 /** What calls need of the hub. */
 export interface CallPort {
-  /** The server of this name. Throws `SERVER_NOT_FOUND`. */
-  member(server: string): HubMember;
-  /** Every server, sorted by name. */
-  members(): readonly HubMember[];
+  readonly members: HubMembers;
+  readonly logger: Logger;
   names(): ToolNames<SourcedTool>;
-  /** Connects a server, or rejects. */
-  require(member: HubMember, signal: AbortSignal | undefined): Promise<void>;
-  /** Connects a server if that can be done. */
-  tryConnect(member: HubMember, signal: AbortSignal | undefined): Promise<void>;
   authenticate(server: string, signal: AbortSignal | undefined): Promise<"completed" | "cancelled">;
   redacted(error: TrunklineError): TrunklineError;
-  logger(): Logger;
 }
 
 /** The calls of a hub. */
@@ -44,8 +38,8 @@ export class HubCalls {
   /** Finds the tool that a name stands for, connecting the servers it may belong to. */
   async findTool(name: string, signal: AbortSignal | undefined): Promise<SourcedTool> {
     const signIn = () =>
-      this.#port
-        .members()
+      this.#port.members
+        .sorted()
         .find(
           ({ name: server, connection }) =>
             connection.state === "needs-auth" &&
@@ -54,26 +48,26 @@ export class HubCalls {
     const asked = signIn();
     if (asked !== undefined) return authenticateTool(asked.name);
     const waiting = () =>
-      this.#port
-        .members()
+      this.#port.members
+        .sorted()
         .filter(({ connection }) => connection.state !== "connected" && isConnectable(connection.state));
     const candidates = waiting().filter((member) => mayBelongTo(name, member.name));
-    await Promise.all(candidates.map((member) => this.#port.tryConnect(member, signal)));
+    await Promise.all(candidates.map((member) => this.#port.members.tryConnect(member, signal)));
     try {
       return this.#port.names().resolve(name);
     } catch (error) {
       if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
       const found = signIn();
       if (found !== undefined) return authenticateTool(found.name);
-      const owner = this.#port.members().find((member) => name.startsWith(`${member.name}.`));
+      const owner = this.#port.members.sorted().find((member) => name.startsWith(`${member.name}.`));
       if (owner !== undefined && owner.connection.state !== "connected") {
         // It was tried a moment ago: what came of it is the answer.
         if (owner.connection.error !== undefined) throw this.#port.redacted(owner.connection.error);
-        await this.#port.require(owner, signal);
+        await this.#port.members.require(owner.name, signal);
       }
     }
     // Only to name the nearest: nothing is called that was not asked for.
-    await Promise.all(waiting().map((member) => this.#port.tryConnect(member, signal)));
+    await Promise.all(waiting().map((member) => this.#port.members.tryConnect(member, signal)));
     return this.#port.names().resolve(name);
   }
 
@@ -83,7 +77,7 @@ export class HubCalls {
     args: Record<string, unknown>,
     options: HubCallOptions,
   ): Promise<ToolCallResult> {
-    const member = this.#port.member(server);
+    const member = this.#port.members.get(server);
     if (tool === SIGN_IN_TOOL && member.connection.state === "needs-auth") {
       return authenticateResult(
         server,
@@ -96,8 +90,8 @@ export class HubCalls {
         hint: 'See "tools" in its entry.',
       });
     }
-    await this.#port.require(member, options.signal);
-    this.#port.logger().debug("calling a tool", { server, tool });
+    await this.#port.members.require(server, options.signal);
+    this.#port.logger.debug("calling a tool", { server, tool });
     const { task, meta, ...sending } = options;
     const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
     const sendOnce = () =>
@@ -121,7 +115,7 @@ export class HubCalls {
       const raw = await send().catch(async (error: unknown) => {
         // The call may have taken effect before the server went: only what may safely happen twice is repeated.
         if (!isTrunklineError(error, "SERVER_EXITED") || !isRepeatable(member, tool)) throw error;
-        this.#port.logger().info("server ended in mid-call, repeating an idempotent call", { server, tool });
+        this.#port.logger.info("server ended in mid-call, repeating an idempotent call", { server, tool });
         return await send();
       });
       return { isError: raw.isError === true, raw };
@@ -129,11 +123,6 @@ export class HubCalls {
       throw this.#port.redacted(toTrunklineError(error));
     }
   }
-}
-
-/** Whether a server in this state may be connected at all. */
-export function isConnectable(state: ServerState): boolean {
-  return state !== "disabled" && state !== "untrusted";
 }
 
 /** Whether the server declares that calling the tool twice does no more than calling it once. */

@@ -10,10 +10,12 @@ import {
 } from "@trunkline/core";
 import { type Channel, canAnswer, currentChannel, partyOf } from "./channel/channel.js";
 import type { ServerDefinition, ToolFilter } from "./config/types.js";
-import { Connection, type ConnectionOptions } from "./connection/connection.js";
-import type { OutgoingRequest, RequestOptions } from "./connection/conversation.js";
+import { Connection } from "./connection/connection.js";
+import type { RequestOptions } from "./connection/conversation.js";
 import { isSessionExpired } from "./connection/errors.js";
 import type { ListKind } from "./connection/generation.js";
+import type { ConnectionOptions } from "./connection/options.js";
+import type { OutgoingRequest } from "./connection/outgoing.js";
 import { buildParamHeaders, readParamHeaders } from "./connection/param-headers.js";
 import type { TaskWish } from "./connection/tasks.js";
 import { matchesGlob } from "./names.js";

@@ -1,8 +1,8 @@
 // What the hub tells about its servers, with the secrets taken out.
 import { REDACTED, type Redactor, TrunklineError } from "@trunkline/core";
-import type { SignInReport } from "./auth/server-auth.js";
+import type { SignInReport } from "./auth/sign-in-report.js";
 import type { AuthSettings, ServerDefinition } from "./config/types.js";
-import type { ServerState } from "./connection/connection.js";
+import type { ServerState } from "./connection/server-state.js";
 import type { HubMember } from "./hub-member.js";
 
 /** What is known about one server. Secrets are already taken out. */

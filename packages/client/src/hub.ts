@@ -3,7 +3,6 @@
 
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import {
-  isTrunklineError,
   type Logger,
   Redactor,
   type SourcedTool,
@@ -20,10 +19,10 @@ import { SIGN_IN_TOOL } from "./auth/sign-in-tool.js";
 import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
 import { abilitiesOf, type Channel, partyOf, type Root, runWithChannel } from "./channel/channel.js";
 import type { LoadedConfig, ServerDefinition } from "./config/types.js";
-import type { ListKind } from "./connection/generation.js";
-import { HubCalls, isConnectable } from "./hub-calls.js";
+import { HubCalls } from "./hub-calls.js";
 import { type CatalogueListener, HubEvents, type Listener, type NotificationListener } from "./hub-events.js";
 import { HubMember } from "./hub-member.js";
+import { HubMembers } from "./hub-members.js";
 import type { CallResult, HubCallOptions, HubOptions, HubWarning } from "./hub-options.js";
 import {
   type CompleteOptions,
@@ -36,7 +35,8 @@ import {
   type ReadResourceResult,
 } from "./hub-requests.js";
 import { redactedError, type ServerStatus, statusOf } from "./hub-status.js";
-import { nearestNames, type ToolKey, toolNamePrefix } from "./names.js";
+import { warningsOf } from "./hub-warnings.js";
+import { type ToolKey, toolNamePrefix } from "./names.js";
 import { ToolNames } from "./names-table.js";
 import { renderText } from "./results.js";
 import { type ResourceListener, Subscriptions } from "./subscriptions.js";
@@ -45,27 +45,15 @@ const DEFAULT_MAX_QUESTIONS = 50;
 
 /** All servers of a configuration as one catalogue of tools. Open it with {@link openHub}. */
 export class Hub implements ToolSource, AsyncDisposable {
-  readonly #members = new Map<string, HubMember>();
+  readonly #members: HubMembers;
   readonly #options: HubOptions;
   readonly #redactor: Redactor;
   readonly #logger: Logger;
   readonly #credentials: Credentials;
   readonly #events: HubEvents;
   readonly #scopes = new Map<object, number>();
-  readonly #requests = new HubRequests({
-    require: (server, signal) => this.#requireMember(server, signal),
-    connected: (signal) => this.#connected(signal),
-  });
-  readonly #calls = new HubCalls({
-    member: (server) => this.#member(server),
-    members: () => this.#sorted(),
-    names: () => this.names(),
-    require: (member, signal) => this.#require(member, signal),
-    tryConnect: (member, signal) => this.#tryConnect(member, signal),
-    authenticate: (server, signal) => this.authenticate(server, signal),
-    redacted: (error) => this.#redacted(error),
-    logger: () => this.#logger,
-  });
+  readonly #requests: HubRequests;
+  readonly #calls: HubCalls;
   readonly #subscriptions: Subscriptions;
   #roots: readonly Root[] | undefined;
   readonly #onAbort = () => void this.close().catch((error: unknown) => this.#logger.warn("closing failed", { error }));
@@ -81,39 +69,53 @@ export class Hub implements ToolSource, AsyncDisposable {
     this.#logger = options.logger ?? silentLogger;
     this.#credentials = options.home === undefined ? new MemoryCredentials() : new CredentialStore(options.home);
     this.#redactor = (options.redactor ?? new Redactor()).add(...config.secrets);
-    this.#events = new HubEvents({ logger: this.#logger, fingerprints: () => this.#fingerprints() });
+    this.#members = new HubMembers({
+      logger: this.#logger,
+      create: (definition) => this.#createMember(definition),
+      redacted: (error) => this.#redacted(error),
+    });
+    this.#requests = new HubRequests(this.#members);
+    this.#calls = new HubCalls({
+      members: this.#members,
+      names: () => this.names(),
+      authenticate: (server, signal) => this.authenticate(server, signal),
+      redacted: (error) => this.#redacted(error),
+      logger: this.#logger,
+    });
+    this.#events = new HubEvents({ logger: this.#logger, fingerprints: () => this.#members.fingerprints() });
     if (options.onCatalogChanged) this.#events.catalogue.add(options.onCatalogChanged);
     if (options.onStatusChanged) this.#events.status.add(options.onStatusChanged);
     this.#roots = options.roots;
     this.#subscriptions = new Subscriptions({
       logger: this.#logger,
-      connection: (server) => this.#members.get(server)?.connection,
+      connection: (server) => this.#members.find(server)?.connection,
     });
-    for (const definition of config.servers) this.#members.set(definition.name, this.#createMember(definition));
+    this.#members.replace(config.servers);
     this.#events.begin();
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Every server, sorted by name. */
   status(): readonly ServerStatus[] {
-    return this.#sorted().map((member) => statusOf(member, this.#redactor));
+    return this.#members.sorted().map((member) => statusOf(member, this.#redactor));
   }
 
   /** The tools of all connected servers, sorted by server, in each server's own order. */
   tools(): readonly SourcedTool[] {
-    return this.#sorted().flatMap((member) => member.tools);
+    return this.#members.sorted().flatMap((member) => member.tools);
   }
 
   /** The table between tools and their names, as of now. */
   names(): ToolNames<SourcedTool> {
-    const catalogue = this.#fingerprint();
+    const catalogue = this.#members.fingerprint();
     if (this.#names?.catalogue !== catalogue) this.#names = { catalogue, table: new ToolNames(this.tools()) };
     return this.#names.table;
   }
 
   /** The prefixed names of all tools, sorted, with one `authenticate` for each server that needs sign-in. */
   toolNames(): readonly string[] {
-    const signIns = this.#sorted()
+    const signIns = this.#members
+      .sorted()
       .filter(({ connection }) => connection.state === "needs-auth")
       .map(({ name }) => `${toolNamePrefix(name)}${SIGN_IN_TOOL}`);
     return [...this.names().names("prefixed"), ...signIns].sort();
@@ -121,23 +123,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** What did not go as configured: remarks on the files, and servers that failed. */
   warnings(): readonly HubWarning[] {
-    const remarks = this.#config.diagnostics
-      .filter(({ severity }) => severity !== "note")
-      .map(({ message, server, file, line }) => ({
-        message: `${message} (${file}${line === undefined ? "" : `:${line}`})`,
-        ...(server === undefined ? {} : { server }),
-      }));
-    const failures = this.status().flatMap(({ name, error, toolsError }) =>
-      [error, toolsError].flatMap((problem) =>
-        problem === undefined
-          ? []
-          : [{ message: problem.message, server: name, ...(problem.hint === undefined ? {} : { hint: problem.hint }) }],
-      ),
-    );
-    const leftOut = this.#sorted().flatMap(({ name, remarks: own }) =>
-      own.map((message) => ({ message: this.#redactor.text(message), server: name })),
-    );
-    return [...this.#redactor.value(remarks), ...failures, ...leftOut];
+    return warningsOf(this.#config, this.#members.sorted(), this.#redactor);
   }
 
   /** A copy of a text or of a JSON-like value without any secret of the configuration. */
@@ -150,15 +136,8 @@ export class Hub implements ToolSource, AsyncDisposable {
    * rejects for a server that fails: `status()` tells.
    */
   async connect(names?: readonly string[], signal?: AbortSignal): Promise<void> {
-    const members = names === undefined ? [...this.#members.values()] : names.map((name) => this.#member(name));
-    await Promise.all(
-      members
-        .filter(({ connection }) => isConnectable(connection.state))
-        .map(async (member) => {
-          await this.#tryConnect(member, signal);
-          await member.settled();
-        }),
-    );
+    const members = names === undefined ? [...this.#members] : names.map((name) => this.#members.get(name));
+    await this.#members.connectAll(members, signal);
   }
 
   /**
@@ -198,11 +177,7 @@ export class Hub implements ToolSource, AsyncDisposable {
    * lists the tools; a cancelled one leaves the server in `needs-auth`. Rejects with `AUTH_REQUIRED` where nobody can be asked.
    */
   async authenticate(server: string, signal?: AbortSignal): Promise<"completed" | "cancelled"> {
-    try {
-      return await this.#member(server).connection.authenticate(signal);
-    } catch (error) {
-      throw this.#redacted(toTrunklineError(error));
-    }
+    return await this.#telling(this.#members.get(server).connection.authenticate(signal));
   }
 
   /** The resources of all servers that can be connected, or of one. */
@@ -230,7 +205,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     listener: ResourceListener,
     options: { signal?: AbortSignal } = {},
   ): Promise<() => Promise<void>> {
-    await this.#requireMember(server, options.signal);
+    await this.#members.require(server, options.signal);
     return await this.#telling(this.#subscriptions.subscribe(server, uri, { listener, signal: options.signal }));
   }
 
@@ -275,7 +250,7 @@ export class Hub implements ToolSource, AsyncDisposable {
    */
   async setLogLevels(level: LogMessageLevel): Promise<void> {
     this.#logLevel = level;
-    await Promise.all([...this.#members.values()].map((member) => member.preferLogLevel(level)));
+    await Promise.all([...this.#members].map((member) => member.preferLogLevel(level)));
   }
 
   /** How long a server takes to answer, in milliseconds. Modern servers have no ping: `PROTOCOL`. */
@@ -290,13 +265,8 @@ export class Hub implements ToolSource, AsyncDisposable {
     params: Record<string, unknown> = {},
     options: ToolCallOptions = {},
   ): Promise<Record<string, unknown>> {
-    const member = this.#member(server);
-    await this.#require(member, options.signal);
-    try {
-      return await member.request({ method, params }, options);
-    } catch (error) {
-      throw this.#redacted(toTrunklineError(error));
-    }
+    const member = await this.#members.require(server, options.signal);
+    return await this.#telling(member.request({ method, params }, options));
   }
 
   /**
@@ -314,7 +284,7 @@ export class Hub implements ToolSource, AsyncDisposable {
       else {
         this.#scopes.delete(party);
         if (this.#options.askPolicy === "isolate")
-          await Promise.all([...this.#members.values()].map((member) => member.release(party)));
+          await Promise.all([...this.#members].map((member) => member.release(party)));
       }
     }
   }
@@ -322,7 +292,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   /** Changes the folders servers may work in, and tells them. */
   async setRoots(roots: readonly Root[] | undefined): Promise<void> {
     this.#roots = roots;
-    const live = [...this.#members.values()].filter(
+    const live = [...this.#members].filter(
       ({ connection }) => connection.state === "connected" && connection.era === "legacy",
     );
     await Promise.all(live.map(({ connection }) => connection.notify("notifications/roots/list_changed")));
@@ -333,23 +303,10 @@ export class Hub implements ToolSource, AsyncDisposable {
     if (this.#closing !== undefined) throw new TrunklineError("CLOSED", "The hub is closed.");
     this.#config = config;
     this.#redactor.add(...config.secrets);
-    const wanted = new Map(config.servers.map((definition) => [definition.name, definition]));
-    const gone = [...this.#members.values()].filter((member) => {
-      const definition = wanted.get(member.name);
-      return definition === undefined || identityOf(definition) !== identityOf(member.connection.definition);
-    });
-    for (const member of gone) this.#members.delete(member.name);
-    const fresh = config.servers.filter(({ name }) => !this.#members.has(name));
-    for (const definition of fresh) this.#members.set(definition.name, this.#createMember(definition));
+    const { gone, fresh } = this.#members.replace(config.servers);
     if (gone.length > 0) this.#events.catalogueChanged();
     if (gone.length + fresh.length > 0) this.#events.statusChanged();
-    await Promise.all([
-      ...gone.map((member) => member.close()),
-      this.#connectEager(
-        fresh.map(({ name }) => name),
-        signal,
-      ),
-    ]);
+    await Promise.all([...gone.map((member) => member.close()), this.#connectEager(fresh, signal)]);
   }
 
   /** Tells when tools, resources or prompts of some server have changed. Returns the way to stop it. */
@@ -376,7 +333,7 @@ export class Hub implements ToolSource, AsyncDisposable {
       this.#options.signal?.removeEventListener("abort", this.#onAbort);
       const outcomes = await Promise.allSettled([
         this.#subscriptions.close(),
-        ...[...this.#members.values()].map((member) => member.close()),
+        ...[...this.#members].map((member) => member.close()),
       ]);
       this.#events.clear();
       const failure = outcomes.find((outcome) => outcome.status === "rejected");
@@ -391,17 +348,12 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** @internal What {@link openHub} waits for. */
   async open(): Promise<void> {
-    await this.#connectEager([...this.#members.keys()], this.#options.signal);
+    await this.#connectEager([...this.#members], this.#options.signal);
   }
 
-  async #connectEager(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
-    const eager = names
-      .map((name) => this.#member(name))
-      .filter(({ connection }) => !this.#options.lazy && !connection.definition.lazy);
-    await this.connect(
-      eager.map(({ name }) => name),
-      signal,
-    );
+  async #connectEager(members: readonly HubMember[], signal: AbortSignal | undefined): Promise<void> {
+    const eager = members.filter(({ connection }) => !this.#options.lazy && !connection.definition.lazy);
+    await this.#members.connectAll(eager, signal);
   }
 
   #createMember(definition: ServerDefinition): HubMember {
@@ -443,19 +395,6 @@ export class Hub implements ToolSource, AsyncDisposable {
     return member;
   }
 
-  async #requireMember(server: string, signal: AbortSignal | undefined): Promise<HubMember> {
-    const member = this.#member(server);
-    await this.#require(member, signal);
-    return member;
-  }
-
-  /** Every server that can be connected, connected. */
-  async #connected(signal: AbortSignal | undefined): Promise<readonly HubMember[]> {
-    const members = this.#sorted().filter(({ connection }) => isConnectable(connection.state));
-    await Promise.all(members.map((member) => this.#tryConnect(member, signal)));
-    return members.filter(({ connection }) => connection.state === "connected");
-  }
-
   /** The same outcome, with an error of ours in which no secret is left. */
   async #telling<T>(work: Promise<T>): Promise<T> {
     try {
@@ -465,50 +404,8 @@ export class Hub implements ToolSource, AsyncDisposable {
     }
   }
 
-  async #tryConnect(member: HubMember, signal: AbortSignal | undefined): Promise<void> {
-    try {
-      await member.connect(signal);
-    } catch (error) {
-      if (!isTrunklineError(error)) throw error;
-      if (!isTrunklineError(error, "CLOSED")) this.#logger.warn("server not connected", { server: member.name, error });
-    }
-  }
-
-  async #require(member: HubMember, signal: AbortSignal | undefined): Promise<void> {
-    try {
-      await member.connect(signal);
-    } catch (error) {
-      throw this.#redacted(toTrunklineError(error));
-    }
-  }
-
-  #member(server: string): HubMember {
-    const member = this.#members.get(server);
-    if (member !== undefined) return member;
-    const near = nearestNames(server, [...this.#members.keys()]);
-    throw new TrunklineError("SERVER_NOT_FOUND", `There is no server "${server}".`, {
-      hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline doctor` lists the servers.",
-    });
-  }
-
-  #sorted(): HubMember[] {
-    return [...this.#members.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
   #redacted(error: TrunklineError): TrunklineError {
     return redactedError(error, this.#redactor);
-  }
-
-  #fingerprint(): string {
-    return this.#sorted()
-      .map((member) => `${member.name}:${member.fingerprint}`)
-      .join();
-  }
-
-  #fingerprints(): Record<ListKind, string> {
-    const members = this.#sorted();
-    const of = (kind: ListKind) => members.map((member) => `${member.name}:${member.fingerprintOf(kind)}`).join();
-    return { tools: of("tools"), prompts: of("prompts"), resources: of("resources") };
   }
 }
 
@@ -520,14 +417,4 @@ export async function openHub(config: LoadedConfig, options: HubOptions = {}): P
   const hub = new Hub(config, options);
   await hub.open();
   return hub;
-}
-
-/** Equal for definitions that would be connected in the same way. */
-function identityOf(definition: ServerDefinition): string {
-  const { line: _line, ...rest } = definition;
-  return JSON.stringify(rest, (_, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
 }

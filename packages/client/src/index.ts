@@ -1,7 +1,7 @@
 /** The client: configuration to live connections, one catalogue, clean calls. */
 export { forgetSignIn, type KeptSignIn, type KeptSignInOptions, readSignIn } from "./auth/kept-sign-ins.js";
-export type { SignInReport } from "./auth/server-auth.js";
 export { SIGN_IN_TIMEOUT_MS, type SignIn, type SignInRequest } from "./auth/sign-in.js";
+export type { SignInReport } from "./auth/sign-in-report.js";
 export type { PromptArgument, SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
 export {
   type Abilities,
@@ -18,25 +18,22 @@ export {
   type ServerLog,
   type UrlElicitation,
 } from "./channel/channel.js";
-export {
-  type BooleanField,
-  type ChoiceField,
-  type ChoicesField,
-  describeField,
-  type FieldCommon,
-  type FieldOption,
-  type FieldValue,
-  type FormField,
-  type NumberField,
-  type OtherField,
-  type ParsedText,
-  parseText,
-  readFormFields,
-  type TextField,
-  type TextFormat,
-  validateField,
-  validateForm,
-} from "./channel/form-schema.js";
+export { validateField, validateForm } from "./channel/form-check.js";
+export type {
+  BooleanField,
+  ChoiceField,
+  ChoicesField,
+  FieldCommon,
+  FieldOption,
+  FieldValue,
+  FormField,
+  NumberField,
+  OtherField,
+  TextField,
+  TextFormat,
+} from "./channel/form-fields.js";
+export { readFormFields } from "./channel/form-schema.js";
+export { describeField, type ParsedText, parseText } from "./channel/form-text.js";
 export type { AskPolicy } from "./channel/in-flight.js";
 export {
   createQueueChannel,
@@ -68,10 +65,10 @@ export type {
   ToolFilter,
 } from "./config/types.js";
 export { type ConfigWatch, type WatchConfigOptions, watchConfig } from "./config/watch.js";
-export type { ServerState } from "./connection/connection.js";
 export { INHERITED_NAMES } from "./connection/environment.js";
 export type { ConnectCause } from "./connection/errors.js";
 export type { ClientInfo, ListKind } from "./connection/generation.js";
+export type { ServerState } from "./connection/server-state.js";
 export type { TaskWish } from "./connection/tasks.js";
 export { Hub, openHub } from "./hub.js";
 export type { CatalogueListener, NotificationListener } from "./hub-events.js";

@@ -195,7 +195,7 @@ describe("the table of names", () => {
     const table = new ToolNames(tools);
     expect(new Set(table.names("wire")).size).toBe(tools.length);
     expect(table.renamed()[0]?.collidesWith).toHaveLength(10);
-  }, 10_000);
+  });
 });
 
 describe("a name given by somebody", () => {

@@ -5,18 +5,13 @@
 export type { Backends } from "./backends.js";
 export type { Caller, Era, Exchange } from "./exchange.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal/journal.js";
+export { keepCatalogue } from "./operations/catalogue.js";
 export type { ContentBlock, Operation, OperationContext, OperationOutcome, Params } from "./operations/operation.js";
 export { verdictOn } from "./operations/policy.js";
 export { createRegistry, type RegistryOptions, type ServerRegistry } from "./operations/registry.js";
 export { createRunner, type RunnerOptions, type RunOperation } from "./operations/run-operation.js";
 export { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
 export type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
-export {
-  createService,
-  type Policies,
-  type PolicyVerdict,
-  type Service,
-  type ServiceOptions,
-  type SurfaceKind,
-} from "./service.js";
+export { createService, type Service } from "./service.js";
+export type { Policies, PolicyVerdict, ServiceOptions, SurfaceKind } from "./service-options.js";
 export type { ServedTool, ToolResult } from "./surface/served-tool.js";

@@ -1,7 +1,7 @@
 // The service: what every endpoint serves, put together from surface, prompts and resources.
 
-import type { Hub, LogMessageLevel, Root } from "@trunkline/client";
-import { isRecord, type Logger, messageOf } from "@trunkline/core";
+import type { Root } from "@trunkline/client";
+import { isRecord, messageOf } from "@trunkline/core";
 import type { Backends } from "./backends.js";
 import { complete } from "./completions.js";
 import { echoTool } from "./composite/echo.js";
@@ -9,64 +9,21 @@ import { createCompositeTools } from "./composite/tools.js";
 import { ServiceEvents } from "./events.js";
 import type { Caller, Exchange } from "./exchange.js";
 import { type BeginCall, callNotes } from "./journal/call-notes.js";
-import type { Journal, TokenAccount } from "./journal/journal.js";
+import type { TokenAccount } from "./journal/journal.js";
 import type { Params } from "./operations/operation.js";
 import { createRegistry, type ServerRegistry } from "./operations/registry.js";
 import { createRunner, type RunOperation } from "./operations/run-operation.js";
 import { Prompts } from "./prompts/prompts.js";
-import { isLogged, isLogLevel } from "./protocol/log-levels.js";
+import { isLogLevel } from "./protocol/log-levels.js";
 import { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
 import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
 import { Resources } from "./resources/resources.js";
+import type { ServiceOptions } from "./service-options.js";
 import { collisionError, DirectSurface, unknownTool } from "./surface/direct.js";
 import { instructionsFor } from "./surface/instructions.js";
 import type { ServedTool, ToolResult } from "./surface/served-tool.js";
+import { UpstreamCallers } from "./upstream-callers.js";
 import { Upstreams } from "./upstreams.js";
-
-/** Which tools clients see. */
-export type SurfaceKind = "composite" | "direct" | "both";
-
-/** What rules whether an operation may run. */
-export type PolicyVerdict = "allow" | "ask" | "deny";
-
-/** Sets of rules by glob. A function is asked before each operation: the configuration may be read late, and change. */
-export type Policies =
-  | readonly Readonly<Record<string, PolicyVerdict>>[]
-  | (() => Promise<readonly Readonly<Record<string, PolicyVerdict>>[]>);
-
-/** How a service is set up. */
-export interface ServiceOptions {
-  readonly info: ServerInfo;
-  readonly backends: Backends;
-  readonly logger: Logger;
-  /** Default `composite`. */
-  readonly surface?: SurfaceKind | undefined;
-  /** How the direct surface names tools. Default `prefixed`. */
-  readonly names?: "prefixed" | "plain" | undefined;
-  /** Rules by glob, one set per configuration file: the most specific of a set counts, the strictest of all sets wins. */
-  readonly policies?: Policies | undefined;
-  /** What to say beside a refusal by these rules; undefined leaves it at the usual. */
-  readonly denialHint?: (() => Promise<string | undefined>) | undefined;
-  /** The folder that relative paths are relative to, and that clients over HTTP may read. */
-  readonly workspace: string;
-  /** Further folders that clients over HTTP may read and write. */
-  readonly allowPaths?: readonly string[] | undefined;
-  /** Folders of the program itself, such as that of the user's configuration: clients never read or write there. */
-  readonly ownFolders?: readonly string[] | undefined;
-  /** Further files and folders that clients do not write, such as a configuration that was named. */
-  readonly unwritable?: readonly string[] | undefined;
-  /** Folders that `get` may write to with `outputPath`. */
-  readonly allowWrite?: readonly string[] | undefined;
-  readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
-  /** Whether answers over the budget are stored and given as a handle. Default true. */
-  readonly spill?: boolean | undefined;
-  /** Where `PROMPT-*.md` files are, the first folder winning. */
-  readonly promptFolders?: readonly string[] | undefined;
-  /** Where what upstream servers last listed is kept between runs. */
-  readonly cacheFolder?: string | undefined;
-  readonly journal?: Journal | undefined;
-  readonly account?: TokenAccount | undefined;
-}
 
 /** A service. Closing it closes nothing of its backends. */
 export interface Service extends McpService, AsyncDisposable {
@@ -95,6 +52,7 @@ class TrunklineService implements Service {
   readonly #options: ServiceOptions;
   readonly #events: ServiceEvents;
   readonly #upstreams: Upstreams;
+  readonly #callers: UpstreamCallers;
   readonly #registry: ServerRegistry;
   readonly #own: ReadonlyMap<string, ServedTool>;
   readonly #direct: DirectSurface | undefined;
@@ -102,11 +60,6 @@ class TrunklineService implements Service {
   readonly #prompts: Prompts;
   readonly #resources: Resources;
   readonly #statusListeners = new Set<() => void>();
-  /** Lasting callers, and what lets go of what upstream servers keep for them alone. */
-  readonly #held = new Map<string, () => void>();
-  readonly #logLevels = new Map<string, string>();
-  /** The roots of the client at stdio. */
-  #roots: readonly Root[] | undefined;
   /** The servers that wait for a sign-in, as they were last told of. */
   #signIns = "";
   #toolsText: { readonly tools: unknown; readonly text: string } | undefined;
@@ -121,11 +74,12 @@ class TrunklineService implements Service {
     this.#upstreams = new Upstreams(() => options.backends.hub(), {
       logger,
       listener: {
-        onOpened: (hub) => this.#onOpened(hub),
+        onOpened: (hub) => this.#callers.onOpened(hub),
         onCatalogue: (changed) => this.#onCatalogue(changed),
         onStatus: () => this.#onStatus(),
       },
     });
+    this.#callers = new UpstreamCallers(this.#upstreams, logger);
     const backends: Backends = {
       hub: () => this.#upstreams.hub(),
       store: () => options.backends.store(),
@@ -193,7 +147,7 @@ class TrunklineService implements Service {
   }
 
   async handle(method: string, params: Raw, exchange: Exchange): Promise<Raw> {
-    if (exchange.caller.lasting) this.#hold(exchange);
+    if (exchange.caller.lasting) this.#callers.hold(exchange);
     switch (method) {
       case "tools/call":
         return await this.#call(params, exchange);
@@ -246,23 +200,15 @@ class TrunklineService implements Service {
 
   async setLogLevel(caller: Caller, level: string): Promise<void> {
     if (!isLogLevel(level)) throw new RpcError(RPC_CODES.invalidParams, `"${level}" is not a level of log messages.`);
-    this.#logLevels.set(caller.id, level);
-    await this.#passLogLevel(this.#upstreams.opened);
+    await this.#callers.setLogLevel(caller, level);
   }
 
   async rootsChanged(caller: Caller, roots: readonly Root[]): Promise<void> {
-    // Over HTTP several clients share the servers: roots of one are no answer to a question that nobody's call caused.
-    if (caller.endpoint !== "stdio") return;
-    this.#roots = roots;
-    await this.#passRoots(this.#upstreams.opened);
+    await this.#callers.setRoots(caller, roots);
   }
 
   async release(caller: Caller): Promise<void> {
-    this.#held.get(caller.id)?.();
-    this.#held.delete(caller.id);
-    const hadLevel = this.#logLevels.delete(caller.id);
-    const steps = [this.#registry.release(caller), hadLevel ? this.#passLogLevel(this.#upstreams.opened) : undefined];
-    for (const outcome of await Promise.allSettled(steps)) {
+    for (const outcome of await Promise.allSettled([this.#callers.release(caller), this.#registry.release(caller)])) {
       if (outcome.status === "rejected")
         this.#options.logger.warn("a caller's things were not given up", { error: messageOf(outcome.reason) });
     }
@@ -273,8 +219,7 @@ class TrunklineService implements Service {
       this.#events[Symbol.dispose]();
       this.#prompts[Symbol.dispose]();
       this.#upstreams[Symbol.dispose]();
-      for (const release of this.#held.values()) release();
-      this.#held.clear();
+      this.#callers.close();
       this.#statusListeners.clear();
       await this.#registry.close();
     })();
@@ -328,11 +273,6 @@ class TrunklineService implements Service {
     return tools;
   }
 
-  #onOpened(hub: Hub): void {
-    const passing = Promise.all([this.#passLogLevel(hub), this.#passRoots(hub)]);
-    passing.catch((error: unknown) => this.#options.logger.warn("a server was not told", { error: messageOf(error) }));
-  }
-
   #onCatalogue(changed: readonly ("tools" | "prompts" | "resources")[]): void {
     if (changed.includes("tools") && this.#direct !== undefined) {
       this.#direct.changed();
@@ -378,34 +318,6 @@ class TrunklineService implements Service {
       ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     }));
     return { server: this.info, servers };
-  }
-
-  /** Servers send from the lowest level on that any caller wants; who wants less gets less at the endpoint. */
-  async #passLogLevel(hub: Hub | undefined): Promise<void> {
-    const [first, ...others] = this.#logLevels.values();
-    if (hub === undefined || first === undefined) return;
-    const lowest = others.reduce((low, level) => (isLogged(low, level) ? level : low), first);
-    await hub.setLogLevels(lowest as LogMessageLevel); // checked when it was set
-  }
-
-  async #passRoots(hub: Hub | undefined): Promise<void> {
-    if (hub === undefined || this.#roots === undefined) return;
-    try {
-      await hub.setRoots(this.#roots);
-    } catch (error) {
-      this.#options.logger.warn("a server was not told of roots", { error: messageOf(error) });
-    }
-  }
-
-  /** Connections that a caller has to itself live as long as the caller, not only as long as a call. */
-  #hold({ caller, channel }: Exchange): void {
-    const hub = this.#upstreams.opened;
-    if (hub === undefined || channel.party === undefined || this.#held.has(caller.id)) return;
-    const { party } = channel;
-    const held = new Promise<void>((resolve) => this.#held.set(caller.id, resolve));
-    hub
-      .withChannel({ party }, () => held)
-      .catch((error: unknown) => this.#options.logger.warn("connections not closed", { error: messageOf(error) }));
   }
 }
 

@@ -1,19 +1,26 @@
 // The port to a model: messages in, a stream of events out. Providers implement it; loops, records and scripts know nothing
 // else. What a model says wrong is data; what keeps it from answering is a rejection.
 
+/** What a model says, and what it thinks before. */
+type Words =
+  | { readonly type: "text"; readonly text: string; readonly providerData?: unknown }
+  | { readonly type: "reasoning"; readonly text: string; readonly providerData?: unknown };
+
+/** A model wants a tool to be called. */
+interface ToolCall {
+  readonly type: "tool-call";
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+  readonly providerData?: unknown;
+}
+
 /** One piece of a message. */
 export type MessagePart =
-  | { readonly type: "text"; readonly text: string; readonly providerData?: unknown }
+  | Words
   /** An image, in base64 without a prefix. */
   | { readonly type: "image"; readonly data: string; readonly mediaType: string }
-  | { readonly type: "reasoning"; readonly text: string; readonly providerData?: unknown }
-  | {
-      readonly type: "tool-call";
-      readonly id: string;
-      readonly name: string;
-      readonly args: unknown;
-      readonly providerData?: unknown;
-    }
+  | ToolCall
   | {
       readonly type: "tool-result";
       readonly id: string;
@@ -69,17 +76,9 @@ export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" |
 /** What comes while a model answers, in order; `finish` is the last one, always. */
 export type ModelEvent =
   /** An event with `providerData`, of text or of reasoning, ends a piece of it: what follows is another one. */
-  | { readonly type: "text"; readonly text: string; readonly providerData?: unknown }
-  | { readonly type: "reasoning"; readonly text: string; readonly providerData?: unknown }
+  | Words
   /** Whole, however many pieces it came in. `args` is what could be parsed; `raw` is there where it could not. */
-  | {
-      readonly type: "tool-call";
-      readonly id: string;
-      readonly name: string;
-      readonly args: unknown;
-      readonly raw?: string;
-      readonly providerData?: unknown;
-    }
+  | (ToolCall & { readonly raw?: string })
   /** What was said so far, if anything, is void: the turn begins anew (a rate limit, a dropped stream, tried again). */
   | { readonly type: "restart"; readonly reason: string }
   | { readonly type: "finish"; readonly reason: FinishReason; readonly usage?: TokenUsage | undefined };

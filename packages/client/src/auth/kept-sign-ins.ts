@@ -1,11 +1,13 @@
 // What is kept of sign-ins, for those who look at it or want it gone, without connecting to anything but the revocation.
 import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
-import { type Logger, silentLogger } from "@trunkline/core";
+import { type Logger, silentLogger, withDeadline } from "@trunkline/core";
 import { z } from "zod";
 import type { HttpServer } from "../config/types.js";
 import { CredentialStore, currentGrant, type Grant } from "./credentials.js";
-import { credentialKeyOf, reportOf, type SignInReport, usesSignIn } from "./server-auth.js";
-import { configuredClient, secretsOf } from "./sign-in.js";
+import { clientOf } from "./registration.js";
+import { credentialKeyOf, usesSignIn } from "./server-auth.js";
+import { reportOf, type SignInReport } from "./sign-in-report.js";
+import { secretsOf } from "./tokens.js";
 
 /** How a server's requests are authorized: by a sign-in of ours, or by a header of its entry. */
 export type KeptSignIn = SignInReport | { readonly kind: "header" };
@@ -45,11 +47,10 @@ export async function forgetSignIn(server: HttpServer, options: KeptSignInOption
   if (grant?.tokens !== undefined && record.issuer !== undefined) {
     onSecrets?.(secretsOf(grant.tokens));
     try {
-      await revoke(
-        server,
-        record.issuer,
-        grant,
-        AbortSignal.any([AbortSignal.timeout(REVOKE_TIMEOUT_MS), ...(signal ? [signal] : [])]),
+      const { issuer } = record;
+      // No AbortSignal.timeout: inside AbortSignal.any, Node 20 may collect it before it fires.
+      await withDeadline({ what: "Revoking the tokens", timeoutMs: REVOKE_TIMEOUT_MS, signal }, (deadline) =>
+        revoke(server, issuer, grant, deadline),
       );
     } catch (error) {
       if (signal?.aborted) throw error;
@@ -64,7 +65,7 @@ export async function forgetSignIn(server: HttpServer, options: KeptSignInOption
 async function revoke(server: HttpServer, issuer: string, grant: Grant, signal: AbortSignal): Promise<void> {
   const endpoint = await revocationEndpoint(issuer, signal);
   const { tokens } = grant;
-  const client = server.auth?.clientId === undefined ? grant.client : configuredClient(server.auth, issuer);
+  const client = clientOf(grant, server.auth, issuer);
   if (endpoint === undefined || tokens === undefined || client === undefined) return;
   // The refresh token takes its access tokens with it.
   const [token, hint] =

@@ -8,7 +8,7 @@ import {
   type StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
 import type { AuthSettings } from "../config/types.js";
-import { configuredClient } from "./sign-in.js";
+import { configuredClient } from "./registration.js";
 
 /** The client of an entry as the SDK wants to see it. It keeps no tokens: new ones cost no person. */
 export class MachineProvider implements OAuthClientProvider {

@@ -3,18 +3,13 @@
 // several processes that find the token old, one renews and the others use what it got.
 import {
   type AuthProvider,
-  checkResourceAllowed,
   computeScopeUnion,
-  discoverOAuthServerInfo,
   extractWWWAuthenticateParams,
   type FetchLike,
-  fetchToken,
-  refreshAuthorization,
   resourceUrlFromServerUrl,
-  type StoredOAuthTokens,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { type Logger, TrunklineError } from "@trunkline/core";
+import type { Logger } from "@trunkline/core";
 import type { HttpServer } from "../config/types.js";
 import {
   type CredentialKey,
@@ -22,12 +17,13 @@ import {
   type Credentials,
   currentGrant,
   type Grant,
-  grantOf,
-  withGrant,
 } from "./credentials.js";
-import { isClientGone, isDead, signInError, signInNeeded } from "./errors.js";
+import { signInError, signInNeeded } from "./errors.js";
 import { MachineProvider } from "./machine-provider.js";
-import { configuredClient, lifeOf, type SignIn, secretsOf, signIn } from "./sign-in.js";
+import { type SignIn, signIn } from "./sign-in.js";
+import { reportOf, type SignInReport } from "./sign-in-report.js";
+import { refreshRecord, requestGrant, type TokenRequest } from "./token-requests.js";
+import { isEnding, isOver, secretsOf } from "./tokens.js";
 
 /** What signing in needs from the hub. */
 export interface AuthOptions {
@@ -48,25 +44,6 @@ export interface ServerAuthOptions extends AuthOptions {
   /** Values that must not be shown. */
   readonly onSecrets: (values: readonly string[]) => void;
 }
-
-/** Where a server's sign-in stands, as far as this process knows. */
-export interface SignInReport {
-  readonly kind: "person" | "client-credentials";
-  readonly signedIn: boolean;
-  readonly issuer?: string;
-  readonly scope?: string;
-  /** ISO 8601; absent where the token's issuer did not say. */
-  readonly expiresAt?: string;
-  /** Whether it is renewed without a person. */
-  readonly renewable: boolean;
-}
-
-/** A token is renewed this long before its end, or when a tenth of its life is left, whichever is later. */
-const MARGIN_MS = 60_000;
-const MARGIN_SHARE = 0.1;
-
-/** Renewing holds the lock, so it must not hang. */
-const RENEW_TIMEOUT_MS = 30_000;
 
 /** Whether a server's requests carry a token of ours: not where its entry gives one of its own. */
 export function usesSignIn(definition: HttpServer): boolean {
@@ -247,12 +224,15 @@ export class ServerAuth implements AuthProvider {
 
   /** Gets another token in place of `stale`, or leaves things as they are where there is no way to. */
   async #renew(stale: string | undefined): Promise<void> {
-    this.#renewing ??= (this.#machine === undefined ? this.#refresh(stale) : this.#requestToken(this.#machine)).finally(
-      () => {
-        this.#renewing = undefined;
-      },
-    );
+    this.#renewing ??= this.#renewOnce(stale).finally(() => {
+      this.#renewing = undefined;
+    });
     await this.#renewing;
+  }
+
+  async #renewOnce(stale: string | undefined): Promise<void> {
+    if (this.#machine === undefined) await this.#refresh(stale);
+    else this.#machineGrant = await requestGrant(this.#machine, this.#tokenRequest);
   }
 
   async #refresh(stale: string | undefined): Promise<void> {
@@ -262,78 +242,15 @@ export class ServerAuth implements AuthProvider {
     // Without a refresh token there is nothing to do, and another process may have been here first.
     if (isDone(this.#grant)) return;
     const record = await this.#options.credentials.update(this.#key, async (before) =>
-      isDone(currentGrant(before)) ? undefined : await this.#refreshed(before),
+      isDone(currentGrant(before)) ? undefined : await refreshRecord(before, this.#tokenRequest),
     );
     this.#take(record);
   }
 
-  async #refreshed(record: CredentialRecord): Promise<CredentialRecord | undefined> {
+  /** How tokens are asked for at the moment. */
+  get #tokenRequest(): TokenRequest {
     const { logger, onSecrets } = this.#options;
-    const { name, auth: settings } = this.#definition;
-    const fetchFn = within(AbortSignal.timeout(RENEW_TIMEOUT_MS), this.#fetch);
-    const resourceMetadataUrl = this.#challenge.resourceMetadataUrl ?? record.resourceMetadataUrl;
-    // Looked up each time: where the server has moved to another authorization server, the old one's tokens are no use.
-    const found = await discoverOAuthServerInfo(this.#serverUrl, {
-      fetchFn,
-      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: new URL(resourceMetadataUrl) }),
-    });
-    const issuer = found.authorizationServerMetadata?.issuer ?? String(found.authorizationServerUrl);
-    const grant = grantOf(record, issuer);
-    const client = settings?.clientId === undefined ? grant?.client : configuredClient(settings, issuer);
-    if (grant?.tokens?.refresh_token === undefined || client === undefined) return undefined;
-    const resource = this.#checkedResource(found.resourceMetadata?.resource);
-    let tokens: StoredOAuthTokens;
-    try {
-      tokens = await refreshAuthorization(found.authorizationServerUrl, {
-        clientInformation: client,
-        refreshToken: grant.tokens.refresh_token,
-        fetchFn,
-        ...(found.authorizationServerMetadata === undefined ? {} : { metadata: found.authorizationServerMetadata }),
-        ...(resource === undefined ? {} : { resource }),
-      });
-    } catch (error) {
-      if (!isDead(error)) throw error;
-      logger.info("the sign-in has ended", { server: name, error });
-      const gone = isClientGone(error) ? { client: undefined, redirectUri: undefined } : {};
-      return withGrant(record, issuer, { tokens: undefined, ...gone });
-    }
-    // Neither is repeated by every server: the refresh token goes on where no new one came, and so does the scope.
-    const kept = {
-      refresh_token: grant.tokens.refresh_token,
-      ...(grant.tokens.scope === undefined ? {} : { scope: grant.tokens.scope }),
-    };
-    const renewed = { ...kept, ...withoutUndefined(tokens), issuer };
-    onSecrets(secretsOf(renewed));
-    logger.debug("token renewed", { server: name });
-    return { ...withGrant(record, issuer, { tokens: renewed, ...lifeOf(renewed) }), issuer };
-  }
-
-  async #requestToken(machine: MachineProvider): Promise<void> {
-    const { resourceMetadataUrl, scope } = this.#challenge;
-    const fetchFn = within(AbortSignal.timeout(RENEW_TIMEOUT_MS), this.#fetch);
-    const found = await discoverOAuthServerInfo(this.#serverUrl, {
-      fetchFn,
-      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-    });
-    const resource = this.#checkedResource(found.resourceMetadata?.resource);
-    const wanted = this.#definition.auth?.scope ?? scope ?? found.resourceMetadata?.scopes_supported?.join(" ");
-    const tokens = await fetchToken(machine, found.authorizationServerUrl, {
-      fetchFn,
-      ...(found.authorizationServerMetadata === undefined ? {} : { metadata: found.authorizationServerMetadata }),
-      ...(resource === undefined ? {} : { resource }),
-      ...(wanted === undefined ? {} : { scope: wanted }),
-    });
-    this.#options.onSecrets(secretsOf(tokens));
-    const issuer = found.authorizationServerMetadata?.issuer ?? String(found.authorizationServerUrl);
-    this.#machineGrant = { tokens: { ...tokens, issuer }, ...lifeOf(tokens) };
-  }
-
-  /** The resource that tokens are for, as the server names it. It must be the server itself, or what contains it. */
-  #checkedResource(resource: string | undefined): string | undefined {
-    if (resource === undefined) return undefined;
-    const requestedResource = resourceUrlFromServerUrl(this.#serverUrl);
-    if (checkResourceAllowed({ requestedResource, configuredResource: resource })) return resource;
-    throw new TrunklineError("PROTOCOL", `Server "${this.#definition.name}" says it is ${resource}, which it is not.`);
+    return { definition: this.#definition, challenge: this.#challenge, fetch: this.#fetch, logger, onSecrets };
   }
 
   /** The entry's own headers go to the server they are for, and never to an authorization server elsewhere. */
@@ -343,39 +260,4 @@ export class ServerAuth implements AuthProvider {
     for (const [name, value] of new Headers(init?.headers)) headers.set(name, value);
     return fetch(url, { ...init, headers });
   };
-}
-
-/** Where a sign-in stands by its grant. */
-export function reportOf(kind: SignInReport["kind"], grant: Grant | undefined, known?: string): SignInReport {
-  const tokens = grant?.tokens;
-  const issuer = tokens?.issuer ?? known;
-  const isMachine = kind === "client-credentials";
-  if (grant === undefined || tokens === undefined) return { kind, signedIn: false, renewable: isMachine };
-  return {
-    kind,
-    signedIn: true,
-    renewable: isMachine || tokens.refresh_token !== undefined,
-    ...(issuer === undefined ? {} : { issuer }),
-    ...(tokens.scope === undefined ? {} : { scope: tokens.scope }),
-    ...(grant.expiresAtMs === undefined ? {} : { expiresAt: new Date(grant.expiresAtMs).toISOString() }),
-  };
-}
-
-/** Whether a grant's token should be renewed before it is used again. */
-function isEnding({ savedAtMs = 0, expiresAtMs }: Grant): boolean {
-  if (expiresAtMs === undefined) return false;
-  const marginMs = Math.min(MARGIN_MS, (expiresAtMs - savedAtMs) * MARGIN_SHARE);
-  return Date.now() >= expiresAtMs - marginMs;
-}
-
-function isOver({ expiresAtMs }: Grant): boolean {
-  return expiresAtMs !== undefined && Date.now() >= expiresAtMs;
-}
-
-function within(signal: AbortSignal, fetch: FetchLike): FetchLike {
-  return (url, init) => fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([signal, init.signal]) : signal });
-}
-
-function withoutUndefined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T; // Only absent keys go.
 }

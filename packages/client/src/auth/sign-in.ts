@@ -4,23 +4,16 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import {
   auth,
   computeScopeUnion,
-  discoverOAuthServerInfo,
   type FetchLike,
-  isStrictScopeSuperset,
-  type OAuthClientInformationContext,
-  type OAuthClientMetadata,
-  type OAuthClientProvider,
-  type OAuthDiscoveryState,
   OAuthError,
-  type OAuthServerInfo,
-  type StoredOAuthClientInformation,
-  type StoredOAuthTokens,
   validateAuthorizationResponseIssuer,
 } from "@modelcontextprotocol/client";
 import { abortable, isTrunklineError, messageOf, TrunklineError, withDeadline } from "@trunkline/core";
-import type { AuthSettings } from "../config/types.js";
-import { type CredentialKey, type Credentials, currentGrant, grantOf, withGrant } from "./credentials.js";
+import { currentGrant, grantOf } from "./credentials.js";
+import { discover } from "./discovery.js";
 import { listenOnLoopback } from "./loopback.js";
+import { requireWayToRegister } from "./registration.js";
+import { SignInProvider, type SignInProviderOptions } from "./sign-in-provider.js";
 
 /** What a person needs in order to sign in. */
 export interface SignInRequest {
@@ -43,19 +36,11 @@ export interface SignInRequest {
 export type SignIn = (request: SignInRequest) => Promise<"completed" | "cancelled">;
 
 /** What a sign-in needs. */
-export interface SignInOptions {
+export interface SignInOptions extends SignInProviderOptions {
   readonly server: string;
   readonly serverUrl: URL;
-  readonly key: CredentialKey;
-  readonly credentials: Credentials;
-  readonly settings: AuthSettings | undefined;
-  readonly clientName: string;
-  /** A client-id metadata document of the host's. */
-  readonly clientMetadataUrl: string | undefined;
-  readonly challenge: { readonly resourceMetadataUrl?: URL | undefined; readonly scope?: string | undefined };
   readonly ask: SignIn;
   readonly fetch: FetchLike;
-  readonly onSecrets: (values: readonly string[]) => void;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -83,15 +68,13 @@ export async function signIn(options: SignInOptions): Promise<"completed" | "can
 async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
   const { serverUrl, settings, challenge, signal } = options;
   const fetchFn: FetchLike = (url, init) => options.fetch(url, { ...init, signal: init?.signal ?? signal });
-  // Anew each time: a server may have moved to another authorization server.
-  const found = await discoverOAuthServerInfo(serverUrl, {
+  const { issuer, ...found } = await discover(serverUrl, {
     fetchFn,
-    ...(challenge.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
+    resourceMetadataUrl: challenge.resourceMetadataUrl,
   });
-  const issuer = found.authorizationServerMetadata?.issuer ?? String(found.authorizationServerUrl);
   const record = await options.credentials.read(options.key);
   const registered = grantOf(record, issuer);
-  requireWayToRegister(options, found, registered?.client !== undefined);
+  requireWayToRegister(found, { ...options, isRegistered: registered?.client !== undefined });
   const state = randomBytes(32).toString("base64url");
 
   let accept: (params: URLSearchParams) => void = () => {};
@@ -156,20 +139,6 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
   return "completed";
 }
 
-/** Says what is missing where we are no client of the authorization server and cannot become one. */
-function requireWayToRegister(options: SignInOptions, found: OAuthServerInfo, isRegistered: boolean): void {
-  const { server, settings, clientMetadataUrl } = options;
-  const { authorizationServerMetadata: metadata } = found;
-  if (settings?.clientId !== undefined || isRegistered || metadata?.registration_endpoint !== undefined) return;
-  // A server of the first revisions has no metadata, and registration at a fixed path.
-  if (metadata === undefined && found.resourceMetadata === undefined) return;
-  if (clientMetadataUrl !== undefined && metadata?.client_id_metadata_document_supported === true) return;
-  throw new TrunklineError("AUTH_REQUIRED", `"${server}" lets only programs sign in that were registered by hand.`, {
-    hint: 'Register one there, and put its "client_id", and "client_secret" if it has one, under "auth" in the entry.',
-    data: { cause: "unauthorized" },
-  });
-}
-
 /** Shows the address to the person, and waits for the browser, for a pasted address, or for a no. */
 async function askPerson(
   { server, ask, signal }: SignInOptions,
@@ -208,182 +177,6 @@ export class SignInCallbackError extends Error {
   constructor(cause: unknown) {
     super(messageOf(cause), { cause });
   }
-}
-
-interface Flow {
-  redirectUri: string;
-  state: string;
-  /** What is asked for beyond what was asked for when we registered. */
-  scope: string | undefined;
-  discovery: OAuthDiscoveryState;
-}
-
-/** One sign-in as the SDK wants to see it. What lasts is in the credentials; the rest ends with it. */
-class SignInProvider implements OAuthClientProvider {
-  readonly redirectUrl: string;
-  authorizationUrl: URL | undefined;
-  /** Absent where the entry names the client: it must not be registered again elsewhere. */
-  saveClientInformation?: (
-    client: StoredOAuthClientInformation,
-    context?: OAuthClientInformationContext,
-  ) => Promise<void>;
-  readonly clientMetadataUrl?: string;
-  readonly #options: SignInOptions;
-  readonly #flow: Flow;
-  #discovery: OAuthDiscoveryState | undefined;
-  #verifier = "";
-  #registered: StoredOAuthClientInformation | undefined;
-
-  constructor(options: SignInOptions, flow: Flow) {
-    this.#options = options;
-    this.#flow = flow;
-    this.#discovery = flow.discovery;
-    this.redirectUrl = flow.redirectUri;
-    if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
-    if (options.settings?.clientId !== undefined) return;
-    this.saveClientInformation = async (client, context) => {
-      const { credentials, key, onSecrets } = options;
-      onSecrets([client.client_secret ?? ""]);
-      this.#registered = client;
-      const issuer = this.#issuer(context);
-      // Tokens belong to the registration they were given to: it stays with them until there are others.
-      await credentials.update(key, (record) =>
-        grantOf(record, issuer)?.tokens === undefined
-          ? withGrant(record, issuer, { client, redirectUri: flow.redirectUri })
-          : undefined,
-      );
-    };
-  }
-
-  get clientMetadata(): OAuthClientMetadata {
-    const supported = this.#flow.discovery.authorizationServerMetadata?.token_endpoint_auth_methods_supported;
-    // A program on somebody's machine keeps no secret, but not every server lets it say so.
-    const method = supported === undefined || supported.includes("none") ? "none" : supported[0];
-    return {
-      client_name: this.#options.clientName,
-      redirect_uris: [this.redirectUrl],
-      grant_types: ["authorization_code", "refresh_token"],
-      response_types: ["code"],
-      ...(method === undefined ? {} : { token_endpoint_auth_method: method }),
-      ...(this.#options.settings?.scope === undefined ? {} : { scope: this.#options.settings.scope }),
-    };
-  }
-
-  state(): string {
-    return this.#flow.state;
-  }
-
-  async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
-    const { settings, credentials, key } = this.#options;
-    const issuer = this.#issuer(context);
-    if (settings?.clientId !== undefined) return configuredClient(settings, issuer);
-    if (this.#registered !== undefined) return this.#registered;
-    const grant = grantOf(await credentials.read(key), issuer);
-    if (grant?.client === undefined || isSecretOver(grant.client)) return undefined;
-    // A registration may be limited to the scopes it was made with.
-    if (!isRegisteredFor(grant.client, this.#flow.scope)) return undefined;
-    // Many servers compare the address letter by letter, port included.
-    return grant.redirectUri === this.redirectUrl || grant.client.client_id === this.clientMetadataUrl
-      ? grant.client
-      : undefined;
-  }
-
-  async tokens(context?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {
-    const { credentials, key } = this.#options;
-    return grantOf(await credentials.read(key), this.#issuer(context))?.tokens;
-  }
-
-  async saveTokens(tokens: StoredOAuthTokens, context?: OAuthClientInformationContext): Promise<void> {
-    const { credentials, key, challenge, onSecrets } = this.#options;
-    onSecrets(secretsOf(tokens));
-    const issuer = this.#issuer(context);
-    // A server that grants what was asked for need not repeat it.
-    const scope = tokens.scope ?? this.authorizationUrl?.searchParams.get("scope") ?? undefined;
-    await credentials.update(key, (record) => ({
-      ...withGrant(record, issuer, {
-        ...lifeOf(tokens),
-        ...(this.#registered === undefined ? {} : { client: this.#registered, redirectUri: this.redirectUrl }),
-        tokens: scope === undefined ? tokens : { ...tokens, scope },
-      }),
-      issuer,
-      wantedScope: undefined,
-      resourceMetadataUrl: challenge.resourceMetadataUrl?.href,
-    }));
-    // Kept longer, it would hide that the server has moved to another authorization server.
-    this.#discovery = undefined;
-  }
-
-  redirectToAuthorization(url: URL): void {
-    this.authorizationUrl = url;
-  }
-
-  saveCodeVerifier(verifier: string): void {
-    this.#options.onSecrets([verifier]);
-    this.#verifier = verifier;
-  }
-
-  codeVerifier(): string {
-    return this.#verifier;
-  }
-
-  saveDiscoveryState(state: OAuthDiscoveryState): void {
-    this.#discovery = state;
-  }
-
-  discoveryState(): OAuthDiscoveryState | undefined {
-    return this.#discovery;
-  }
-
-  async invalidateCredentials(scope: "all" | "client" | "tokens" | "verifier" | "discovery"): Promise<void> {
-    // That a code was refused says nothing about the tokens of an earlier sign-in.
-    if (scope !== "client" && scope !== "all") return;
-    const { credentials, key } = this.#options;
-    if (this.#registered !== undefined) {
-      this.#registered = undefined;
-      return;
-    }
-    await credentials.update(key, (record) =>
-      withGrant(record, this.#issuer(), { tokens: undefined, client: undefined, redirectUri: undefined }),
-    );
-  }
-
-  #issuer(context?: OAuthClientInformationContext): string {
-    const { authorizationServerMetadata, authorizationServerUrl } = this.#flow.discovery;
-    return context?.issuer ?? authorizationServerMetadata?.issuer ?? String(authorizationServerUrl);
-  }
-}
-
-/** The client that an entry names, as one of the issuer it is meant for. */
-export function configuredClient(settings: AuthSettings, issuer: string): StoredOAuthClientInformation {
-  const { clientId = "", clientSecret } = settings;
-  return {
-    client_id: clientId,
-    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
-    issuer: settings.issuer ?? issuer,
-  };
-}
-
-/** Everything in tokens that must not be shown. */
-export function secretsOf(tokens: StoredOAuthTokens): string[] {
-  return [tokens.access_token, tokens.refresh_token, tokens.id_token].filter((value) => value !== undefined);
-}
-
-/** From when to when an access token that has just come is good. */
-export function lifeOf(tokens: StoredOAuthTokens): { savedAtMs: number; expiresAtMs: number | undefined } {
-  const savedAtMs = Date.now();
-  const { expires_in: seconds } = tokens;
-  return { savedAtMs, expiresAtMs: seconds === undefined ? undefined : savedAtMs + seconds * 1000 };
-}
-
-function isRegisteredFor(client: StoredOAuthClientInformation, scope: string | undefined): boolean {
-  const registered = "scope" in client ? client.scope : undefined;
-  return typeof registered !== "string" || !isStrictScopeSuperset(scope, registered);
-}
-
-/** A registration may be for a time only. */
-function isSecretOver(client: StoredOAuthClientInformation): boolean {
-  const endSeconds = "client_secret_expires_at" in client ? client.client_secret_expires_at : undefined;
-  return typeof endSeconds === "number" && endSeconds > 0 && endSeconds * 1000 <= Date.now();
 }
 
 function isSame(a: string, b: string): boolean {

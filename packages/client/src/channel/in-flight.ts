@@ -4,7 +4,7 @@
 // several there is none, so the table sees to it that there is only one (`serialize`), or the question is declined.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Deadline } from "@trunkline/core";
-import { type Channel, canAnswer, partyOf } from "./channel.js";
+import { type Channel, canAnswer, partyOf, runOutsideChannels } from "./channel.js";
 
 /** What to do when several channels use one legacy stdio server, which cannot say whom it asks. */
 export type AskPolicy = "serialize" | "isolate" | "decline";
@@ -110,7 +110,7 @@ export function currentCall(): Call | undefined {
   return callScope.getStore();
 }
 
-/** Runs `work` outside every call. */
-export function runOutsideCalls<T>(work: () => T): T {
-  return callScope.exit(work);
+/** Runs `work` outside every call and every channel: what lasts must not seem to belong to whoever happened to begin it. */
+export function runOutsideScopes<T>(work: () => T): T {
+  return callScope.exit(() => runOutsideChannels(work));
 }

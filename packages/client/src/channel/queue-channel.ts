@@ -12,7 +12,9 @@ import type {
   ServerLog,
   UrlElicitation,
 } from "./channel.js";
-import { type FieldValue, readFormFields, validateForm } from "./form-schema.js";
+import { validateForm } from "./form-check.js";
+import type { FieldValue } from "./form-fields.js";
+import { readFormFields } from "./form-schema.js";
 
 /**
  * What every waiting question has. Each of `answer`, `decline` and `cancel` settles it and returns true; where it was settled

@@ -5,21 +5,19 @@ import { FieldReader, type Leaf } from "./field-reader.js";
 import { transportOf } from "./fields.js";
 import type { Member, Position } from "./tree.js";
 import {
-  type ConfigScope,
   DEFAULT_CALL_TIMEOUT_MS,
   DEFAULT_CONNECT_TIMEOUT_MS,
   type Diagnostic,
   type Dialect,
+  type EntryOrigin,
+  type EntrySettings,
   type RejectedServer,
   type ToolFilter,
 } from "./types.js";
 
 /** An entry whose shape is sound. Its texts are as the file has them. */
-export interface CheckedEntry {
+export interface CheckedEntry extends EntryOrigin, EntrySettings {
   readonly name: string;
-  readonly dialect: Dialect;
-  readonly scope: ConfigScope;
-  readonly file: string;
   readonly at: Position;
   readonly type: "stdio" | "http" | "sse";
   /** Present where `type` is `stdio`. */
@@ -31,22 +29,8 @@ export interface CheckedEntry {
   /** Present where `type` is `http` or `sse`. */
   readonly url?: Leaf;
   readonly headers: readonly (Leaf & { readonly name: string })[];
-  readonly disabled: boolean;
-  readonly lazy: boolean;
-  readonly connectTimeoutMs: number;
-  readonly callTimeoutMs: number;
-  readonly tools?: ToolFilter;
-  readonly asks?: boolean;
-  readonly readOnly?: readonly string[];
   /** Present where `type` is `http` or `sse`, and the entry says something about signing in. */
   readonly auth?: CheckedAuth;
-}
-
-/** Where an entry stands. */
-export interface EntryOrigin {
-  readonly file: string;
-  readonly scope: ConfigScope;
-  readonly dialect: Dialect;
 }
 
 /** The entry, or that it was rejected; in both cases with what is to be said about it. */

@@ -1,8 +1,8 @@
 // The names that the fields of an entry have, here and in other programs.
 import { nearestNames } from "../names.js";
 
-/** The fields of an entry. */
-const KNOWN_FIELDS = [
+/** The fields that are written for somebody, by a command or an import, in the order in which a person would write them. */
+export const WRITTEN_FIELDS = [
   "type",
   "command",
   "args",
@@ -15,11 +15,10 @@ const KNOWN_FIELDS = [
   "timeout",
   "callTimeout",
   "tools",
-  "lazy",
-  "asks",
-  "readOnly",
-  "auth",
 ] as const;
+
+/** The fields of an entry. */
+const KNOWN_FIELDS: readonly string[] = [...WRITTEN_FIELDS, "lazy", "asks", "readOnly", "auth"];
 
 /** Other programs' names for them. */
 const ALIASES = wordSet(`transport transportType serverUrl httpUrl enabled includeTools enabledTools enabled_tools
@@ -58,7 +57,7 @@ const LIKELY_MEANT: ReadonlyMap<string, string> = new Map([
 export function remarkOnField(field: string): { severity: "warning" | "note"; message: string } | undefined {
   const unsupported = UNSUPPORTED_FIELDS.get(field);
   if (unsupported !== undefined) return { severity: "warning", message: `it is not supported: ${unsupported}` };
-  if ((KNOWN_FIELDS as readonly string[]).includes(field) || ALIASES.has(field)) return undefined;
+  if (KNOWN_FIELDS.includes(field) || ALIASES.has(field)) return undefined;
   if (FOREIGN_FIELDS.has(field) || /^(?:x-|\/\/|#|_)/.test(field)) return undefined;
   const near = LIKELY_MEANT.get(field) ?? (field.length > 2 ? nearestNames(field, KNOWN_FIELDS, 1)[0] : undefined);
   if (near === undefined) return undefined;

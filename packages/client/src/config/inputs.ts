@@ -1,7 +1,6 @@
 // `${input:id}`: values that a person is asked for once, and that are kept.
 import { join } from "node:path";
 import { messageOf, systemCodeOf } from "@trunkline/core";
-import { z } from "zod";
 import { writeFileAtomically } from "./atomic-file.js";
 import { readOptional } from "./read-file.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
@@ -127,18 +126,18 @@ export async function forgetInputs(home: string, file: string): Promise<boolean>
 
 type Kept = Map<string, Map<string, string>>;
 
-const keptSchema = z.object({ version: z.literal(1), inputs: z.record(z.string(), z.record(z.string(), z.string())) });
-
 /** What is damaged is as good as empty: the questions are asked again. */
 async function readKept(home: string, signal?: AbortSignal): Promise<Kept> {
   const text = await readOptional(join(home, INPUTS_FILE), signal);
+  if (text === undefined) return new Map();
   let json: unknown;
   try {
-    json = JSON.parse(text ?? "{}");
+    json = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  const parsed = keptSchema.safeParse(json);
+  const { keptInputs } = await import("./kept-files.js");
+  const parsed = keptInputs.safeParse(json);
   const entries = parsed.success ? Object.entries(parsed.data.inputs) : [];
   return new Map(entries.map(([file, answers]) => [file, new Map(Object.entries(answers))]));
 }

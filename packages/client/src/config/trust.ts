@@ -3,7 +3,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseJson, TrunklineError } from "@trunkline/core";
-import { z } from "zod";
 import { isAbsent, resolvedPath, writeFileAtomically } from "./atomic-file.js";
 
 /** A file in one state: the fingerprint covers what it would run. */
@@ -20,12 +19,10 @@ export interface TrustedFile extends TrustSubject {
 
 const VERSION = 1;
 
-const schema = z.object({
-  version: z.literal(VERSION),
-  files: z.record(z.string(), z.object({ fingerprint: z.string(), confirmedAt: z.string() })),
-});
-
-type Content = z.infer<typeof schema>;
+interface Content {
+  version: typeof VERSION;
+  files: Record<string, { fingerprint: string; confirmedAt: string }>;
+}
 
 /** The confirmations of one user, in `<home>/trust.json`. Every call reads the file anew: other processes write it too. */
 export class TrustStore {
@@ -86,7 +83,8 @@ export class TrustStore {
       throw error;
     }
     // What cannot be understood confirms nothing, and it must not be overwritten in silence either.
-    const parsed = schema.safeParse(parseJson(text));
+    const { keptTrust } = await import("./kept-files.js");
+    const parsed = keptTrust.safeParse(parseJson(text));
     if (parsed.success) return parsed.data;
     throw new TrunklineError("CONFIG_INVALID", `${this.path} cannot be read as the list of confirmed files.`, {
       cause: parsed.error,

@@ -13,15 +13,15 @@ export interface ToolFilter {
   readonly deny?: readonly string[];
 }
 
-/** What all servers have, whatever their transport. Every value is expanded already. */
-export interface ServerCommon {
-  /** The key in the configuration file. */
-  readonly name: string;
+/** Where an entry stands. */
+export interface EntryOrigin {
+  readonly file: string;
   readonly scope: ConfigScope;
   readonly dialect: Dialect;
-  /** The file the entry stands in, and the line it starts at. */
-  readonly file: string;
-  readonly line?: number;
+}
+
+/** What an entry says about a server whatever its transport, and nothing has to be expanded for. */
+export interface EntrySettings {
   readonly disabled: boolean;
   /** Connect at the first use instead of at once. */
   readonly lazy: boolean;
@@ -34,6 +34,14 @@ export interface ServerCommon {
   readonly asks?: boolean;
   /** Tools that only read although the server does not declare it: globs over its tool names. */
   readonly readOnly?: readonly string[];
+}
+
+/** What all servers have, whatever their transport. Every value is expanded already. */
+export interface ServerCommon extends EntryOrigin, EntrySettings {
+  /** The key in the configuration file. */
+  readonly name: string;
+  /** The line the entry starts at. */
+  readonly line?: number;
   /** False for an entry of a project's file that nobody has confirmed: it is shown, and not started. */
   readonly trusted: boolean;
   /** Variables that the entry refers to and that are not set: the likely cause when it does not work. */

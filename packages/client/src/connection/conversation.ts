@@ -2,12 +2,7 @@
 // question goes to the channel whose call caused it; where that cannot be known, it is declined, never guessed.
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  isInputRequiredResult,
-  LOG_LEVEL_META_KEY,
-  ProtocolError,
-} from "@modelcontextprotocol/client";
+import { isInputRequiredResult, ProtocolError } from "@modelcontextprotocol/client";
 import {
   abortError,
   isRecord,
@@ -20,57 +15,23 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import { z } from "zod";
-import {
-  abilitiesOf,
-  type Channel,
-  currentChannel,
-  type QuestionContext,
-  type Root,
-  type ServerLog,
-} from "../channel/channel.js";
-import { type AskPolicy, type Call, currentCall, InFlightTable, runInCall } from "../channel/in-flight.js";
-import { answerQuestion, declinedAnswer, type Question } from "../channel/questions.js";
-import { requireMethod, revisionsDefining } from "../revisions.js";
+import { type Channel, currentChannel } from "../channel/channel.js";
+import { type Call, currentCall, InFlightTable, runInCall } from "../channel/in-flight.js";
+import { declinedAnswer, type Question } from "../channel/questions.js";
+import type { ServerDefinition } from "../config/types.js";
+import { Answering } from "./answering.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf, progressKey } from "./notices.js";
+import type { AskingOptions } from "./options.js";
+import { checkRevision, mayBecomeTask, type OutgoingRequest, paramsFor } from "./outgoing.js";
 import { PROGRESS_TOKEN_PREFIX, restoreItems, STREAM_ENDED_CODE } from "./raw-answers.js";
-import {
-  createdTask,
-  followTask,
-  relatedTaskOf,
-  statusText,
-  TASKS_EXTENSION,
-  type TaskState,
-  type TaskWish,
-} from "./tasks.js";
+import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } from "./tasks.js";
 import { UrlVisits } from "./url-visits.js";
 
-/** How questions are handled. */
-export interface ConversationOptions {
-  server: string;
+/** Whom a conversation is with, and how its questions are handled. */
+export interface ConversationOptions extends AskingOptions {
+  definition: ServerDefinition;
   logger: Logger;
-  /** Makes the calls that nobody in particular makes, and is asked what is asked outside any call. */
-  defaultChannel: Channel | undefined;
-  policy: AskPolicy;
-  /** False: the server never asks, so that its calls need not wait for one another. */
-  asks: boolean;
-  callTimeoutMs: number;
-  /** More questions than this during one call are a server that asks for ever. */
-  maxQuestions: number;
-  /** What there is for channels that have no roots of their own. */
-  roots: () => readonly Root[] | undefined;
-  /** The level from which servers are to send log messages to channels that take them. */
-  logLevel: string | undefined;
-}
-
-/** A request and what it needs beside its parameters. */
-export interface OutgoingRequest {
-  method: string;
-  params: Record<string, unknown>;
-  /** Headers of this request alone, where the transport has headers. */
-  headers?: Readonly<Record<string, string>> | undefined;
-  /** A legacy server is asked to make the call a task; `false` tells a modern one that it may not. */
-  task?: TaskWish | false | undefined;
 }
 
 /** Options of one request. */
@@ -104,6 +65,8 @@ const untouched = z.looseObject({});
 export class Conversation {
   readonly #table = new InFlightTable();
   readonly #options: ConversationOptions;
+  readonly #server: string;
+  readonly #answering: Answering;
   readonly #notices = new Notices();
   /** The calls that have become tasks, by the id of the task. */
   readonly #tasks = new Map<string, Call>();
@@ -112,6 +75,8 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
+    this.#server = options.definition.name;
+    this.#answering = new Answering({ ...options, server: this.#server });
   }
 
   /** The level from which the server is to send log messages. */
@@ -130,13 +95,13 @@ export class Conversation {
     request: OutgoingRequest,
     options: RequestOptions,
   ): Promise<Record<string, unknown>> {
-    const { signal, timeoutMs = this.#options.callTimeoutMs } = options;
+    const { signal, timeoutMs = this.#options.definition.callTimeoutMs } = options;
     const what = this.describe(request.method);
     if (signal?.aborted) throw abortError(signal, what);
     checkRevision(generation, request.method);
     // One signal may well stop a hundred calls: that is no leak to warn of.
     if (signal !== undefined) setMaxListeners(0, signal);
-    const channel = options.channel ?? currentChannel() ?? this.#options.defaultChannel;
+    const channel = options.channel ?? currentChannel() ?? this.#options.channel;
     const asking = ASKING_METHODS.has(request.method);
     using _turn = asking && this.#takesTurns(generation) ? await this.#turn(channel, signal, what) : undefined;
     using deadline = startDeadline({
@@ -151,7 +116,7 @@ export class Conversation {
     const onProgress = (progress: ToolProgress) => {
       deadline.extend();
       options.onProgress?.(progress);
-      channel?.progress?.({ server: this.#options.server, ...(tool === undefined ? {} : { tool }), ...progress });
+      channel?.progress?.({ server: this.#server, ...(tool === undefined ? {} : { tool }), ...progress });
     };
     try {
       return await this.#rounds(generation, request, { call, onProgress });
@@ -163,37 +128,39 @@ export class Conversation {
 
   /** A request of the server's own: the legacy way of asking. */
   async answer(question: Question, signal: AbortSignal): Promise<Record<string, unknown>> {
-    const { server, logger, defaultChannel } = this.#options;
     // A task's question says whose it is. Over HTTP a call's comes on the stream of its own answer; elsewhere only the
     // table can tell.
     const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? currentCall() ?? this.#table.owner();
     if (owner === "several") {
-      logger.warn("a question came while several channels had calls under way; it was declined", {
-        server,
+      this.#options.logger.warn("a question came while several channels had calls under way; it was declined", {
+        server: this.#server,
         method: question.method,
       });
       return declinedAnswer(question.method);
     }
-    if (owner !== "none") return await this.#ask(owner, question, signal);
-    return await this.#put(question, defaultChannel, { server, signal });
+    return owner === "none"
+      ? await this.#answering.askOutside(this.#options.channel, question, signal)
+      : await this.#answering.ask(owner, question, signal);
   }
 
-  /** Passes a notification on to the call that waits for it. */
+  /** Passes a notification on to the call that waits for it, and a log message to where the call came from. */
   notice(method: string, params: Readonly<Record<string, unknown>>): void {
+    if (method === "notifications/message") this.#log(params);
     const key = noticeKeyOf(method, params);
     if (key !== undefined) this.#notices.tell(key, params);
   }
 
-  /** A log message goes where the call came from; one outside any call to the default channel. */
-  log(message: Omit<ServerLog, "server">): void {
-    const owner = currentCall() ?? this.#table.owner();
-    const channel = typeof owner === "string" ? this.#options.defaultChannel : owner.channel;
-    channel?.log?.({ server: this.#options.server, ...message });
-  }
-
   /** How a request is called in messages. */
   describe(method: string): string {
-    return `${method} on "${this.#options.server}"`;
+    return `${method} on "${this.#server}"`;
+  }
+
+  /** A log message outside any call goes to the default channel. */
+  #log({ level, logger, data }: Readonly<Record<string, unknown>>): void {
+    const owner = currentCall() ?? this.#table.owner();
+    const channel = typeof owner === "string" ? this.#options.channel : owner.channel;
+    const source = typeof logger === "string" ? { logger } : {};
+    channel?.log?.({ server: this.#server, level: String(level), data, ...source });
   }
 
   /**
@@ -207,13 +174,13 @@ export class Conversation {
       what: this.describe(request.method),
       deadline,
       notices: this.#notices,
-      ask: (question) => this.#ask(call, question, deadline.signal),
+      ask: (question) => this.#answering.ask(call, question, deadline.signal),
     });
     using token = mayBecomeTask(generation, request) ? this.#progressToken(round) : undefined;
     let answered: Record<string, unknown> = {};
     for (;;) {
       const params = {
-        ...this.#params(generation, request, { channel: call.channel, token: token?.value }),
+        ...this.#params(generation, request, { channel: call.channel, progressToken: token?.value }),
         ...answered,
       };
       let result: Record<string, unknown>;
@@ -229,11 +196,13 @@ export class Conversation {
       const { inputRequests = {}, requestState } = result;
       const questions = Object.entries(inputRequests);
       if (questions.length === 0) {
-        this.#countQuestion(call);
+        this.#answering.count(call);
         await sleep(STATE_ONLY_PAUSE_MS, deadline.signal);
       }
       const answers = await Promise.all(
-        questions.map(async ([key, question]) => [key, await this.#ask(call, question, deadline.signal, key)] as const),
+        questions.map(
+          async ([key, question]) => [key, await this.#answering.ask(call, question, deadline.signal, key)] as const,
+        ),
       );
       deadline.signal.throwIfAborted();
       answered = {
@@ -288,7 +257,7 @@ export class Conversation {
         request: (method, params) =>
           this.#exchange(generation, { method, params: this.#params(generation, { method, params }, call) }, round),
         cancel: () => this.#cancelTask(generation, taskId),
-        ask: (question, key) => this.#ask(call, question, signal, key),
+        ask: (question, key) => this.#answering.ask(call, question, signal, key),
         onStatus: (current) => {
           // A task may take its time: that its server still answers for it is what keeps the call alive.
           call.deadline.extend();
@@ -313,7 +282,7 @@ export class Conversation {
       .request({ ...request, params: this.#params(generation, request, {}) }, untouched, { timeout: CANCEL_TIMEOUT_MS })
       .catch((error: unknown) =>
         this.#options.logger.debug("a task was not cancelled", {
-          server: this.#options.server,
+          server: this.#server,
           error: messageOf(error),
         }),
       );
@@ -333,61 +302,12 @@ export class Conversation {
     return { value, [Symbol.dispose]: () => listening[Symbol.dispose]() };
   }
 
-  /** Puts a question to the channel of a call. The call's own time stands still meanwhile. */
-  async #ask(call: Call, question: Question, signal: AbortSignal, key?: string): Promise<Record<string, unknown>> {
-    const { server } = this.#options;
-    this.#countQuestion(call);
-    call.deadline.pause();
-    try {
-      const context = {
-        server,
-        signal,
-        ...(call.tool === undefined ? {} : { tool: call.tool }),
-        ...(key === undefined ? {} : { key }),
-      };
-      return await this.#put(question, call.channel, context);
-    } finally {
-      call.deadline.resume();
-    }
-  }
-
-  async #put(
-    question: Question,
-    channel: Channel | undefined,
-    context: QuestionContext,
-  ): Promise<Record<string, unknown>> {
-    const roots = question.method === "roots/list" ? this.#options.roots() : undefined;
-    if (roots !== undefined && channel?.roots === undefined) return { roots };
-    if (channel === undefined) return declinedAnswer(question.method);
-    try {
-      return await answerQuestion(channel, question, { ...context, logger: this.#options.logger });
-    } catch (error) {
-      // A server that has heard of other roots asks on its own, and the call that happened to be under way may be over before
-      // its channel has answered.
-      if (roots === undefined || context.signal.aborted) throw error;
-      return { roots };
-    }
-  }
-
-  #countQuestion(call: Call): void {
-    const { server, maxQuestions } = this.#options;
-    call.questions++;
-    if (call.questions <= maxQuestions) return;
-    const error = new TrunklineError(
-      "PROTOCOL",
-      `Server "${server}" asked more than ${maxQuestions} times during one call.`,
-      {
-        hint: "The call was ended: a server that never stops asking would hold it for ever.",
-      },
-    );
-    call.deadline.fail(error);
-    throw error;
-  }
-
   /** Only a legacy server on one shared channel cannot say whom it asks. */
   #takesTurns(generation: Generation): boolean {
-    const { policy, asks } = this.#options;
-    return policy === "serialize" && asks && !generation.hasOwnStreams && generation.era === "legacy";
+    const { policy, definition } = this.#options;
+    return (
+      policy === "serialize" && definition.asks !== false && !generation.hasOwnStreams && generation.era === "legacy"
+    );
   }
 
   async #turn(channel: Channel | undefined, signal: AbortSignal | undefined, what: string): Promise<Disposable> {
@@ -398,54 +318,17 @@ export class Conversation {
     }
   }
 
-  /** What is sent. A modern server learns with each request what this caller, and no other, can answer. */
   #params(
     generation: Generation,
-    { params, task }: Pick<OutgoingRequest, "params" | "task"> & { method: string },
-    { channel, token }: { channel?: Channel | undefined; token?: string | undefined },
+    request: OutgoingRequest,
+    { channel, progressToken }: { channel?: Channel | undefined; progressToken?: string | undefined },
   ): Record<string, unknown> {
-    const progress = token === undefined ? {} : { progressToken: token };
-    const own = isRecord(params._meta) ? params._meta : {};
-    if (generation.era !== "modern") {
-      return {
-        ...params,
-        ...(token === undefined ? {} : { _meta: { ...progress, ...own } }),
-        ...(task ? { task: task.ttlMs === undefined ? {} : { ttl: task.ttlMs } } : {}),
-      };
-    }
-    const logLevel = channel?.logLevel ?? this.logLevel;
     const wantsLogs = channel?.log !== undefined || this.#logLevel !== undefined;
-    return {
-      ...params,
-      _meta: {
-        [CLIENT_CAPABILITIES_META_KEY]: {
-          ...(this.#options.roots() === undefined ? {} : { roots: {} }),
-          ...abilitiesOf(channel),
-          ...(task !== false && offersTasks(generation) ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
-        },
-        ...(wantsLogs && logLevel !== undefined ? { [LOG_LEVEL_META_KEY]: logLevel } : {}),
-        ...progress,
-        ...own,
-      },
-    };
+    return paramsFor(generation, request, {
+      channel,
+      progressToken,
+      logLevel: wantsLogs ? (channel?.logLevel ?? this.logLevel) : undefined,
+      hasRoots: this.#options.roots() !== undefined,
+    });
   }
-}
-
-function checkRevision(generation: Generation, method: string): void {
-  const { revision } = generation;
-  // What no revision knows is the method of an extension, and the server's business.
-  if (revision === undefined || revisionsDefining(method).length === 0) return;
-  // The extension has kept some names of the revision that it came from.
-  if (generation.era === "modern" && method.startsWith("tasks/") && offersTasks(generation)) return;
-  requireMethod(revision, method, "client-to-server");
-}
-
-/** Whether a modern server has the extension. */
-function offersTasks({ client }: Generation): boolean {
-  return client.getServerCapabilities()?.extensions?.[TASKS_EXTENSION] !== undefined;
-}
-
-function mayBecomeTask(generation: Generation, { method, task }: OutgoingRequest): boolean {
-  if (method !== "tools/call" || task === false) return false;
-  return generation.era === "modern" ? offersTasks(generation) : task !== undefined;
 }

@@ -16,7 +16,7 @@ import type { ServerDefinition } from "../config/types.js";
 import { isSessionExpired, networkCodeOf } from "./errors.js";
 import { keepListening } from "./list-changes.js";
 import { letAnswersThrough } from "./raw-answers.js";
-import { StdioTransport } from "./stdio-transport.js";
+import { type ProcessExit, StdioTransport } from "./stdio-transport.js";
 import {
   createTransport,
   isOtherTransport,
@@ -62,7 +62,8 @@ export interface GenerationOptions extends TransportContext {
 /** A live client. */
 export interface Generation {
   readonly client: Client;
-  readonly transport: Transport;
+  /** How the process of a stdio server ended, once it has. */
+  readonly exit: ProcessExit | undefined;
   /** The revision that was negotiated, and the era it belongs to. */
   readonly revision: string | undefined;
   readonly era: "legacy" | "modern";
@@ -180,8 +181,10 @@ async function openOnce(
   let listening = Promise.resolve();
   const generation: Generation = {
     client,
-    transport,
     inFlight: 0,
+    get exit() {
+      return transport instanceof StdioTransport ? transport.exit : undefined;
+    },
     hasOwnStreams: transport.hasPerRequestStream === true,
     get revision() {
       return client.getNegotiatedProtocolVersion();

@@ -127,6 +127,13 @@ export class Catalogue {
   }
 }
 
+/** Keeps what the connected servers of a hub list, as a running server does. */
+export async function keepCatalogue(hub: Hub, options: { folder: string; logger: Logger }): Promise<void> {
+  const catalogue = new Catalogue({ hub: async () => hub, ...options });
+  await catalogue.hub();
+  await catalogue.close();
+}
+
 /** The same definition has the same key in every run. Values of env and headers, which are hidden here, make no difference. */
 function keyOf({ config }: ServerStatus): string {
   const common = { tools: config.tools };

@@ -8,12 +8,13 @@ import type { Exchange } from "../exchange.js";
 
 /** Which folders clients may name. */
 export interface PlacesOptions {
+  /** The folder that relative paths are relative to, and that clients over HTTP may read. */
   readonly workspace: string;
-  /** Further folders for clients over HTTP. */
+  /** Further folders that clients over HTTP may read and write. */
   readonly allowPaths?: readonly string[] | undefined;
-  /** Folders of the program itself: nothing in them is read or written. */
+  /** Folders of the program itself, such as that of the user's configuration: clients never read or write there. */
   readonly ownFolders?: readonly string[] | undefined;
-  /** Further files and folders that are not written. */
+  /** Further files and folders that clients do not write, such as a configuration that was named. */
   readonly unwritable?: readonly string[] | undefined;
 }
 

@@ -1,6 +1,6 @@
 // Rules of the configuration: which operations run, which are asked about each time, and which are refused.
 import { matchesGlob } from "@trunkline/core";
-import type { PolicyVerdict } from "../service.js";
+import type { PolicyVerdict } from "../service-options.js";
 
 const STRICTNESS: Readonly<Record<PolicyVerdict, number>> = { allow: 0, ask: 1, deny: 2 };
 

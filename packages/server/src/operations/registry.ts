@@ -16,20 +16,14 @@ import { loadDefinitions } from "./define.js";
 import { describeOperation } from "./describe.js";
 import type { Operation, OperationRegistry } from "./operation.js";
 import { sessionActions } from "./session-actions.js";
-import { StoreCalls } from "./store-calls.js";
+import { type AccessOptions, StoreCalls } from "./store-calls.js";
 import { storeReads, type TokenReport } from "./store-reads.js";
 import { storeWrites } from "./store-writes.js";
 import { upstreamOperation } from "./upstream.js";
 
-/** How a registry is set up; see `ServiceOptions`. */
-export interface RegistryOptions {
+/** How a registry is set up. */
+export interface RegistryOptions extends AccessOptions {
   readonly backends: Backends;
-  readonly workspace: string;
-  readonly allowPaths?: readonly string[] | undefined;
-  readonly ownFolders?: readonly string[] | undefined;
-  readonly unwritable?: readonly string[] | undefined;
-  readonly allowWrite?: readonly string[] | undefined;
-  readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
   /** Where what upstream servers last listed, and the vectors of `find`, are kept between runs. */
   readonly cacheFolder?: string | undefined;
   readonly logger?: Logger | undefined;

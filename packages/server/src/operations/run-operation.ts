@@ -2,7 +2,7 @@
 import { type Clock, isTrunklineError, type Logger, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { callNotes } from "../journal/call-notes.js";
 import type { Journal } from "../journal/journal.js";
-import type { Policies } from "../service.js";
+import type { Policies } from "../service-options.js";
 import { requireShallow } from "./depth.js";
 import type { Operation, OperationContext, OperationOutcome, Params } from "./operation.js";
 import { verdictOn } from "./policy.js";

@@ -5,12 +5,16 @@ import type { Caller, Exchange } from "../exchange.js";
 import type { OperationContext, Params } from "./operation.js";
 import { Places, type PlacesOptions } from "./places.js";
 
-/** What operations of the store need. */
-export interface StoreCallsOptions extends PlacesOptions {
-  readonly store: () => Promise<ContentStore>;
-  /** Folders that `get` may write to. */
+/** What operations may reach in the name of clients. */
+export interface AccessOptions extends PlacesOptions {
+  /** Folders that `get` may write to with `outputPath`. */
   readonly allowWrite?: readonly string[] | undefined;
   readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
+}
+
+/** What operations of the store need. */
+export interface StoreCallsOptions extends AccessOptions {
+  readonly store: () => Promise<ContentStore>;
 }
 
 /** What a call is made with besides its parameters. */

@@ -5,6 +5,7 @@ import type { Operation } from "./operation.js";
 import { flag, metadata, session, text, texts } from "./parameters.js";
 import type { StoreCalls } from "./store-calls.js";
 
+const DOCUMENT = "The document: whole path, end of a path, base name, or a glob.";
 const SESSION = "The session it belongs to: its id, or true for the current one.";
 
 /** The operations that write, in the order they are listed. */
@@ -94,7 +95,7 @@ function update(calls: StoreCalls): Operation {
     summary: "Change tags and metadata of documents.",
     params: (z) =>
       z.object({
-        name: text(z, "The document: whole path, end of a path, base name, or a glob."),
+        name: text(z, DOCUMENT),
         hash: text(z, "Documents with this content."),
         pattern: text(z, "Documents whose paths match this glob."),
         metadata: metadata(z, 'To set: an object, or ["key=value"].'),
@@ -116,7 +117,7 @@ function remove(calls: StoreCalls): Operation {
     summary: "Move documents to the trash; undelete brings them back.",
     params: (z) =>
       z.object({
-        name: text(z, "The document: whole path, end of a path, base name, or a glob."),
+        name: text(z, DOCUMENT),
         names: texts(z, "Several names."),
         pattern: text(z, "Documents whose paths match this glob."),
         collection: text(z, "Only this collection."),
@@ -138,7 +139,7 @@ function undelete(calls: StoreCalls): Operation {
     summary: "Bring documents back from the trash.",
     params: (z) =>
       z.object({
-        name: z.string().describe("The document: whole path, end of a path, base name, or a glob."),
+        name: z.string().describe(DOCUMENT),
         collection: text(z, "Only this collection."),
       }),
     aliases: { path: "name", file: "name", document: "name", pattern: "name", glob: "name" },

@@ -1,4 +1,5 @@
 // The levels of log messages in the protocol, those of syslog.
+import type { LogMessageLevel } from "@trunkline/client";
 
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
@@ -6,7 +7,7 @@ const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "aler
 export const DEFAULT_LOG_LEVEL = "info";
 
 /** Whether the protocol has this level. */
-export function isLogLevel(level: unknown): level is string {
+export function isLogLevel(level: unknown): level is LogMessageLevel {
   return typeof level === "string" && LEVELS.includes(level);
 }
 

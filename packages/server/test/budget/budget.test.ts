@@ -34,6 +34,19 @@ function noting(fails = false): { store: ContentStore; added: Map<string, string
   return { store, added };
 }
 
+/** What tests look at in answers; which of it an answer has, its test knows. */
+interface Fitted {
+  readonly truncated: boolean;
+  readonly hash: string;
+  readonly size: number;
+  readonly hint: string;
+  readonly text: string;
+  readonly content: string;
+  readonly head: readonly unknown[];
+  readonly results: readonly unknown[];
+  readonly steps: readonly { readonly result: Fitted }[];
+}
+
 async function fit(value: unknown, options: Partial<FitOptions> = {}) {
   const { store, added } = noting();
   const fitted = await fitAnswer({
@@ -46,8 +59,7 @@ async function fit(value: unknown, options: Partial<FitOptions> = {}) {
   });
   expect(fitted.text).toBe(JSON.stringify(fitted.value));
   expect(JSON.parse(fitted.text)).toEqual(fitted.value);
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  return { ...fitted, value: fitted.value as any, added };
+  return { ...fitted, value: fitted.value as Fitted, added };
 }
 
 describe("counting", () => {
@@ -224,10 +236,10 @@ describe("an answer", () => {
     });
     const { value, text, added } = await fit(undefined, { parts, frame, maxTokens: 1_000 });
     expect(count(text)).toBeLessThanOrEqual(1_000);
-    expect(value.steps[1].result).toEqual({ total: 1 });
-    expect(value.steps[0].result).toMatchObject({ truncated: true, hash: expect.any(String) });
-    expect(value.steps[2].result).toMatchObject({ truncated: true, hash: expect.any(String) });
-    expect(value.steps[0].result.results.length).toBeGreaterThan(2);
+    expect(value.steps[1]?.result).toEqual({ total: 1 });
+    expect(value.steps[0]?.result).toMatchObject({ truncated: true, hash: expect.any(String) });
+    expect(value.steps[2]?.result).toMatchObject({ truncated: true, hash: expect.any(String) });
+    expect(value.steps[0]?.result.results.length).toBeGreaterThan(2);
     expect(added.size).toBe(2);
   });
 

@@ -9,7 +9,8 @@ import { configOf } from "../../../client/test/hub/fixtures.js";
 import type { Caller, Exchange } from "../../src/exchange.js";
 import type { RpcError } from "../../src/protocol/rpc-error.js";
 import type { ServiceEvent } from "../../src/protocol/service.js";
-import { createService, type Service, type ServiceOptions } from "../../src/service.js";
+import { createService, type Service } from "../../src/service.js";
+import type { ServiceOptions } from "../../src/service-options.js";
 
 export { configOf, http, stdio } from "../../../client/test/hub/fixtures.js";
 

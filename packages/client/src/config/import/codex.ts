@@ -1,8 +1,8 @@
 // Codex keeps its servers in TOML and substitutes nothing; what comes from the environment has fields of its own.
-import { messageOf } from "@trunkline/core";
+import { isRecord, messageOf } from "@trunkline/core";
 import { parse, TomlError } from "smol-toml";
 import type { ServerEntry } from "../written-entry.js";
-import { CALL_SECONDS, CONNECT_SECONDS, type EntryReader, entryOf, isFields, toolFilter } from "./entry-reader.js";
+import { CALL_SECONDS, CONNECT_SECONDS, type EntryReader, entryOf, toolFilter } from "./entry-reader.js";
 import { joinOn } from "./programs.js";
 import { readServers, unreadable } from "./read-servers.js";
 import type { ImportSource } from "./types.js";
@@ -61,7 +61,7 @@ function readEntry(reader: EntryReader): ServerEntry | { skipped: string } {
 function passedOn(reader: EntryReader): Record<string, string> {
   const list = reader.raw("env_vars");
   if (!Array.isArray(list)) return {};
-  const names = list.map((item: unknown) => (isFields(item) ? item.name : item));
+  const names = list.map((item: unknown) => (isRecord(item) ? item.name : item));
   return Object.fromEntries(names.filter((name) => typeof name === "string").map((name) => [name, `\${env:${name}}`]));
 }
 
@@ -76,5 +76,5 @@ function headersOf(reader: EntryReader): Record<string, string> {
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isFields(value) ? value : {};
+  return isRecord(value) ? value : {};
 }

@@ -1,14 +1,11 @@
 // Reads the fields of one entry of another program. What has the wrong type is left out with a note, never an error: the
 // file belongs to somebody else.
+import { isRecord } from "@trunkline/core";
+import { WRITTEN_FIELDS } from "../fields.js";
 import type { ServerEntry } from "../written-entry.js";
 
 /** An object of another program's file. */
 export type Fields = Readonly<Record<string, unknown>>;
-
-/** Whether a value is an object with fields. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The fields of one entry, with texts already in our words. */
 export class EntryReader {
@@ -52,7 +49,7 @@ export class EntryReader {
   map(key: string): Record<string, string> | undefined {
     const value = this.#fields[key];
     if (value === undefined || value === null) return undefined;
-    if (!isFields(value)) {
+    if (!isRecord(value)) {
       this.note(`"${key}" is not a table of texts and was left out`);
       return undefined;
     }
@@ -101,22 +98,8 @@ export type EntryFields = { readonly [Key in keyof ServerEntry]?: ServerEntry[Ke
 
 /** The fields that are there, in the order in which a person would write them; empty tables and lists are left out. */
 export function entryOf(fields: EntryFields): ServerEntry {
-  const order = [
-    "type",
-    "command",
-    "args",
-    "env",
-    "envFile",
-    "cwd",
-    "url",
-    "headers",
-    "disabled",
-    "timeout",
-    "callTimeout",
-    "tools",
-  ] as const satisfies readonly (keyof ServerEntry)[];
   return Object.fromEntries(
-    order.flatMap((key) => {
+    WRITTEN_FIELDS.flatMap((key) => {
       const value = fields[key];
       if (value === undefined || value === false) return [];
       if (typeof value === "object" && Object.keys(value).length === 0) return [];

@@ -1,11 +1,10 @@
 // Finds the files of other programs and reads them. Nothing is started and nothing is written.
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isTrunklineError, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isRecord, isTrunklineError, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { nearestNames } from "../../names.js";
 import { foldersUpward } from "../find.js";
 import { codex } from "./codex.js";
-import { isFields } from "./entry-reader.js";
 import { JSON_PROGRAMS } from "./programs.js";
 import { parseJsonFile } from "./read-servers.js";
 import type { ImportContext, ImportPlace, ImportSource, ParsedServers } from "./types.js";
@@ -120,10 +119,10 @@ function recognise(text: string, path: string): ImportSource {
   });
   if (sameName !== undefined) return sameName;
   const root = parseJsonFile(text, path);
-  if (isFields(root.context_servers)) return importSource("zed");
-  if (isFields(root.mcpServers)) return importSource("claude-code");
-  if (isFields(root.servers) || (isFields(root.mcp) && isFields(root.mcp.servers))) return importSource("vscode");
-  if (isFields(root.mcp)) return importSource("opencode");
+  if (isRecord(root.context_servers)) return importSource("zed");
+  if (isRecord(root.mcpServers)) return importSource("claude-code");
+  if (isRecord(root.servers) || (isRecord(root.mcp) && isRecord(root.mcp.servers))) return importSource("vscode");
+  if (isRecord(root.mcp)) return importSource("opencode");
   throw new TrunklineError("USAGE", `${path} does not look like the file of a program that is known.`, {
     hint: `Name the program: trunkline import <program> --from ${path}`,
   });

@@ -1,5 +1,6 @@
 // The programs that keep their servers in JSON. Codex, with its TOML, has a file of its own.
 import { posix, win32 } from "node:path";
+import { isRecord } from "@trunkline/core";
 import type { InputDefinition } from "../written-entry.js";
 import {
   CALL_SECONDS,
@@ -7,7 +8,6 @@ import {
   type EntryFields,
   type EntryReader,
   entryOf,
-  isFields,
   toolFilter,
 } from "./entry-reader.js";
 import { parseJsonFile, type ReadEntry, readServers } from "./read-servers.js";
@@ -101,7 +101,7 @@ const vscode: ImportSource = {
   parse: (text, context) => {
     const root = parseJsonFile(text, context.path);
     // Before it had a file of its own, the table stood under "mcp" in settings.json.
-    const holder = isFields(root.mcp) && root.servers === undefined ? root.mcp : root;
+    const holder = isRecord(root.mcp) && root.servers === undefined ? root.mcp : root;
     const inputs = Array.isArray(holder.inputs) ? holder.inputs.filter(isInput) : [];
     return readServers(holder.servers, { translate: vsCode, read: usual(), inputs });
   },
@@ -182,8 +182,8 @@ const zed: ImportSource = {
   parse: (text, context) => {
     const root = parseJsonFile(text, context.path);
     const flat: Record<string, unknown> = {};
-    for (const [name, fields] of Object.entries(isFields(root.context_servers) ? root.context_servers : {}))
-      flat[name] = isFields(fields) ? flattenZed(fields) : fields;
+    for (const [name, fields] of Object.entries(isRecord(root.context_servers) ? root.context_servers : {}))
+      flat[name] = isRecord(fields) ? flattenZed(fields) : fields;
     const read = usual({ rest: (reader) => ({ disabled: reader.flag("enabled") === false }) });
     return readServers(flat, {
       translate: asItIs,
@@ -202,7 +202,7 @@ const geminiCli: ImportSource = {
   projectFiles: [".gemini/settings.json"],
   parse: (text, context) => {
     const root = parseJsonFile(text, context.path);
-    const rules = isFields(root.mcp) ? root.mcp : {};
+    const rules = isRecord(root.mcp) ? root.mcp : {};
     const isOff = (name: string) =>
       listed(rules.excluded, name) || (Array.isArray(rules.allowed) && !listed(rules.allowed, name));
     return readServers(root.mcpServers, {
@@ -318,7 +318,7 @@ function withoutSignIn(...fields: string[]): (reader: EntryReader) => EntryField
 
 /** The tables that Claude Code keeps for the project we are in, the nearest folder first. */
 function projectTables(projects: unknown, context: ImportContext): { table: unknown; note: string }[] {
-  if (!isFields(projects)) return [];
+  if (!isRecord(projects)) return [];
   const normalized = (path: string) => {
     const slashed = path.replaceAll("\\", "/").replace(/(.)\/$/, "$1");
     return context.platform === "win32" ? slashed.toLowerCase() : slashed;
@@ -326,14 +326,14 @@ function projectTables(projects: unknown, context: ImportContext): { table: unkn
   const byPath = new Map(Object.entries(projects).map(([path, project]) => [normalized(path), project]));
   return context.folders.flatMap((folder) => {
     const project = byPath.get(normalized(folder));
-    return isFields(project) ? [{ table: project.mcpServers, note: `Claude Code uses it only in ${folder}` }] : [];
+    return isRecord(project) ? [{ table: project.mcpServers, note: `Claude Code uses it only in ${folder}` }] : [];
   });
 }
 
 /** Zed's older entries keep the program, its arguments and its environment together under "command". */
 function flattenZed(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { command, ...rest } = fields;
-  if (!isFields(command)) return fields;
+  if (!isRecord(command)) return fields;
   return { ...rest, command: command.path, args: command.args, env: command.env };
 }
 
@@ -342,5 +342,5 @@ function listed(list: unknown, name: string): boolean {
 }
 
 function isInput(value: unknown): value is InputDefinition {
-  return isFields(value) && typeof value.id === "string";
+  return isRecord(value) && typeof value.id === "string";
 }

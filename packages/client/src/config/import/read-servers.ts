@@ -1,8 +1,8 @@
 // The way from a file's text to servers that all programs share.
-import { TrunklineError } from "@trunkline/core";
+import { isRecord, TrunklineError } from "@trunkline/core";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { type InputDefinition, inputsOf, type ServerEntry } from "../written-entry.js";
-import { EntryReader, type Fields, isFields } from "./entry-reader.js";
+import { EntryReader, type Fields } from "./entry-reader.js";
 import type { ImportedServer, ParsedServers } from "./types.js";
 
 /** An entry, or why there is none. */
@@ -20,8 +20,8 @@ export interface ReadServersOptions {
 export function readServers(table: unknown, options: ReadServersOptions): ParsedServers {
   const servers: ImportedServer[] = [];
   const skipped: { name: string; reason: string }[] = [];
-  for (const [name, fields] of Object.entries(isFields(table) ? table : {})) {
-    if (!isFields(fields)) {
+  for (const [name, fields] of Object.entries(isRecord(table) ? table : {})) {
+    if (!isRecord(fields)) {
       skipped.push({ name, reason: "its entry is not a table" });
       continue;
     }
@@ -51,7 +51,7 @@ export function parseJsonFile(text: string, path: string): Fields {
     throw unreadable(path, `line ${line}, column ${column}: ${printParseErrorCode(first.error)}`);
   }
   if (root === undefined) return {};
-  if (!isFields(root)) throw unreadable(path, "it does not hold an object");
+  if (!isRecord(root)) throw unreadable(path, "it does not hold an object");
   return root;
 }
 

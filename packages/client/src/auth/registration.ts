@@ -1,0 +1,62 @@
+// Who we are to an authorization server: the client that an entry names, or the one that was registered for us.
+import {
+  isStrictScopeSuperset,
+  type OAuthServerInfo,
+  type StoredOAuthClientInformation,
+} from "@modelcontextprotocol/client";
+import { TrunklineError } from "@trunkline/core";
+import type { AuthSettings } from "../config/types.js";
+import type { Grant } from "./credentials.js";
+
+/** The client that an entry names, as one of the issuer it is meant for. */
+export function configuredClient(settings: AuthSettings, issuer: string): StoredOAuthClientInformation {
+  const { clientId = "", clientSecret } = settings;
+  return {
+    client_id: clientId,
+    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+    issuer: settings.issuer ?? issuer,
+  };
+}
+
+/** The client that a grant was given to. */
+export function clientOf(
+  grant: Grant | undefined,
+  settings: AuthSettings | undefined,
+  issuer: string,
+): StoredOAuthClientInformation | undefined {
+  return settings?.clientId === undefined ? grant?.client : configuredClient(settings, issuer);
+}
+
+/** Whether a registration may ask for a scope: it may be limited to the scopes it was made with. */
+export function isRegisteredFor(client: StoredOAuthClientInformation, scope: string | undefined): boolean {
+  const registered = "scope" in client ? client.scope : undefined;
+  return typeof registered !== "string" || !isStrictScopeSuperset(scope, registered);
+}
+
+/** Whether the time of a registration is up: it may be for a while only. */
+export function isSecretOver(client: StoredOAuthClientInformation): boolean {
+  const endSeconds = "client_secret_expires_at" in client ? client.client_secret_expires_at : undefined;
+  return typeof endSeconds === "number" && endSeconds > 0 && endSeconds * 1000 <= Date.now();
+}
+
+/** Says what is missing where we are no client of the authorization server and cannot become one. */
+export function requireWayToRegister(
+  found: OAuthServerInfo,
+  options: {
+    readonly server: string;
+    readonly settings: AuthSettings | undefined;
+    readonly clientMetadataUrl: string | undefined;
+    readonly isRegistered: boolean;
+  },
+): void {
+  const { server, settings, clientMetadataUrl, isRegistered } = options;
+  const { authorizationServerMetadata: metadata } = found;
+  if (settings?.clientId !== undefined || isRegistered || metadata?.registration_endpoint !== undefined) return;
+  // A server of the first revisions has no metadata, and registration at a fixed path.
+  if (metadata === undefined && found.resourceMetadata === undefined) return;
+  if (clientMetadataUrl !== undefined && metadata?.client_id_metadata_document_supported === true) return;
+  throw new TrunklineError("AUTH_REQUIRED", `"${server}" lets only programs sign in that were registered by hand.`, {
+    hint: 'Register one there, and put its "client_id", and "client_secret" if it has one, under "auth" in the entry.',
+    data: { cause: "unauthorized" },
+  });
+}

@@ -1,0 +1,117 @@
+// Asking an authorization server for tokens without a person: a renewal, or a machine that signs in as itself.
+import {
+  checkResourceAllowed,
+  type FetchLike,
+  fetchToken,
+  refreshAuthorization,
+  resourceUrlFromServerUrl,
+  type StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
+import { type Logger, TrunklineError } from "@trunkline/core";
+import type { HttpServer } from "../config/types.js";
+import { type CredentialRecord, type Grant, grantOf, withGrant } from "./credentials.js";
+import { type Discovered, discover } from "./discovery.js";
+import { isClientGone, isDead } from "./errors.js";
+import type { MachineProvider } from "./machine-provider.js";
+import { clientOf } from "./registration.js";
+import { lifeOf, secretsOf } from "./tokens.js";
+
+/** For whom tokens are asked, and how. */
+export interface TokenRequest {
+  readonly definition: HttpServer;
+  /** What the server said when it last refused a request. */
+  readonly challenge: { readonly resourceMetadataUrl?: URL; readonly scope?: string };
+  readonly fetch: FetchLike;
+  readonly logger: Logger;
+  readonly onSecrets: (values: readonly string[]) => void;
+}
+
+/** Renewing holds the lock, so it must not hang. */
+const RENEW_TIMEOUT_MS = 30_000;
+
+/**
+ * The record with a renewed token, or without one where the old one will never be good again. Undefined where the server's
+ * present authorization server gave us nothing that could be renewed: tokens of another one are no use.
+ */
+export async function refreshRecord(
+  record: CredentialRecord,
+  request: TokenRequest,
+): Promise<CredentialRecord | undefined> {
+  const { definition, challenge, logger, onSecrets } = request;
+  const { name, auth: settings } = definition;
+  const fetchFn = withinTime(request.fetch);
+  const resourceMetadataUrl = challenge.resourceMetadataUrl ?? record.resourceMetadataUrl;
+  const found = await discover(new URL(definition.url), {
+    fetchFn,
+    resourceMetadataUrl: resourceMetadataUrl === undefined ? undefined : new URL(resourceMetadataUrl),
+  });
+  const { issuer } = found;
+  const grant = grantOf(record, issuer);
+  const client = clientOf(grant, settings, issuer);
+  if (grant?.tokens?.refresh_token === undefined || client === undefined) return undefined;
+  let tokens: StoredOAuthTokens;
+  try {
+    tokens = await refreshAuthorization(found.authorizationServerUrl, {
+      clientInformation: client,
+      refreshToken: grant.tokens.refresh_token,
+      fetchFn,
+      ...tokenTarget(found, definition),
+    });
+  } catch (error) {
+    if (!isDead(error)) throw error;
+    logger.info("the sign-in has ended", { server: name, error });
+    const gone = isClientGone(error) ? { client: undefined, redirectUri: undefined } : {};
+    return withGrant(record, issuer, { tokens: undefined, ...gone });
+  }
+  // Neither is repeated by every server: the refresh token goes on where no new one came, and so does the scope.
+  const kept = {
+    refresh_token: grant.tokens.refresh_token,
+    ...(grant.tokens.scope === undefined ? {} : { scope: grant.tokens.scope }),
+  };
+  const renewed = { ...kept, ...withoutUndefined(tokens), issuer };
+  onSecrets(secretsOf(renewed));
+  logger.debug("token renewed", { server: name });
+  return { ...withGrant(record, issuer, { tokens: renewed, ...lifeOf(renewed) }), issuer };
+}
+
+/** A grant for a machine. */
+export async function requestGrant(machine: MachineProvider, request: TokenRequest): Promise<Grant> {
+  const { definition, challenge, onSecrets } = request;
+  const fetchFn = withinTime(request.fetch);
+  const found = await discover(new URL(definition.url), {
+    fetchFn,
+    resourceMetadataUrl: challenge.resourceMetadataUrl,
+  });
+  const scope = definition.auth?.scope ?? challenge.scope ?? found.resourceMetadata?.scopes_supported?.join(" ");
+  const tokens = await fetchToken(machine, found.authorizationServerUrl, {
+    fetchFn,
+    ...tokenTarget(found, definition),
+    ...(scope === undefined ? {} : { scope }),
+  });
+  onSecrets(secretsOf(tokens));
+  return { tokens: { ...tokens, issuer: found.issuer }, ...lifeOf(tokens) };
+}
+
+/** Where tokens are asked for, and what they are to be good for. */
+function tokenTarget(found: Discovered, definition: HttpServer) {
+  const { authorizationServerMetadata: metadata, resourceMetadata } = found;
+  const resource = checkedResource(resourceMetadata?.resource, definition);
+  return { ...(metadata === undefined ? {} : { metadata }), ...(resource === undefined ? {} : { resource }) };
+}
+
+/** The resource that tokens are for, as the server names it. It must be the server itself, or what contains it. */
+function checkedResource(resource: string | undefined, { name, url }: HttpServer): string | undefined {
+  if (resource === undefined) return undefined;
+  const requestedResource = resourceUrlFromServerUrl(new URL(url));
+  if (checkResourceAllowed({ requestedResource, configuredResource: resource })) return resource;
+  throw new TrunklineError("PROTOCOL", `Server "${name}" says it is ${resource}, which it is not.`);
+}
+
+function withinTime(fetch: FetchLike): FetchLike {
+  const signal = AbortSignal.timeout(RENEW_TIMEOUT_MS);
+  return (url, init) => fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([signal, init.signal]) : signal });
+}
+
+function withoutUndefined<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T; // Only absent keys go.
+}

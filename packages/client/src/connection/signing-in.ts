@@ -1,0 +1,109 @@
+// When a person is asked to sign in to a server, how often, and what it means where nobody does.
+import { isTrunklineError, type TrunklineError, toTrunklineError } from "@trunkline/core";
+import { signInCancelled } from "../auth/errors.js";
+import { ServerAuth, type ServerAuthOptions, usesSignIn } from "../auth/server-auth.js";
+import type { SignInReport } from "../auth/sign-in-report.js";
+import type { ServerDefinition } from "../config/types.js";
+import { neededScope } from "./errors.js";
+
+/** What signing in needs of its connection. */
+export interface SigningInOptions {
+  readonly server: string;
+  readonly auth: ServerAuthOptions;
+  /** Aborted when the connection is closed. */
+  readonly lifetime: AbortSignal;
+  /** Nobody has signed in: until somebody tries again, that is the state of a server that is not connected. */
+  readonly onFailure: (failure: TrunklineError) => void;
+}
+
+/** How often a person is asked to sign in before a server that is never satisfied is given up. */
+const MAX_SIGN_INS = 3;
+
+/** The signing in of one connection. */
+export class SigningIn {
+  readonly #options: SigningInOptions;
+  #auth: ServerAuth | undefined;
+  #elsewhere: Disposable | undefined;
+  #asksUnasked = true;
+
+  constructor(options: SigningInOptions) {
+    this.#options = options;
+  }
+
+  /** Where the sign-in stands, for a server that may want one. */
+  get report(): SignInReport | undefined {
+    return this.#auth?.report;
+  }
+
+  /** Whether there is a reason to sign in although the server may have let us connect. */
+  get isWanting(): boolean {
+    return this.#auth?.isWanting === true;
+  }
+
+  /** Whether a person may be asked by an attempt to connect that nobody made for that purpose. */
+  get asksUnasked(): boolean {
+    return this.#asksUnasked;
+  }
+
+  /** The server has been connected: from now on a person is asked only on request. */
+  connected(): void {
+    this.#asksUnasked = false;
+  }
+
+  /** What gives the requests of a server their token; undefined where they carry none of ours. */
+  authFor(definition: ServerDefinition): ServerAuth | undefined {
+    if (definition.type === "stdio" || !usesSignIn(definition) || !URL.canParse(definition.url)) return this.#auth;
+    this.#auth ??= new ServerAuth(definition, this.#options.auth);
+    return this.#auth;
+  }
+
+  /** Connects; where the server wants a sign-in, asks a person for it, outside the connect timeout, and tries again. */
+  async connect(attempt: () => Promise<void>, { ask }: { ask: boolean }): Promise<void> {
+    for (let signIns = 0; ; signIns++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const auth = this.#auth;
+        if (!ask || signIns === MAX_SIGN_INS || auth?.interactive !== true || !isTrunklineError(error, "AUTH_REQUIRED"))
+          throw error;
+        await auth.want(neededScope(error));
+        await this.signIn();
+      }
+    }
+  }
+
+  /** Has a person sign in. A no, or a failure, rejects. */
+  async signIn(): Promise<void> {
+    const { server, lifetime, onFailure } = this.#options;
+    let failure: TrunklineError;
+    this.#asksUnasked = false;
+    try {
+      if ((await this.#auth?.signIn(lifetime)) === "completed") return;
+      failure = signInCancelled(server);
+    } catch (error) {
+      failure = toTrunklineError(error);
+    }
+    if (lifetime.aborted) throw lifetime.reason;
+    onFailure(failure);
+    throw failure;
+  }
+
+  /** Has the next sign-in ask for what a refused request lacked. Whether a person can be asked for it now. */
+  async mayStepUp(error: unknown): Promise<boolean> {
+    const scope = neededScope(error);
+    const auth = this.#auth;
+    if (scope === undefined || auth === undefined) return false;
+    await auth.want(scope);
+    return auth.interactive;
+  }
+
+  /** Tells when somebody has signed in in another process, until {@link stopWatching}. */
+  watch(listener: () => void): void {
+    this.#elsewhere = this.#auth?.onSignedInElsewhere(listener);
+  }
+
+  stopWatching(): void {
+    this.#elsewhere?.[Symbol.dispose]();
+    this.#elsewhere = undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Restarts } from "../../src/connection/restarts.js";
+
+describe("a server that crashes", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** The waits before each restart until the server is given up, each crash coming after so long. */
+  function waits(restarts: Restarts, upMs: number): number[] {
+    const waited: number[] = [];
+    for (;;) {
+      let startedMs: number | undefined;
+      const crashedMs = Date.now();
+      restarts.crashed(upMs);
+      const isScheduled = restarts.schedule(() => {
+        startedMs = Date.now();
+      });
+      if (!isScheduled || waited.length === 20) return waited;
+      vi.runAllTimers();
+      waited.push((startedMs ?? Number.NaN) - crashedMs);
+    }
+  }
+
+  it("is started again at once, then ever later, and given up in the end", () => {
+    expect(waits(new Restarts(), 0)).toEqual([0, 500, 1_000, 2_000, 5_000, 10_000, 30_000]);
+  });
+
+  it("is never given up as long as it runs for a while each time", () => {
+    expect(waits(new Restarts(), 30_000)).toEqual(Array.from({ length: 20 }, () => 0));
+    expect(waits(new Restarts(), 29_999)).toHaveLength(7);
+  });
+
+  it("is not started after the restart was cancelled", () => {
+    const restarts = new Restarts();
+    const start = vi.fn();
+    restarts.schedule(start);
+    restarts.cancel();
+    vi.runAllTimers();
+    expect(start).not.toHaveBeenCalled();
+  });
+});
