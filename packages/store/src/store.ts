@@ -132,6 +132,14 @@ export class Store implements AsyncDisposable {
   }
 
   async search(
+    params: SearchParams & { readonly paths_only?: false },
+    options?: StoreCallOptions,
+  ): Promise<SearchResult>;
+  async search(
+    params: SearchParams,
+    options?: StoreCallOptions,
+  ): Promise<SearchResult | { paths: readonly string[]; total: number; cursor?: string }>;
+  async search(
     params: SearchParams,
     options: StoreCallOptions = {},
   ): Promise<SearchResult | { paths: readonly string[]; total: number; cursor?: string }> {

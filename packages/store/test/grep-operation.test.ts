@@ -323,7 +323,8 @@ describe("grep on a store", () => {
     };
     await look();
     const index = new Database(join(path, "index.sqlite"));
-    index.exec("DROP TABLE trigram; DROP TABLE trigram_unread; DELETE FROM indexers WHERE name = 'trigram'");
+    index.exec("DROP TABLE trigram_blocks; DROP TABLE trigram_segments; DROP TABLE trigram_unread");
+    index.exec("DELETE FROM indexers WHERE name = 'trigram'");
     index.close();
     await look();
   });

@@ -179,6 +179,8 @@ interface Search {
 /** Sends batches out, a few at a time, and takes their answers in order. */
 async function search(query: Query, page: Page, { source, pool, stop, onMatches }: Search): Promise<void> {
   const deadline = Date.now() + query.limits.budgetMs;
+  // While the source looks for documents.
+  pool.warm();
   const underWay: { documents: readonly GrepDocument[]; answer: Promise<BatchAnswer> }[] = [];
   const takeOne = async (): Promise<boolean> => {
     const first = underWay.shift();

@@ -12,9 +12,9 @@ export {
   type GrepState,
   grep,
 } from "./grep.js";
-export { type Fold, foldAscii, ftsQuery, keepCase, mayMatch, type TrigramQuery } from "./literals.js";
+export { type Fold, foldAscii, keepCase, mayMatch, queryText, type TrigramQuery } from "./literals.js";
 export { type CompiledPattern, compilePattern, type PatternOptions } from "./pattern.js";
 export { GrepPool, type GrepPoolOptions } from "./pool.js";
 export type { GrepReader } from "./protocol.js";
 export { type ScannedMatch, Scanner, type ScanOptions, type ScanResult } from "./scan.js";
-export { candidateEntries, findCandidates, trigramIndexer } from "./trigram-index.js";
+export { findCandidates, trigramIndexer } from "./trigram-index.js";

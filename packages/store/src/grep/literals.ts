@@ -212,10 +212,10 @@ function combine(kind: "and" | "or", conditions: readonly TrigramQuery[]): Trigr
   return of.length === 1 ? (of[0] as TrigramQuery) : { kind, of };
 }
 
-/** The condition as an FTS5 query for a table whose tokenizer is `trigram`; fits `detail=none`, which has no phrases. */
-export function ftsQuery(query: TrigramQuery): string {
-  if (query.kind === "trigram") return `"${query.text.replaceAll('"', '""')}"`;
-  return `(${query.of.map(ftsQuery).join(query.kind === "and" ? " AND " : " OR ")})`;
+/** The condition in words. Equal conditions have equal words. */
+export function queryText(query: TrigramQuery): string {
+  if (query.kind === "trigram") return JSON.stringify(query.text);
+  return `(${query.of.map(queryText).join(query.kind === "and" ? " AND " : " OR ")})`;
 }
 
 /** Whether a text whose trigrams are known may match. */

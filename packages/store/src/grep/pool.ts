@@ -51,6 +51,9 @@ const WORKER_FILE = new URL(
   import.meta.url,
 );
 
+/** A thread takes longer to start than so few documents take to be searched: one is enough for them. */
+const FEW_DOCUMENTS = 128;
+
 /** A thread looks whether it should stop at least this often, unless something is very wrong. */
 const GRACE_MS = 1000;
 
@@ -76,6 +79,11 @@ export class GrepPool implements AsyncDisposable {
     return this.#options.reader !== undefined;
   }
 
+  /** Starts a thread, so that it is ready when the first batch comes. */
+  warm(): void {
+    if (!this.#closed && this.#threads.length === 0) this.#start(0);
+  }
+
   /**
    * Has a batch searched. `query` is the number of the query it is part of: a query with nothing under way does not wait
    * for others. An aborted signal makes the threads stop; the answer then says where.
@@ -89,7 +97,8 @@ export class GrepPool implements AsyncDisposable {
       );
       return together([{ positions: documents.map((_, position) => position) }], [answer]);
     }
-    const parts = partsOf(documents, this.#kept);
+    const isEnough = documents.length <= FEW_DOCUMENTS && this.#threads.length < 2;
+    const parts = partsOf(documents, isEnough ? 1 : this.#kept);
     const answers = parts.map(({ home, positions }) => {
       const own = positions.map((position) => documents[position] as { path: string; hash: string });
       // Only the first document of the batch may have been begun before.

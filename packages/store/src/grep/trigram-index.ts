@@ -1,126 +1,183 @@
 // The trigram index: which contents cannot match a pattern. It comes after the acknowledged write, so that an entry it
-// has not reached is a candidate for every pattern.
-import type { Indexer } from "../indexing/indexer.js";
-import type { Db, SqlValue } from "../sqlite/database.js";
-import { ftsQuery, type TrigramQuery } from "./literals.js";
+// has not reached is a candidate for every pattern. Entries come in segments; those of a few entries are put together
+// with their neighbours. What a removed entry left in a segment goes then: its id is never used again, so that nobody
+// asks for it meanwhile.
+import type { Indexer, PreparedEntry } from "../indexing/indexer.js";
+import type { Db } from "../sqlite/database.js";
+import type { TrigramQuery } from "./literals.js";
+import { TRIGRAM_KEYS, textKeys, trigramKey } from "./trigram-keys.js";
+import { type Block, type EntryKeys, makeBlocks, readBlock } from "./trigram-segment.js";
 
-/** Row id = entry id * TRIGRAM_ROWS_PER_ENTRY + number of the piece. */
-const TRIGRAM_ROWS_PER_ENTRY = 4096;
-const PIECE_LENGTH = 512 * 1024;
+/** So many segments become one of up to so many entries, unless one of them is most of it already. */
+const PUT_TOGETHER = 8;
+const MOST_ENTRIES = 1024;
+
+interface Segment {
+  readonly id: number;
+  readonly first: number;
+  readonly last: number;
+  readonly entries: number;
+}
 
 /** The `trigram` indexer. */
 export const trigramIndexer: Indexer = {
   name: "trigram",
-  version: 1,
+  version: 2,
   when: "background",
   create(index) {
-    // detail=none: no positions. It only says which rows have a trigram, in a tenth of the space.
-    index.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS trigram USING fts5(
-        body, content='', contentless_delete=1, detail=none, tokenize='trigram');
+    // The id of a block is that of its segment * TRIGRAM_KEYS + its first key.
+    index.exec(`CREATE TABLE IF NOT EXISTS trigram_segments (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, last INTEGER NOT NULL, entries INTEGER NOT NULL);
+      CREATE TABLE IF NOT EXISTS trigram_blocks (id INTEGER PRIMARY KEY, lists BLOB NOT NULL);
       CREATE TABLE IF NOT EXISTS trigram_unread (entry INTEGER PRIMARY KEY);`);
   },
-  add(index, entry, text) {
-    if (entry.type === "binary") return;
-    if (text === undefined) {
-      index.run("INSERT OR IGNORE INTO trigram_unread VALUES (?)", entry.id);
-      return;
-    }
-    const first = entry.id * TRIGRAM_ROWS_PER_ENTRY;
-    linePieces(text.body, PIECE_LENGTH, TRIGRAM_ROWS_PER_ENTRY).forEach((piece, number) => {
-      index.run("INSERT INTO trigram (rowid, body) VALUES (?, ?)", first + number, firstTrigrams(piece));
-    });
+  async prepare(_entry, text) {
+    return text === undefined ? undefined : textKeys(text.body);
   },
+  add(index, entry, text) {
+    addEntries(index, [{ entry, text, made: text === undefined ? undefined : textKeys(text.body) }]);
+  },
+  addAll: addEntries,
   /** The index knows the content alone. */
   update() {},
   remove(index, entryId) {
-    const first = entryId * TRIGRAM_ROWS_PER_ENTRY;
-    index.run("DELETE FROM trigram WHERE rowid >= ? AND rowid < ?", first, first + TRIGRAM_ROWS_PER_ENTRY);
     index.run("DELETE FROM trigram_unread WHERE entry = ?", entryId);
   },
+  settle: putTogether,
   clear(index) {
-    index.exec("DROP TABLE IF EXISTS trigram; DROP TABLE IF EXISTS trigram_unread");
+    // The first version had a table `trigram`.
+    for (const table of ["trigram", "trigram_segments", "trigram_blocks", "trigram_unread"]) {
+      index.exec(`DROP TABLE IF EXISTS ${table}`);
+    }
   },
   check(index) {
-    index.run("INSERT INTO trigram (trigram, rank) VALUES ('integrity-check', 0)");
-    return [];
+    return segmentsOf(index).flatMap((segment) => {
+      const ids = new Set<number>();
+      for (const block of blocksOf(index, segment)) {
+        readBlock(block, segment.first, (_key, found) => {
+          for (const id of found) ids.add(id);
+          return false;
+        });
+      }
+      const strays = [...ids].filter((id) => id < segment.first || id > segment.last).length;
+      return strays === 0 ? [] : [`trigram: segment ${segment.id} has ${strays} entries that do not belong to it.`];
+    });
   },
 };
 
-/** In which text each trigram of ASCII, seven bits a character, was last seen. */
-let lastSeen: Uint16Array | undefined;
-let texts = 0;
-
-/**
- * The text without what only repeats trigrams that it has had before; FTS5 would go through all of them to find that out.
- * Where something is left out a line feed stands, which no trigram of a pattern has.
- */
-export function firstTrigrams(text: string): string {
-  lastSeen ??= new Uint16Array(1 << 21);
-  if (++texts > 0xffff) {
-    lastSeen.fill(0);
-    texts = 1;
+function addEntries(index: Db, prepared: readonly PreparedEntry[]): void {
+  const entries: EntryKeys[] = [];
+  for (const { entry, made } of prepared) {
+    // What prepare made.
+    if (made !== undefined) entries.push({ id: entry.id, keys: made as Int32Array });
+    else if (entry.type === "text") index.run("INSERT OR IGNORE INTO trigram_unread VALUES (?)", entry.id);
   }
-  const seen = lastSeen;
-  const parts: string[] = [];
-  // What is from `start` up to `end` goes into the text.
-  let start = 0;
-  let end = 0;
-  let trigram = 0;
-  // A character outside ASCII makes the trigrams that it is in count as new.
-  let other = -1;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit > 0x7f) other = at;
-    trigram = ((trigram << 7) | (unit >= 0x41 && unit <= 0x5a ? unit + 32 : unit & 0x7f)) & 0x1fffff;
-    const isAscii = other < 0 || at - other >= 3;
-    if (at < 2 || (isAscii && seen[trigram] === texts)) continue;
-    if (isAscii) seen[trigram] = texts;
-    if (at - 2 > end) {
-      if (end > start) parts.push(text.slice(start, end));
-      start = at - 2;
+  insertSegment(index, entries);
+}
+
+function insertSegment(index: Db, entries: readonly EntryKeys[]): void {
+  const [first, last] = [entries[0]?.id, entries.at(-1)?.id];
+  if (first === undefined || last === undefined) return;
+  const insert = "INSERT INTO trigram_segments (first, last, entries) VALUES (?, ?, ?)";
+  const { id } = index.run(insert, first, last, entries.length);
+  for (const block of makeBlocks(entries, first)) {
+    index.run("INSERT INTO trigram_blocks VALUES (?, ?)", id * TRIGRAM_KEYS + block.first, block.data);
+  }
+}
+
+function segmentsOf(index: Db): Segment[] {
+  return index.all<Segment>("SELECT * FROM trigram_segments ORDER BY first");
+}
+
+function blocksOf(index: Db, { id }: Segment): Block[] {
+  const start = id * TRIGRAM_KEYS;
+  return index
+    .all<{ id: number; lists: Uint8Array }>(
+      "SELECT id, lists FROM trigram_blocks WHERE id >= ? AND id < ?",
+      start,
+      start + TRIGRAM_KEYS,
+    )
+    .map((row) => ({ first: row.id - start, data: row.lists }));
+}
+
+/** Makes one segment of the newest ones where they are small. Answers 0 where there is nothing to be done. */
+function putTogether(index: Db): number {
+  const newest = index
+    .all<Segment>(`SELECT * FROM trigram_segments ORDER BY first DESC LIMIT ${PUT_TOGETHER}`)
+    .reverse();
+  const sizes = newest.map(({ entries }) => entries);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (newest.length < PUT_TOGETHER || total > MOST_ENTRIES || Math.max(...sizes) * 2 > total) return 0;
+  const keys = new Map<number, number[]>();
+  const range = [newest[0]?.first ?? 0, newest.at(-1)?.last ?? 0];
+  for (const id of index.column<number>("SELECT id FROM entries WHERE id BETWEEN ? AND ? ORDER BY id", ...range)) {
+    keys.set(id, []);
+  }
+  for (const segment of newest) {
+    for (const block of blocksOf(index, segment)) {
+      readBlock(block, segment.first, (key, ids) => {
+        for (const id of ids) keys.get(id)?.push(key);
+        return false;
+      });
     }
-    end = at + 1;
+    const start = segment.id * TRIGRAM_KEYS;
+    index.run("DELETE FROM trigram_blocks WHERE id >= ? AND id < ?", start, start + TRIGRAM_KEYS);
+    index.run("DELETE FROM trigram_segments WHERE id = ?", segment.id);
   }
-  if (end > start) parts.push(text.slice(start, end));
-  return parts.length === 0 ? text : parts.join("\n");
+  insertSegment(
+    index,
+    [...keys].filter(([, own]) => own.length > 0).map(([id, own]) => ({ id, keys: Int32Array.from(own) })),
+  );
+  return 1;
 }
 
 /**
- * Pieces of whole lines. All trigrams of a match have to be in one row, so that no line is ever cut, however long; the
- * last piece takes what is left when there would be too many.
+ * The ids of the entries that may match; undefined for all. Entries that the index has not reached are among them, and
+ * ids of removed entries may be.
  */
-export function linePieces(text: string, pieceLength: number, mostPieces: number): string[] {
-  const pieces: string[] = [];
-  let start = 0;
-  while (text.length - start > pieceLength && pieces.length < mostPieces - 1) {
-    const before = text.lastIndexOf("\n", start + pieceLength) + 1;
-    const end = before > start ? before : text.indexOf("\n", start + pieceLength) + 1;
-    if (end === 0) break;
-    pieces.push(text.slice(start, end));
-    start = end;
-  }
-  if (start < text.length || pieces.length === 0) pieces.push(text.slice(start));
-  return pieces;
-}
-
-/**
- * SQL over index.sqlite for the ids of the entries that may match, in no order, each perhaps more than once; undefined
- * where nothing can be left out. Entries that the index has not reached are among them.
- */
-export function candidateEntries(query: TrigramQuery | "none"): { sql: string; values: SqlValue[] } | undefined {
-  if (query === "none") return undefined;
-  return {
-    sql: `SELECT rowid / ${TRIGRAM_ROWS_PER_ENTRY} AS entry FROM trigram WHERE trigram MATCH ?
-      UNION ALL SELECT entry FROM trigram_unread
-      UNION ALL SELECT id FROM entries
-        WHERE id > coalesce((SELECT entry FROM indexers WHERE name = 'trigram'), 0)`,
-    values: [ftsQuery(query)],
-  };
-}
-
-/** The ids of the entries that may match; undefined for all. */
 export function findCandidates(index: Db, query: TrigramQuery | "none"): Set<number> | undefined {
-  const candidates = candidateEntries(query);
-  if (candidates === undefined) return undefined;
-  return new Set(index.column<number>(candidates.sql, ...candidates.values));
+  if (query === "none") return undefined;
+  const found = new Set(
+    index.column<number>(
+      `SELECT entry FROM trigram_unread UNION ALL
+       SELECT id FROM entries WHERE id > coalesce((SELECT entry FROM indexers WHERE name = 'trigram'), 0)`,
+    ),
+  );
+  for (const segment of segmentsOf(index)) for (const id of candidatesIn(index, segment, query)) found.add(id);
+  return found;
+}
+
+function candidatesIn(index: Db, segment: Segment, query: TrigramQuery): ReadonlySet<number> {
+  switch (query.kind) {
+    case "trigram":
+      return new Set(listOf(index, segment, trigramKey(query.text)));
+    case "or":
+      return new Set(query.of.flatMap((part) => [...candidatesIn(index, segment, part)]));
+    case "and": {
+      let left: ReadonlySet<number> | undefined;
+      for (const part of query.of) {
+        const found = candidatesIn(index, segment, part);
+        left = left === undefined ? found : new Set([...left].filter((id) => found.has(id)));
+        if (left.size === 0) break;
+      }
+      return left ?? new Set();
+    }
+  }
+}
+
+/** The entries of a segment that have a trigram. */
+function listOf(index: Db, { id, first }: Segment, key: number): readonly number[] {
+  const start = id * TRIGRAM_KEYS;
+  const row = index.get<{ id: number; lists: Uint8Array }>(
+    "SELECT id, lists FROM trigram_blocks WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1",
+    start,
+    start + key,
+  );
+  if (row === undefined) return [];
+  let list: readonly number[] = [];
+  readBlock({ first: row.id - start, data: row.lists }, first, (found, ids) => {
+    if (found === key) list = ids;
+    return found >= key;
+  });
+  return list;
 }

@@ -133,14 +133,22 @@ class Run {
   }
 }
 
+/** A failed attempt is not kept: the next batch tries again. */
+function opened(): Promise<GrepReader> {
+  opening ??= openReader();
+  opening.catch(() => {
+    opening = undefined;
+  });
+  return opening;
+}
+
+// The first batch finds it open.
+if (wanted !== undefined) void opened();
+
 async function run(batch: Batch): Promise<SentAnswer> {
   cache.begin(batch.query);
   try {
-    opening ??= batch.data === undefined ? openReader() : undefined;
-    opening?.catch(() => {
-      opening = undefined;
-    });
-    return await new Run(batch, await opening).run();
+    return await new Run(batch, batch.data === undefined ? await opened() : undefined).run();
   } catch (error) {
     const { code, message, hint, data } = toTrunklineError(error);
     const nothing = { counts: new Int32Array(), collected: [], binary: [] };

@@ -4,6 +4,7 @@
 import { compress, decompress } from "@cloudpss/zstd/wasm";
 import type { IndexText } from "../content/text.js";
 import {
+  type Affected,
   affectedBy,
   DEFAULT_MAX_LENGTH,
   extractGraph,
@@ -19,8 +20,6 @@ import { baseNameOf } from "../sqlite/documents.js";
 import type { IndexEntry, Indexer } from "./indexer.js";
 import { knownNumbers } from "./known-numbers.js";
 
-/** How long one transaction may resolve. */
-const SETTLE_MS = 25;
 /** UTF-8 has at most three bytes for a UTF-16 unit: what is longer is too long to be parsed for certain. */
 const LARGEST_READ = DEFAULT_MAX_LENGTH * 3;
 
@@ -73,14 +72,14 @@ export const graphIndexer: Indexer = {
     return entry.size <= LARGEST_READ && saysSomething(entry.path);
   },
   async prepare(entry, text) {
-    return await graphOf(entry, text);
+    return madeOf(await graphOf(entry, text));
   },
   add(index, entry, _text, prepared) {
     const { live } = index.one<{ live: number }>("SELECT live FROM entries WHERE id = ?", entry.id);
     // Older versions are there for snapshots; the graph is that of the documents as they are now.
     if (live === 0) return;
     // What prepare made.
-    putFile(index, entry, prepared as FileGraph);
+    putFile(index, entry, prepared as MadeGraph);
   },
   update() {},
   hide: leave,
@@ -122,11 +121,30 @@ function leave(index: Db, entryId: number): void {
   if (row !== undefined) index.run("INSERT OR IGNORE INTO graph_pending VALUES (?)", row.id);
 }
 
-function putFile(index: Db, entry: IndexEntry, after: FileGraph): void {
-  const { collection, path } = entry;
+/** What is written of a document, in a form that is quickly sent from thread to thread. */
+interface MadeGraph {
+  readonly blob: Uint8Array;
+  readonly provides: readonly string[];
+  /** What has to be resolved again if the document is new. */
+  readonly touches: Affected;
+  /** Key, type and name of each symbol, one after the other. */
+  readonly nodes: readonly string[];
+}
+
+function madeOf(graph: FileGraph): MadeGraph {
+  return {
+    blob: compress(Buffer.from(JSON.stringify(graph)), BLOB_LEVEL),
+    provides: providedKeys(graph),
+    touches: affectedBy(undefined, graph),
+    nodes: graph.symbols.flatMap(({ key, kind, name }) => [key, kind, name]),
+  };
+}
+
+function putFile(index: Db, entry: IndexEntry, { blob, provides, touches, nodes }: MadeGraph): void {
+  const { collection, path, hash } = entry;
   const known = index.get<FileRow>("SELECT * FROM graph_files WHERE collection = ? AND path = ?", collection, path);
-  touch(index, collection, { before: known === undefined ? undefined : readGraph(known), after });
-  const blob = compress(Buffer.from(JSON.stringify(after)), BLOB_LEVEL);
+  const after = { path, hash, graph: blob };
+  touch(index, collection, known === undefined ? touches : affectedBy(readGraph(known), readGraph(after)));
   const { id } = index.one<{ id: number }>(
     `INSERT INTO graph_files (collection, path, entry, hash, gone, graph) VALUES (?, ?, ?, ?, 0, ?)
      ON CONFLICT (collection, path) DO UPDATE SET entry = excluded.entry, hash = excluded.hash, gone = 0, graph = excluded.graph
@@ -134,29 +152,25 @@ function putFile(index: Db, entry: IndexEntry, after: FileGraph): void {
     collection,
     path,
     entry.id,
-    entry.hash,
+    hash,
     blob,
   );
-  remember(entry.hash, path, after);
+  if (known !== undefined) for (const table of ["provides", "nodes"]) dropRows(index, table, id);
   const keyId = keyNumbers(index);
-  index.run("DELETE FROM graph_provides WHERE file = ?", id);
-  for (const key of providedKeys(after)) {
-    index.run("INSERT OR IGNORE INTO graph_provides VALUES (?, ?)", keyId(key), id);
-  }
-  index.run("DELETE FROM graph_nodes WHERE file = ?", id);
-  for (const [position, { key, kind, name }] of after.symbols.entries()) {
-    index.run("INSERT INTO graph_nodes VALUES (?, ?, ?, ?, ?)", id, position, keyId(key), kind, name);
+  for (const key of provides) index.run("INSERT OR IGNORE INTO graph_provides VALUES (?, ?)", keyId(key), id);
+  for (let at = 0; at < nodes.length; at += 3) {
+    const [key, type, name] = nodes.slice(at, at + 3) as [string, string, string];
+    index.run("INSERT INTO graph_nodes VALUES (?, ?, ?, ?, ?)", id, at / 3, keyId(key), type, name);
   }
   index.run("INSERT OR IGNORE INTO graph_pending VALUES (?)", id);
 }
 
+function dropRows(index: Db, table: string, file: number): void {
+  index.run(`DELETE FROM graph_${table} WHERE file = ?`, file);
+}
+
 /** Has the documents resolved again that a change touches. */
-function touch(
-  index: Db,
-  collection: string,
-  change: { readonly before: FileGraph | undefined; readonly after: FileGraph | undefined },
-): void {
-  const { keys, under } = affectedBy(change.before, change.after);
+function touch(index: Db, collection: string, { keys, under }: Affected): void {
   for (const key of keys) {
     index.run(
       `INSERT OR IGNORE INTO graph_pending SELECT d.file FROM graph_keys k JOIN graph_depends d ON d.key = k.id
@@ -184,8 +198,8 @@ function touch(
 }
 
 /** Resolves documents that wait for it, for a short time. Answers how many. */
-function settle(index: Db): number {
-  const until = performance.now() + SETTLE_MS;
+function settle(index: Db, forMs: number): number {
+  const until = performance.now() + forMs;
   let settled = 0;
   do {
     const next =
@@ -201,10 +215,8 @@ function settle(index: Db): number {
 }
 
 function dropFile(index: Db, row: FileRow): void {
-  touch(index, row.collection, { before: readGraph(row), after: undefined });
-  for (const table of ["provides", "depends", "nodes", "edges", "pending"]) {
-    index.run(`DELETE FROM graph_${table} WHERE file = ?`, row.id);
-  }
+  touch(index, row.collection, affectedBy(readGraph(row), undefined));
+  for (const table of ["provides", "depends", "nodes", "edges", "pending"]) dropRows(index, table, row.id);
   index.run("DELETE FROM graph_files WHERE id = ?", row.id);
 }
 

@@ -14,8 +14,6 @@ const LEAST_ENTRIES = 1024;
 const MOST_ENTRIES = 8192;
 /** Changed entries that are looked up one by one; with more, everything is worked out again. */
 const MOST_CHANGED = 200;
-/** How long one transaction may take. */
-const SETTLE_MS = 25;
 const TERMS_PER_LOOK = 200;
 
 /** Numbers are kept as whole ones: BM25 of one word is at most 2.2 times its weight. */
@@ -63,12 +61,12 @@ interface Segment {
 }
 
 /** Works on the next segment for a short time. Answers 0 when there is none to be made. */
-function settle(index: Db): number {
+function settle(index: Db, forMs: number): number {
   const { changed } = index.one<{ changed: number }>("SELECT count(*) AS changed FROM rank_changed");
   if (changed > MOST_CHANGED) forgetAll(index);
   const segment = index.get<Segment>("SELECT * FROM rank_segments WHERE complete = 0") ?? nextSegment(index);
   if (segment === undefined) return 0;
-  const until = performance.now() + SETTLE_MS;
+  const until = performance.now() + forMs;
   let { term } = segment;
   while (performance.now() < until) {
     const terms = index.all<{ term: string; doc: number }>(

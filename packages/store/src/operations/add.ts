@@ -115,17 +115,14 @@ async function addPath(
   };
 }
 
+/** What tells whether a file has changed since it was taken. */
 interface KnownFile {
   readonly id: number;
-  readonly path: string;
-  readonly hash: Uint8Array;
   readonly size: number;
-  readonly type: ContentType;
   readonly mode: number | null;
   readonly mtime: number | null;
   readonly inode: number | null;
   readonly checked: number | null;
-  readonly title: string | null;
 }
 
 /** File systems note times in steps: a file changed within this time of being checked is read again. */
@@ -139,9 +136,11 @@ async function addFolder(
 ): Promise<TakenPath> {
   const root = params.path;
   const problems: FileProblem[] = [];
+  // Written while the folder is walked. The writer takes it up before the documents.
+  const remembered = env.writer.call("rememberRoot", { collection: batch.collection, path: root });
+  remembered.catch(() => {});
   const known = knownFiles(env, batch, root);
   const batcher = new DocumentBatcher(env, batch, call, root);
-  await env.writer.call("rememberRoot", { collection: batch.collection, path: root });
   const unconditional = batch.tags.length > 0 || Object.keys(batch.metadata).length > 0 || batch.session !== undefined;
   let skipped = 0;
   let seen = 0;
@@ -181,7 +180,8 @@ async function addFolder(
     }
   }
   const totals = await batcher.finish();
-  const removed = await removeMissing(env, batch, { known, root, problems }, params);
+  const removed = await removeMissing(env, batch, { known, problems }, params);
+  await remembered;
   const files = totals.added + totals.changed;
   call.progress({ progress: seen, total: seen, message: `${files} files taken` });
   return {
@@ -201,15 +201,28 @@ function knownFiles(env: MoveEnvironment, batch: Batch, root: string): Map<strin
   const collection = collectionId(env.truth, batch.collection);
   if (collection === undefined) return new Map();
   const prefix = root.endsWith("/") ? root : `${root}/`;
-  const rows = env.truth.all<KnownFile>(
-    `SELECT d.id, d.path, d.title, d.inode, d.checked, v.mode, v.mtime, c.hash, c.size, c.type
+  const rows = env.truth.lists<[string, number, number, ...(number | null)[]]>(
+    `SELECT d.path, d.id, c.size, v.mode, v.mtime, d.inode, d.checked
      FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
      WHERE d.collection = ? AND d.path >= ? AND d.path < ? AND d.state = 'live'`,
     collection,
     prefix,
     `${prefix.slice(0, -1)}0`,
   );
-  return new Map(rows.map((row) => [row.path, row]));
+  const known = new Map<string, KnownFile>();
+  for (const [path, id, size, mode = null, mtime = null, inode = null, checked = null] of rows) {
+    known.set(path, { id, size, mode, mtime, inode, checked });
+  }
+  return known;
+}
+
+/** The content of a document that may not have changed, whatever its file's times say. */
+function knownContent(env: MoveEnvironment, { id }: KnownFile) {
+  return env.truth.one<{ hash: Uint8Array; type: ContentType; title: string | null }>(
+    `SELECT d.title, c.hash, c.type
+     FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content WHERE d.id = ?`,
+    id,
+  );
 }
 
 function isUnchanged(before: KnownFile, now: { mode: number; mtimeUs: number; inode: number }, size: number): boolean {
@@ -230,7 +243,7 @@ export async function takeFile(
   target: { path: string; size: number; known: KnownFile | undefined },
   call: Call,
 ): Promise<{ hash: string; size: number }> {
-  const { path, known } = target;
+  const { path } = target;
   const isStored = (hash: string) => hasChunk(env.truth, hash);
   const place = { path, root: batcher.root ?? dirname(path) };
   if (target.size > WHOLE_FILE_BYTES) {
@@ -238,8 +251,11 @@ export async function takeFile(
     await batcher.addUploaded({ ...place, title: undefined, file }, content, newBytes);
     return content;
   }
-  const knownHash = known === undefined ? undefined : hexOf(known.hash);
-  const { file, prepared, size, hash } = readSmallFile(path, { isStored, known: knownHash });
+  const known = target.known === undefined ? undefined : knownContent(env, target.known);
+  const { file, prepared, size, hash } = readSmallFile(path, {
+    isStored,
+    known: known === undefined ? undefined : hexOf(known.hash),
+  });
   if (prepared === undefined && known !== undefined) {
     await batcher.addKnown({ ...place, title: known.title ?? undefined, file }, { hash, size, type: known.type });
   } else if (prepared !== undefined) {
@@ -257,14 +273,14 @@ export async function takeFile(
 async function removeMissing(
   env: MoveEnvironment,
   batch: Batch,
-  found: { known: ReadonlyMap<string, KnownFile>; root: string; problems: readonly FileProblem[] },
+  found: { known: ReadonlyMap<string, KnownFile>; problems: readonly FileProblem[] },
   params: ResolvedAddParams,
 ): Promise<number> {
   const partial = params.include?.length || params.exclude?.length || params.recursive === false;
   const unread = new Set(found.problems.map((problem) => problem.path));
-  const ids = [...found.known.values()]
-    .filter((file) => file.inode !== null && !partial && !isAtOrBelow(file.path, unread))
-    .map((file) => file.id);
+  const ids = [...found.known]
+    .filter(([path, file]) => file.inode !== null && !partial && !isAtOrBelow(path, unread))
+    .map(([, file]) => file.id);
   let removed = 0;
   for (let start = 0; start < ids.length; start += 500) {
     const answer = await env.writer.call("removeDocuments", {

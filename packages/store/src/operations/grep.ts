@@ -1,7 +1,7 @@
 // `grep` in a reader: which documents may match, page by page. The threads of grep read and match them.
 import { sep } from "node:path";
 import { TrunklineError } from "@trunkline/core";
-import { compareText, findCandidates, ftsQuery, type TrigramQuery, trigramIndexer } from "../grep/index.js";
+import { compareText, findCandidates, queryText, type TrigramQuery, trigramIndexer } from "../grep/index.js";
 import { reachedSeq } from "../indexing/catch-up.js";
 import { hexOf } from "../sqlite/contents.js";
 import type { Db, SqlValue } from "../sqlite/database.js";
@@ -163,7 +163,7 @@ function candidatesOf(
   if (query === "none" || !indexFits(index, truth)) return undefined;
   const state = index.get<{ version: number }>("SELECT version FROM indexers WHERE name = ?", trigramIndexer.name);
   if (state?.version !== trigramIndexer.version) return undefined;
-  const key = `${index.pragma<number>("data_version")} ${ftsQuery(query)}`;
+  const key = `${index.pragma<number>("data_version")} ${queryText(query)}`;
   const known = kept.get(index);
   if (known?.key === key) return known.entries;
   const entries = findCandidates(index, query);

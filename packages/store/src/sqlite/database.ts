@@ -62,6 +62,17 @@ export class Db {
     });
   }
 
+  /** Every row as the list of its columns: with very many rows, quicker than an object for each. */
+  lists<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]): Row[] {
+    return translate(
+      () =>
+        this.#raw
+          .prepare<SqlValue[]>(sql)
+          .raw()
+          .all(...values) as Row[],
+    );
+  }
+
   /** Row by row, so that long work can be stopped between rows. The connection takes no other statement meanwhile that writes. */
   *iterate<Row>(sql: string, ...values: SqlValue[]): Generator<Row> {
     // Not from the cache: a statement that is being stepped cannot be used a second time.

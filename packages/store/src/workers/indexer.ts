@@ -3,14 +3,20 @@ import { runBackground } from "../indexing/background.js";
 import { keepVectors, nextTexts } from "../indexing/embedding-queue.js";
 import { bind } from "./bind.js";
 import type { Databases } from "./environment.js";
+import type { Preparers } from "./preparer.js";
 import type { Call } from "./rpc.js";
 
 /** What an indexer thread does. */
 export type IndexerHandlers = ReturnType<typeof indexerHandlers>;
 
-export function indexerHandlers(databases: Databases) {
+export function indexerHandlers(databases: Databases, preparers: Preparers) {
   return {
-    run: (params: { readonly alone: boolean }, call: Call) => runBackground(databases, params, call),
+    run: (params: { readonly alone: boolean }, call: Call) =>
+      runBackground(
+        { ...databases, prepareElsewhere: (indexer, range, signal) => preparers.prepare({ indexer, range }, signal) },
+        params,
+        call,
+      ),
     ...bind(databases, { nextTexts, keepVectors }),
   };
 }

@@ -6,9 +6,13 @@ import type { WorkerStart } from "./pool.js";
 import { type Call, type Handlers, RpcClient, serveRpc, type Wire } from "./rpc.js";
 import type { WriterHandlers } from "./writer.js";
 
+const MOST_PREPARERS = 2;
+
 interface Opened {
   readonly handlers: Handlers;
   readonly databases: Databases;
+  /** Ends what the thread has started itself. */
+  close?(): Promise<void>;
 }
 
 if (parentPort !== null) start(parentPort, workerData as WorkerStart);
@@ -46,11 +50,13 @@ function start(parent: MessagePort, data: WorkerStart): void {
 /** The last connection to close takes the write-ahead log back into the database. */
 async function end(parent: MessagePort, data: WorkerStart, opening: Promise<Opened> | undefined): Promise<void> {
   const opened = await opening?.catch(() => undefined);
+  const closing = opened?.close?.();
   if (opened !== undefined && data.role === "writer") closeForWriting(data.folder, opened.databases);
   else {
     opened?.databases.truth.close();
     opened?.databases.index.close();
   }
+  await closing;
   if (data.role === "mover") data.writer.port.close();
   parent.close();
 }
@@ -65,9 +71,15 @@ async function open(data: WorkerStart): Promise<Opened> {
       return { databases, handlers: writerHandlers(databases) };
     }
     case "indexer": {
-      const { indexerHandlers } = await import("./indexer.js");
+      const [{ indexerHandlers }, { Preparers }] = await Promise.all([import("./indexer.js"), import("./preparer.js")]);
       const databases = openForIndexing(folder);
-      return { databases, handlers: indexerHandlers(databases) };
+      const preparers = new Preparers(folder, MOST_PREPARERS);
+      return { databases, handlers: indexerHandlers(databases, preparers), close: () => preparers.close() };
+    }
+    case "preparer": {
+      const { preparerHandlers } = await import("./preparer.js");
+      const databases = openForReading(folder);
+      return { databases, handlers: preparerHandlers(databases) };
     }
     case "reader": {
       const { readerHandlers } = await import("./reader.js");

@@ -21,6 +21,7 @@ export type WorkerStart =
   | { readonly role: "writer"; readonly folder: string; readonly flags: SharedArrayBuffer }
   | { readonly role: "reader"; readonly folder: string; readonly flags: SharedArrayBuffer }
   | { readonly role: "indexer"; readonly folder: string; readonly flags: SharedArrayBuffer }
+  | { readonly role: "preparer"; readonly folder: string; readonly flags: SharedArrayBuffer }
   | {
       readonly role: "mover";
       readonly folder: string;

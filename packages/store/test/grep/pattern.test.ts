@@ -1,6 +1,6 @@
 import { isTrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
-import { compilePattern, ftsQuery, keepCase, type PatternOptions, Scanner } from "../../src/grep/index.js";
+import { compilePattern, keepCase, type PatternOptions, queryText, Scanner } from "../../src/grep/index.js";
 import { encodeSet, perlClass, setOfClass, TABLE_CLASSES } from "../../src/grep/unicode.js";
 import { UNICODE_TABLES } from "../../src/grep/unicode-tables.js";
 
@@ -16,7 +16,7 @@ function errorOf(pattern: string): { message: string; start: unknown } {
 
 function trigrams(pattern: string, options: PatternOptions = {}): string {
   const query = compilePattern(pattern, options).trigrams();
-  return query === "none" ? "none" : ftsQuery(query);
+  return query === "none" ? "none" : queryText(query);
 }
 
 function matches(pattern: string, text: string, options: PatternOptions = {}): boolean {
@@ -73,14 +73,14 @@ describe("trigrams", () => {
     expect(trigrams("(foo)+x?")).toBe('"foo"');
     expect(trigrams("foo|bar")).toBe('("foo" OR "bar")');
     expect(trigrams("ab[cd]e")).toContain("OR");
-    expect(trigrams('a"b')).toBe('"a""b"');
+    expect(trigrams('a"b')).toBe('"a\\"b"');
   });
 
   it("ignore case where the pattern does", () => {
     expect(trigrams("kiss", { ignore_case: true })).toBe('("kis" AND "iss")');
     expect(trigrams("\u00e9t\u00e9", { ignore_case: true })).toContain("OR");
     const keeping = compilePattern("abc", { ignore_case: true }).trigrams(keepCase);
-    expect(keeping === "none" ? "" : ftsQuery(keeping)).toContain('"aBc"');
+    expect(keeping === "none" ? "" : queryText(keeping)).toContain('"aBc"');
   });
 
   it.each([["ab"], ["\\w+"], ["foo|\\d"], ["(foo)*"], ["(foo)?"], [".*"], [""], ["a.b.c"], ["(?-u:\\xff)ab"]])(

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexTextOf } from "../../src/content/text.js";
 import { compilePattern, Scanner } from "../../src/grep/index.js";
-import { findCandidates, firstTrigrams, linePieces, trigramIndexer } from "../../src/grep/trigram-index.js";
+import { findCandidates, trigramIndexer } from "../../src/grep/trigram-index.js";
+import { textKeys, trigramKey } from "../../src/grep/trigram-keys.js";
 import type { IndexEntry } from "../../src/indexing/indexer.js";
 import { type Db, openDatabase } from "../../src/sqlite/database.js";
 import { randomPattern } from "./random-patterns.js";
@@ -31,7 +32,7 @@ beforeAll(() => {
     trigramIndexer.add(index, entryOf(number + 1), indexTextOf(bytes));
     index.run("INSERT INTO entries VALUES (?)", number + 1);
   });
-  index.run("INSERT INTO indexers VALUES ('trigram', 1, ?)", tree.length);
+  index.run("INSERT INTO indexers VALUES ('trigram', 2, ?)", tree.length);
 });
 afterAll(() => {
   index.close();
@@ -87,48 +88,66 @@ describe("the trigram index", () => {
     expect(candidates()).toEqual([]);
   });
 
-  it("forgets an entry and is sound", () => {
-    const { trigrams } = compilePattern("unmistakable");
+  it("puts small segments together without losing anything, and forgets removed entries then", () => {
+    const segments = () => index.one<{ n: number }>("SELECT count(*) AS n FROM trigram_segments").n;
+    const candidatesOf = (word: string) => findCandidates(index, compilePattern(word).trigrams());
+    const before = ["needle", "return", "the", "\u00e9t\u00e9"].map((word) => [word, candidatesOf(word)]);
     trigramIndexer.add(index, entryOf(700), indexTextOf(Buffer.from(`unmistakable\n${"x\n".repeat(600_000)}`)));
-    expect(findCandidates(index, trigrams())?.has(700)).toBe(true);
+    expect(candidatesOf("unmistakable")).toEqual(new Set([700]));
     trigramIndexer.remove(index, 700);
-    expect(findCandidates(index, trigrams())?.has(700)).toBe(false);
+    const many = segments();
+    const settle = () => {
+      while (index.immediate(() => trigramIndexer.settle?.(index, 10)) !== 0);
+    };
+    settle();
+    expect(segments()).toBeLessThan(many / 2);
+    for (let id = 701; id <= 900; id++) {
+      index.run("INSERT INTO entries VALUES (?)", id);
+      trigramIndexer.add(index, entryOf(id), indexTextOf(Buffer.from(`common ${id} unique${id}`)));
+      settle();
+      expect(segments()).toBeLessThan(60);
+    }
+    index.run("UPDATE indexers SET entry = 900");
+    expect(candidatesOf("unmistakable")).toEqual(new Set());
+    for (let id = 701; id <= 900; id += 17) expect(candidatesOf(`unique${id}`)).toEqual(new Set([id]));
+    for (const [word, ids] of before) expect([word, candidatesOf(word as string)]).toEqual([word, ids]);
     expect(trigramIndexer.check?.(index)).toEqual([]);
   });
-});
 
-describe("pieces of a text", () => {
-  it("are whole lines and together the text", () => {
-    const below = random(9);
+  it("takes many entries up at once as it takes them up one by one", () => {
+    const made = tree.map(({ bytes }, number) => {
+      const text = indexTextOf(bytes);
+      return { entry: entryOf(1001 + number), text, made: textKeys(text.body) };
+    });
+    trigramIndexer.addAll?.(index, made);
+    const below = random(31);
     for (let count = 0; count < 300; count++) {
-      const text = Array.from({ length: below(20) }, () => "x".repeat(below(40)) + (below(9) === 0 ? "" : "\n")).join(
-        "",
-      );
-      const pieces = linePieces(text, 1 + below(50), 2 + below(8));
-      expect(pieces.join("")).toBe(text);
-      for (const piece of pieces.slice(0, -1)) expect(piece.endsWith("\n")).toBe(true);
+      const candidates = findCandidates(index, compilePattern(randomPattern(below)).trigrams());
+      for (let id = 1; id <= tree.length; id++) expect(candidates?.has(id)).toBe(candidates?.has(id + 1000));
     }
+  });
+
+  it("says when a block has entries of another segment", () => {
+    index.run("UPDATE trigram_segments SET last = last - 1 WHERE id = (SELECT max(id) FROM trigram_segments)");
+    expect(trigramIndexer.check?.(index)).toEqual([expect.stringContaining("1 entries that do not belong to it")]);
   });
 });
 
-describe("what is given to the index of a text", () => {
-  const trigramsOf = (text: string): Set<string> => {
-    const chars = [...text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())];
-    return new Set(chars.slice(2).map((_, at) => chars.slice(at, at + 3).join("")));
-  };
-
-  it("has all of its trigrams, and no other within a line", () => {
-    const short = ["", "a", "ab", "abc", "ABCabc", "é", "aéb", "abcé", "😀😀a😀", "xxabcabcé😀zabc", "ſKſ kelvin K"];
-    const texts = [...short, ...tree.map(({ bytes }) => bytes.toString())];
-    for (const text of texts) {
-      const all = trigramsOf(text);
-      const given = trigramsOf(firstTrigrams(text));
-      expect([...all].filter((trigram) => !given.has(trigram))).toEqual([]);
-      expect([...given].filter((trigram) => !all.has(trigram) && !trigram.includes("\n"))).toEqual([]);
+describe("the keys of a text", () => {
+  it("are those of its trigrams, each once, whatever it is made of", () => {
+    const short = ["", "a", "ab", "abc", "ABCabc", "\u00e9", "a\u00e9b", "abc\u00e9", "\u{1f600}\u{1f600}a\u{1f600}"];
+    const texts = [...short, "xxabcabc\u00e9\u{1f600}zabc", "\u017f\u212a\u017f kelvin \u212a"];
+    for (const text of [...texts, ...tree.map(({ bytes }) => bytes.toString())]) {
+      const wanted = new Set<number>();
+      for (const line of text.split("\n")) {
+        const characters = [...line];
+        for (let at = 0; at + 3 <= characters.length; at++) {
+          wanted.add(trigramKey(characters.slice(at, at + 3).join("")));
+        }
+      }
+      const keys = [...textKeys(text)];
+      expect(keys.length).toBe(new Set(keys).size);
+      expect(new Set(keys)).toEqual(wanted);
     }
-  });
-
-  it("is short where a text repeats itself", () => {
-    expect(firstTrigrams("the same line again\n".repeat(1000)).length).toBeLessThan(100);
   });
 });

@@ -1,0 +1,59 @@
+// Trigrams as numbers: three characters of seven bits each. Characters outside ASCII share these numbers; where two meet,
+// a text that cannot match is read in vain, and nothing is missed.
+import { foldAscii } from "./literals.js";
+
+const CHARACTER_BITS = 7;
+
+/** How many keys there are. */
+export const TRIGRAM_KEYS = 1 << (3 * CHARACTER_BITS);
+
+function characterKey(codePoint: number): number {
+  const folded = foldAscii(codePoint);
+  return folded < 0x80 ? folded : Math.imul(folded, 0x9e3779b1) >>> (32 - CHARACTER_BITS);
+}
+
+function append(key: number, character: number): number {
+  return ((key << CHARACTER_BITS) | character) & (TRIGRAM_KEYS - 1);
+}
+
+/** The key of a trigram of a pattern. */
+export function trigramKey(trigram: string): number {
+  let key = 0;
+  for (const character of trigram) key = append(key, characterKey(character.codePointAt(0) as number));
+  return key;
+}
+
+const LINE_FEED = 0x0a;
+/** In which text each key was last seen. */
+let lastSeen: Uint16Array | undefined;
+let texts = 0;
+
+/** The keys of a text, each once, in no order. No match goes beyond a line, so that no trigram does. */
+export function textKeys(text: string): Int32Array {
+  lastSeen ??= new Uint16Array(TRIGRAM_KEYS);
+  if (++texts > 0xffff) {
+    lastSeen.fill(0);
+    texts = 1;
+  }
+  const seen = lastSeen;
+  const keys: number[] = [];
+  let key = 0;
+  let characters = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === LINE_FEED) {
+      characters = 0;
+      continue;
+    }
+    if (unit < 0x80) key = append(key, unit >= 0x41 && unit <= 0x5a ? unit + 32 : unit);
+    else {
+      const codePoint = text.codePointAt(at) as number;
+      if (codePoint > 0xffff) at++;
+      key = append(key, characterKey(codePoint));
+    }
+    if (++characters < 3 || seen[key] === texts) continue;
+    seen[key] = texts;
+    keys.push(key);
+  }
+  return Int32Array.from(keys);
+}
