@@ -8,7 +8,7 @@ import { isAtLeast } from "../protocol/revisions.js";
 import { atMost } from "./at-most.js";
 import type { Beating, Heartbeat } from "./heartbeat.js";
 import { refusal, refuse, sendEmpty, sendJson } from "./http-answers.js";
-import { ReplayBuffer, type ReplayLimits, type ReplayStream } from "./replay-stream.js";
+import { ReplayBuffer, type ReplayLimits, type ReplayShare, type ReplayStream } from "./replay-stream.js";
 
 /** What a session needs of its endpoint. */
 export interface LegacySessionOptions {
@@ -16,6 +16,7 @@ export interface LegacySessionOptions {
   readonly protocol: Protocol;
   readonly heartbeat: Heartbeat;
   readonly replay: ReplayLimits;
+  readonly share: ReplayShare;
 }
 
 const ENDING_MS = 200;
@@ -35,7 +36,7 @@ export class LegacySession implements Beating {
     this.id = options.id;
     this.#options = options;
     this.#headers = { "mcp-session-id": options.id };
-    this.#buffer = new ReplayBuffer(options.replay);
+    this.#buffer = new ReplayBuffer(options.replay, options.share);
     this.#standing = this.#buffer.open({ primed: true, headers: this.#headers });
     this.connection = options.protocol.connectLegacy(this.#standing);
     options.heartbeat.add(this);

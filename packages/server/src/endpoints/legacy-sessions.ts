@@ -9,7 +9,7 @@ import type { Beating, Heartbeat } from "./heartbeat.js";
 import { type Refusal, refusal, refuse, SESSION_NOT_FOUND, sendEmpty, sendJson } from "./http-answers.js";
 import { checkGetHeaders } from "./http-body.js";
 import { LegacySession } from "./legacy-session.js";
-import type { ReplayLimits } from "./replay-stream.js";
+import { type ReplayLimits, ReplayShare } from "./replay-stream.js";
 
 /** What bounds the sessions. */
 export interface SessionLimits {
@@ -24,6 +24,7 @@ export class LegacySessions implements Beating {
   readonly #protocol: Protocol;
   readonly #heartbeat: Heartbeat;
   readonly #limits: SessionLimits;
+  readonly #share: ReplayShare;
   readonly #sessions = new Map<string, LegacySession>();
   readonly #closing = new Set<Promise<void>>();
 
@@ -31,6 +32,7 @@ export class LegacySessions implements Beating {
     this.#protocol = protocol;
     this.#heartbeat = options.heartbeat;
     this.#limits = options.limits;
+    this.#share = new ReplayShare(options.limits.replay);
     options.heartbeat.add(this);
   }
 
@@ -105,6 +107,7 @@ export class LegacySessions implements Beating {
       protocol: this.#protocol,
       heartbeat: this.#heartbeat,
       replay: this.#limits.replay,
+      share: this.#share,
     });
     this.#sessions.set(session.id, session);
     await session.post(response, messages, false);

@@ -6,10 +6,11 @@ import type { OutgoingMessage } from "../protocol/messages.js";
 import type { Outlet } from "../protocol/outlet.js";
 import { EventStream } from "./event-stream.js";
 
-/** What a session keeps of what it said. */
+/** What a session keeps of what it said, and what all sessions keep together. */
 export interface ReplayLimits {
   readonly maxEvents: number;
   readonly maxBytes: number;
+  readonly maxTotalBytes: number;
 }
 
 interface KeptEvent {
@@ -21,15 +22,49 @@ interface KeptEvent {
 /** After how long a client should come back for the rest of a stream it lost. */
 const RETRY_MS = 1_000;
 
+/**
+ * Bounds what the sessions of an endpoint keep together: most of those that hold something are of clients that will never
+ * come back for it. Where it gets too much, the session that has said nothing for longest gives up what it kept.
+ */
+export class ReplayShare {
+  readonly #maxBytes: number;
+  /** With what each has, the one that spoke last at the end. */
+  readonly #buffers = new Map<ReplayBuffer, number>();
+  #bytes = 0;
+
+  constructor({ maxTotalBytes }: ReplayLimits) {
+    this.#maxBytes = maxTotalBytes;
+  }
+
+  /** A buffer has spoken, and keeps so much now. Its own limit is what bounds the last one. */
+  update(buffer: ReplayBuffer, bytes: number): void {
+    this.remove(buffer);
+    this.#buffers.set(buffer, bytes);
+    this.#bytes += bytes;
+    for (const quiet of this.#buffers.keys()) {
+      if (this.#bytes <= this.#maxBytes || quiet === buffer) return;
+      this.remove(quiet);
+      quiet.forget();
+    }
+  }
+
+  remove(buffer: ReplayBuffer): void {
+    this.#bytes -= this.#buffers.get(buffer) ?? 0;
+    this.#buffers.delete(buffer);
+  }
+}
+
 /** Everything that one session said lately, on all its streams. */
 export class ReplayBuffer {
   readonly #limits: ReplayLimits;
+  readonly #share: ReplayShare;
   readonly #streams = new Map<string, ReplayStream>();
   #events: KeptEvent[] = [];
   #bytes = 0;
 
-  constructor(limits: ReplayLimits) {
+  constructor(limits: ReplayLimits, share: ReplayShare) {
     this.#limits = limits;
+    this.#share = share;
   }
 
   /** Makes a stream. `primed`: its first event gives the client an id before anything was said (from 2025-11-25 on). */
@@ -62,6 +97,13 @@ export class ReplayBuffer {
       gone += 1;
     }
     if (gone > 0) this.#events = this.#events.slice(gone);
+    this.#share.update(this, this.#bytes);
+  }
+
+  /** Lets everything go that was said; streams go on. */
+  forget(): void {
+    this.#events = [];
+    this.#bytes = 0;
   }
 
   /** A stream that has said its last word and of which nothing is kept cannot be asked for any more. */
@@ -74,7 +116,8 @@ export class ReplayBuffer {
   close(): void {
     for (const stream of this.#streams.values()) stream.detach();
     this.#streams.clear();
-    this.#events = [];
+    this.#share.remove(this);
+    this.forget();
   }
 }
 
@@ -104,15 +147,18 @@ export class ReplayStream implements Outlet {
   /** Goes on over this response, from the event after `since` on. Whoever read it before is cut off. */
   attach(response: ServerResponse, since?: number): void {
     this.#live?.end();
-    this.#live = new EventStream(response, this.#options.headers);
+    const live = new EventStream(response, this.#options.headers);
+    this.#live = live;
+    // A session outlives its readers: it must not hold on to their connections.
+    response.once("close", () => {
+      if (this.#live === live) this.#live = undefined;
+    });
     if (since === undefined) {
-      if (this.#options.primed) this.#live.write({ data: "", id: this.#eventId(this.#lastNumber), retryMs: RETRY_MS });
+      if (this.#options.primed) live.write({ data: "", id: this.#eventId(this.#lastNumber), retryMs: RETRY_MS });
     } else {
-      for (const { number, data } of this.#buffer.after(this, since)) {
-        this.#live.write({ data, id: this.#eventId(number) });
-      }
+      for (const { number, data } of this.#buffer.after(this, since)) live.write({ data, id: this.#eventId(number) });
     }
-    if (this.#hasEnded) this.#live.end();
+    if (this.#hasEnded) live.end();
   }
 
   send(message: OutgoingMessage): void {

@@ -35,6 +35,7 @@ export class FileJournal implements Journal, AsyncDisposable {
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #isWriting = false;
   #pausedUntilMs = 0;
   #isFailing = false;
   /** The last write may have ended in the middle of a line. */
@@ -75,11 +76,16 @@ export class FileJournal implements Journal, AsyncDisposable {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#waiting.length === 0) return;
-    const text = this.#waiting.join("");
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    this.#writing = this.#writing.then(async () => {
+    // What comes while something is being written is written next, together: else a slow disk would fall behind for ever.
+    if (!this.#isWriting) this.#writing = this.#writeWaiting();
+  }
+
+  async #writeWaiting(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const text = this.#waiting.join("");
+      this.#waiting = [];
+      this.#waitingBytes = 0;
       try {
         await this.#append(text);
         this.#isFailing = false;
@@ -88,7 +94,8 @@ export class FileJournal implements Journal, AsyncDisposable {
         if (!this.#isFailing) this.#options.onProblem?.(error);
         this.#isFailing = true;
       }
-    });
+    }
+    this.#isWriting = false;
   }
 
   async #append(text: string): Promise<void> {

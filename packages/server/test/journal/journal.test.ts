@@ -134,6 +134,20 @@ describe("the journal", () => {
     expect(problems).toHaveLength(1);
   });
 
+  it("does not fall behind: what comes while it writes is written next, together, and only so much of it", async () => {
+    const journal = new FileJournal({ folder });
+    const flushes = Array.from({ length: 20_000 }, (_, number) => {
+      journal.record(call(`number.${number}`));
+      return journal.flush();
+    });
+    await Promise.all(flushes);
+    await journal.close();
+    const lines = readFileSync(join(folder, "calls-000001.jsonl"), "utf8").trimEnd().split("\n");
+    expect(JSON.parse(lines.at(-1) ?? "").op).toBe(`number.${lines.length - 1}`);
+    expect(lines.length).toBeGreaterThan(5_000);
+    expect(lines.length).toBeLessThan(15_000);
+  });
+
   it("takes nothing after it was closed, and closes twice", async () => {
     const journal = new FileJournal({ folder });
     journal.record(call("search"));

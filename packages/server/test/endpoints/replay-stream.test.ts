@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { ReplayBuffer, ReplayShare, type ReplayStream } from "../../src/endpoints/replay-stream.js";
+
+const limits = { maxEvents: 10, maxBytes: 1_000, maxTotalBytes: 2_000 };
+
+/** Says something of about 500 bytes. */
+function say(stream: ReplayStream): void {
+  stream.send({ jsonrpc: "2.0", method: "notifications/message", params: { data: "x".repeat(440) } });
+}
+
+/** So many sessions that share one bound, with what is kept of each. */
+function sessions(count: number) {
+  const share = new ReplayShare(limits);
+  return Array.from({ length: count }, () => {
+    const buffer = new ReplayBuffer(limits, share);
+    const stream = buffer.open({ primed: true, headers: {} });
+    return { buffer, stream, kept: () => buffer.after(stream, 0).length };
+  });
+}
+
+describe("what sessions keep for clients that come back", () => {
+  it("is bounded for each", () => {
+    const [one] = sessions(1);
+    for (let said = 0; said < 5; said++) if (one) say(one.stream);
+    expect(one?.kept()).toBe(1);
+  });
+
+  it("is bounded for all together: who has said nothing for longest gives up what it kept, and goes on", () => {
+    const all = sessions(40);
+    for (const { stream } of all) say(stream);
+    expect(all.map(({ kept }) => kept())).toEqual([...Array(37).fill(0), 1, 1, 1]);
+    const [first] = all;
+    if (first) say(first.stream);
+    expect(all.map(({ kept }) => kept())).toEqual([1, ...Array(37).fill(0), 1, 1]);
+  });
+
+  it("counts no more when a session has ended", () => {
+    const all = sessions(4);
+    for (const { stream } of all.slice(0, 3)) say(stream);
+    all[1]?.buffer.close();
+    if (all[3]) say(all[3].stream);
+    expect(all.map(({ kept }) => kept())).toEqual([1, 0, 1, 1]);
+  });
+});

@@ -1,0 +1,120 @@
+// `trunkline serve --http` as the soak watches it: its memory while it runs, and what it holds when it is looked at.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { COMMAND } from "../bench/server/product.js";
+import { canLook, descriptorsOf, listenersOf, memoryOf } from "./processes.js";
+
+const PROBE = new URL("./probe.js", import.meta.url).href;
+const SAMPLE_MS = 1_000;
+const STOP_MS = 30_000;
+/** What Node says on stderr where listeners pile up or a promise is left alone. */
+const COMPLAINT = /MaxListenersExceededWarning|UnhandledPromiseRejection|Uncaught|FATAL ERROR|request failed/;
+
+/**
+ * What a process holds at one moment: descriptors by kind, what keeps it busy, and its heap until now, in megabytes.
+ * @typedef {{ descriptors: Map<string, number>, ports: number, busy: Record<string, number>, heap: number[] }} Holdings
+ */
+
+/** One running `trunkline serve --http`. */
+export class Gateway {
+  /** @type {import("node:child_process").ChildProcess} */
+  #child;
+  #ended;
+  #probeFile;
+  #sampling;
+  /** Where clients connect. */
+  url;
+  /** Megabytes, one for each second. @type {number[]} */
+  memory = [];
+  /** Lines of stderr that must not be there. @type {string[]} */
+  complaints = [];
+
+  /** @param {import("node:child_process").ChildProcess} child @param {{ url: string, probeFile: string }} options */
+  constructor(child, { url, probeFile }) {
+    this.#child = child;
+    this.#ended = once(child, "exit");
+    this.#probeFile = probeFile;
+    this.url = url;
+    this.#sampling = setInterval(() => {
+      const now = canLook ? memoryOf(this.pid) : undefined;
+      if (now !== undefined) this.memory.push(now);
+    }, SAMPLE_MS);
+  }
+
+  /**
+   * Starts it and resolves when it listens.
+   * @param {{ folder: string, config: string, env: NodeJS.ProcessEnv }} where
+   */
+  static async start({ folder, config, env }) {
+    const probeFile = join(folder, "probe.json");
+    const args = ["serve", "--http", "--port", "0", "--mcp", config, "--surface", "both"];
+    const child = spawn(process.execPath, ["--import", PROBE, COMMAND, ...args], {
+      cwd: folder,
+      env: { ...env, SOAK_PROBE: probeFile },
+      stdio: ["ignore", "ignore", "pipe"],
+      // Ctrl-C ends the soak, which ends this in order.
+      detached: true,
+    });
+    /** @type {string[]} */
+    const said = [];
+    /** @type {Gateway | undefined} */
+    let gateway;
+    const url = await new Promise((/** @type {(url: string) => void} */ resolve, reject) => {
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        if (COMPLAINT.test(line)) gateway?.complaints.push(line);
+        if (gateway !== undefined) return;
+        said.push(line);
+        const found = /listening at (\S+)/.exec(line)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+      child.once("exit", (code) => reject(new Error(`serve ended with ${code}:\n${said.join("\n")}`)));
+    });
+    gateway = new Gateway(child, { url, probeFile });
+    return gateway;
+  }
+
+  get pid() {
+    return this.#child.pid ?? 0;
+  }
+
+  get isRunning() {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** What it holds now; undefined where that cannot be seen. @returns {Promise<Holdings | undefined>} */
+  async holdings() {
+    if (!canLook || !this.isRunning) return undefined;
+    rmSync(this.#probeFile, { force: true });
+    process.kill(this.pid, "SIGUSR2");
+    for (let tries = 0; tries < 200; tries++) {
+      await delay(50);
+      try {
+        const { busy, heap } = JSON.parse(readFileSync(this.#probeFile, "utf8"));
+        return { descriptors: descriptorsOf(this.pid), ports: listenersOf(this.pid), busy, heap };
+      } catch (error) {
+        if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+      }
+    }
+    throw new Error("serve does not answer to SIGUSR2");
+  }
+
+  stopSampling() {
+    clearInterval(this.#sampling);
+  }
+
+  /** Ends it as a user does. Resolves with its exit code; null where a signal had to end it. @returns {Promise<number | null>} */
+  async stop() {
+    this.stopSampling();
+    if (this.isRunning) {
+      this.#child.kill("SIGTERM");
+      const timer = setTimeout(() => this.#child.kill("SIGKILL"), STOP_MS);
+      await this.#ended;
+      clearTimeout(timer);
+    }
+    return this.#child.exitCode;
+  }
+}

@@ -1,0 +1,72 @@
+// npm run soak: the product under faults for ten minutes, then a look at what is left. See CONTRIBUTING.md.
+// Options: --minutes N (10), --seconds N, --seed N, --small (few upstreams and clients), --no-result (writes no file).
+import { parseArgs } from "node:util";
+import { report } from "../bench/report.js";
+import { hasFailed, shownChecks } from "./checks.js";
+import { soak } from "./soak.js";
+import { MEMORY_AIM, memoryThirds } from "./verify-gateway.js";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "10" },
+    seconds: { type: "string" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    small: { type: "boolean", default: false },
+    "no-result": { type: "boolean", default: false },
+  },
+});
+const seconds = Number(values.seconds ?? Number(values.minutes) * 60);
+const seed = Number(values.seed);
+if (!(seconds > 0) || !Number.isInteger(seed)) {
+  console.error("--minutes and --seconds take a number above 0, --seed a whole number.");
+  process.exit(2);
+}
+
+const stop = new AbortController();
+// The first one ends the soak early and in order; another one ends it as usual.
+for (const name of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
+  process.once(name, () => {
+    console.log(`${name}: ending early, then verifying.`);
+    stop.abort();
+  });
+}
+
+console.log(`Soaking for ${seconds} seconds, seed ${seed}. Ctrl-C ends early and verifies what was done.`);
+const { tally, checks, memory, soakedSeconds } = await soak({
+  seconds,
+  seed,
+  small: values.small,
+  signal: stop.signal,
+});
+const failed = checks.filter(hasFailed);
+
+if (!values["no-result"]) {
+  const { second, last } = memoryThirds(memory);
+  report(
+    "soak",
+    [
+      ...tally.counts().map(([what, figure]) => ({ what, figure, unit: "" })),
+      { what: "verifications that failed", figure: failed.length, unit: `of ${checks.length}` },
+      ...(Number.isNaN(second)
+        ? []
+        : [
+            {
+              what: "memory of serve in the last third",
+              figure: last,
+              unit: "MB",
+              beside: "the second third",
+              ratio: last / second,
+              aim: MEMORY_AIM,
+            },
+          ]),
+    ],
+    {
+      title: "Soak",
+      workload: `${soakedSeconds.toFixed(0)} seconds, seed ${seed}: servers that crash, hang, flood and expire, clients that vanish, a store with two writers and kill -9.`,
+      notes: shownChecks(checks),
+    },
+  );
+} else console.table(Object.fromEntries(tally.counts()));
+console.log(`\n${shownChecks(checks).join("\n")}\n`);
+console.log(failed.length === 0 ? "The soak is passed." : `The soak FAILED: ${failed.length} of ${checks.length}.`);
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,156 @@
+// The whole soak: everything is started, runs side by side for the time, is stopped in order, and is looked at.
+import { setMaxListeners } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { entry } from "../bench/server/product.js";
+import { CLIENT_CHECKS, pause, runClients, warmUp } from "./clients.js";
+import { Gateway } from "./gateway.js";
+import { runKilledGateways, STDIO_CHECK } from "./killed-gateway.js";
+import { Ledger } from "./ledger.js";
+import { runStore, STORE_CHECKS } from "./store.js";
+import { Tally } from "./tally.js";
+import { StartedUpstreams, upstreams } from "./upstreams.js";
+import { runVanishing } from "./vanishing.js";
+import { verifyHeap, verifyHoldings, verifyMemory, verifyProcesses } from "./verify-gateway.js";
+import { verifyStore } from "./verify-store.js";
+
+const PROGRESS_MS = 15_000;
+/** How long what clients leave behind may take to go: connections to upstreams that are kept for a while, calls that end. */
+const SETTLE_MS = 20_000;
+
+/** What has not begun after this long never will. */
+const START_MS = 60_000;
+
+/** How much is done at a time. */
+const FULL = { sound: 20, faulty: 8, vanishing: 6, killEveryMs: /** @type {[number, number]} */ ([2_000, 6_000]) };
+const SMALL = { sound: 4, faulty: 3, vanishing: 2, killEveryMs: /** @type {[number, number]} */ ([800, 1_600]) };
+
+/**
+ * @typedef {{ seconds: number, seed: number, small: boolean, signal: AbortSignal }} SoakOptions
+ * @typedef {{ tally: Tally, checks: import("./checks.js").Check[], memory: readonly number[], soakedSeconds: number }} SoakResult
+ */
+
+/** @param {SoakOptions} options @returns {Promise<SoakResult>} */
+export async function soak({ seconds, seed, small, signal }) {
+  const folder = mkdtempSync(join(tmpdir(), "trunkline-soak-"));
+  // Everything that is started has this HOME, and hands it on: by it, at the end, whatever is left is found.
+  const home = join(folder, "home");
+  mkdirSync(home);
+  const env = { PATH: process.env.PATH, HOME: home };
+  const tally = new Tally();
+  const ledger = new Ledger();
+  const size = small ? SMALL : FULL;
+  const all = upstreams(small);
+  const storePath = join(folder, "store");
+  const started = new StartedUpstreams({ env, tally });
+  try {
+    const config = join(folder, "mcp.json");
+    writeFileSync(config, JSON.stringify(await started.start(all)));
+    const stdioConfig = join(folder, "stdio.json");
+    writeFileSync(stdioConfig, JSON.stringify({ mcpServers: { hello: entry("hello"), slow: entry("slow") } }));
+    const gateway = await Gateway.start({
+      folder,
+      config,
+      env: { ...env, TRUNKLINE_STORE: join(folder, "own-store") },
+    });
+    try {
+      console.log(`${all.length} upstreams, ${all.filter(({ echo }) => echo !== undefined).length} of them sound.`);
+      const scene = { url: gateway.url, seed, tally, signal, upstreams: all };
+      await warmUp(scene);
+      await pause(small ? 500 : 8_000, signal);
+      const before = await gateway.holdings();
+
+      const startedMs = performance.now();
+      const { until, done } = untilTime(seconds, {
+        signal,
+        hasBegun: () => ledger.acknowledged > 0 && tally.of("calls over stdio") > 0,
+      });
+      const progress = setInterval(() => console.log(progressLine({ tally, ledger, gateway, startedMs })), PROGRESS_MS);
+      const running = { ...scene, signal: until };
+      const { killEveryMs } = size;
+      await Promise.all([
+        runClients(running, size),
+        runVanishing(running, size.vanishing),
+        runKilledGateways({ ...running, folder, config: stdioConfig, env, lifeMs: killEveryMs }),
+        runStore({ path: storePath, env, seed, tally, signal: until, ledger, killEveryMs }),
+      ]).finally(() => {
+        clearInterval(progress);
+        done();
+      });
+      const soakedSeconds = (performance.now() - startedMs) / 1_000;
+      gateway.stopSampling();
+      const heap = (await gateway.holdings())?.heap ?? [];
+      tally.count("changes of documents acknowledged", ledger.acknowledged);
+
+      console.log(`Verifying: ${ledger.names.length} documents, then what is left over.`);
+      const storeChecks = await verifyStore(storePath, ledger);
+      const held = await verifyHoldings(gateway, { before, settleMs: SETTLE_MS });
+      const wasRunning = gateway.isRunning;
+      const code = await gateway.stop();
+      await started.close();
+      const left = await verifyProcesses(`HOME=${home}`, SETTLE_MS);
+      const during = [...Object.values(CLIENT_CHECKS), STDIO_CHECK, ...Object.values(STORE_CHECKS)];
+      return {
+        tally,
+        memory: gateway.memory,
+        soakedSeconds,
+        checks: [
+          ...during.map((name) => ({ name, problems: tally.problems(name) })),
+          ...storeChecks,
+          ...held,
+          verifyMemory(gateway.memory),
+          verifyHeap(heap),
+          { name: "serve complains of nothing", problems: gateway.complaints },
+          {
+            name: "serve runs to the end and stops in order",
+            problems: wasRunning && code === 0 ? [] : [`it ended ${wasRunning ? "" : "early "}with ${code}`],
+          },
+          left,
+        ],
+      };
+    } finally {
+      await gateway.stop();
+    }
+  } finally {
+    await started.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A signal for the end of the time, or for an early one. On a busy machine a short run goes on until everything has begun.
+ * @param {number} seconds
+ * @param {{ signal: AbortSignal, hasBegun: () => boolean }} options
+ */
+function untilTime(seconds, { signal, hasBegun }) {
+  const controller = new AbortController();
+  // Every actor waits with it.
+  setMaxListeners(0, controller.signal);
+  const end = () => controller.abort();
+  const startedMs = performance.now();
+  const timer = setInterval(() => {
+    const overMs = performance.now() - startedMs - seconds * 1_000;
+    if (overMs > START_MS || (overMs >= 0 && hasBegun())) end();
+  }, 100);
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  return { until: controller.signal, done: () => clearInterval(timer) };
+}
+
+/** @param {{ tally: Tally, ledger: Ledger, gateway: Gateway, startedMs: number }} state */
+function progressLine({ tally, ledger, gateway, startedMs }) {
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  const sum = (/** @type {RegExp} */ pattern) =>
+    tally.counts().reduce((total, [what, count]) => total + (pattern.test(what) ? count : 0), 0);
+  return [
+    `${seconds} s`,
+    `${sum(/^calls of sound/)} calls of sound servers`,
+    `${tally.of("calls of faulty servers")} of faulty ones`,
+    `${tally.of("clients that vanished")} clients vanished`,
+    `${sum(/^kill -9/)} kills`,
+    `${ledger.acknowledged} changes acknowledged`,
+    `${gateway.memory.at(-1)?.toFixed(0) ?? "?"} MB`,
+    `${tally.problemCount} problems${tally.latest === undefined ? "" : ` (${tally.latest})`}`,
+  ].join(", ");
+}

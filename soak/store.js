@@ -1,0 +1,150 @@
+// Two writers in one store, one of them killed every few seconds and started again, and somebody who reads meanwhile.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { isTrunklineError } from "@trunkline/core";
+import { openStore } from "../packages/store/dist/index.js";
+import { pause } from "./clients.js";
+import { contentOf, isText, wordOf } from "./documents.js";
+import { liveFor } from "./life.js";
+import { Random } from "./random.js";
+
+const WRITER = fileURLToPath(new URL("./writer.js", import.meta.url));
+const WRITERS = 2;
+
+/** The verifications that the store can fail while it is written. */
+export const STORE_CHECKS = {
+  writers: "writers are stopped by nothing but kill -9",
+  reader: "a reader finds what was acknowledged, and nothing half-written",
+};
+
+/** @typedef {{ path: string, env: NodeJS.ProcessEnv, seed: number, tally: import("./tally.js").Tally, signal: AbortSignal, ledger: import("./ledger.js").Ledger, killEveryMs: [number, number] }} StoreScene */
+
+/** Resolves when the signal has come and every writer is dead. @param {StoreScene} scene */
+export async function runStore(scene) {
+  const { seed, signal, killEveryMs, tally } = scene;
+  const random = new Random(seed, "store");
+  const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(scene, index));
+  const reading = runReader(scene);
+  for (let round = 0; !signal.aborted; round++) {
+    const victim = /** @type {Writer} there are as many */ (writers[round % WRITERS]);
+    if (!(await liveFor({ worked: victim.worked, ms: random.between(...killEveryMs), signal }))) {
+      tally.problem(STORE_CHECKS.writers, "a writer never wrote anything");
+    }
+    await victim.kill();
+    tally.count("kill -9 of a writer");
+    if (!signal.aborted) victim.start();
+  }
+  await Promise.all(writers.map((writer) => writer.kill()));
+  await reading;
+}
+
+class Writer {
+  #scene;
+  #index;
+  #life = 0;
+  /** @type {() => Promise<void>} */
+  #kill = async () => {};
+  /** Settles when it has written something in this life. @type {Promise<void>} */
+  worked = Promise.resolve();
+
+  /** @param {StoreScene} scene @param {number} index */
+  constructor(scene, index) {
+    this.#scene = scene;
+    this.#index = index;
+    this.start();
+  }
+
+  start() {
+    const { path, env, seed, tally, ledger } = this.#scene;
+    const prefix = `writer${this.#index}-life${this.#life++}`;
+    const child = spawn(process.execPath, [WRITER, path, prefix, String(seed)], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (chunk) => {
+      said += chunk;
+    });
+    const lines = createInterface({ input: child.stdout });
+    this.worked = new Promise((resolve) => {
+      lines.on("line", (line) => {
+        if (line === "done gc") tally.count("collections of garbage while others write");
+        ledger.read(line);
+        if (line.startsWith("done")) resolve();
+      });
+    });
+    // Everything that it said has been read, and it is gone.
+    const ended = Promise.all([once(lines, "close"), once(child, "exit")]);
+    let isKilled = false;
+    child.once("exit", (code) => {
+      if (!isKilled) tally.problem(STORE_CHECKS.writers, `${prefix} ended with ${code}: ${said.slice(-500)}`);
+    });
+    this.#kill = async () => {
+      isKilled = true;
+      child.kill("SIGKILL");
+      await ended;
+    };
+  }
+
+  async kill() {
+    await this.#kill();
+  }
+}
+
+/** Gets and searches what the ledger has. @param {StoreScene} scene */
+async function runReader({ path, seed, tally, signal, ledger }) {
+  const random = new Random(seed, "reader");
+  const store = await openStore({ path });
+  try {
+    while (!signal.aborted) {
+      await pause(random.between(50, 250), signal);
+      const names = ledger.present;
+      if (names.length === 0) continue;
+      const name = random.next() < 0.5 ? (names.at(-1) ?? "") : random.pick(names);
+      await readOne({ store, tally, ledger, name });
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** The bytes of a document; undefined where it is not there or in the trash. @param {import("@trunkline/store").Store} store @param {string} name */
+export async function documentBytes(store, name) {
+  try {
+    const { hash, state } = await store.get({ path: name });
+    if (state !== undefined) return undefined;
+    return Buffer.from(await store.bytes(/** @type {import("@trunkline/core").ContentId} as get answers it */ (hash)));
+  } catch (error) {
+    if (isTrunklineError(error, "NOT_FOUND")) return undefined;
+    throw error;
+  }
+}
+
+/** @param {{ store: import("@trunkline/store").Store, tally: StoreScene["tally"], ledger: StoreScene["ledger"], name: string }} options */
+async function readOne({ store, tally, ledger, name }) {
+  const before = ledger.statesOf(name);
+  try {
+    const bytes = await documentBytes(store, name);
+    const found = await store.search({ query: wordOf(name), type: "keyword", paths_only: true, limit: 5 });
+    tally.count("documents read and searched for meanwhile");
+    // The writer goes on while this reads: what it may have become meanwhile is right as well.
+    const allowed = [...before, ...ledger.statesOf(name)].filter((version) => version !== undefined);
+    const newest = Math.max(...allowed);
+    const versions = Array.from({ length: newest }, (_, index) => index + 1);
+    if (bytes === undefined) {
+      // It may have been deleted meanwhile, or be about to be.
+      if (!ledger.statesOf(name).includes(undefined)) tally.problem(STORE_CHECKS.reader, `${name} is not there`);
+      return;
+    }
+    if (!versions.some((version) => bytes.equals(contentOf(name, version)))) {
+      tally.problem(STORE_CHECKS.reader, `${name} has ${bytes.length} bytes of no version up to ${newest}`);
+    }
+    if (isText(name) && !("paths" in found && found.paths.includes(name)))
+      tally.problem(STORE_CHECKS.reader, `${name} is there and is not found by its word`);
+  } catch (error) {
+    tally.problem(STORE_CHECKS.reader, `${name}: ${error}`);
+  }
+}

@@ -1,0 +1,48 @@
+// What was done, and what went wrong while it was done. One for the whole run.
+
+/** So many texts of one kind of problem are kept; the rest is only counted. */
+const KEPT = 10;
+
+/** Counts and problems by name. */
+export class Tally {
+  /** @type {Map<string, number>} */
+  #counts = new Map();
+  /** @type {Map<string, { count: number, texts: string[] }>} */
+  #problems = new Map();
+  /** The last problem there was. @type {string | undefined} */
+  latest;
+
+  /** @param {string} what @param {number} [by] */
+  count(what, by = 1) {
+    this.#counts.set(what, this.of(what) + by);
+  }
+
+  /** @param {string} what */
+  of(what) {
+    return this.#counts.get(what) ?? 0;
+  }
+
+  /** Something that must not happen. @param {string} check which verification it fails @param {string} text */
+  problem(check, text) {
+    const found = this.#problems.get(check) ?? { count: 0, texts: [] };
+    this.#problems.set(check, found);
+    found.count += 1;
+    this.latest = text;
+    if (found.texts.length < KEPT) found.texts.push(text);
+  }
+
+  /** @param {string} check @returns {string[]} */
+  problems(check) {
+    const { count, texts } = this.#problems.get(check) ?? { count: 0, texts: [] };
+    return count > texts.length ? [...texts, `and ${count - texts.length} more`] : texts;
+  }
+
+  get problemCount() {
+    return [...this.#problems.values()].reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /** Everything that was counted, by name. @returns {[string, number][]} */
+  counts() {
+    return [...this.#counts].sort(([left], [right]) => left.localeCompare(right));
+  }
+}

@@ -1,0 +1,121 @@
+// Whether the gateway is, after everything, as it was after its warm-up: descriptors, ports, timers, listeners and memory.
+import { setTimeout as delay } from "node:timers/promises";
+import { median } from "../bench/report.js";
+import { canLook, processesWith } from "./processes.js";
+
+const NO_PROC = "needs Linux";
+/** A leak by call or by client would be hundreds; a server that is just being started again has a few. */
+const SPARE = 8;
+/** How much larger the memory of the last third may be than that of the second. */
+export const MEMORY_AIM = 1.25;
+/** Before this many seconds the process still warms up. */
+const MEMORY_SECONDS = 90;
+
+/**
+ * @typedef {import("./checks.js").Check} Check
+ * @typedef {import("./gateway.js").Holdings} Holdings
+ */
+
+/** What is there now more than before, beyond a little. @param {ReadonlyMap<string, number>} before @param {ReadonlyMap<string, number>} now */
+export function grown(before, now) {
+  return [...now].flatMap(([kind, count]) => {
+    const was = before.get(kind) ?? 0;
+    return count > was + SPARE ? [`${kind}: ${was} after the warm-up, ${count} at the end`] : [];
+  });
+}
+
+/**
+ * Compares the gateway with what it held after its warm-up. Clients are gone: what they leave has a while to go too.
+ * @param {import("./gateway.js").Gateway} gateway
+ * @param {{ before: Holdings | undefined, settleMs: number }} options
+ * @returns {Promise<Check[]>}
+ */
+export async function verifyHoldings(gateway, { before, settleMs }) {
+  const names = {
+    descriptors: "no descriptor is left over",
+    ports: "no port is left over",
+    busy: "no timer, handle or listener is left over",
+  };
+  if (!canLook) return Object.values(names).map((name) => ({ name, problems: [], skipped: NO_PROC }));
+  if (before === undefined || !gateway.isRunning) {
+    return Object.values(names).map((name) => ({ name, problems: ["the gateway is gone"] }));
+  }
+  const deadline = performance.now() + settleMs;
+  for (;;) {
+    const now = await gateway.holdings();
+    if (now === undefined) throw new Error("the gateway ended while it was looked at");
+    const sum = (/** @type {ReadonlyMap<string, number>} */ counts) => [...counts.values()].reduce((a, b) => a + b, 0);
+    const total = [sum(before.descriptors), sum(now.descriptors)];
+    const busy = [before, now].map((held) => new Map(Object.entries(held.busy)));
+    /** @type {Check[]} */
+    const checks = [
+      {
+        name: names.descriptors,
+        problems: grown(before.descriptors, now.descriptors),
+        detail: `${total[0]} after the warm-up, ${total[1]} at the end`,
+      },
+      {
+        name: names.ports,
+        problems: now.ports > before.ports ? [`${before.ports} before, ${now.ports} now`] : [],
+        detail: `${now.ports} listening`,
+      },
+      { name: names.busy, problems: grown(busy[0] ?? new Map(), busy[1] ?? new Map()) },
+    ];
+    if (checks.every(({ problems }) => problems.length === 0) || performance.now() > deadline) return checks;
+    await delay(1_000);
+  }
+}
+
+/** The second third of a run and the last. @param {readonly number[]} samples @param {(part: readonly number[]) => number} measure */
+function thirds(samples, measure) {
+  const third = Math.floor(samples.length / 3);
+  return { second: measure(samples.slice(third, 2 * third)), last: measure(samples.slice(2 * third)) };
+}
+
+/** Memory of the second third and of the last. @param {readonly number[]} samples */
+export function memoryThirds(samples) {
+  return thirds(samples, median);
+}
+
+/**
+ * Whether the heap is flat: the least that it had in each third, which is what was left after a collection of garbage.
+ * @param {readonly number[]} samples megabytes, one a second
+ */
+export function verifyHeap(samples) {
+  return flat("the heap after collections is flat", samples, (part) => Math.min(...part));
+}
+
+/** Whether the memory that the system counts is flat. @param {readonly number[]} samples megabytes, one a second */
+export function verifyMemory(samples) {
+  return flat("memory is flat", samples, median);
+}
+
+/** @param {string} name @param {readonly number[]} samples @param {(part: readonly number[]) => number} measure @returns {Check} */
+function flat(name, samples, measure) {
+  if (!canLook) return { name, problems: [], skipped: NO_PROC };
+  if (samples.length < MEMORY_SECONDS) {
+    return { name, problems: [], skipped: `the run was shorter than ${MEMORY_SECONDS} seconds` };
+  }
+  const { second, last } = thirds(samples, measure);
+  const detail = `${second.toFixed(0)} MB in the second third, ${last.toFixed(0)} MB in the last`;
+  return { name, problems: last > second * MEMORY_AIM ? [`more than ${MEMORY_AIM} times as much`] : [], detail };
+}
+
+/**
+ * Whether a process is left that has this variable in its environment. Some need a moment to end.
+ * @param {string} variable NAME=value
+ * @param {number} settleMs
+ * @returns {Promise<Check>}
+ */
+export async function verifyProcesses(variable, settleMs) {
+  const name = "no process is left over";
+  if (!canLook) return { name, problems: [], skipped: NO_PROC };
+  const deadline = performance.now() + settleMs;
+  for (;;) {
+    const left = processesWith(variable);
+    if (left.length === 0 || performance.now() > deadline) {
+      return { name, problems: left.map(({ pid, command }) => `${pid} ${command}`) };
+    }
+    await delay(200);
+  }
+}

@@ -1,0 +1,41 @@
+// One writer of the soak's store, until it is killed. Arguments: the store's folder, a name of its own, a seed. On stdout, before
+// each change "begin <what> <name> <version>", after it "done …": what the parent has read as done was acknowledged.
+import { writeSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { openStore } from "../packages/store/dist/index.js";
+import { contentOf } from "./documents.js";
+import { Random } from "./random.js";
+
+const [path = "", prefix = "", seed = "0"] = process.argv.slice(2);
+const random = new Random(Number(seed), prefix);
+const store = await openStore({ path });
+/** The documents that are there, with their versions. @type {Map<string, number>} */
+const present = new Map();
+let number = 0;
+
+/** @param {"put" | "delete"} what @param {string} name @param {number} version */
+async function change(what, name, version) {
+  // Synchronous: what was said is said, also when the kill comes now.
+  writeSync(1, `begin ${what} ${name} ${version}\n`);
+  if (what === "put") {
+    await store.add({ name, content: contentOf(name, version) });
+    present.set(name, version);
+  } else {
+    await store.delete({ name });
+    present.delete(name);
+  }
+  writeSync(1, `done ${what} ${name} ${version}\n`);
+}
+
+for (;;) {
+  // The machine is shared with the rest of the soak.
+  await delay(random.between(0, 40));
+  const drawn = random.next();
+  const some = drawn < 0.25 && present.size > 0 ? random.pick([...present.keys()]) : undefined;
+  const version = some === undefined ? 1 : (present.get(some) ?? 0) + 1;
+  if (drawn < 0.005) {
+    await store.gc();
+    writeSync(1, "done gc\n");
+  } else if (some === undefined) await change("put", `${prefix}-${number++}.txt`, 1);
+  else await change(drawn < 0.08 ? "delete" : "put", some, version);
+}
