@@ -1,0 +1,21 @@
+// Figures of several programs as rows: theirs as they are, ours beside the best of theirs.
+
+/** @typedef {{ name: string, isOurs: boolean, figure: number }} Figure */
+
+/**
+ * @param {readonly Figure[]} figures
+ * @param {{ what: string, unit: string, best: "least" | "most" }} options
+ * @returns {import("../report.js").Row[]}
+ */
+export function besideTheBest(figures, { what, unit, best }) {
+  const others = figures.filter(({ isOurs }) => !isOurs).sort((a, b) => a.figure - b.figure);
+  const ahead = best === "least" ? others[0] : others.at(-1);
+  return figures.map(({ name, isOurs, figure }) => ({
+    what: `${what}: ${name}`,
+    figure,
+    unit,
+    ...(isOurs && ahead !== undefined
+      ? { beside: `${ahead.name}, the best of the others`, ratio: figure / ahead.figure }
+      : {}),
+  }));
+}

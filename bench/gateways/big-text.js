@@ -1,0 +1,14 @@
+// A long text in numbered lines, of which no two are alike: a piece that is missing or comes twice is noticed. Each `seed`
+// makes another text, so that a store which has seen one has not seen the next.
+
+/** @param {number} bytes @param {number} seed */
+export function bigText(bytes, seed) {
+  /** @type {string[]} */
+  const lines = [];
+  for (let length = 0, line = 1; length < bytes; line += 1) {
+    const text = `${line}: order ${(line * 7919 + seed) % 100_003} of customer ${(line * 104_729) % 9_973} was sent on time.\n`;
+    lines.push(text);
+    length += text.length;
+  }
+  return lines.join("").slice(0, bytes);
+}

@@ -1,0 +1,109 @@
+// The server behind every gateway, written without an SDK, so that it takes little of the machine. Over stdio it has the
+// tools `echo`, `big`, `pid` and `environment`; with --catalogue <file> --server <name> those of that server of the
+// catalogue; with --catalogue <file> --http all its servers at once, each at /<its name>, and it writes its port to stdout.
+import { createServer } from "node:http";
+import { parseArgs } from "node:util";
+import { echo } from "../../test/servers/greetings.js";
+import { readLines, writeLine } from "../../test/servers/line-rpc.js";
+import { agreeOnVersion, answer } from "../../test/servers/raw-tool-server.js";
+import { countArgument, text } from "../../test/servers/tool.js";
+import { readServers } from "../catalogue.js";
+import { bigText } from "./big-text.js";
+
+const { values } = parseArgs({
+  options: { catalogue: { type: "string" }, server: { type: "string" }, http: { type: "boolean" } },
+});
+
+/** @typedef {import("../../test/servers/tool.js").PlainTool} PlainTool */
+/** @typedef {import("../../test/servers/raw-tool-server.js").RawToolServer} RawToolServer */
+
+/** @type {PlainTool[]} */
+const ownTools = [
+  echo,
+  {
+    name: "big",
+    description: "Answers a long text.",
+    inputSchema: {
+      type: "object",
+      properties: { bytes: { type: "integer" }, seed: { type: "integer" } },
+      required: ["bytes", "seed"],
+    },
+    run: (args) => text(bigText(countArgument(args, "bytes"), countArgument(args, "seed"))),
+  },
+  {
+    name: "pid",
+    description: "Tells the number of its process.",
+    inputSchema: { type: "object" },
+    run: () => text(`process ${process.pid}`),
+  },
+  {
+    name: "environment",
+    description: "Lists the variables of its environment.",
+    inputSchema: { type: "object" },
+    run: () =>
+      text(
+        Object.entries(process.env)
+          .map((pair) => pair.join("="))
+          .join("\n"),
+      ),
+  },
+];
+
+/** @param {string} name @param {readonly PlainTool[]} tools @returns {RawToolServer} */
+function server(name, tools) {
+  return { name, tools, protocolVersion: agreeOnVersion };
+}
+
+/** @param {string} file @returns {Map<string, RawToolServer>} */
+function serversOf(file) {
+  return new Map(readServers(file).map(({ server: name, tools }) => [name, server(name, tools.map(uncalled))]));
+}
+
+/** A tool of someone else's, which is only listed. @param {import("../catalogue.js").Listed["tools"][number]} tool @returns {PlainTool} */
+function uncalled({ name, description, inputSchema }) {
+  return {
+    name,
+    description,
+    inputSchema: /** @type {PlainTool["inputSchema"]} as the protocol demands of a tool */ (inputSchema),
+    run: () => text(""),
+  };
+}
+
+/** @param {string | undefined} file */
+function chosen(file) {
+  if (file === undefined) return server("upstream", ownTools);
+  const found = serversOf(file).get(values.server ?? "");
+  if (found === undefined) throw new Error(`The catalogue has no server "${values.server}".`);
+  return found;
+}
+
+/** @param {Map<string, RawToolServer>} servers */
+function listen(servers) {
+  const listening = createServer((request, response) => {
+    const asked = servers.get(decodeURIComponent(request.url?.slice(1) ?? ""));
+    if (asked === undefined || request.method !== "POST") return void response.writeHead(405).end();
+    let body = "";
+    request.setEncoding("utf8").on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      answer(asked, JSON.parse(body)).then((said) => {
+        if (said === undefined) return response.writeHead(202).end();
+        return response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(said));
+      }, console.error);
+    });
+  });
+  listening.listen(0, "127.0.0.1", () => {
+    const address = listening.address();
+    if (typeof address === "object" && address !== null) console.log(address.port);
+  });
+}
+
+if (values.http && values.catalogue !== undefined) listen(serversOf(values.catalogue));
+else {
+  const upstream = chosen(values.catalogue);
+  await readLines(async (message) => {
+    const said = await answer(upstream, message);
+    if (said !== undefined) writeLine(said);
+  });
+}
