@@ -1,6 +1,9 @@
-// Writes docs/reference/operations.md from the definitions of the operations. Needs the build.
+// Writes docs/reference/ from what the programs themselves know: the operations from their definitions, the protocol from the
+// table of what is supported. Needs the build.
 import { mkdirSync, writeFileSync } from "node:fs";
+import { REVISIONS } from "../packages/client/dist/revisions.generated.js";
 import { createRegistry } from "../packages/server/dist/operations/registry.js";
+import { protocolPage } from "./protocol-page.js";
 import { referencePage } from "./reference-page.js";
 
 const never = async () => {
@@ -11,3 +14,4 @@ await registry.load();
 const folder = new URL("../docs/reference/", import.meta.url);
 mkdirSync(folder, { recursive: true });
 writeFileSync(new URL("operations.md", folder), referencePage([...registry.builtin, ...registry.sessionActions]));
+writeFileSync(new URL("protocol.md", folder), protocolPage(REVISIONS));

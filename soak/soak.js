@@ -16,8 +16,13 @@ import { verifyHeap, verifyHoldings, verifyMemory, verifyProcesses } from "./ver
 import { verifyStore } from "./verify-store.js";
 
 const PROGRESS_MS = 15_000;
-/** How long what clients leave behind may take to go: connections to upstreams that are kept for a while, calls that end. */
-const SETTLE_MS = 20_000;
+/**
+ * How long what clients leave behind may take to go. A connection to an upstream whose request was cancelled before it could
+ * be sent stays until the upstream, a Node server, closes it: after 60 seconds, which it looks for every 30.
+ */
+const SETTLE_MS = 100_000;
+/** How long processes may take to end. */
+const ENDING_MS = 20_000;
 
 /** What has not begun after this long never will. */
 const START_MS = 60_000;
@@ -89,7 +94,7 @@ export async function soak({ seconds, seed, small, signal }) {
       const wasRunning = gateway.isRunning;
       const code = await gateway.stop();
       await started.close();
-      const left = await verifyProcesses(`HOME=${home}`, SETTLE_MS);
+      const left = await verifyProcesses(`HOME=${home}`, ENDING_MS);
       const during = [...Object.values(CLIENT_CHECKS), STDIO_CHECK, ...Object.values(STORE_CHECKS)];
       return {
         tally,

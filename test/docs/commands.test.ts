@@ -1,48 +1,59 @@
 // The commands in the documentation work as they stand, and print what stands below them.
 //
-// A fenced block ```sh is run, block after block, in one empty folder for each page; `sh exit-1` has to end with that code,
-// and `sh no-run` is left alone (it needs a network, a terminal or another program). A block ```json or ```text right below
-// it is what it prints: white space does not count, and `…` stands for anything.
+// A fenced block ```sh is run, block after block, in one empty folder for each page. What stands behind the language tells how:
+// `exit-1` has to end with that code, and `no-run` is not run, with the reason behind it: its commands still have to be such as
+// the program takes. A block ```json or ```text right below is what is printed: white space does not count, and `…` stands for
+// anything. `file=<name>` on any block writes it to that file first. `<!-- sh` is run and no reader sees it: it brings what a
+// reader has already; there `$REPOSITORY` is this repository.
 import { spawn } from "node:child_process";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { systemCodeOf } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { bin, outcomeOf, Place, root } from "../e2e/command.js";
+import { commandLinesIn, refusalOf } from "./command-lines.js";
+import { type Block, blocksOf, PAGES, readPage } from "./pages.js";
 
-const PAGES = ["README.md", "docs/guides/pipelines-by-example.md", "docs/guides/ask-chat-agent.md"];
 /** A page is a dozen processes, one after the other, beside other tests. */
-const PAGE_TIMEOUT_MS = 180_000;
+const PAGE_TIMEOUT_MS = 300_000;
 
-interface Example {
-  line: number;
-  commands: string;
-  exitCode: number;
+/** Why a block is not run. */
+const REASONS: ReadonlySet<string> = new Set([
+  "needs-network",
+  "needs-terminal",
+  "needs-model",
+  "needs-program",
+  // Installs or builds what the test itself runs on.
+  "runs-npm",
+  // Serves or follows until it is interrupted.
+  "goes-on",
+]);
+
+/** Pages whose commands are meant for the root of the repository. */
+const AT_ROOT: ReadonlySet<string> = new Set(["examples/README.md", "CONTRIBUTING.md"]);
+
+interface Step {
+  readonly line: number;
+  /** A file that is written before anything is run. */
+  readonly file?: string;
+  readonly text: string;
+  readonly exitCode?: number;
   /** What it prints, as far as the page shows it. */
-  output: string | undefined;
+  readonly output?: string;
 }
 
-/** The examples of a page that can be run. */
-function examplesOf(markdown: string): Example[] {
-  const blocks = [...markdown.matchAll(/^```(\w*)([^\n]*)\n([\s\S]*?)^```$/gm)].map((match) => ({
-    language: match[1],
-    mark: match[2]?.trim() ?? "",
-    text: match[3] ?? "",
-    start: match.index,
-    end: match.index + match[0].length,
-  }));
-  return blocks.flatMap((block, index): Example[] => {
-    if (block.language !== "sh" || block.mark === "no-run") return [];
+/** What a page has to be done with, in order. */
+function stepsOf(markdown: string): Step[] {
+  const blocks = blocksOf(markdown);
+  return blocks.flatMap((block, index): Step[] => {
+    const { line, text, language, marks } = block;
+    const file = marks.find((mark) => mark.startsWith("file="))?.slice("file=".length);
+    if (file !== undefined) return [{ line, file, text }];
+    if (language !== "sh" || marks.includes("no-run")) return [];
     const next = blocks[index + 1];
-    const isBelow = next !== undefined && markdown.slice(block.end, next.start).trim() === "";
-    const isOutput = isBelow && (next.language === "json" || next.language === "text");
-    return [
-      {
-        line: markdown.slice(0, block.start).split("\n").length,
-        commands: block.text,
-        exitCode: Number(/^exit-(\d+)$/.exec(block.mark)?.[1] ?? 0),
-        output: isOutput ? next.text : undefined,
-      },
-    ];
+    const isOutput = next?.isRightBelow && !next.isHidden && (next.language === "json" || next.language === "text");
+    const exitCode = Number(/^exit-(\d+)$/.exec(marks[0] ?? "")?.[1] ?? 0);
+    return [{ line, text, exitCode, ...(isOutput ? { output: next.text } : {}) }];
   });
 }
 
@@ -63,39 +74,67 @@ function matches(printed: string, shown: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** A shell in which `trunkline` is the built command, and `npx` starts the servers of this repository without a network. */
+/** A shell in which `trunkline` is the built command, and `npx` starts that and the servers of this repository without a network. */
 function openShell(): Place {
   const place = new Place();
   const tools = {
     trunkline: `exec "${process.execPath}" "${bin}" "$@"`,
-    npx: `shift; name=$1; shift; exec "${process.execPath}" "${root}/node_modules/$name/dist/index.js" "$@"`,
+    npx: [
+      'if [ "$1" = trunkline ]; then shift; exec trunkline "$@"; fi',
+      `shift; name=$1; shift; exec "${process.execPath}" "${root}/node_modules/$name/dist/index.js" "$@"`,
+    ].join("\n"),
+    // Whatever wants it is marked as not to be run.
+    npm: "echo 'no npm here' >&2; exit 1",
   };
-  for (const [name, line] of Object.entries(tools)) {
-    writeFileSync(join(place.base, name), `#!/bin/sh\n${line}\n`);
+  for (const [name, lines] of Object.entries(tools)) {
+    writeFileSync(join(place.base, name), `#!/bin/sh\n${lines}\n`);
     chmodSync(join(place.base, name), 0o755);
   }
   return place;
 }
 
-async function runIn(place: Place, commands: string) {
+/** Runs a block. What it leaves running in the background is in the same process group, and ends with the page. */
+async function runIn(place: Place, commands: string, cwd: string, groups: number[]) {
   const child = spawn("sh", ["-ec", `exec 2>&1\n${commands}`], {
-    cwd: place.cwd,
-    env: { PATH: [place.base, process.env.PATH].join(delimiter), HOME: place.home },
+    cwd,
+    env: {
+      PATH: [place.base, process.env.PATH].join(delimiter),
+      HOME: place.home,
+      REPOSITORY: root,
+      ...(cwd === root ? { TRUNKLINE_STORE: join(place.base, "store") } : {}),
+    },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
+  if (child.pid !== undefined) groups.push(child.pid);
   return await outcomeOf(child);
 }
 
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (systemCodeOf(error) !== "ESRCH") throw error;
+  }
+}
+
+const pagesToRun = PAGES.filter((page) => stepsOf(readPage(page)).some(({ exitCode }) => exitCode !== undefined));
+
 describe.skipIf(process.platform === "win32")("the commands of", () => {
-  it.concurrent.each(PAGES)(
+  it.concurrent.each(pagesToRun)(
     "%s work and print what is shown",
     async (page) => {
-      const examples = examplesOf(readFileSync(join(root, page), "utf8"));
-      expect(examples.length).toBeGreaterThan(0);
       using place = openShell();
-      for (const { line, commands, exitCode, output } of examples) {
-        const { code, stdout } = await runIn(place, commands);
-        const where = `${page}:${line}\n${commands}\n${stdout}`;
+      const groups: number[] = [];
+      using _background = { [Symbol.dispose]: () => groups.forEach(endGroup) };
+      const cwd = AT_ROOT.has(page) ? root : place.cwd;
+      for (const { line, file, text, exitCode, output } of stepsOf(readPage(page))) {
+        if (file !== undefined) {
+          place.write(file, text);
+          continue;
+        }
+        const { code, stdout } = await runIn(place, text, cwd, groups);
+        const where = `${page}:${line}\n${text}\n${stdout}`;
         expect(code, where).toBe(exitCode);
         if (output !== undefined && !matches(stdout, output)) expect(stdout, where).toBe(output);
       }
@@ -104,13 +143,58 @@ describe.skipIf(process.platform === "win32")("the commands of", () => {
   );
 });
 
+describe("every block of commands", () => {
+  const blocks = PAGES.flatMap((page) =>
+    blocksOf(readPage(page))
+      .filter(({ language }) => language === "sh")
+      .map((block): [string, Block] => [`${page}:${block.line}`, block]),
+  );
+
+  it("is marked as such: a block without a language has no commands", () => {
+    const unmarked = PAGES.flatMap((page) =>
+      blocksOf(readPage(page))
+        .filter(({ language, text }) => language === "" && /^\s*(?:\$ |trunkline |npm |npx )/m.test(text))
+        .map(({ line }) => `${page}:${line}`),
+    );
+    expect(unmarked).toEqual([]);
+  });
+
+  it("says why where it is not run", () => {
+    const silent = blocks.filter(
+      ([, { marks }]) => marks[0] === "no-run" && (marks.length !== 2 || !REASONS.has(marks[1] ?? "")),
+    );
+    expect(silent.map(([where]) => where)).toEqual([]);
+  });
+
+  it("has marks that mean something", () => {
+    const strange = blocks.filter(([, { marks }]) => marks.length > 0 && !/^(?:no-run|exit-\d+)$/.test(marks[0] ?? ""));
+    expect(strange.map(([where]) => where)).toEqual([]);
+  });
+
+  it.each(blocks.filter(([, { text }]) => commandLinesIn(text).length > 0))(
+    "%s has commands and options that there are",
+    async (_where, { text }) => {
+      const refused: string[] = [];
+      for (const words of commandLinesIn(text)) {
+        const refusal = await refusalOf(words);
+        if (refusal !== undefined) refused.push(`${words.join(" ")}: ${refusal}`);
+      }
+      expect(refused).toEqual([]);
+    },
+  );
+});
+
 describe("the check of commands", () => {
-  it("reads marks and the output below a block", () => {
-    const page =
-      "```sh\na\n```\n\n```json\n{}\n```\n\n```sh no-run\nb\n```\n```sh exit-2\nc\n```\n\nText.\n\n```json\n1\n```\n";
-    expect(examplesOf(page)).toEqual([
-      { line: 1, commands: "a\n", exitCode: 0, output: "{}\n" },
-      { line: 12, commands: "c\n", exitCode: 2, output: undefined },
+  it("reads marks, files, hidden blocks and the output below a block", () => {
+    const page = [
+      "```sh\na\n```\n\n```json\n{}\n```\n\n```sh no-run needs-network\nb\n```\n```sh exit-2\nc\n```\n\nText.",
+      "```json\n1\n```\n\n```ts file=x.ts\nd\n```\n<!-- sh\ne\n-->\n",
+    ].join("\n\n");
+    expect(stepsOf(page)).toEqual([
+      { line: 1, text: "a\n", exitCode: 0, output: "{}\n" },
+      { line: 12, text: "c\n", exitCode: 2 },
+      { line: 22, file: "x.ts", text: "d\n" },
+      { line: 25, text: "e\n", exitCode: 0 },
     ]);
   });
 
@@ -122,5 +206,30 @@ describe("the check of commands", () => {
     expect(matches('{"a":1,"b":2}\n', '{ … "b": 2, … }')).toBe(false);
     expect(matches('{"a":1,"b":2}\n', '{ … "b": … "a": … }')).toBe(false);
     expect(matches("aba", "ab…ba")).toBe(false);
+  });
+
+  it("finds our commands wherever they stand in a line", () => {
+    const script = `git diff | trunkline ask "Is it \\"risky\\"?" # trunkline x
+X=1 npx trunkline --mcp 'a b' tools && trunkline doctor
+cat > x <<'END'
+trunkline nothing
+END
+trunkline tools \\
+  --json`;
+    expect(commandLinesIn(script)).toEqual([
+      ["ask", 'Is it \\"risky\\"?'],
+      ["--mcp", "a b", "tools"],
+      ["doctor"],
+      ["tools", "--json"],
+    ]);
+  });
+
+  it("finds a command, an option, a choice and an argument that there are not", async () => {
+    expect(await refusalOf(["tools", "x", "--tokens"])).toBeUndefined();
+    expect(await refusalOf(["frob"])).toMatch(/unknown command/);
+    expect(await refusalOf(["tools", "--tokns"])).toMatch(/unknown option/);
+    expect(await refusalOf(["serve", "--surface", "wide"])).toMatch(/Allowed choices/);
+    expect(await refusalOf(["call"])).toMatch(/missing required argument/);
+    expect(await refusalOf(["store", "snapshot", "x"])).toMatch(/too many arguments/);
   });
 });

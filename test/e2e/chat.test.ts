@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startFakeModel } from "../models/fake-model.js";
-import { placeWithServers, script, testServer } from "./agent-support.js";
+import { placeWithServers, script } from "./agent-support.js";
 import { outcomeOf, type Place, seen } from "./command.js";
+import { testServer } from "./server-entries.js";
 import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
 
 let place: Place;

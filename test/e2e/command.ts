@@ -17,6 +17,8 @@ export const bin = join(root, "packages", "cli", "bin", "trunkline.cjs");
 export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
+  /** What is run in place of the command. */
+  program?: string;
 }
 
 /** How a run ended. */
@@ -52,7 +54,7 @@ export class Place implements Disposable {
 
   /** Starts the command and leaves it running. */
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {
-    return spawn(process.execPath, [bin, ...args], {
+    return spawn(process.execPath, [options.program ?? bin, ...args], {
       cwd: options.cwd ?? this.cwd,
       env: { PATH: process.env.PATH, HOME: this.home, ...this.env, ...options.env },
       stdio: ["pipe", "pipe", "pipe"],

@@ -1,23 +1,11 @@
 // Servers that ask back, log and report progress during `trunkline call`: with a person at the terminal, and without.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { Place, root } from "./command.js";
+import { Place } from "./command.js";
+import { everythingServer, testServer } from "./server-entries.js";
 import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
-
-const node = process.execPath;
-const testServer = (name: string, ...args: string[]) => ({
-  command: node,
-  args: [join(root, "test", "servers", `${name}.js`), ...args],
-});
-const everything = join(
-  createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json"),
-  "..",
-  "dist",
-  "index.js",
-);
 
 let place: Place;
 
@@ -28,7 +16,7 @@ beforeAll(() => {
       modern: testServer("asking"),
       legacy: testServer("asking", "--legacy-only"),
       talking: testServer("talking"),
-      everything: { command: node, args: [everything] },
+      everything: everythingServer,
     },
   });
 });

@@ -81,8 +81,43 @@ export async function connectPeer(kind: Kind, where: Where, options: PeerOptions
   return kind === "v1" ? await connectV1(where, told, roots) : await connectV2(kind, where, { told, roots });
 }
 
-const answerTo = (params: Raw): Raw => ({ action: "accept", content: { name: "Ada", answer: String(params.message) } });
+function answerTo({ message }: { message: string }, { questions }: Told) {
+  questions.push(message);
+  return { action: "accept" as const, content: { name: "Ada", answer: message } };
+}
+
 const sampled = { role: "assistant" as const, model: "test", content: { type: "text" as const, text: "sampled" } };
+
+/** How the command is started. */
+function processOf({ args, cwd, env }: Exclude<Where, { url: string }>) {
+  return { command: process.execPath, args: [bin, ...args], cwd, env, stderr: "ignore" as const };
+}
+
+/** What both generations of the SDK call alike. */
+interface PlainClient {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  listResources(): Promise<{ resources: { uri: string }[] }>;
+  readResource(params: { uri: string }): Promise<{ contents: Raw[] }>;
+  getPrompt(params: { name: string; arguments: Record<string, string> }): Promise<Raw>;
+  complete(params: {
+    ref: { type: "ref/prompt"; name: string };
+    argument: { name: string; value: string };
+  }): Promise<{ completion: { values: string[] } }>;
+  sendRootsListChanged(): Promise<void>;
+}
+
+function plainRequests(client: PlainClient) {
+  return {
+    listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
+    readResource: async (uri: string) => (await client.readResource({ uri })).contents,
+    getPrompt: (name: string, args: Record<string, string>) => client.getPrompt({ name, arguments: args }),
+    complete: async (prompt: string, name: string, value: string) =>
+      (await client.complete({ ref: { type: "ref/prompt", name: prompt }, argument: { name, value } })).completion
+        .values,
+    rootsChanged: () => client.sendRootsListChanged(),
+  };
+}
 
 async function connectV2(
   kind: "v2 legacy" | "v2 modern",
@@ -104,24 +139,13 @@ async function connectV2(
     },
   };
   const client = new Client(info, options);
-  client.setRequestHandler("elicitation/create", async ({ params }) => {
-    told.questions.push(params.message);
-    return answerTo(params) as { action: "accept"; content: Record<string, string> };
-  });
+  client.setRequestHandler("elicitation/create", async ({ params }) => answerTo(params, told));
   client.setRequestHandler("sampling/createMessage", async () => sampled);
   client.setRequestHandler("roots/list", async () => ({ roots: [...roots] }));
   client.setNotificationHandler("notifications/message", ({ params }) => void told.logs.push(params.data));
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => void told.updates.push(params.uri));
   const transport: Transport =
-    "url" in where
-      ? new StreamableHTTPClientTransport(new URL(where.url))
-      : new StdioClientTransport({
-          command: process.execPath,
-          args: [bin, ...where.args],
-          cwd: where.cwd,
-          env: where.env,
-          stderr: "ignore",
-        });
+    "url" in where ? new StreamableHTTPClientTransport(new URL(where.url)) : new StdioClientTransport(processOf(where));
   await client.connect(transport);
   const closing: (() => Promise<void>)[] = [() => client.close()];
   return {
@@ -136,13 +160,7 @@ async function connectV2(
         },
         { ...(onprogress === undefined ? {} : { onprogress }), ...(signal === undefined ? {} : { signal }) },
       )) as Raw,
-    listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
-    readResource: async (uri) => (await client.readResource({ uri })).contents as Raw[],
-    getPrompt: async (name, args) => (await client.getPrompt({ name, arguments: args })) as Raw,
-    complete: async (prompt, name, value) =>
-      (await client.complete({ ref: { type: "ref/prompt", name: prompt }, argument: { name, value } })).completion
-        .values,
+    ...plainRequests(client),
     subscribe: async (uri) => {
       if (!isModern) return void (await client.subscribeResource({ uri }));
       const stream = await client.listen({ resourceSubscriptions: [uri] });
@@ -151,7 +169,6 @@ async function connectV2(
     setLogLevel: async (level) => {
       if (!isModern) await client.setLoggingLevel(level);
     },
-    rootsChanged: () => client.sendRootsListChanged(),
     [Symbol.asyncDispose]: async () => {
       for (const close of closing) await close();
     },
@@ -160,10 +177,7 @@ async function connectV2(
 
 async function connectV1(where: Where, told: Told, roots: readonly { uri: string }[]): Promise<Peer> {
   const client = new V1Client(info, { capabilities });
-  client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
-    told.questions.push(params.message);
-    return answerTo(params) as { action: "accept"; content: Record<string, string> };
-  });
+  client.setRequestHandler(ElicitRequestSchema, async ({ params }) => answerTo(params, told));
   client.setRequestHandler(CreateMessageRequestSchema, async () => sampled);
   client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: [...roots] }));
   client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void told.logs.push(params.data));
@@ -171,16 +185,7 @@ async function connectV1(where: Where, told: Told, roots: readonly { uri: string
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
     told.listChanges++;
   });
-  const transport =
-    "url" in where
-      ? new V1HttpTransport(new URL(where.url))
-      : new V1StdioTransport({
-          command: process.execPath,
-          args: [bin, ...where.args],
-          cwd: where.cwd,
-          env: where.env,
-          stderr: "ignore",
-        });
+  const transport = "url" in where ? new V1HttpTransport(new URL(where.url)) : new V1StdioTransport(processOf(where));
   // Its types are not exact about optional properties.
   await client.connect(transport as Parameters<V1Client["connect"]>[0]);
   return {
@@ -191,16 +196,9 @@ async function connectV1(where: Where, told: Told, roots: readonly { uri: string
         ...(onprogress === undefined ? {} : { onprogress }),
         ...(signal === undefined ? {} : { signal }),
       })) as Raw,
-    listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
-    readResource: async (uri) => (await client.readResource({ uri })).contents as Raw[],
-    getPrompt: async (name, args) => (await client.getPrompt({ name, arguments: args })) as Raw,
-    complete: async (prompt, name, value) =>
-      (await client.complete({ ref: { type: "ref/prompt", name: prompt }, argument: { name, value } })).completion
-        .values,
+    ...plainRequests(client),
     subscribe: async (uri) => void (await client.subscribeResource({ uri })),
     setLogLevel: async (level) => void (await client.setLoggingLevel(level)),
-    rootsChanged: () => client.sendRootsListChanged(),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }

@@ -1,19 +1,12 @@
 // Resources, prompts and the rest of the protocol, through the built command where there is one for it, and through the built
 // library where there is none.
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Channel, type Hub, loadConfig, openHub, type ResourceUpdate, type ServerLog } from "@trunkline/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverPath, startServer } from "../servers/start.js";
 import { outcomeOf, Place, seen } from "./command.js";
+import { everythingServer } from "./server-entries.js";
 
-const require = createRequire(import.meta.url);
-const everything = join(
-  require.resolve("@modelcontextprotocol/server-everything/package.json"),
-  "..",
-  "dist",
-  "index.js",
-);
 const DOCUMENT = "demo://resource/static/document/architecture.md";
 
 let place: Place;
@@ -22,7 +15,7 @@ beforeAll(() => {
   place = new Place({}, { TRUNKLINE_TRUST: "all" });
   place.write(".trunkline/mcp.json", {
     mcpServers: {
-      everything: { command: process.execPath, args: [everything] },
+      everything: everythingServer,
       hello: { command: process.execPath, args: [serverPath("hello")] },
     },
   });

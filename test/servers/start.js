@@ -25,6 +25,7 @@ const endTimeoutMs = 1_000;
 /**
  * @typedef {object} StartOptions
  * @property {Record<string, string | undefined>} [env] the whole environment of the server; that of this process by default
+ * @property {boolean} [detached] in a process group of its own, where Ctrl-C in the terminal does not reach it
  */
 
 /**
@@ -44,13 +45,14 @@ export function serverPath(name) {
  * @param {StartOptions} [options]
  * @returns {Promise<StartedServer & AsyncDisposable>}
  */
-export async function startServer(name, args = [], { env = process.env } = {}) {
+export async function startServer(name, args = [], { env = process.env, detached = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-server-"));
   const readyFile = join(folder, "ready.json");
   const common = ["--end-with-stdin", "--ready-file", readyFile];
   const transport = args.includes("--sse") || args.includes("--http") ? [] : ["--http"];
   const child = spawn(process.execPath, [serverPath(name), ...transport, ...args, ...common], {
     env,
+    detached,
     // Its stdin closes when this process ends, however it ends, and the server with it.
     stdio: ["pipe", "ignore", "pipe"],
   });

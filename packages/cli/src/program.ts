@@ -12,6 +12,7 @@ import type { AddOptions } from "./commands/servers.js";
 import { registerStore } from "./commands/store/register.js";
 import type { ToolsOptions } from "./commands/tools.js";
 import type { TrustOptions } from "./commands/trust.js";
+import { registerCompletion } from "./completion/register.js";
 import { type CommandContext, createContext } from "./context.js";
 import { EXIT, exitCodeOf } from "./exit-codes.js";
 import { registerAgents } from "./register-agent.js";
@@ -35,6 +36,7 @@ Examples:
   trunkline ask --tool 'docs.*' "…"         ask a model, with these tools; \`chat\` talks, \`agent\` works in turns
   trunkline run digest.ts CHANGELOG.md      a script with the servers, the store and a model at hand
   trunkline log --follow                    what it is asked; \`stats\` shows what that cost in tokens
+  trunkline completion                      how to have Tab complete all this in bash, zsh or fish
 
 Servers are read from .trunkline/mcp.json in this folder or above it, from settings.json in the project's .trunkline
 folder and in ~/.trunkline, or from the file given with --mcp.
@@ -64,9 +66,10 @@ export async function runProgram(args: readonly string[], signal: AbortSignal): 
 }
 
 /** `inOrder`: the command ended as it should although it was asked to stop. */
-type SetExitCode = (code: number, options?: { inOrder: boolean }) => void;
+export type SetExitCode = (code: number, options?: { inOrder: boolean }) => void;
 
-function buildProgram(context: CommandContext, setExitCode: SetExitCode): Command {
+/** The commands with all that they take: for running them, and for whoever wants to know what there is. */
+export function buildProgram(context: CommandContext, setExitCode: SetExitCode): Command {
   const program = new Command("trunkline")
     .description("One line from an AI agent to every MCP server, and to everything it has read.")
     .version(context.version, "-V, --version", "print the version")
@@ -99,7 +102,7 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
   program
     .command("tools")
     .description("list the tools of all servers, or those that match")
-    .argument("[pattern]", "a tool's name, or a glob such as 'docs.*'")
+    .argument("[tool]", "a tool's name, or a glob such as 'docs.*'")
     .option("--json", "print the tools as JSON, schemas included")
     .option("--tokens", "show what the list costs a model, by server and tool")
     .addOption(mcpOption())
@@ -134,7 +137,7 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
     .command("import")
     .description("copy servers from the files of other programs; alone, list what there is")
     .argument(
-      "[program...]",
+      "[source...]",
       "vscode, cursor, claude-code, claude-desktop, codex, windsurf, zed, gemini, opencode, cline, or all",
     )
     .option("--from <file>", "read this file")
@@ -165,6 +168,7 @@ function buildProgram(context: CommandContext, setExitCode: SetExitCode): Comman
   registerAroundServer(serverCommands);
   registerStore(program, context, setExitCode);
   registerModels(program, context, setExitCode);
+  registerCompletion(program, context);
 
   // Subcommands inherit these only when they are set before the command is made.
   for (const command of program.commands) command.exitOverride().configureOutput({ outputError: () => {} });
@@ -209,7 +213,7 @@ function registerServers(program: Command, context: CommandContext, setExitCode:
     servers
       .command(op)
       .description(`${op} a server where it is configured`)
-      .argument("<name>")
+      .argument("<server>")
       .option("--user", "only in your own settings")
       .option("--project", "only in the project's files")
       .addOption(mcpOption())

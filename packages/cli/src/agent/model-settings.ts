@@ -4,7 +4,15 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type ModelOptions, PROVIDER_NAMES, type ProviderInfo, providerInfo } from "@trunkline/agent";
 import { type DotEnv, foldersUpward, readDotEnv } from "@trunkline/client/config";
-import { abortError, isRecord, nearestNames, systemCodeOf, TrunklineError } from "@trunkline/core";
+import {
+  abortError,
+  isRecord,
+  isTrunklineError,
+  nearestNames,
+  systemCodeOf,
+  TrunklineError,
+  withDeadline,
+} from "@trunkline/core";
 import type { CommandContext } from "../context.js";
 import type { ModelFlags } from "./agent-options.js";
 
@@ -92,18 +100,22 @@ async function onlyModel(
 /** The ids of an endpoint's models; none where it does not tell. */
 async function listModels(endpoint: string, apiKey: string | undefined, signal: AbortSignal): Promise<string[]> {
   try {
-    const response = await fetch(`${endpoint.replace(/\/+$/, "")}/models`, {
-      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(LIST_TIMEOUT_MS)]),
-      redirect: "error",
+    // No AbortSignal.timeout: inside AbortSignal.any, Node 20 may collect it before it fires.
+    const limit = { what: "Asking for models", timeoutMs: LIST_TIMEOUT_MS, signal };
+    const body: unknown = await withDeadline(limit, async (deadline) => {
+      const response = await fetch(`${endpoint.replace(/\/+$/, "")}/models`, {
+        headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+        signal: deadline,
+        redirect: "error",
+      });
+      return response.ok ? await response.json() : undefined;
     });
-    const body: unknown = response.ok ? await response.json() : undefined;
     const data = isRecord(body) && Array.isArray(body.data) ? body.data : [];
     return data.flatMap((model: unknown) => (isRecord(model) && typeof model.id === "string" ? [model.id] : []));
   } catch (error) {
     if (signal.aborted) throw abortError(signal, "Asking for models");
     // Nobody there, an answer that is no JSON, or none in time: then the person has to say it.
-    if (error instanceof TypeError || error instanceof SyntaxError || error instanceof DOMException) return [];
+    if (error instanceof TypeError || error instanceof SyntaxError || isTrunklineError(error, "TIMEOUT")) return [];
     throw error;
   }
 }

@@ -69,7 +69,7 @@ const DEFAULTS = { graceMs: 5_000, maxBodyBytes: 4 * 1024 * 1024, keepAliveMs: 1
 const SESSION_LIMITS: SessionLimits = {
   max: 1_000,
   idleMs: 30 * 60_000,
-  replay: { maxEvents: 500, maxBytes: 4 * 1024 * 1024, maxTotalBytes: 64 * 1024 * 1024 },
+  replay: { maxEvents: 500, maxBytes: 4 * 1024 * 1024, maxTotalBytes: 32 * 1024 * 1024 },
 };
 /** A client that sends its headers, or its body, drop by drop is not waited for longer than this. */
 const HEADERS_TIMEOUT_MS = 10_000;

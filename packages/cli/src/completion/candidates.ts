@@ -1,0 +1,90 @@
+// What may stand at the cursor: taken from the commands, their options and their arguments as they are registered.
+import type { Argument, Command, Option } from "commander";
+import { defaultCommand, type Position } from "./position.js";
+
+/** One way to go on. */
+export interface Candidate {
+  readonly value: string;
+  readonly about: string;
+}
+
+/** What a shell is to offer: words, and names of files or folders where those are wanted. */
+export interface Candidates {
+  readonly words: readonly Candidate[];
+  readonly paths?: "files" | "folders";
+}
+
+/** A place for a value: an argument, or the value of an option. */
+export interface Slot {
+  /** What the option or the argument is called, and what its value is called; the first one that is known counts. */
+  readonly names: readonly string[];
+  readonly position: Position;
+}
+
+/** Values that the commands themselves do not know, such as the names of servers. */
+export type FindValues = (slot: Slot) => Promise<Candidates>;
+
+/** Everything that may stand at the cursor and begins as the word there does. */
+export async function candidatesAt(position: Position, findValues: FindValues): Promise<Candidates> {
+  const { current, prefix } = position;
+  const found = await allAt(position, findValues);
+  const words = found.words
+    .filter(({ value }) => value.startsWith(current) && isShowable(value))
+    .map(({ value, about }) => ({ value: `${prefix}${value}`, about }));
+  return { ...found, words };
+}
+
+async function allAt(position: Position, findValues: FindValues): Promise<Candidates> {
+  const { command, option, current, given, isAfterDashes } = position;
+  if (option !== undefined) return await valuesOf(option, position, findValues);
+  const isDefault = given.length === 0 ? defaultCommand(command) : undefined;
+  if (!isAfterDashes && current.startsWith("-")) {
+    const own = optionsOf(command);
+    return { words: uniqueByValue([...own, ...(isDefault === undefined ? [] : optionsOf(isDefault))]) };
+  }
+  const subcommands = given.length === 0 && !isAfterDashes ? subcommandsOf(command) : [];
+  const argument = argumentAt(isDefault ?? command, given.length);
+  if (argument === undefined) return { words: subcommands };
+  const values = await valuesOf(argument, position, findValues);
+  return { ...values, words: [...subcommands, ...values.words] };
+}
+
+function subcommandsOf(command: Command): Candidate[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .map((each) => ({ value: each.name(), about: each.description() }));
+}
+
+function optionsOf(command: Command): Candidate[] {
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .map(({ long, short, description }) => ({ value: long ?? short ?? "", about: description }));
+}
+
+function argumentAt(command: Command, index: number): Argument | undefined {
+  const all = command.registeredArguments;
+  const last = all.at(-1);
+  return all[index] ?? (last?.variadic ? last : undefined);
+}
+
+async function valuesOf(place: Option | Argument, position: Position, findValues: FindValues): Promise<Candidates> {
+  if (place.argChoices !== undefined) return { words: place.argChoices.map((value) => ({ value, about: "" })) };
+  return await findValues({ names: namesOf(place), position });
+}
+
+function namesOf(place: Option | Argument): string[] {
+  if (!("flags" in place)) return [place.name()];
+  const [, placeholder] = /[<[](.+?)(?:\.\.\.)?[>\]]/.exec(place.flags) ?? [];
+  return placeholder === undefined ? [place.name()] : [place.name(), placeholder];
+}
+
+/** What a project's file calls a server may move the cursor; such a name has to be typed. */
+function isShowable(value: string): boolean {
+  return !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(value);
+}
+
+function uniqueByValue(candidates: readonly Candidate[]): Candidate[] {
+  return [...new Map(candidates.map((candidate) => [candidate.value, candidate])).values()];
+}

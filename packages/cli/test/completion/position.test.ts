@@ -1,0 +1,72 @@
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { VALUE_KINDS } from "../../src/completion/find-values.js";
+import { positionOf } from "../../src/completion/position.js";
+import { unquote } from "../../src/completion/unquote.js";
+import { createContext } from "../../src/context.js";
+import { buildProgram } from "../../src/program.js";
+
+const program = buildProgram(createContext(new AbortController().signal), () => {});
+
+function at(line: string) {
+  const { command, given, option, current, isAfterDashes } = positionOf(program, line.split(" "));
+  const path: string[] = [];
+  for (let each: Command | null = command; each?.parent; each = each.parent) path.unshift(each.name());
+  return { command: path.join(" "), given, option: option?.long, current, isAfterDashes };
+}
+
+describe("the position in a command line", () => {
+  it.each([
+    ["", { command: "", given: [], current: "" }],
+    ["store grep -n pat", { command: "store grep", given: [], current: "pat" }],
+    ["store grep pat src", { command: "store grep", given: ["pat"], current: "src" }],
+    ["store --store /x list a", { command: "store list", given: [], current: "a" }],
+    ["serve --port 1 --surface d", { command: "serve", option: "--surface", current: "d" }],
+    ["serve --surface=d", { command: "serve", option: "--surface", current: "d" }],
+    ["serve --allow-path a b", { command: "serve", option: "--allow-path", current: "b" }],
+    ["store grep -inA 3 x", { command: "store grep", given: [], current: "x" }],
+    ["store grep -inA3 x", { command: "store grep", given: [], current: "x" }],
+    ["store grep -e -x y", { command: "store grep", given: [], current: "y" }],
+    ["chat --resume --think x", { command: "chat", given: [], current: "x", option: undefined }],
+    ["resources wiki x", { command: "resources list", given: ["wiki"], current: "x" }],
+    ["servers add x -- npx -y", { command: "servers add", given: ["x", "npx"], current: "-y", isAfterDashes: true }],
+    ["run a.ts --mcp x", { command: "run", given: ["a.ts", "--mcp"], current: "x", isAfterDashes: true }],
+  ])("of `%s`", (line, expected) => {
+    expect(at(line)).toMatchObject(expected);
+  });
+
+  it("remembers the values of options on the way", () => {
+    const { values } = positionOf(program, ["--mcp", "a.json", "tools", "--mcp=b.json", ""]);
+    expect([...values]).toEqual([["mcp", "b.json"]]);
+  });
+});
+
+describe("the kinds of values", () => {
+  it("are all wanted somewhere", () => {
+    const wanted = new Set<string>();
+    const look = (command: Command): void => {
+      for (const argument of command.registeredArguments) wanted.add(argument.name());
+      for (const option of command.options) {
+        wanted.add(option.name());
+        wanted.add(/[<[](.+?)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1] ?? "");
+      }
+      command.commands.forEach(look);
+    };
+    look(program);
+    expect(VALUE_KINDS.filter((kind) => !wanted.has(kind))).toEqual([]);
+  });
+});
+
+describe("a word as it is written", () => {
+  it.each([
+    ["plain", "plain"],
+    ["two\\ words", "two words"],
+    ["'two words'", "two words"],
+    ["'not closed", "not closed"],
+    ['"a \\$b \\x"', "a $b \\x"],
+    ["--a='b c'", "--a=b c"],
+    ["ends\\", "ends"],
+  ])("%s stands for %s", (written, word) => {
+    expect(unquote(written)).toBe(word);
+  });
+});

@@ -1,0 +1,81 @@
+// The programs in the documentation are such as the compiler takes, with the types of the packages as they are now. A block stands
+// for a file. `given-<name>` behind the language declares what an earlier block has made: readers do not see it.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { outcomeOf, root } from "../e2e/command.js";
+import { blocksOf, PAGES, readPage } from "./pages.js";
+
+const GIVEN: Readonly<Record<string, string>> = {
+  config: 'declare const config: import("@trunkline/client").LoadedConfig;',
+  hub: 'declare const hub: import("@trunkline/client").Hub;',
+  connecting: [
+    'import { withDeadline, type Logger } from "@trunkline/core";',
+    "declare const logger: Logger; declare const name: string; declare const error: Error;",
+    "declare const timeoutMs: number; declare const signal: AbortSignal;",
+    "declare function open(signal: AbortSignal): Promise<void>;",
+  ].join(" "),
+  show: "declare function showToThePerson(text: string): Promise<void>;",
+};
+
+interface Program {
+  readonly where: string;
+  readonly text: string;
+}
+
+function programsIn(page: string): Program[] {
+  return blocksOf(readPage(page))
+    .filter(({ language }) => language === "ts" || language === "js")
+    .map(({ line, marks, text }) => {
+      const given = marks.filter((mark) => mark.startsWith("given-")).map((mark) => mark.slice("given-".length));
+      for (const name of given) expect(GIVEN, `${page}:${line}`).toHaveProperty(name);
+      // On the first line, so that the others keep their numbers.
+      return { where: `${page}:${line}`, text: `${given.map((name) => GIVEN[name]).join(" ")}\n${text}\nexport {};\n` };
+    });
+}
+
+/** Compiles the programs, each as a file of its own, and returns what is wrong with them. */
+async function faultsIn(programs: readonly Program[]): Promise<string[]> {
+  // Inside the repository, where the packages are found.
+  const cache = join(root, "node_modules", ".cache");
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "docs-code-"));
+  try {
+    programs.forEach(({ text }, index) => {
+      writeFileSync(join(folder, `program-${index}.ts`), text.replace(/^#!.*$/m, ""));
+    });
+    const config = {
+      extends: join(root, "tsconfig.base.json"),
+      compilerOptions: { noEmit: true, declaration: false, declarationMap: false, sourceMap: false },
+      include: ["*.ts"],
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    const child = spawn(process.execPath, [tsc, "-p", folder, "--pretty", "false"], { cwd: folder });
+    const { stdout, stderr } = await outcomeOf(child);
+    return `${stdout}${stderr}`
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => line.replace(/^.*?program-(\d+)\.ts/, (_, index) => programs[Number(index)]?.where ?? ""));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("the programs of the documentation", { timeout: 120_000 }, () => {
+  it("are found", () => {
+    expect(programsIn("README.md").length).toBeGreaterThan(0);
+    expect(programsIn("docs/guides/embed-the-library.md").length).toBeGreaterThan(0);
+  });
+
+  it("compile", async () => {
+    expect(await faultsIn(PAGES.flatMap(programsIn))).toEqual([]);
+  });
+
+  it("are really compiled", async () => {
+    const planted = { where: "planted:1", text: 'import { openHubb } from "@trunkline/client";\nopenHubb();\n' };
+    expect(await faultsIn([planted])).toEqual([expect.stringMatching(/^planted:1\(1,10\).*openHubb/)]);
+  });
+});

@@ -1,0 +1,54 @@
+// The commands of ours in a block of shell, and whether the program would take them.
+import { createContext } from "../../packages/cli/src/context.js";
+import { buildProgram } from "../../packages/cli/src/program.js";
+
+type Command = ReturnType<typeof buildProgram>;
+
+/** What is given to `trunkline` in a script, one list of words for each time. */
+export function commandLinesIn(script: string): string[][] {
+  const lines = withoutHereDocuments(script.replace(/\\\n/g, " ")).split("\n");
+  return lines.flatMap((line) =>
+    commandsOf(line).flatMap((words) => {
+      const start = words.findIndex((word) => !/^\w+=/.test(word));
+      const own = words.slice(Math.max(start, 0));
+      if (own[0] === "npx" && own[1] === "trunkline") return [own.slice(2)];
+      return own[0] === "trunkline" ? [own.slice(1)] : [];
+    }),
+  );
+}
+
+/** Why the program would not take this; undefined where it would. Nothing is run. */
+export async function refusalOf(words: readonly string[]): Promise<string | undefined> {
+  const program = buildProgram(createContext(new AbortController().signal), () => {});
+  silence(program);
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "commander.helpDisplayed" || code === "commander.version") return undefined;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function silence(command: Command): void {
+  command.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
+  if (command.commands.length === 0) command.action(() => {});
+  command.commands.forEach(silence);
+}
+
+function withoutHereDocuments(script: string): string {
+  return script.replace(/<<'?(\w+)'?([^\n]*)\n[\s\S]*?^\1$/gm, "$2");
+}
+
+/** The commands of one line: words with their quotes taken away, apart at pipes and the like. */
+function commandsOf(line: string): string[][] {
+  const commands: string[][] = [[]];
+  const tokens = line.matchAll(/\s*(?:(#.*)|(\|\||&&|[|;&])|((?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"|;&\\])+))/gy);
+  for (const [whole, comment, separator, word] of tokens) {
+    if (comment !== undefined && /^\s|^#/.test(whole)) break;
+    if (separator !== undefined) commands.push([]);
+    else commands.at(-1)?.push((word ?? "").replace(/'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)/g, "$1$2$3"));
+  }
+  return commands;
+}

@@ -1,0 +1,83 @@
+// The ways in which a command line of `ask`, `chat` or `agent` is wrong.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { placeWithServers, script } from "./agent-support.js";
+import type { Outcome, Place } from "./command.js";
+import { runLines } from "./command-lines.js";
+
+const echo = ["--provider", "echo"];
+
+const asked: [args: string[], line: string][] = [
+  [["--no-tools", "--tool", "hello.hello"], "--no-tools and --tool exclude each other."],
+  [["--no-tools", "--surface", "composite"], "--no-tools and --surface exclude each other."],
+  [["--surface", "composite", "--tool", "hello.hello"], "--surface composite and --tool exclude each other."],
+  [["--script", "sum.jsonl", "--provider", "ollama", "--model", "m"], "--script goes with --provider echo."],
+  [["--script", "sum.jsonl"], "--script goes with --provider echo."],
+  [["--record", "a.jsonl", "--replay", "b.jsonl", ...echo], "--record and --replay exclude each other."],
+  [["--pretty", ...echo], "--pretty goes with --format json."],
+  [["--stream", "--format", "json", ...echo], "--stream goes with text only."],
+  [["--stream", "--format", '{"type":"object"}', ...echo], "--stream goes with text only."],
+  [["--format", "yaml", ...echo], '"yaml" is no format: it is neither text nor json, nor a file (ENOENT).'],
+  [["--format", "{nope", ...echo], "The schema given with --format is not JSON"],
+  [["--format", "sum.jsonl", ...echo], "sum.jsonl is not JSON"],
+  [["--provider", "opnai"], 'There is no provider called "opnai".'],
+  [["--script", "nowhere.jsonl", ...echo], "The script nowhere.jsonl cannot be read (ENOENT)."],
+  [["--replay", "nowhere.jsonl"], "There is no recorded run nowhere.jsonl."],
+  [["--max-turns", "0", ...echo], '"0" is no value for --max-turns.'],
+  [["--max-tokens", "many", ...echo], '"many" is no value for --max-tokens.'],
+  [["--max-time", "-1", ...echo], '"-1" is not a number of seconds.'],
+  [["--surface", "both", ...echo], "option '--surface <kind>' argument 'both' is invalid"],
+  [["--provider", "vllm"], "Which model of vllm?"],
+  [["--endpoint", "not an address", "--model", "m"], "The endpoint is not an http or https address."],
+  [["--tool", "everything.get-smu", ...echo], 'There is no tool "everything.get-smu".'],
+  [["--tool", "nothing.*", ...echo], 'No tool matches "nothing.*".'],
+  [["--nonsense", ...echo], "unknown option '--nonsense'"],
+  [[], "No model is set up."],
+];
+
+const others: [args: string[], line: string][] = [
+  [["chat", "--resume", "x", "--replay", "y"], "--resume and --replay exclude each other."],
+  [["chat", "--resume", "x", ...echo], 'There is no conversation "x".'],
+  [["chat", "--resume", ...echo], "There is no conversation to go on with."],
+  [["chat", "--stream", "--format", "json", ...echo], "--stream goes with text only."],
+  [["agent", "--name", "raect", ...echo, "x"], 'There is no agent called "raect".'],
+];
+
+let place: Place;
+let outcomes: readonly Outcome[];
+
+beforeAll(async () => {
+  place = placeWithServers();
+  place.write("sum.jsonl", script({ text: "It is" }, { text: "5." }));
+  const lines = [...asked.map(([args]) => ["ask", ...args, "x"]), ...others.map(([args]) => args)];
+  outcomes = await runLines(place, lines);
+});
+
+afterAll(() => place[Symbol.dispose]());
+
+describe("options that contradict each other", () => {
+  it.each(asked.map(([args, line], index) => [args, line, index] as const))(
+    "%j ends with exit code 2 and one clear line",
+    (_, line, index) => {
+      const { code, stdout, stderr = "" } = outcomes[index] ?? {};
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      const [first = "", ...hints] = stderr.trimEnd().split("\n");
+      expect(first).toContain(`trunkline: ${line}`);
+      expect(hints.length).toBeLessThanOrEqual(1);
+    },
+  );
+
+  it.each(others.map(([args, line], index) => [args, line, asked.length + index] as const))(
+    "%j too",
+    (_, line, index) => {
+      const { code, stdout, stderr } = outcomes[index] ?? {};
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(`trunkline: ${line}`);
+    },
+  );
+
+  it("end the process with that code", async () => {
+    const { code, stdout, stderr } = await place.run(["ask", "--pretty", ...echo, "x"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("trunkline: --pretty goes with --format json.");
+  });
+});

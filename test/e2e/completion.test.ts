@@ -1,0 +1,209 @@
+// Tab in real shells. `trunkline` on their PATH is the built command where it completes, and otherwise writes down what it was
+// given: what a test sees is what the shell made of the line, quotes and all.
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { bin, outcomeOf, Place, root, seen } from "./command.js";
+import { hasTerminal } from "./terminal.js";
+
+const SERVERS = {
+  servers: {
+    everything: { command: process.execPath, args: [join(root, "test", "servers", "hello.js")] },
+    "every:where": { command: "nothing" },
+    "two words": { command: "nothing" },
+    "$(touch pwned)": { command: "nothing" },
+    "clear\u001b[2J": { command: "nothing" },
+  },
+};
+
+/** The shells: how each is started with nothing of the user's, and what it reads first. */
+const SHELLS = {
+  bash: { args: ["--noprofile", "--rcfile", "rc", "-i"], rc: `PS1='rea''dy> '; eval "$(trunkline completion bash)"` },
+  zsh: {
+    args: ["-d", "-i"],
+    rc: `PS1='ready> '; unsetopt promptcr promptsp; autoload -U compinit; compinit -u; eval "$(trunkline completion zsh)"`,
+  },
+  fish: { args: ["--init-command", "source rc"], rc: "trunkline completion fish | source" },
+} as const;
+type ShellName = keyof typeof SHELLS;
+
+const isInstalled = (shell: string) => spawnSync(shell, ["--version"]).status === 0;
+const reasonNotTo = (shell: ShellName): string | undefined =>
+  process.platform === "win32" || !isInstalled(shell)
+    ? `NOT RUN: there is no ${shell} here`
+    : shell !== "fish" && !hasTerminal
+      ? "NOT RUN: no `script` command to make a terminal with"
+      : undefined;
+
+class ShellPlace extends Place {
+  readonly #ran = join(this.base, "ran");
+  readonly path = [this.base, process.env.PATH].join(delimiter);
+
+  constructor() {
+    super({ ".trunkline/mcp.json": SERVERS, "notes.md": "", "folder/inner.md": "" });
+    const script = [
+      "#!/bin/sh",
+      `case $1 in completion|__complete) exec "${process.execPath}" "${bin}" "$@";; esac`,
+      `for word; do printf '%s\\n' "$word"; done > "${this.#ran}.new" && mv "${this.#ran}.new" "${this.#ran}"`,
+      "echo given",
+    ];
+    writeFileSync(join(this.base, "trunkline"), script.join("\n"));
+    chmodSync(join(this.base, "trunkline"), 0o755);
+  }
+
+  /** Types a line, Tab and Enter at a terminal, and returns the words that the program was given. */
+  async type(shell: "bash" | "zsh", lines: readonly string[]): Promise<string[][]> {
+    const { args, rc } = SHELLS[shell];
+    const zdotdir = join(this.base, "zsh");
+    mkdirSync(zdotdir, { recursive: true });
+    writeFileSync(join(zdotdir, ".zshrc"), rc);
+    writeFileSync(join(this.cwd, "rc"), rc);
+    const child = spawn("script", ["-qec", `stty cols 200; exec ${shell} ${args.join(" ")}`, "/dev/null"], {
+      cwd: this.cwd,
+      env: { PATH: this.path, HOME: this.home, ZDOTDIR: zdotdir, TERM: "dumb", SHELL: "/bin/sh" },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const ended = outcomeOf(child);
+    child.stdout.setMaxListeners(0);
+    const given: string[][] = [];
+    await seen(child.stdout, /ready> /);
+    for (const line of lines) {
+      const shown = seen(child.stdout, /given\r?\n/);
+      child.stdin.write(`trunkline ${line}\t\r`);
+      await shown;
+      given.push(readFileSync(this.#ran, "utf8").trimEnd().split("\n"));
+    }
+    child.stdin.end("exit\r");
+    await ended;
+    return given;
+  }
+}
+
+const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
+  ["servers dis", ["servers", "disable"]],
+  ["servers disable everyt", ["servers", "disable", "everything"]],
+  ["servers disable every:w", ["servers", "disable", "every:where"]],
+  ["servers disable tw", ["servers", "disable", "two words"]],
+  ["servers disable 'tw", ["servers", "disable", "two words"]],
+  ["servers disable \\$", ["servers", "disable", "$(touch pwned)"]],
+  ["serve --surface=di", ["serve", "--surface=direct"]],
+  ["serve --http --surface di", ["serve", "--http", "--surface", "direct"]],
+  ["call everyt", ["call", "everything."]],
+  ["run no", ["run", "notes.md"]],
+  ["init fol", ["init", "folder"]],
+];
+
+describe("Tab", () => {
+  for (const shell of ["bash", "zsh"] as const) {
+    const reason = reasonNotTo(shell);
+    it.skipIf(reason !== undefined)(`completes in ${shell}${reason === undefined ? "" : ` (${reason})`}`, async () => {
+      using place = new ShellPlace();
+      const given = await place.type(
+        shell,
+        LINES.map(([line]) => line),
+      );
+      // zsh takes the slash behind a folder away again.
+      expect(given.map((words) => words.map((word) => word.replace(/\/$/, "")))).toEqual(
+        LINES.map(([, words]) => words),
+      );
+      expect(existsSync(join(place.cwd, "pwned"))).toBe(false);
+    });
+  }
+
+  const noFish = reasonNotTo("fish");
+  it.skipIf(noFish !== undefined)(`completes in fish${noFish === undefined ? "" : ` (${noFish})`}`, async () => {
+    using place = new ShellPlace();
+    writeFileSync(join(place.cwd, "rc"), SHELLS.fish.rc);
+    const offered = async (line: string) => {
+      const asked = `complete -C '${line.replaceAll("'", "\\'")}'`;
+      const child = spawn("fish", [...SHELLS.fish.args, "-c", asked], {
+        cwd: place.cwd,
+        env: { PATH: place.path, HOME: place.home, TERM: "dumb" },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const { stdout } = await outcomeOf(child);
+      return stdout
+        .split("\n")
+        .map((text) => text.split("\t")[0])
+        .filter((text) => text !== "");
+    };
+    expect(await offered("trunkline servers dis")).toEqual(["disable"]);
+    expect(await offered("trunkline servers disable every")).toEqual(["every:where", "everything"]);
+    expect(await offered("trunkline servers disable t")).toEqual(["two words"]);
+    expect(await offered("trunkline serve --surface=di")).toEqual(["--surface=direct"]);
+    expect(await offered("trunkline call everyt")).toEqual(["everything."]);
+    expect(await offered("trunkline run no")).toEqual(["notes.md"]);
+    expect(await offered("trunkline init fol")).toEqual(["folder/"]);
+    expect(existsSync(join(place.cwd, "pwned"))).toBe(false);
+  });
+});
+
+/** What the built command answers a script. */
+async function offered(place: Place, ...words: string[]): Promise<{ paths: string; words: string[] }> {
+  const outcome = await place.run(["__complete", "--", ...words]);
+  expect(outcome).toMatchObject({ code: 0, stderr: "" });
+  const [paths = "", ...lines] = outcome.stdout.trimEnd().split("\n");
+  return { paths, words: lines.map((line) => line.split("\t")[0] ?? "") };
+}
+
+describe("what is offered", () => {
+  it("has every command that the help has, and not the one that scripts call back", async () => {
+    using place = new Place();
+    const { stdout } = await place.run(["--help"]);
+    const listed = [...stdout.slice(stdout.indexOf("Commands:")).matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name);
+    const { words } = await offered(place, "");
+    expect(words).toEqual(listed.slice(0, words.length));
+    expect(words).toContain("completion");
+    expect(words).not.toContain("__complete");
+  });
+
+  it("leaves out names that would move the cursor, and starts nothing of a project that nobody confirmed", async () => {
+    using place = new Place({ ".trunkline/mcp.json": SERVERS });
+    const { words } = await offered(place, "doctor", "--mcp", ".trunkline/mcp.json", "--format", "");
+    expect(words).toEqual(["text", "json"]);
+    expect((await offered(place, "auth", "login", "")).words).toEqual([
+      "everything",
+      "every:where",
+      "two words",
+      "$(touch pwned)",
+    ]);
+  });
+
+  it("has the tools of a server, and their parameters, once they have been listed", async () => {
+    using place = new Place({ "my.json": SERVERS });
+    const call = ["--mcp", "my.json", "call"];
+    expect((await offered(place, ...call, "everything.")).words).toEqual([]);
+    await place.run(["--mcp", "my.json", "tools", "everything.*"]);
+    expect((await offered(place, ...call, "everything.h")).words).toEqual(["everything.hello"]);
+    expect((await offered(place, ...call, "everything.hello", "")).words).toEqual(["name="]);
+    expect((await offered(place, "--mcp", "my.json", "query", "everything.h")).words).toEqual(["everything.hello"]);
+  });
+
+  it("has no secrets, and nothing to say where the configuration cannot be read", async () => {
+    const entry = { url: "http://127.0.0.1:1/mcp", headers: { Authorization: "Bearer ${env:SECRET_TOKEN}" } };
+    using place = new Place({ "my.json": { servers: { wiki: entry } }, "broken.json": "{" }, { SECRET_TOKEN: "hush" });
+    const outcome = await place.run(["__complete", "--", "--mcp", "my.json", "tools", ""]);
+    expect(outcome).toEqual({ code: 0, stdout: "\nwiki.\t\n", stderr: "" });
+    expect(await place.run(["__complete", "--", "--mcp", "broken.json", "tools", ""])).toEqual({
+      ...{ code: 0, stdout: "", stderr: "" },
+    });
+  });
+});
+
+describe("trunkline completion", () => {
+  it("alone says how to install it, in one line for each shell", async () => {
+    using place = new Place();
+    const { code, stdout } = await place.run(["completion"]);
+    expect(code).toBe(0);
+    for (const shell of Object.keys(SHELLS)) {
+      expect(stdout.split("\n").filter((line) => line.includes(`trunkline completion ${shell}`))).toHaveLength(1);
+    }
+  });
+
+  it("refuses a shell that it has no script for", async () => {
+    using place = new Place();
+    const { code, stderr } = await place.run(["completion", "csh"]);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("bash, zsh, fish") });
+  });
+});

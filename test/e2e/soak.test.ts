@@ -1,0 +1,117 @@
+// `npm run soak` for a few seconds, and its verifications against faults that were put there.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStore, type Store } from "../../packages/store/dist/index.js";
+import { hasFailed, shownChecks } from "../../soak/checks.js";
+import { contentOf } from "../../soak/documents.js";
+import { Ledger } from "../../soak/ledger.js";
+import { canLook } from "../../soak/processes.js";
+import { grown, verifyHeap, verifyMemory, verifyProcesses } from "../../soak/verify-gateway.js";
+import { lostDocuments } from "../../soak/verify-store.js";
+import { Place, root } from "./command.js";
+
+const NEEDS_PROC = canLook ? "" : " (NOT RUN: needs /proc)";
+
+describe("npm run soak", () => {
+  it("runs, verifies everything, and leaves nothing behind", { timeout: 120_000 }, async () => {
+    using place = new Place();
+    const args = [join(root, "soak", "run.js"), "--seconds", "3", "--small", "--seed", "7", "--no-result"];
+    const env = { PATH: process.env.PATH, HOME: place.home, TMPDIR: place.cwd };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    expect(stdout).toContain("seed 7");
+    expect(stdout).not.toContain("FAILED");
+    for (const done of ["calls of sound servers", "calls of faulty servers", "clients that vanished", "kill -9 of a"]) {
+      expect(stdout).toMatch(new RegExp(`${done}.*[1-9]`));
+    }
+    expect(stdout).toMatch(/^ok +everything acknowledged is there, byte for byte \([1-9]/m);
+    expect(stdout).toMatch(/The soak is passed\.\n$/);
+  });
+});
+
+describe("the verification of the store", () => {
+  let place: Place;
+  let store: Store;
+
+  beforeAll(async () => {
+    place = new Place();
+    store = await openStore({ path: join(place.cwd, "store") });
+    for (const name of ["a-1.txt", "a-3.txt", "a-4.txt"]) await store.add({ name, content: contentOf(name, 1) });
+  });
+  afterAll(async () => {
+    await store.close();
+    place[Symbol.dispose]();
+  });
+
+  /** What is wrong with the three documents, where their writer went on like this. */
+  async function lost(...said: string[]): Promise<string[]> {
+    const ledger = new Ledger();
+    for (const name of ["a-1.txt", "a-3.txt", "a-4.txt"]) ledger.read(`done put ${name} 1`);
+    for (const line of said) ledger.read(line);
+    return (await lostDocuments(store, ledger)).sort();
+  }
+
+  it("is content with what was acknowledged, and with either state of what was not", async () => {
+    expect(await lost("begin put a-1.txt 2", "begin delete a-3.txt 2", "begin put a-5.txt 1")).toEqual([]);
+  });
+
+  it("finds a document that was acknowledged and is not there", async () => {
+    expect(await lost("done put a-9.txt 1")).toEqual(["a-9.txt: not there, but version 1 was acknowledged"]);
+  });
+
+  it("finds a document with other bytes, and one that was deleted and is there", async () => {
+    expect(await lost("done put a-1.txt 2", "done delete a-4.txt 2")).toEqual([
+      expect.stringMatching(/^a-1\.txt: \d+ other bytes, but version 2 was acknowledged$/),
+      expect.stringMatching(/^a-4\.txt: \d+ other bytes, but not there was acknowledged$/),
+    ]);
+  });
+});
+
+describe("the verification of the gateway", () => {
+  it.skipIf(!canLook)(`finds a process that is left, also one whose parent is gone${NEEDS_PROC}`, async () => {
+    using place = new Place();
+    const env = { PATH: process.env.PATH, HOME: place.home };
+    const sleep = "setTimeout(() => {}, 60_000)";
+    const orphaning = `const { pid } = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(sleep)}], { stdio: "ignore", detached: true }); console.log(pid); process.exit(0)`;
+    const child: ChildProcess = spawn(process.execPath, ["-e", orphaning], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [printed] = (await once(child.stdout as NodeJS.ReadableStream, "data")) as [Buffer];
+    const orphan = Number(printed.toString());
+    const { problems } = await verifyProcesses(`HOME=${place.home}`, 0);
+    process.kill(orphan, "SIGKILL");
+    expect(problems.join("\n")).toContain(`${orphan} ${process.execPath}`);
+    expect(await verifyProcesses(`HOME=${place.home}`, 20_000)).toMatchObject({ problems: [] });
+  });
+
+  it("finds descriptors that grow, and memory that does", () => {
+    const before = new Map([["socket", 20]]);
+    expect(grown(before, new Map([["socket", 24]]))).toEqual([]);
+    expect(grown(before, new Map([["socket", 60]]))).toEqual(["socket: 20 after the warm-up, 60 at the end"]);
+    const flat = Array.from({ length: 120 }, (_, second) => 200 + (second % 7));
+    const growing = Array.from({ length: 120 }, (_, second) => 100 + second * 5);
+    expect(hasFailed(verifyMemory(flat))).toBe(false);
+    expect(hasFailed(verifyMemory(growing))).toBe(canLook);
+    // Garbage comes and goes; what is left after it went is what counts.
+    const sawtooth = Array.from({ length: 120 }, (_, second) => 40 + (second % 10) * 20);
+    expect(hasFailed(verifyHeap(sawtooth))).toBe(false);
+    expect(hasFailed(verifyHeap(sawtooth.map((size, second) => size + second * 2)))).toBe(canLook);
+  });
+
+  it("says what failed and what was not checked", () => {
+    const lines = shownChecks([
+      { name: "one", problems: [] },
+      { name: "two", problems: ["lost"], detail: "1 of 2" },
+      { name: "three", problems: [], skipped: "needs Linux" },
+    ]);
+    expect(lines.map((line) => line.replaceAll(/ +/g, " ").trim())).toEqual([
+      "ok one",
+      "FAILED two (1 of 2)",
+      "lost",
+      "not checked three (needs Linux)",
+    ]);
+  });
+});
