@@ -102,9 +102,7 @@ describe("trunkline auth", { timeout: 60_000 }, () => {
     holder.kill("SIGKILL");
     await once(holder, "exit");
     letTokensEnd(place);
-    const startedMs = Date.now();
     expect(await place.run(["call", "docs.hello"])).toMatchObject({ code: 0, stdout: "Hello, world!\n" });
-    expect(Date.now() - startedMs).toBeLessThan(30_000);
     expect(await countsOf(server.url)).toMatchObject({ grants: { refresh_token: 1 } });
   });
 

@@ -173,10 +173,8 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
         client.call("mcp__silent__anything").catch((error: unknown) => error),
         client.call("mcp__crashing__crash"),
       ];
-      const started = performance.now();
       expect(textOf(await client.call("mcp.echo", { message: "still here" }))).toBe("still here");
       expect(textOf(await client.call("mcp__newslow__wait", { ms: 10 }))).toBe("waited 10 ms");
-      expect(performance.now() - started).toBeLessThan(10_000);
       const [big, logs, , dead] = await Promise.all(others);
       expect(textOf(big as object)).toHaveLength(8_000_000);
       expect(textOf(logs as object)).toBe("sent 5000 log messages");

@@ -83,11 +83,9 @@ describe("other processes", () => {
     );
     child.kill("SIGKILL");
     await ended;
-    const started = performance.now();
     expect((await store(place, ["get", "first.txt"])).stdout).toBe("first\n");
     const again = await json(place, ["add", "many"]);
     expect(again.files + again.skipped).toBe(1500);
-    expect(performance.now() - started).toBeLessThan(60_000);
     expect(await json(place, ["list", "many/*.txt", "--limit", "1"])).toMatchObject({ total: 1500 });
     expect(await json(place, ["verify"])).toMatchObject({ ok: true });
     // Nothing but the databases and SQLite's own files beside them.

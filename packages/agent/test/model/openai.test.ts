@@ -317,7 +317,6 @@ describe("an OpenAI-compatible provider", () => {
     );
     const controller = new AbortController();
     const model = modelAt(server.url, { retry: {} });
-    const started = performance.now();
     const error = await errorOf(
       (async () => {
         for await (const event of model.stream({ messages: [user("hi")], signal: controller.signal })) {
@@ -326,7 +325,6 @@ describe("an OpenAI-compatible provider", () => {
       })(),
     );
     expect(error).toMatchObject({ code: "ABORTED" });
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 
   it("gives up on a stream in which nothing comes any more", async () => {

@@ -2,7 +2,7 @@
 import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
 import { isRecord } from "@trunkline/core";
 import { abilitiesOf, type Channel } from "../channel/channel.js";
-import { requireMethod, revisionsDefining } from "../revisions.js";
+import { definesMethod, requireMethod, revisionsDefining } from "../revisions.js";
 import type { Generation } from "./generation.js";
 import { TASKS_EXTENSION, type TaskWish } from "./tasks.js";
 
@@ -60,8 +60,9 @@ export function paramsFor(
 /** Throws where the server's revision does not have the method. */
 export function checkRevision(generation: Generation, method: string): void {
   const { revision } = generation;
+  if (revision === undefined || definesMethod(revision, method, "client-to-server")) return;
   // What no revision knows is the method of an extension, and the server's business.
-  if (revision === undefined || revisionsDefining(method).length === 0) return;
+  if (revisionsDefining(method).length === 0) return;
   // The extension has kept some names of the revision that it came from.
   if (generation.era === "modern" && method.startsWith("tasks/") && offersTasks(generation)) return;
   requireMethod(revision, method, "client-to-server");

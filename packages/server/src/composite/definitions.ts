@@ -13,7 +13,7 @@ export const queryDefinition: Definition = {
   description:
     "Read-only pipeline over the store and all MCP servers. Steps are {op, params, as?, for_each?}. " +
     "Begin with op describe: lists operations; params {target} show one, {find} searches. " +
-    "Later steps refer to results: $prev.results[0].hash, $name of an as, $item with for_each: $prev.results[*].",
+    "Later steps refer to results: $prev.results[0].hash, $name of an as, $item with for_each: $prev.results[*]; they see whole values, not cut ones.",
   inputSchema: {
     type: "object",
     properties: { steps: STEPS, max_tokens: { type: "integer" } },

@@ -202,9 +202,7 @@ describe("closing the HTTP endpoint", () => {
       ),
     );
     await listening.next();
-    const started = performance.now();
     await Promise.all([close(), close()]);
-    expect(performance.now() - started).toBeLessThan(900);
     expect(await stream.next()).toBeUndefined();
     expect(await listening.next()).toMatchObject({ id: 1, result: {} });
   });

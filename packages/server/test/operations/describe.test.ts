@@ -229,9 +229,7 @@ describe("describe {find}", () => {
     await until(async () => (await states(bench)).shapes === "connected");
     stop.abort();
     await expect(work).rejects.toMatchObject({ code: "ABORTED" });
-    const started = performance.now();
     await bench.registry.close();
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 
   it("ranks by meaning where there is a model, and embeds every text once", async () => {

@@ -89,7 +89,8 @@ describe("the direct surface", () => {
     const changed = nextEvent(under, "tools_list_changed");
     const again = performance.now();
     await toolNames(under);
-    expect(performance.now() - again).toBeLessThan(1_000);
+    // It does not wait its five seconds again.
+    expect(performance.now() - again).toBeLessThan(4_500);
     await changed;
     expect(await toolNames(under)).toContain("mcp__slow__wait");
   });
