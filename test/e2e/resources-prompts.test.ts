@@ -71,6 +71,8 @@ describe("with server-everything, the command", () => {
   it("names the nearest resource, server and prompt", async () => {
     const uri = await place.run(["resources", "read", "everything", DOCUMENT.replace("architecture", "architectur")]);
     expect(uri).toMatchObject({ code: 1, stderr: expect.stringContaining(`Did you mean ${DOCUMENT}`) });
+    const apart = await place.run(["prompts", "get", "everything", "simple-prompt"]);
+    expect(apart).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean everything.simple-prompt") });
     const server = await place.run(["resources", "everythin"]);
     expect(server).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean everything?") });
     const prompt = await place.run(["prompts", "get", "everything.simple-promt"]);

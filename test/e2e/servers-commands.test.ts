@@ -53,7 +53,7 @@ describe("trunkline call", () => {
 
   it.each([
     [["call"], "missing required argument"],
-    [["call", "hello.hello", "Ada"], "key=value"],
+    [["call", "hello.hello", "Ada"], "key=value for text, or key:=value for JSON. It takes name."],
     [["call", "hello.repeat", "count:=many"], "not JSON"],
     [["call", "hello.repeat", "text=x", "count=many"], "has to be"],
     [["call", "hello.hello", "--json", "[1]"], "takes an object"],
@@ -67,6 +67,17 @@ describe("trunkline call", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    [["call"], "trunkline call"],
+    [["auth", "login"], "trunkline auth login"],
+    [["--mcp", "a.json", "import", "--all"], "trunkline import"],
+    [["store", "frob"], "trunkline store"],
+    [["frob"], "trunkline"],
+  ])("answers %j with the help that shows it: %s", async (args, command) => {
+    using place = new Place();
+    expect((await place.run(args)).stderr).toContain(`\`${command} --help\` shows how it is used.`);
   });
 
   it("says what is wrong with a file given by --mcp, with its line", async () => {
@@ -140,6 +151,20 @@ describe("trunkline doctor", () => {
     expect(stdout).toMatch(/"dying" ended while connecting \(exit code 3\)\. It wrote: no database/);
     expect(stdout).toMatch(/warning: Server "wrong", field "command".*mcp\.json:\d+\)/);
     expect((await place.run(["doctor", "--strict"])).code).toBe(1);
+  });
+
+  it("lets nothing of a file that nobody has confirmed move the cursor", async () => {
+    const clear = "\u001b[2J";
+    using place = new Place();
+    place.write(".trunkline/mcp.json", {
+      servers: { [`a${clear}`]: { command: `b${clear}`, args: ["\u202ec"] }, [`d${clear}`]: { comand: "e" } },
+    });
+    for (const args of [["doctor"], ["tools"], ["servers"]]) {
+      const { stdout, stderr } = await place.run(args);
+      expect(stdout + stderr).toContain("a\\u001b[2J");
+      expect(stdout + stderr).toContain("d\\u001b[2J");
+      for (const sent of ["\u001b", "\u202e"]) expect(stdout + stderr).not.toContain(sent);
+    }
   });
 
   it("says how to add a server where there is none", async () => {

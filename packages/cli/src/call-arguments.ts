@@ -20,8 +20,9 @@ export function readCallArguments(
   for (const pair of given.pairs) {
     const equals = pair.indexOf("=");
     if (equals <= 0 || pair.startsWith(":=")) {
+      const listed = Object.keys(properties).join(", ");
       throw new TrunklineError("USAGE", `"${pair}" is not an argument.`, {
-        hint: "Write key=value for text, or key:=value for JSON.",
+        hint: `Write key=value for text, or key:=value for JSON.${listed === "" ? "" : ` It takes ${listed}.`}`,
       });
     }
     const isJson = pair[equals - 1] === ":";

@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createLogger, LOG_LEVELS, type Logger, type LogLevel, Redactor } from "@trunkline/core";
+import { screenText } from "./printable.js";
 import { readVersion } from "./version.js";
 
 /** The world of one run of the command. */
@@ -18,7 +19,7 @@ export interface CommandContext {
   readonly redactor: Redactor;
   /** A line on stdout: the result. */
   out(line: string): void;
-  /** A line on stderr: for the person beside the result. */
+  /** A line on stderr: for the person beside the result. Names from a project's file may be in it, so control characters are shown. */
   note(line: string): void;
 }
 
@@ -40,7 +41,7 @@ export function createContext(signal: AbortSignal): CommandContext {
     logger,
     redactor,
     out: (line) => console.log(line),
-    note: (line) => console.error(redactor.text(line)),
+    note: (line) => console.error(screenText(redactor.text(line))),
   };
 }
 

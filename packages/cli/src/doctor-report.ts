@@ -11,6 +11,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@trunkline/client";
 import { formatMs, type SourcedTool } from "@trunkline/core";
+import { commandLine, printable } from "./printable.js";
 
 /** Everything that was looked at. */
 export interface Findings {
@@ -168,8 +169,9 @@ export function* textReport(findings: Findings): Generator<string> {
 }
 
 function* textServer(status: ServerStatus, { tools }: Findings): Generator<string> {
-  const { name, state, config, error, toolsError, serverInfo, revision, tookMs } = status;
-  const target = config.type === "stdio" ? [config.command, ...config.args].join(" ") : config.url;
+  const { state, config, error, toolsError, serverInfo, revision, tookMs } = status;
+  const name = printable(status.name);
+  const target = config.type === "stdio" ? commandLine([config.command, ...config.args]) : config.url;
   switch (state) {
     case "connected": {
       yield `✓ ${name}  ${target}`;
@@ -183,7 +185,7 @@ function* textServer(status: ServerStatus, { tools }: Findings): Generator<strin
       ];
       yield `    ${facts.filter((fact) => fact !== undefined).join(", ")}`;
       if (toolsError === undefined)
-        yield `    ${toolLine(tools.filter(({ server }) => server === name).map(({ tool }) => tool))}`;
+        yield `    ${toolLine(tools.filter(({ server }) => server === status.name).map(({ tool }) => tool))}`;
       else yield `    tools: ${toolsError.message}`;
       return;
     }

@@ -1,5 +1,5 @@
 // The embedded model, where it is on this machine.
-import { type Embedder, isTrunklineError } from "@trunkline/core";
+import { type Embedder, isTrunklineError, messageOf } from "@trunkline/core";
 import type { CommandContext } from "./context.js";
 import { embedPlaces, loadEmbedPackage, withOwnErrors } from "./embed-package.js";
 
@@ -17,5 +17,18 @@ export async function openEmbedder(
   } catch (error) {
     if (isTrunklineError(error, "NOT_FOUND")) return undefined;
     throw error;
+  }
+}
+
+/** The same for a store, which can do without: a model that is there and cannot be opened is a warning. */
+export async function openStoreEmbedder(
+  context: Pick<CommandContext, "version" | "home" | "logger">,
+  signal: AbortSignal,
+): Promise<Embedder | undefined> {
+  try {
+    return await openEmbedder(context, signal);
+  } catch (error) {
+    if (!signal.aborted) context.logger.warn("no search by meaning", { error: messageOf(error) });
+    return undefined;
   }
 }

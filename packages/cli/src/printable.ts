@@ -6,6 +6,12 @@ export function printable(text: string): string {
   );
 }
 
+/** Text of several lines for a terminal: line ends and tabs stay, everything else that controls something becomes visible. */
+export function screenText(text: string): string {
+  // Joiners belong to emoji and to some scripts.
+  return text.replace(/\r\n/g, "\n").replace(/[^\n\t\u200c\u200d]+/g, printable);
+}
+
 /** A command line, with quotes around the words that need them. */
 export function commandLine(words: readonly string[]): string {
   return words

@@ -51,6 +51,13 @@ export async function runProgram(args: readonly string[], signal: AbortSignal): 
     exitCode = code;
     stoppedInOrder = options?.inOrder ?? false;
   });
+  let misused = program.name();
+  eachCommand(program, (command, words) => {
+    command.exitOverride((error) => {
+      misused = words;
+      throw error;
+    });
+  });
   if (args.length === 0) {
     program.outputHelp();
     return EXIT.success;
@@ -59,7 +66,7 @@ export async function runProgram(args: readonly string[], signal: AbortSignal): 
     await program.parseAsync(args, { from: "user" });
     return signal.aborted && !stoppedInOrder ? interruptedCode(signal) : exitCode;
   } catch (error) {
-    const code = report(error, context);
+    const code = report(error, context, misused);
     // A command that has another meaning for 1 has said what to fail with.
     return code === EXIT.failure && exitCode !== EXIT.success ? exitCode : code;
   }
@@ -404,14 +411,21 @@ function mcpPathOf(command: Command): string | undefined {
   return undefined;
 }
 
-function report(error: unknown, context: CommandContext): number {
+/** Visits a command and all those under it, with the words that lead there. */
+function eachCommand(command: Command, visit: (command: Command, words: string) => void, words = command.name()): void {
+  visit(command, words);
+  for (const child of command.commands) eachCommand(child, visit, `${words} ${child.name()}`);
+}
+
+/** `misused`: the words of the command whose help shows what was wrong with the command line. */
+function report(error: unknown, context: CommandContext, misused: string): number {
   if (error instanceof CommanderError) {
     // Help and version arrive here too, as successes.
     if (error.exitCode === 0) return EXIT.success;
     // A group of commands without one of them: its help has been shown.
     if (error.code === "commander.help") return EXIT.usage;
     context.note(`trunkline: ${error.message.replace(/^error: /, "")}`);
-    context.note("  `trunkline --help` shows how it is used.");
+    context.note(`  \`${misused} --help\` shows how it is used.`);
     return EXIT.usage;
   }
   if (context.signal.aborted) return interruptedCode(context.signal);

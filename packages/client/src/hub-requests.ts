@@ -143,7 +143,7 @@ export class HubRequests {
     }
     const near = [
       ...nearestNames(name, prompts.map(dotted)),
-      ...prompts.filter((prompt) => nearestNames(name, [prompt.name]).length > 0).map(dotted),
+      ...prompts.filter((prompt) => prompt.server === name || nearestNames(name, [prompt.name]).length > 0).map(dotted),
     ];
     throw new TrunklineError("NOT_FOUND", `There is no prompt "${name}".`, {
       hint:

@@ -224,6 +224,11 @@ describe("the nearest names", () => {
     expect(nearestNames(name, names)).toEqual(expected);
   });
 
+  it("have something in common with the name, however short they are", () => {
+    expect(nearestNames("c", ["a", "b"])).toEqual([]);
+    expect(nearestNames("xy", ["ab", "xb"])).toEqual(["xb"]);
+  });
+
   it("come best first, and no more than asked for", () => {
     expect(nearestNames("abcd", ["abcx", "abcd1", "abcd", "abxy"], 2)).toEqual(["abcd", "abcd1"]);
   });

@@ -45,7 +45,8 @@ export function nearestNames(name: string, names: readonly string[], limit = 3):
 
 /** How many typing errors lie between two names, whatever their case; infinite where that explains nothing any more. */
 export function typingDistance(name: string, candidate: string): number {
-  const atMost = Math.max(2, Math.floor(candidate.length / 3));
+  // Short names need a character in common, or every one of them would be near.
+  const atMost = Math.min(Math.max(2, Math.floor(candidate.length / 3)), Math.max(name.length, candidate.length) - 1);
   const tooLong = Math.max(name.length, candidate.length) > MAX_SUGGESTION_LENGTH;
   if (tooLong || Math.abs(name.length - candidate.length) > atMost) return Number.POSITIVE_INFINITY;
   const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());

@@ -113,8 +113,11 @@ class WorkerEmbedder implements LocalEmbedder {
     this.#worker = new Worker(WORKER_FILE, { workerData: setup, name: "trunkline-embed" });
     this.opened = new Promise((resolve, reject) => {
       this.#worker.on("message", (message: FromWorker) => {
-        if (message.type === "ready") resolve();
-        else if (message.type === "failed") {
+        if (message.type === "ready") {
+          // A model that has nothing to do keeps no program from ending.
+          this.#worker.unref();
+          resolve();
+        } else if (message.type === "failed") {
           const error = openingError(facts, message);
           this.#end(error);
           reject(error);
@@ -158,6 +161,7 @@ class WorkerEmbedder implements LocalEmbedder {
 
   async close(): Promise<void> {
     this.#end(new TrunklineError("CLOSED", "The embedder was closed."));
+    this.#worker.ref();
     this.#post({ type: "close" });
     await this.#exited;
   }
@@ -174,7 +178,11 @@ class WorkerEmbedder implements LocalEmbedder {
     if (this.#running || this.#ended) return;
     let request = this.#waiting.shift();
     while (request?.givenUp) request = this.#waiting.shift();
-    if (request === undefined) return;
+    if (request === undefined) {
+      this.#worker.unref();
+      return;
+    }
+    this.#worker.ref();
     this.#running = { id: ++this.#lastId, request };
     this.#post({ type: "embed", id: this.#lastId, text: request.texts[request.vectors.length] ?? "" });
   }

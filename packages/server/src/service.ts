@@ -46,6 +46,9 @@ type Raw = Readonly<Record<string, unknown>>;
 /** The revision that put a name to what servers could always complete. */
 const COMPLETIONS_SINCE = "2025-03-26";
 
+/** For a model that calls an operation as if it were a tool. */
+const OPERATIONS_HINT = 'Operations and tools of servers are steps of query: {"steps": [{"op": "…", "params": {…}}]}.';
+
 class TrunklineService implements Service {
   readonly info: ServerInfo;
   readonly instructions: string;
@@ -242,7 +245,8 @@ class TrunklineService implements Service {
     if (own === echoTool) return await this.#noted(name, exchange, () => own.call(args as Params, exchange));
     if (own !== undefined) return await own.call(args as Params, exchange);
     if (this.#direct !== undefined) return await this.#direct.call(name, args, exchange);
-    const unknown = unknownTool(name, `There are: ${[...this.#own.keys()].join(", ")}.`);
+    const known = `There are: ${[...this.#own.keys()].join(", ")}.`;
+    const unknown = unknownTool(name, this.#own.has("query") ? `${known} ${OPERATIONS_HINT}` : known);
     return await this.#noted(name, exchange, () => Promise.reject(unknown));
   }
 

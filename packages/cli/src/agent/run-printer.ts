@@ -2,9 +2,9 @@
 import { type AgentEvent, addUsage, costOf, type Model, NO_USAGE, type TokenUsage } from "@trunkline/agent";
 import { formatMs, type Redactor } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
-import { printable } from "../printable.js";
+import { printable, screenText } from "../printable.js";
 import { ProgressLine } from "../progress-line.js";
-import { PieceWriter, screenText } from "./screen-text.js";
+import { PieceWriter } from "./screen-text.js";
 
 /** How a run is shown. */
 export interface RunPrinterOptions {

@@ -1,14 +1,5 @@
-// What a model says, on its way to a person: nothing in it may move the cursor, and no key of ours may be in it.
+// What a model says, on its way to a person: no key of ours may be in it.
 import type { Redactor } from "@trunkline/core";
-
-/** Text for a terminal: line ends and tabs stay, everything else that controls something becomes visible. */
-export function screenText(text: string): string {
-  return text.replace(/\r\n/g, "\n").replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (char) => {
-    // Joiners belong to emoji and to some scripts.
-    if (char === "\n" || char === "\t" || char === "\u200c" || char === "\u200d") return char;
-    return `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
-  });
-}
 
 /** Writes text that comes in pieces. A secret may be cut anywhere, so the last word waits until it is whole. */
 export class PieceWriter {

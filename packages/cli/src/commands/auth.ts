@@ -3,6 +3,7 @@ import { formatMs, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
+import { printable } from "../printable.js";
 import { readConfig } from "../read-config.js";
 import { askToSignIn } from "../sign-in-prompt.js";
 import { table } from "../table.js";
@@ -84,7 +85,7 @@ export async function status(context: CommandContext, options: StatusOptions): P
   } else if (found.length === 0) context.note("No server on the network is configured.");
   else {
     const rows = found.map(({ server, kept }) => [server.name, stateOf(kept), context.redactor.text(factsOf(kept))]);
-    for (const line of table(rows)) context.out(line);
+    for (const line of table(rows)) context.out(printable(line));
   }
   const [only] = found;
   const isOut =

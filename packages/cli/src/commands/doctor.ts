@@ -4,6 +4,7 @@ import type { CommandContext } from "../context.js";
 import { keepTools } from "../direct-tools.js";
 import { type Findings, jsonReport, textReport } from "../doctor-report.js";
 import { EXIT } from "../exit-codes.js";
+import { screenText } from "../printable.js";
 import { readConfig } from "../read-config.js";
 
 /** Options of `trunkline doctor`. */
@@ -51,7 +52,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     context.out(JSON.stringify(context.redactor.value(report), null, options.pretty ? 2 : undefined));
   } else {
     const lines = [...textReport(findings), ...(model === undefined ? [] : ["", ...textModel(model)])];
-    for (const line of lines) context.out(context.redactor.text(line));
+    for (const line of lines) context.out(screenText(context.redactor.text(line)));
   }
   await keepTools(context, hub);
   const failed =

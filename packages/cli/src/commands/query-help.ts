@@ -17,8 +17,11 @@ export function* describeTool(operations: readonly Operation[], tool: ToolName):
   yield "";
   yield "Operations:";
   const own = operations.filter(({ kind }) => kind === (tool === "query" ? "read" : "write"));
-  for (const line of table(own.map(({ name, summary }) => [`  ${name}`, summary]))) yield line;
-  yield `  <server>.<tool>  ${tool === "query" ? "tools of servers that say that they only read" : "any tool of any server"}; \`trunkline tools\` lists them`;
+  const tools = tool === "query" ? "tools of servers that say that they only read" : "any tool of any server";
+  yield* table([
+    ...own.map(({ name, summary }) => [`  ${name}`, summary]),
+    ["  <server>.<tool>", `${tools}; \`trunkline tools\` lists them`],
+  ]);
   yield "";
   yield "Options:";
   yield* table([

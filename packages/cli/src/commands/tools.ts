@@ -4,6 +4,7 @@ import type { CommandContext } from "../context.js";
 import { keepTools } from "../direct-tools.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
+import { printable } from "../printable.js";
 import { table } from "../table.js";
 import { type ToolCost, toolCosts } from "../token-cost.js";
 
@@ -82,7 +83,8 @@ function toJson(tool: SourcedTool, hub: Hub) {
 
 function describe(tool: SourcedTool): string {
   const [summary = ""] = (tool.description ?? "").trim().split("\n");
-  return `${dottedName(tool)}${signatureOf(tool.inputSchema)}${summary === "" ? "" : `\n    ${summary}`}`;
+  const line = printable(`${dottedName(tool)}${signatureOf(tool.inputSchema)}`);
+  return summary === "" ? line : `${line}\n    ${printable(summary)}`;
 }
 
 async function printCosts(
@@ -106,7 +108,7 @@ async function printCosts(
   for (const line of table([["", "tokens", ""], ...rows, ["total", String(total), `${costs.length} tools`]], {
     right: [1],
   }))
-    context.out(line);
+    context.out(printable(line));
 }
 
 /** The dearest server first, and in it the dearest tool. */

@@ -141,15 +141,9 @@ export class World {
     };
   }
 
-  /** A model that is there and cannot be opened is no reason to be without a store. */
   async #openEmbedder(): Promise<Embedder | undefined> {
-    const { openEmbedder } = await import("../open-embedder.js");
-    try {
-      return await openEmbedder(this.context, this.context.signal);
-    } catch (error) {
-      this.context.logger.warn("no search by meaning", { error: messageOf(error) });
-      return undefined;
-    }
+    const { openStoreEmbedder } = await import("../open-embedder.js");
+    return await openStoreEmbedder(this.context, this.context.signal);
   }
 }
 

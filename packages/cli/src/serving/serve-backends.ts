@@ -1,7 +1,7 @@
 // What stands behind a server: configuration, hub, store and model, each opened when it is first needed and closed in
 // order at the end.
 import type { Hub, LoadedConfig } from "@trunkline/client";
-import { type ContentStore, type Embedder, messageOf, TrunklineError } from "@trunkline/core";
+import { type ContentStore, type Embedder, TrunklineError } from "@trunkline/core";
 import type { Backends } from "@trunkline/server";
 import type { CommandContext } from "../context.js";
 import { guardedPlaces } from "../guarded-places.js";
@@ -166,16 +166,10 @@ export class ServeBackends implements Backends, AsyncDisposable {
     return asContentStore(store);
   }
 
-  /** A model that is there and cannot be opened is no reason to be without a store. */
   async #openEmbedder(): Promise<Embedder | undefined> {
     if (this.#options.embed === false) return undefined;
-    const { openEmbedder } = await import("../open-embedder.js");
-    try {
-      return await openEmbedder(this.#context, this.signal);
-    } catch (error) {
-      if (!this.signal.aborted) this.#context.logger.warn("no search by meaning", { error: messageOf(error) });
-      return undefined;
-    }
+    const { openStoreEmbedder } = await import("../open-embedder.js");
+    return await openStoreEmbedder(this.#context, this.signal);
   }
 }
 

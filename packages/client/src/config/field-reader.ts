@@ -25,7 +25,15 @@ export function fieldDiagnostic(
 ): Diagnostic {
   const { file, server, field, at } = place;
   const where = field === "" ? "" : `, field "${field}"`;
-  return { severity, message: `Server "${server}"${where}: ${message}.`, file, server, ...(field && { field }), ...at };
+  const end = message.endsWith("?") ? "" : ".";
+  return {
+    severity,
+    message: `Server "${server}"${where}: ${message}${end}`,
+    file,
+    server,
+    ...(field && { field }),
+    ...at,
+  };
 }
 
 /** Takes the fields of one entry out of its tree and keeps what is to be said about them. Paths are dotted. */

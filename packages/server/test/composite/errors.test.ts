@@ -206,6 +206,11 @@ describe("the journal has one line for", () => {
     expect(noted).toEqual(["silent.anything cancelled ABORTED"]);
   });
 
+  it("an operation that is called as a tool, which is told how to run it", async () => {
+    const calling = callTool(composite, "search", { query: "x" });
+    await expect(calling).rejects.toThrow(/There are: query, .*steps of query: \{"steps"/);
+  });
+
   it("an unknown tool of the direct surface, and an echo", async () => {
     noted.length = 0;
     await callTool(direct, "mcp__shapes__nope").catch(() => {});

@@ -1,6 +1,6 @@
 // What reads from the store: `search`, `list` and `get`.
 import { dirname, resolve } from "node:path";
-import { isTrunklineError, parseContentId, TrunklineError } from "@trunkline/core";
+import { type Embedder, isTrunklineError, parseContentId, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
 import type { CommandContext } from "../../context.js";
 import { EXIT } from "../../exit-codes.js";
@@ -72,7 +72,14 @@ export async function search(context: CommandContext, options: SearchOptions): P
   if (query.trim() === "" && options.hash === undefined) {
     throw new TrunklineError("USAGE", "What should be searched for?", { hint: "trunkline store search <words>" });
   }
+  // Declared before the store, which uses it until it is closed.
+  await using embedder = await embedderFor(context, options);
   await using opened = await openCommandStore(context, { ...options, reading: true });
+  if (embedder !== undefined) {
+    opened.store.useEmbedder(embedder);
+    // Who asks for meaning waits until everything has one; others get what there is.
+    if (options.type !== undefined) await opened.indexed();
+  }
   const result = await opened.store.search(
     {
       ...filterParams(options),
@@ -107,6 +114,12 @@ export async function search(context: CommandContext, options: SearchOptions): P
     if (shown === 0) await noteNothing(context, opened);
   }
   return shown === 0 ? EXIT.failure : EXIT.success;
+}
+
+async function embedderFor(context: CommandContext, { type, hash }: SearchOptions): Promise<Embedder | undefined> {
+  if (type === "keyword" || hash !== undefined) return undefined;
+  const { openStoreEmbedder } = await import("../../open-embedder.js");
+  return await openStoreEmbedder(context, context.signal);
 }
 
 function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; isExplained: boolean }): void {
