@@ -11,7 +11,7 @@ describe("trunkline init", () => {
     const { code, stdout, stderr } = await place.run(["init"]);
     expect(code).toBe(0);
     expect(stdout).toContain(`Made a store for ${place.cwd}`);
-    expect(stderr).toContain("trunkline install claude-code");
+    expect(stderr).toContain("trunkline install claude-code --project -- --watch .");
     expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toMatch(/^\/store\/$/m);
     const listed = json((await place.run(["store", "list", "--json"])).stdout);
     const paths = listed.documents.map(({ path }: { path: string }) => path);

@@ -88,6 +88,16 @@ describe("trunkline servers add", () => {
     expect(written).toEqual({ a: entry });
   });
 
+  it("ends a chain in which Trunkline stands behind itself", async () => {
+    using place = new Place();
+    await place.run(["servers", "add", "again", "--", process.execPath, bin, "serve"]);
+    const once = (params: object) => ({ steps: [{ op: "again.query", params }] });
+    const deep = once(once({ steps: [{ op: "describe" }] }));
+    const { code, stderr } = await place.run(["call", "again.query", "--json", JSON.stringify(deep)]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("Take its entry out of the configuration");
+  });
+
   it.each([
     [["add", "taken", "--", "x"], "already has a server", "--force"],
     [["add", "a b", "--", "x"], "cannot be the name", "a_b"],
@@ -379,6 +389,16 @@ Codex (codex)  ${codex}
     expect(project.servers.github.headers.Authorization).toBe("Bearer ${input:github-token}");
     expect(json(settingsOf(place)).mcpServers.linear.headers.Authorization).toBe("Bearer lin_api_4f1c9a");
     expect(await statesOf(place)).toMatchObject({ github: "enabled", postgres: "enabled" });
+  });
+
+  it("leaves out what `install` has put there, which would start itself without end", async () => {
+    using place = new Place();
+    const cursor = writeHome(place, ".cursor/mcp.json", '{ "mcpServers": { "hello": { "command": "x" } } }');
+    await place.run(["install", "cursor", "--yes"]);
+    expect(readFileSync(cursor, "utf8")).toContain("serve");
+    const { stdout } = await place.run(["import", "cursor", "--yes"]);
+    expect(stdout).toContain("skipped trunkline: it is Trunkline itself");
+    expect(Object.keys(json(settingsOf(place)).mcpServers)).toEqual(["hello"]);
   });
 
   it("keeps a server that has the name already, unless it is told to overwrite", async () => {

@@ -203,6 +203,34 @@ describe.skipIf(!available)(`trunkline with the embedded model${available ? "" :
     expect((short[1] ?? 0) / (short[0] ?? 1)).toBeCloseTo(vectors[1][1] / vectors[1][0], 4);
   });
 
+  it("finds by meaning with `store search`, also what was added before", async () => {
+    using place = new Place();
+    const store = ["--store", join(place.base, "store")];
+    place.write("pets.md", "The house cat sleeps.\n");
+    place.write("cars.md", "The engine needs oil.\n");
+    await place.run(["store", "add", "pets.md", "cars.md", ...store]);
+    const found = await place.run(["store", "search", "--type", "semantic", "--json", "a feline resting", ...store], {
+      env,
+    });
+    expect({ code: found.code, stderr: found.stderr }).toEqual({ code: 0, stderr: "" });
+    const { type, results } = JSON.parse(found.stdout);
+    expect({ type, first: results[0].title }).toEqual({ type: "semantic", first: "pets.md" });
+  });
+
+  it("lets a script that has searched end by itself", async () => {
+    using place = new Place();
+    place.write(
+      "find.ts",
+      `import { store } from "trunkline";
+       await store.add({ content: "The house cat sleeps.", name: "pets.md" });
+       console.log((await store.search({ query: "cat" })).total);`,
+    );
+    const { code, stdout } = await place.run(["run", "find.ts"], {
+      env: { ...env, TRUNKLINE_STORE: join(place.base, "store") },
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "1\n" });
+  });
+
   it("refuses more dimensions than the model has", async () => {
     using place = new Place();
     const { code, stdout, stderr } = await place.run(["embed", "hello", "--dimensions", "385"], { env });

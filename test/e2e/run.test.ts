@@ -174,6 +174,14 @@ describe("a script that fails", () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(place) });
   });
 
+  it("shows an import that is not there with its fields, and no frame of Node or of the command", async () => {
+    const { code, stderr } = await runScript('import "no-such-package";');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^Error \[ERR_MODULE_NOT_FOUND\]: Cannot find package 'no-such-package' [^\n]* \{\n {2}code: [^\n]*\n\}\n$/,
+    );
+  });
+
   it("is told when its top level waits for ever", async () => {
     const { code, stderr } = await runScript("await new Promise(() => {});");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("nothing is left") });

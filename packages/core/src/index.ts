@@ -30,6 +30,7 @@ export { hasReservedName, isReservedName, isWithin } from "./guarded-paths.js";
 export { isRecord, parseJson } from "./json.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export { makeFolder } from "./make-folder.js";
+export { nestingVariable, requireNoChain } from "./nesting.js";
 export {
   type Clock,
   type ContentStore,

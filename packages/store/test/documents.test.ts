@@ -63,6 +63,30 @@ describe("add", () => {
     expect(added.problems?.map((problem) => problem.path.split("/").pop()).sort()).toEqual(["leak", "leak.txt"]);
   });
 
+  it("says of a link that leads nowhere or to itself that it does", async () => {
+    const { store, folder } = await temporaryStore();
+    makeFiles(folder, { "in/real.txt": "inside" });
+    symlinkSync("nowhere", join(folder, "in", "dangling"));
+    symlinkSync("itself", join(folder, "in", "itself"));
+    const { files, problems } = await store.add({ path: "in" });
+    expect(files).toBe(1);
+    expect(problems?.map(({ message }) => message)).toEqual(Array(2).fill("a symbolic link that leads nowhere"));
+  });
+
+  it.skipIf(process.platform === "win32" || process.getuid?.() === 0)(
+    "says of a file and of a folder that it may not read that access was denied, and takes the rest",
+    async () => {
+      const { store, folder } = await temporaryStore();
+      makeFiles(folder, { "in/open.txt": "open", "in/secret.txt": "secret", "in/shut/a.txt": "a" });
+      chmodSync(join(folder, "in", "secret.txt"), 0);
+      chmodSync(join(folder, "in", "shut"), 0);
+      const { files, problems } = await store.add({ path: "in" });
+      chmodSync(join(folder, "in", "shut"), 0o700);
+      expect(files).toBe(1);
+      expect(problems?.map(({ message }) => message)).toEqual(Array(2).fill("access was denied"));
+    },
+  );
+
   it("reads an unchanged file only once, notices an edit of the same size, and marks what is gone", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "t/a.txt": "aaaa", "t/b.txt": "bbbb", "t/c.txt": "cccc" });
@@ -354,6 +378,22 @@ describe("export and import", () => {
     expect(await other.store.diff({ from: "one", to: "two" })).toMatchObject({ modified: ["a"] });
     expect(await other.store.search({ query: "second", tags: ["t"], type: "keyword" })).toMatchObject({ total: 1 });
     expect(await other.store.verify()).toMatchObject({ ok: true });
+  });
+});
+
+describe("an import", () => {
+  it("says of a file that is not there, or no export, that it is so, and nothing of the store", async () => {
+    const { store, folder } = await temporaryStore();
+    makeFiles(folder, { "notes.md": "These are notes and no database, however long they become.\n".repeat(50) });
+    await expect(store.import({ path: "nowhere" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      message: `There is no such file: ${join(folder, "nowhere")}`,
+    });
+    await expect(store.import({ path: "notes.md" })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: `${join(folder, "notes.md")} is not an export of this format.`,
+    });
+    expect(await store.verify()).toMatchObject({ ok: true });
   });
 });
 

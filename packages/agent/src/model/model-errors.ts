@@ -34,6 +34,9 @@ const STATUS_BY_TYPE: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
+/** How the system and Node's fetch call a connection that was there and was ended by the other side. */
+const CUT_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
 /** Any failure of a turn as a `TrunklineError`. */
 export function toModelError(error: unknown, place: ErrorPlace): TrunklineError {
   if (error instanceof TrunklineError) return error;
@@ -69,6 +72,11 @@ export function missingKey(place: Pick<ErrorPlace, "provider">): TrunklineError 
 function keyHint(provider: ProviderInfo): string {
   const [first] = provider.keyVariables;
   return first === undefined ? "Give a key that the endpoint takes." : `Set the environment variable ${first}.`;
+}
+
+function refusedKeyHint(provider: ProviderInfo): string {
+  const [first] = provider.keyVariables;
+  return first === undefined ? keyHint(provider) : `Put a valid key into the environment variable ${first}.`;
 }
 
 /** A request that failed, or a connection that could not be made. */
@@ -126,7 +134,7 @@ function statusError(failure: Failure, place: ErrorPlace): TrunklineError {
     });
   // Google says 400 to a key that it does not know.
   if (status === 401 || status === 403 || words.includes("API_KEY_INVALID")) {
-    return make("AUTH_REQUIRED", "refused the API key", keyHint(provider));
+    return make("AUTH_REQUIRED", "refused the API key", refusedKeyHint(provider));
   }
   if (status === 402 || words.includes("insufficient_quota") || words.includes("billing_error")) {
     return make("UPSTREAM", "refuses until the account is paid", `Look at the billing page of ${provider.name}.`);
@@ -151,6 +159,13 @@ function isPassing({ status, words }: Failure): boolean {
 function unreachable(error: unknown, place: ErrorPlace): TrunklineError {
   const code = systemCodeOf(error);
   const what = code === undefined ? messageOf(error) : code;
+  if (code !== undefined && CUT_CODES.has(code)) {
+    return new TrunklineError(
+      "CONNECTION_FAILED",
+      said(`${place.provider.name} at ${place.endpoint} cut the connection`, what, place),
+      { data: { provider: place.provider.name }, cause: below(error) },
+    );
+  }
   return new TrunklineError(
     "CONNECTION_FAILED",
     said(`${place.provider.name} at ${place.endpoint} cannot be reached`, what, place),

@@ -64,7 +64,8 @@ export function retryModel(model: Model, options: RetryOptions = {}): Model {
 }
 
 function restart(reason: string, delayMs: number): ModelEvent {
-  return { type: "restart", reason: `${reason} Trying again in ${formatMs(delayMs)}.` };
+  const sentence = /[.!?…]$/.test(reason) ? reason : `${reason}.`;
+  return { type: "restart", reason: `${sentence} Trying again in ${formatMs(delayMs)}.` };
 }
 
 async function waitFor(

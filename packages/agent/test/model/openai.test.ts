@@ -257,7 +257,10 @@ describe("an OpenAI-compatible provider", () => {
     );
     const events = await eventsOf(modelAt(server.url));
     expect(events.findIndex(({ type }) => type === "restart")).toBeGreaterThan(0);
-    expect(events.filter(({ type }) => type === "restart")).toHaveLength(1);
+    const restarts = events.filter((event) => event.type === "restart");
+    expect(restarts.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(how === "reset" ? / cut the connection: \w+\. Trying again in / : / was cut before /),
+    ]);
     expect(textOf(events)).toBe("All of it");
   });
 

@@ -89,6 +89,13 @@ async function onlyModel(
   { endpoint = provider.endpoint, apiKey }: ModelOptions,
 ): Promise<string> {
   const models = endpoint === undefined ? [] : await listModels(endpoint, apiKey, signal);
+  if (models === "unreachable") {
+    throw new TrunklineError(
+      "CONFIG_INVALID",
+      `Which model of ${provider.name}? ${endpoint} cannot be reached to ask.`,
+      { hint: `${provider.unreachableHint} --model or TRUNKLINE_MODEL names a model.` },
+    );
+  }
   const [only, ...more] = models;
   if (only !== undefined && more.length === 0) return only;
   const known = models.length === 0 ? "" : ` There are ${models.slice(0, 20).join(", ")}.`;
@@ -98,7 +105,11 @@ async function onlyModel(
 }
 
 /** The ids of an endpoint's models; none where it does not tell. */
-async function listModels(endpoint: string, apiKey: string | undefined, signal: AbortSignal): Promise<string[]> {
+async function listModels(
+  endpoint: string,
+  apiKey: string | undefined,
+  signal: AbortSignal,
+): Promise<string[] | "unreachable"> {
   try {
     // No AbortSignal.timeout: inside AbortSignal.any, Node 20 may collect it before it fires.
     const limit = { what: "Asking for models", timeoutMs: LIST_TIMEOUT_MS, signal };
@@ -114,8 +125,9 @@ async function listModels(endpoint: string, apiKey: string | undefined, signal: 
     return data.flatMap((model: unknown) => (isRecord(model) && typeof model.id === "string" ? [model.id] : []));
   } catch (error) {
     if (signal.aborted) throw abortError(signal, "Asking for models");
-    // Nobody there, an answer that is no JSON, or none in time: then the person has to say it.
-    if (error instanceof TypeError || error instanceof SyntaxError || isTrunklineError(error, "TIMEOUT")) return [];
+    if (error instanceof TypeError) return "unreachable";
+    // An answer that is no JSON, or none in time: then the person has to say it.
+    if (error instanceof SyntaxError || isTrunklineError(error, "TIMEOUT")) return [];
     throw error;
   }
 }

@@ -17,6 +17,7 @@ import { TrunklineError } from "@trunkline/core";
 import { askYesNo, isAtTerminal } from "../ask.js";
 import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
+import { startsTrunkline } from "../launch-command.js";
 import { printable } from "../printable.js";
 import { readOwnConfig } from "../read-config.js";
 import { shownEntry } from "../shown-entry.js";
@@ -81,10 +82,20 @@ async function find(context: CommandContext, options: ImportOptions): Promise<Fo
     if (programs.length > 1 || programs.includes("all")) {
       throw new TrunklineError("USAGE", "--from takes one file, which is of one program at most.");
     }
-    return [await readImport(from, { ...place, program: programs[0] })];
+    return [withoutOurselves(await readImport(from, { ...place, program: programs[0] }))];
   }
   const all = programs.length === 0 || programs.includes("all");
-  return await findImports(all ? place : { ...place, programs });
+  return (await findImports(all ? place : { ...place, programs })).map(withoutOurselves);
+}
+
+/** What `install` wrote into a program stays there: behind itself, Trunkline would start itself without end. */
+function withoutOurselves(found: FoundImport): FoundImport {
+  const ours = found.servers.filter(({ entry }) => startsTrunkline(entry));
+  return {
+    ...found,
+    servers: found.servers.filter((server) => !ours.includes(server)),
+    skipped: [...found.skipped, ...ours.map(({ name }) => ({ name, reason: "it is Trunkline itself" }))],
+  };
 }
 
 function listFound(context: CommandContext, found: readonly FoundImport[], config: LoadedConfig): number {

@@ -56,9 +56,10 @@ export async function init(context: CommandContext, options: InitOptions): Promi
     );
   }
   context.note("Next:");
-  context.note("  trunkline store search <words>                   find something in it");
+  context.note("  trunkline store search <words>                         find something in it");
+  // For this project only: for the user, `--watch .` would take in every folder that the agent is ever started in.
   context.note(
-    "  trunkline install claude-code -- --watch .       give it to your agent; `trunkline install` lists others",
+    "  trunkline install claude-code --project -- --watch .   give it to your agent; `trunkline install` lists others",
   );
   return EXIT.success;
 }

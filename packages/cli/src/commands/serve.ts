@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { createLogger, type LogLevel, sleep, TrunklineError } from "@trunkline/core";
+import { createLogger, type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
 import { isAtTerminal } from "../ask.js";
 import type { CommandContext } from "../context.js";
 import { type OpenedService, openService } from "../serving/open-service.js";
@@ -35,6 +35,7 @@ const HEAD_START_MS = 50;
 /** Serves until the client goes (stdio) or the process is asked to stop; being asked to stop is a success. */
 export async function serve(given: CommandContext, options: ServeOptions): Promise<void> {
   const context = withLogLevel(given, options.logLevel);
+  requireNoChain(context.env);
   requireFolders(context, options);
   await using opened = openService(context, options);
   const serveOn = options.http ? serveHttp : serveStdio;

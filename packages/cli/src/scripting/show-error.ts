@@ -28,5 +28,7 @@ function* causesOf(error: Error): Generator<string> {
 }
 
 function trimmed(stack: string): string {
-  return stack.replace(BELOW, "").replace(AROUND, "");
+  // The brace behind the last frame opens the error's fields, which stay.
+  const brace = (frames: string) => (frames.endsWith(" {") ? " {" : "");
+  return stack.replace(BELOW, brace).replace(AROUND, brace);
 }

@@ -8,7 +8,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { type Logger, TrunklineError } from "@trunkline/core";
+import { type Logger, nestingVariable, TrunklineError } from "@trunkline/core";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { HttpServer, ServerDefinition, StdioServer } from "../config/types.js";
 import { withoutBatches } from "./batches.js";
@@ -78,7 +78,7 @@ function createStdio(definition: StdioServer, context: TransportContext): StdioT
     command: definition.command,
     args: definition.args,
     cwd: definition.cwd ?? workspaceFolder,
-    env: serverEnvironment(definition.env, env),
+    env: { ...serverEnvironment(definition.env, env), ...nestingVariable(definition, env) },
     onNoise: () => logger.debug("not a protocol message on stdout", { server: definition.name }),
   });
 }

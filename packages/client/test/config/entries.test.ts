@@ -98,6 +98,11 @@ describe("the fields of an entry", () => {
     expect(config.diagnostics.map(({ severity, field }) => `${severity} ${field}`)).toEqual(remarks);
   });
 
+  it("ends a remark on it as a sentence or a question ends", async () => {
+    const { diagnostics } = await loadText({ mcpServers: { s: { comand: "c", url: "https://a.example/mcp" } } });
+    expect(diagnostics[0]?.message).toMatch(/Did you mean "command"\?$/);
+  });
+
   it("is lazy by default in metadata.mcp only", async () => {
     const config = await loadText({
       servers: { a: { command: "c" } },

@@ -2,7 +2,7 @@
 // compressing happen here, the writer only writes.
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { isTrunklineError, messageOf, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import { prepareContent } from "../content/prepare.js";
 import type { ContentType } from "../content/text.js";
 import { Guard } from "../guard.js";
@@ -15,7 +15,7 @@ import { worthSending } from "../writing/store-content.js";
 import { type Batch, DocumentBatcher } from "./batch.js";
 import type { MoveEnvironment } from "./environment.js";
 import { factsOf, readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./read-file.js";
-import { walk } from "./walk.js";
+import { problemText, walk } from "./walk.js";
 
 /** Parameters of `add` as they arrive in the mover: paths are absolute, content is bytes. */
 export interface ResolvedAddParams extends Omit<AddParams, "path" | "paths" | "content"> {
@@ -171,7 +171,7 @@ async function addFolder(
         size += taken.size;
       } catch (error) {
         if (isFatal(error)) throw error;
-        problems.push({ path, message: messageOf(error) });
+        problems.push({ path, message: problemText(error) });
       }
     }
     if (performance.now() - reported > 200) {

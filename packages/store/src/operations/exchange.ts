@@ -28,7 +28,9 @@ export function exportStore(
   call: Call,
 ): { path: string; bytes: number } {
   if (existsSync(path) && !overwrite) {
-    throw new TrunklineError("INVALID_ARGUMENT", `${path} exists.`, { hint: "Give another path, or overwrite." });
+    throw new TrunklineError("INVALID_ARGUMENT", `${path} exists.`, {
+      hint: "Give another path, or overwrite it (--overwrite).",
+    });
   }
   const partial = `${path}.${randomBytes(6).toString("hex")}.part`;
   try {
@@ -78,11 +80,8 @@ export async function importStore(
   { path }: { path: string },
   call: Call,
 ): Promise<{ documents: number; contents: number; snapshots: number; new_bytes: number }> {
-  const source = openDatabase(path, { readOnly: true, synchronous: "FULL", applicationId: TRUTH_APPLICATION_ID });
+  const source = openExport(path);
   try {
-    if (checkFormat(source) !== FORMAT_VERSION) {
-      throw new TrunklineError("INVALID_ARGUMENT", `${path} is not an export of this format.`);
-    }
     const { contents, newBytes } = await importContents(env, source, call);
     const { events, snapshots } = await importHistory(env, source, call);
     const { documents } = source.one<{ documents: number }>(
@@ -92,6 +91,25 @@ export async function importStore(
     return { documents, contents, snapshots, new_bytes: newBytes };
   } finally {
     source.close();
+  }
+}
+
+/** Whatever is wrong with the file is said of the file, and not of the store. */
+function openExport(path: string): Db {
+  if (!existsSync(path)) throw new TrunklineError("NOT_FOUND", `There is no such file: ${path}`);
+  const foreign = (cause?: unknown) =>
+    new TrunklineError("INVALID_ARGUMENT", `${path} is not an export of this format.`, {
+      cause,
+      hint: "trunkline store export writes one.",
+    });
+  let source: Db | undefined;
+  try {
+    source = openDatabase(path, { readOnly: true, synchronous: "FULL", applicationId: TRUTH_APPLICATION_ID });
+    if (checkFormat(source) !== FORMAT_VERSION) throw foreign();
+    return source;
+  } catch (error) {
+    source?.close();
+    throw error instanceof TrunklineError && error.data?.sqlite === "SQLITE_NOTADB" ? foreign(error) : error;
   }
 }
 

@@ -1,7 +1,7 @@
 // What a watcher noticed, brought into the store: files that are there are taken, files that are gone are marked removed.
 import { realpathSync, statSync } from "node:fs";
 import { dirname, sep } from "node:path";
-import { isTrunklineError, messageOf, systemCodeOf } from "@trunkline/core";
+import { isTrunklineError, systemCodeOf } from "@trunkline/core";
 import { Guard } from "../guard.js";
 import { collectionId } from "../sqlite/documents.js";
 import type { FileProblem, WatchedChange } from "../types.js";
@@ -9,6 +9,7 @@ import type { Call } from "../workers/rpc.js";
 import { takeFile } from "./add.js";
 import { DocumentBatcher } from "./batch.js";
 import type { MoveEnvironment } from "./environment.js";
+import { problemText } from "./walk.js";
 
 /** Paths below one watched root that may have changed. */
 export interface TakeChangesParams {
@@ -50,7 +51,7 @@ export async function takeChanges(env: MoveEnvironment, params: TakeChangesParam
     } catch (error) {
       if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) gone.push(path);
       else if (isTrunklineError(error) && error.data?.sqlite !== undefined) throw error;
-      else problems.push({ path, message: messageOf(error) });
+      else problems.push({ path, message: problemText(error) });
     }
   }
   const { added, changed } = await batcher.finish();

@@ -93,7 +93,9 @@ function factsOf(path: string, { onProblem }: WalkOptions): Stats | undefined {
   try {
     return lstatSync(path);
   } catch (error) {
-    onProblem({ path, message: problemText(error) });
+    // Node replaces what is not UTF-8 in a name, and then there is no file of that name.
+    const isRenamed = systemCodeOf(error) === "ENOENT" && path.includes("\ufffd");
+    onProblem({ path, message: isRenamed ? "its name is not UTF-8" : problemText(error) });
     return undefined;
   }
 }
@@ -111,7 +113,9 @@ function linkTarget(path: string, options: WalkOptions): Stats | undefined {
     const stats = statSync(target);
     return stats.isFile() ? stats : undefined;
   } catch (error) {
-    options.onProblem({ path, message: problemText(error) });
+    const leadsNowhere = ["ENOENT", "ENOTDIR", "ELOOP"].includes(systemCodeOf(error) ?? "");
+    const message = leadsNowhere ? "a symbolic link that leads nowhere" : problemText(error);
+    options.onProblem({ path, message });
     return undefined;
   }
 }
@@ -138,7 +142,8 @@ function isIgnored(rules: readonly Rules[], path: string): boolean {
   return false;
 }
 
-function problemText(error: unknown): string {
+/** Why a file could not be taken, in words. */
+export function problemText(error: unknown): string {
   const code = systemCodeOf(error);
   if (code === "ENOENT") return "vanished before it could be read";
   if (code === "EACCES" || code === "EPERM") return "access was denied";
