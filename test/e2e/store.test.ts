@@ -60,7 +60,7 @@ describe.concurrent("adding and finding", () => {
 
     const search = await store(place, ["search", "parse", "http", "request"]);
     expect(search).toMatchObject({ code: 0, stderr: "" });
-    expect(search.stdout).toMatch(/docs\/guide\.md:2 .*\n {2}How parseHTTPRequest works\n$/);
+    expect(search.stdout).toMatch(/docs\/guide\.md:2.*\n {2}How parseHTTPRequest works\n$/);
     const found = await json(place, ["search", "fox", "--type", "keyword", "--tag", "manual", "--metadata", "lang=en"]);
     expect(found).toMatchObject({ total: 1, type: "keyword" });
     expect(found.results[0].path).toBe(join(place.cwd, "docs", "deep", "notes.txt"));
@@ -276,7 +276,8 @@ describe.concurrent("wrong use", () => {
     [["restore", "none", "--to", "x"], 1, /no snapshot and no collection "none"/],
     [["restore", "default"], 2, /--to/],
     [["verify", "--store", "nowhere"], 1, /There is no store in \S+nowhere/],
-    [["import", "docs/guide.md"], 1, /./],
+    [["list", "--store", "nowhere"], 1, /There is no store in \S+nowhere/],
+    [["import", "docs/guide.md"], 2, /not an export/],
     [["frobnicate"], 2, /unknown command/],
   ])("%j ends with %i", async (args, code, message) => {
     const outcome = await store(place, args);

@@ -51,7 +51,9 @@ export async function openCommandStore(
 ): Promise<OpenedStore> {
   const { cwd, logger, signal, redactor } = context;
   const folder = storeFolder(context, options.store);
-  if (options.mustExist && !isFolder(folder)) {
+  // Who reads a store that was named has mistyped it where there is none.
+  const mustExist = options.mustExist === true || (options.reading === true && options.store !== undefined);
+  if (mustExist && !isFolder(folder)) {
     throw new TrunklineError("NOT_FOUND", `There is no store in ${folder}.`, {
       hint: "Name another with --store, or make one: trunkline store add <path>",
     });

@@ -5,7 +5,6 @@
 export type { Backends } from "./backends.js";
 export type { Caller, Era, Exchange } from "./exchange.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal/journal.js";
-export { keepCatalogue } from "./operations/catalogue.js";
 export type { ContentBlock, Operation, OperationContext, OperationOutcome, Params } from "./operations/operation.js";
 export { verdictOn } from "./operations/policy.js";
 export { createRegistry, type RegistryOptions, type ServerRegistry } from "./operations/registry.js";
