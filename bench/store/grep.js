@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { openStore } from "../../packages/store/dist/index.js";
+import { isAbsent, systemPeer } from "../peers/peers.js";
 import { median, report, timeMs } from "../report.js";
 import { writeCorpus } from "./corpus.js";
 
@@ -60,11 +61,10 @@ const NO_LITERAL = [
   "\\s+$",
 ];
 
-const { status, stdout: version } = spawnSync("rg", ["--version"], { encoding: "utf8" });
+const ripgrep = systemPeer("rg");
 const title = "grep beside ripgrep";
-if (status !== 0) {
-  const reason = "rg is not installed, and it is what grep is measured against.";
-  report("store-grep", [], { title, workload: "", absent: [{ name: "grep", reason }] });
+if (isAbsent(ripgrep)) {
+  report("store-grep", [], { title, workload: "", absent: [ripgrep] });
   process.exit();
 }
 const home = mkdtempSync(join(tmpdir(), "trunkline-bench-grep-"));
@@ -113,7 +113,7 @@ else rmSync(home, { recursive: true, force: true });
 report("store-grep", rows, {
   title,
   workload: `${LITERAL.length} patterns with a literal in them and ${NO_LITERAL.length} without on ${files} files, ${values.rounds} rounds in turns, medians. Both count the matching lines, and the run fails where the counts differ.`,
-  versions: { ripgrep: version.split("\n")[0] ?? "" },
+  versions: { ripgrep: ripgrep.version },
   notes: [
     "ripgrep starts a process and reads the files; the store is open, and after its first query has contents in memory. The row of the first query and the row of the command line show what that is worth.",
   ],

@@ -19,6 +19,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { openStore } from "../../packages/store/dist/index.js";
+import { isAbsent, systemPeer } from "../peers/peers.js";
 import { median, report, timeMs } from "../report.js";
 
 const { values } = parseArgs({
@@ -28,6 +29,12 @@ const { values } = parseArgs({
     tree: { type: "string" },
   },
 });
+const title = "Taking up a folder";
+const gitPeer = systemPeer("git");
+if (isAbsent(gitPeer)) {
+  report("store-ingest", [], { title, workload: "", absent: [gitPeer] });
+  process.exit();
+}
 const wanted = Number(values.files);
 const rounds = Number(values.rounds);
 const home = mkdtempSync(join(tmpdir(), "trunkline-bench-store-"));
@@ -160,8 +167,8 @@ report(
     { what: "20 versions of 10 MB: not stored again", figure: saved * 100, unit: "%" },
   ],
   {
-    title: "Taking up a folder",
+    title,
     workload: `${files.length} source files, ${rounds} rounds in turns with git, medians. Git hashes and compresses; the store does that, splits text into passages and makes it searchable. What follows in the background is the second row.`,
-    versions: { git: execFileSync("git", ["--version"], { encoding: "utf8" }).trim() },
+    versions: { git: gitPeer.version },
   },
 );
