@@ -13,7 +13,7 @@ Written by \`npm run bench\`; do not edit. Run it yourself: it installs the othe
 a folder of its own, and compares within one run.
 
 Machines are shared and noisy. Absolute times say little; the ratio of two figures taken side by side says more. An aim is
-what we promised; where it says **no**, we have not kept it yet. Where another program is better, its row says so.
+what we promised; where it says **no**, we have not kept it yet.
 `;
 
 /** The results at hand, in the order of the plan. @returns {Result[]} */
@@ -35,7 +35,7 @@ function placeOf(name) {
 /** @param {readonly Result[]} results */
 export function benchmarkPage(results) {
   const missing = BENCHMARKS.filter(({ name }) => !results.some((result) => result.name.startsWith(name)));
-  const parts = [OPENING, machineText(results), ...results.map(section)];
+  const parts = [OPENING, machineText(results), behindText(results), ...results.map(section)];
   if (missing.length > 0) {
     parts.push(`## Not measured\n\nNo result of these is at hand: ${missing.map(({ name }) => name).join(", ")}.\n`);
   }
@@ -46,6 +46,20 @@ export function benchmarkPage(results) {
 function machineText(results) {
   const machines = results.map(({ machine }) => machineLine(machine));
   return [...new Set(machines)].map((line) => `Measured on ${line}.\n`).join("");
+}
+
+/** What a reader would else have to look for. @param {readonly Result[]} results */
+function behindText(results) {
+  const lines = results.flatMap(({ about, rows }) =>
+    rows
+      .filter((row) => row.isBehind === true || meetsAim(row) === false)
+      .map((row) => {
+        const aim = row.aim === undefined ? "" : `; the aim is ${aimText(row)}`;
+        return `- ${about.title}: ${cell(row.what)}: ${precise(row.ratio ?? Number.NaN)} × ${cell(row.beside ?? "")}${aim}`;
+      }),
+  );
+  const list = lines.length === 0 ? "Nowhere in these runs." : lines.join("\n");
+  return `## Where we are behind\n\nAnother program is better at this, or an aim is not met:\n\n${list}\n`;
 }
 
 /** @param {import("./report.js").Machine} machine */
@@ -71,8 +85,20 @@ function commandName(name) {
   return BENCHMARKS[placeOf(name)]?.name ?? name;
 }
 
-/** @param {readonly Row[]} rows */
-function table(rows) {
+/** A row that only one other stands beside is told there. @param {readonly Row[]} all @returns {Row[]} */
+function folded(all) {
+  const uses = (/** @type {string} */ what) => all.filter(({ beside }) => beside === what).length;
+  return all
+    .filter(({ what, ratio }) => ratio !== undefined || uses(what) !== 1)
+    .map((row) => {
+      const other = all.find(({ what, ratio }) => what === row.beside && ratio === undefined && uses(what) === 1);
+      return other === undefined ? row : { ...row, beside: `${other.what}: ${figureText(other)}` };
+    });
+}
+
+/** @param {readonly Row[]} all */
+function table(all) {
+  const rows = folded(all);
   if (rows.every(({ ratio }) => ratio === undefined)) {
     return ["| what | figure |", "|---|---:|", ...rows.map((row) => `| ${cell(row.what)} | ${figureText(row)} |`)];
   }

@@ -4,9 +4,9 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /**
- * A figure; with `ratio` it stands beside another one of the same run. An aim is the most a ratio may be, or, with
- * `atLeast`, the least.
- * @typedef {{ what: string, figure: number, unit: string, beside?: string, ratio?: number, aim?: number, atLeast?: boolean }} Row
+ * A figure; with `ratio` it stands beside another one of the same run. An aim is the most a ratio may be. `isBehind`: the
+ * other program is better at this.
+ * @typedef {{ what: string, figure: number, unit: string, beside?: string, ratio?: number, aim?: number, isBehind?: boolean }} Row
  *
  * What a reader has to know: a heading, what was done, versions of the other programs, those that could not be measured and
  * why, and remarks.
@@ -35,15 +35,13 @@ export async function timeMs(work) {
 }
 
 /** Whether a row meets its aim; undefined without one. @param {Row} row */
-export function meetsAim({ ratio, aim, atLeast }) {
-  if (ratio === undefined || aim === undefined) return undefined;
-  return atLeast === true ? ratio >= aim : ratio <= aim;
+export function meetsAim({ ratio, aim }) {
+  return ratio === undefined || aim === undefined ? undefined : ratio <= aim;
 }
 
 /** An aim in words. @param {Row} row */
-export function aimText({ aim, atLeast }) {
-  if (aim === undefined) return "";
-  return atLeast === true ? `at least ${aim}` : `at most ${aim}`;
+export function aimText({ aim }) {
+  return aim === undefined ? "" : `at most ${aim}`;
 }
 
 /**
@@ -72,7 +70,7 @@ export function report(name, rows, about) {
   console.table(
     rows.map((row) => ({
       what: row.what,
-      figure: `${row.figure.toFixed(1)} ${row.unit}`,
+      figure: Number.isFinite(row.figure) ? `${row.figure.toFixed(1)} ${row.unit}` : "never",
       ...(row.ratio === undefined
         ? {}
         : {

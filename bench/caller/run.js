@@ -117,7 +117,7 @@ async function measure({ what, ours, theirs, isRight }, theirCommand) {
   if (theirCommand === undefined) return [row];
   const their = median(theirTimes);
   return [
-    { ...row, beside: "mcporter", ratio: figure / their },
+    { ...row, beside: "mcporter", ratio: figure / their, isBehind: figure > their },
     { what: `${what}: mcporter`, figure: their, unit: "ms" },
   ];
 }

@@ -10,12 +10,10 @@
 export function besideTheBest(figures, { what, unit, best }) {
   const others = figures.filter(({ isOurs }) => !isOurs).sort((a, b) => a.figure - b.figure);
   const ahead = best === "least" ? others[0] : others.at(-1);
-  return figures.map(({ name, isOurs, figure }) => ({
-    what: `${what}: ${name}`,
-    figure,
-    unit,
-    ...(isOurs && ahead !== undefined
-      ? { beside: `${ahead.name}, the best of the others`, ratio: figure / ahead.figure }
-      : {}),
-  }));
+  return figures.map(({ name, isOurs, figure }) => {
+    const row = { what: `${what}: ${name}`, figure, unit };
+    if (!isOurs || ahead === undefined) return row;
+    const isBehind = best === "least" ? figure > ahead.figure : figure < ahead.figure;
+    return { ...row, beside: `${ahead.name}, the best of the others`, ratio: figure / ahead.figure, isBehind };
+  });
 }
