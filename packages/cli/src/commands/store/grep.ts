@@ -16,6 +16,7 @@ export interface GrepOptions extends StoreOptions, FilterOptions {
   regexp?: string;
   fixedStrings?: boolean;
   ignoreCase?: boolean;
+  smartCase?: boolean;
   wordRegexp?: boolean;
   invertMatch?: boolean;
   count?: boolean;
@@ -32,6 +33,7 @@ export interface GrepOptions extends StoreOptions, FilterOptions {
   null?: boolean;
   include?: Repeated;
   exclude?: Repeated;
+  glob?: Repeated;
   cursor?: string;
   page?: boolean;
 }
@@ -60,12 +62,13 @@ function paramsOf(options: GrepOptions): GrepParams {
   if (pattern.includes("\n")) {
     throw new TrunklineError("USAGE", "A pattern is for one line, so that it cannot have a line feed in it.");
   }
+  const globs = options.glob ?? [];
   return {
     ...filterParams(options),
     pattern,
     paths,
     fixed: options.fixedStrings,
-    ignore_case: options.ignoreCase,
+    ignore_case: options.ignoreCase || (options.smartCase === true && !hasCapital(pattern)),
     word: options.wordRegexp,
     invert: options.invertMatch,
     // Whether there is a match at all is known soonest by name.
@@ -77,9 +80,21 @@ function paramsOf(options: GrepOptions): GrepParams {
     after_context: options.afterContext,
     // In text they are put in by the printer; in JSON they are part of the text only for who asks.
     line_numbers: wantsJson(options) && options.lineNumber === true,
-    include: options.include,
-    exclude: options.exclude,
+    include: listOrNone([...(options.include ?? []), ...globs.filter((glob) => !glob.startsWith("!"))]),
+    exclude: listOrNone([
+      ...(options.exclude ?? []),
+      ...globs.filter((glob) => glob.startsWith("!")).map((glob) => glob.slice(1)),
+    ]),
   };
+}
+
+/** Whether a capital letter stands in a pattern for itself, and not for a class as in `\S`. */
+function hasCapital(pattern: string): boolean {
+  return /\p{Lu}/u.test(pattern.replace(/\\(?:[pP]\{[^}]*\}|.)/gu, ""));
+}
+
+function listOrNone(globs: readonly string[]): readonly string[] | undefined {
+  return globs.length === 0 ? undefined : globs;
 }
 
 /** The pages of the answer; one where only one is wanted. */

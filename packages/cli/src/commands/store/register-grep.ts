@@ -14,6 +14,7 @@ export function registerGrep({ store, context, setExitCode }: StoreGroup): void 
     .option("-e, --regexp <pattern>", "the pattern, where it begins with a dash")
     .option("-F, --fixed-strings", "the pattern is plain text")
     .option("-i, --ignore-case", "upper and lower case are the same")
+    .option("-S, --smart-case", "the same, unless the pattern has a capital letter")
     .option("-w, --word-regexp", "only whole words")
     .option("-v, --invert-match", "the lines that do not match")
     .option("-c, --count", "only how many lines of each document match")
@@ -31,6 +32,7 @@ export function registerGrep({ store, context, setExitCode }: StoreGroup): void 
     .option("-0, --null", "with -l: end each path with a zero byte, for xargs -0")
     .addOption(repeatable("--include <glob>", "only documents that match"))
     .addOption(repeatable("--exclude <glob>", "not documents that match"))
+    .addOption(repeatable("-g, --glob <glob>", "the same as --include, or with ! in front as --exclude"))
     .option("--cursor <cursor>", "go on where an earlier page ended")
     .option("--page", "stop after one page, and say with which cursor to go on")
     // Habits of the fingers: folders are always searched whole, paths are always shown, patterns are always extended.
