@@ -250,6 +250,16 @@ describe.runIf(onLinux)("trunkline install", () => {
     });
   });
 
+  it("says how the store of this project is reached from elsewhere", async () => {
+    using place = new Place({ ".git/HEAD": "", ".trunkline/store/x": "" });
+    const named = ["--", "--store", join(place.cwd, ".trunkline", "store")];
+    const { stderr } = await place.run(["install", "claude-desktop", "--dry-run"]);
+    expect(stderr).toContain(`trunkline install claude-desktop ${named.join(" ")}`);
+    expect((await place.run(["install", "claude-desktop", "--dry-run", ...named])).stderr).not.toContain(
+      "another store",
+    );
+  });
+
   it("writes to the project's file, found from a folder below", async () => {
     using place = new Place({ ".git/HEAD": "", "deep/er/x": "" });
     const { code, stderr } = await place.run(["install", "claude-code", "--project", "--yes"], {

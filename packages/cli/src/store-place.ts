@@ -18,7 +18,7 @@ export function storeFolder(context: Pick<CommandContext, "cwd" | "env" | "home"
 }
 
 /** The store of the project, looked for as its configuration is: here and above, up to the root of the git repository. */
-function projectStore(cwd: string, home: string): string | undefined {
+export function projectStore(cwd: string, home: string): string | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const own = join(folder, ".trunkline");
     if (own !== home && isFolder(join(own, "store"))) return join(own, "store");

@@ -28,6 +28,7 @@ import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { launchCommand, startsTrunkline } from "../launch-command.js";
 import { printable } from "../printable.js";
+import { projectStore } from "../store-place.js";
 import { table } from "../table.js";
 
 /** What the entry is called. */
@@ -87,6 +88,12 @@ export async function install(context: CommandContext, options: InstallOptions):
   if (options.project && launch.command === process.execPath) {
     context.note(
       "note: the path is one of this machine. Install trunkline for everybody (npm install -g) before you share the file.",
+    );
+  }
+  const store = projectStore(context.cwd, context.home);
+  if (!options.project && store !== undefined && !options.serveArgs.some((arg) => arg.startsWith("--store"))) {
+    context.note(
+      `note: a program that starts it outside this project uses another store. For this one: trunkline install ${program.id} -- --store ${store}`,
     );
   }
   if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
