@@ -87,7 +87,7 @@ export class GrepPrinter {
 }
 
 /** How long marking the matches of a page may take: it is an ornament, and some patterns would never end. */
-const HIGHLIGHT_MS = 100;
+const HIGHLIGHT_MS = 1_000;
 
 /** Runs in a context of its own, where it can be stopped. Answers where the matches of each line begin and end. */
 const FIND_SPANS = new Script(`
