@@ -1,10 +1,11 @@
 // The upstream tools that were listed last, from what is kept between runs: nothing is connected for it.
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hub } from "@trunkline/client";
-import { isRecord, parseJson, systemCodeOf } from "@trunkline/core";
+import { isRecord, parseJson } from "@trunkline/core";
 import type { ListedTool } from "@trunkline/server/journal";
 import type { CommandContext } from "./context.js";
+import { namesIn } from "./names-in.js";
 
 /** Where commands keep what upstream servers last listed. */
 export function cacheFolder({ home }: Pick<CommandContext, "home">): string {
@@ -38,13 +39,4 @@ export async function directTools(
     }
   }
   return tools;
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (systemCodeOf(error) === "ENOENT") return [];
-    throw error;
-  }
 }

@@ -1,9 +1,10 @@
 // The conversations that are kept, one file each, under the home folder.
 import { randomBytes } from "node:crypto";
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { nearestNames, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { nearestNames, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
+import { namesIn } from "../names-in.js";
 
 /** A conversation's id and file. */
 export interface ChatFile {
@@ -53,13 +54,4 @@ export async function findChatFile(context: Pick<CommandContext, "home">, id?: s
 
 function folderOf({ home }: Pick<CommandContext, "home">): string {
   return join(home, "chats");
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (systemCodeOf(error) === "ENOENT") return [];
-    throw error;
-  }
 }

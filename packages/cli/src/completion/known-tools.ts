@@ -1,10 +1,11 @@
 // The tools of a server as they were last seen, so that a shell can offer them without starting anything. `serve`, `tools`
 // and `doctor` keep them.
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord, parseJson, systemCodeOf } from "@trunkline/core";
+import { isRecord, parseJson } from "@trunkline/core";
 import type { CommandContext } from "../context.js";
 import { cacheFolder } from "../direct-tools.js";
+import { namesIn } from "../names-in.js";
 
 /** A tool and the names of its parameters. */
 export interface KnownTool {
@@ -29,13 +30,4 @@ function toKnownTool({ tool, description, inputSchema }: Readonly<Record<string,
   const properties = isRecord(inputSchema) && isRecord(inputSchema.properties) ? inputSchema.properties : {};
   const [about = ""] = typeof description === "string" ? description.trim().split("\n") : [];
   return { name: String(tool), about, parameters: Object.keys(properties) };
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (systemCodeOf(error) === "ENOENT") return [];
-    throw error;
-  }
 }
