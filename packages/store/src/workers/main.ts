@@ -2,8 +2,8 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { TrunklineError } from "@trunkline/core";
 import { closeForWriting, type Databases, openForIndexing, openForReading, openForWriting } from "./environment.js";
-import type { WorkerStart } from "./pool.js";
 import { type Call, type Handlers, RpcClient, serveRpc, type Wire } from "./rpc.js";
+import type { WorkerStart } from "./thread.js";
 import type { WriterHandlers } from "./writer.js";
 
 const MOST_PREPARERS = 2;

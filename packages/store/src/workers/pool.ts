@@ -1,34 +1,13 @@
 // The threads of one open store, seen from the main thread: started when they are first needed, and kept.
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
 import type { GuardedPaths } from "../guard.js";
 import type { IndexerHandlers } from "./indexer.js";
 import type { MoverHandlers } from "./mover.js";
 import type { ReaderHandlers } from "./reader.js";
-import {
-  type Handlers,
-  makeAbortFlags,
-  type ParamsOf,
-  type ResultOf,
-  RpcClient,
-  type RpcOptions,
-  type Wire,
-} from "./rpc.js";
+import { makeAbortFlags, type ParamsOf, type ResultOf, type RpcOptions } from "./rpc.js";
+import { endThread, leastBusy, startThread, type Thread, type WorkerStart } from "./thread.js";
 import type { WriterHandlers } from "./writer.js";
-
-/** What a worker is started with. */
-export type WorkerStart =
-  | { readonly role: "writer"; readonly folder: string; readonly flags: SharedArrayBuffer }
-  | { readonly role: "reader"; readonly folder: string; readonly flags: SharedArrayBuffer }
-  | { readonly role: "indexer"; readonly folder: string; readonly flags: SharedArrayBuffer }
-  | { readonly role: "preparer"; readonly folder: string; readonly flags: SharedArrayBuffer }
-  | {
-      readonly role: "mover";
-      readonly folder: string;
-      readonly flags: SharedArrayBuffer;
-      readonly guarded: GuardedPaths;
-      readonly writer: { readonly port: MessagePort; readonly flags: SharedArrayBuffer };
-    };
 
 interface RoleHandlers {
   writer: WriterHandlers;
@@ -39,18 +18,6 @@ interface RoleHandlers {
 
 /** What a thread is for. */
 export type Role = keyof RoleHandlers;
-
-interface Thread<H extends Handlers> {
-  readonly worker: Worker;
-  readonly rpc: RpcClient<H>;
-  readonly ended: Promise<void>;
-}
-
-// Tests run the sources; a thread cannot, so it runs what the build made of them.
-const WORKER_FILE = new URL(
-  import.meta.url.endsWith(".ts") ? "../../dist/workers/main.js" : "./main.js",
-  import.meta.url,
-);
 
 const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mover: 2, indexer: 2 };
 
@@ -127,28 +94,17 @@ export class WorkerPool {
 
   #thread<R extends Role>(role: R): Thread<RoleHandlers[R]> {
     const threads = this.#threads[role];
-    const idle = threads.find((thread) => thread.rpc.pending === 0);
-    if (idle !== undefined) return idle;
-    if (threads.length < MOST_THREADS[role]) {
-      const thread = this.#start(role);
-      threads.push(thread);
-      return thread;
-    }
-    return threads.reduce((least, thread) => (thread.rpc.pending < least.rpc.pending ? thread : least));
+    const found = leastBusy(threads, MOST_THREADS[role]);
+    if (found !== undefined) return found;
+    const thread = this.#start(role);
+    threads.push(thread);
+    return thread;
   }
 
   #start<R extends Role>(role: R): Thread<RoleHandlers[R]> {
     const flags = makeAbortFlags();
     const { data, transfer } = this.#startData(role, flags);
-    const worker = new Worker(WORKER_FILE, { workerData: data, transferList: transfer, name: `store ${role}` });
-    const rpc = new RpcClient<RoleHandlers[R]>(worker as Wire, flags);
-    // A thread that has nothing to do must not keep the process from ending.
-    worker.unref();
-    rpc.onBusy = (busy) => (busy ? worker.ref() : worker.unref());
-    const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-    worker.on("error", (error) => this.#lose(role, error));
-    worker.once("exit", () => this.#lose(role, new Error(`the ${role} thread ended`)));
-    return { worker, rpc, ended };
+    return startThread<RoleHandlers[R]>(data, { transfer, onLost: (error) => this.#lose(role, error) });
   }
 
   #startData(role: Role, flags: SharedArrayBuffer): { data: WorkerStart; transfer: MessagePort[] } {
@@ -178,22 +134,6 @@ export class WorkerPool {
       }
     }
   }
-}
-
-/** How long a thread may take to close its databases. */
-const END_MS = 2000;
-
-/** Lets a thread close its databases. One that does not come to it is ended, which is like a crash: safe. */
-async function endThread({ worker, ended }: Pick<Thread<Handlers>, "worker" | "ended">): Promise<void> {
-  worker.ref();
-  worker.postMessage({ end: true });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, END_MS);
-  });
-  await Promise.race([ended, late]);
-  clearTimeout(timer);
-  await worker.terminate();
 }
 
 function closedError(): TrunklineError {
