@@ -2,7 +2,6 @@
 export { forgetSignIn, type KeptSignIn, type KeptSignInOptions, readSignIn } from "./auth/kept-sign-ins.js";
 export { SIGN_IN_TIMEOUT_MS, type SignIn, type SignInRequest } from "./auth/sign-in.js";
 export type { SignInReport } from "./auth/sign-in-report.js";
-export type { PromptArgument, SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
 export {
   type Abilities,
   abilitiesOf,
@@ -49,7 +48,6 @@ export { parseEnvFile } from "./config/dot-env.js";
 export { expandEnv } from "./config/expand.js";
 export type { InputPrompt, InputRequest } from "./config/inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./config/load.js";
-export type { ConfigSettings, PolicyRules, PolicyVerdict } from "./config/settings.js";
 export type {
   AuthSettings,
   ConfigFile,
@@ -63,16 +61,18 @@ export type {
   ServerDefinition,
   StdioServer,
   ToolFilter,
-} from "./config/types.js";
+} from "./config/loaded-config.js";
+export type { ConfigSettings, PolicyRules, PolicyVerdict } from "./config/settings.js";
 export { type ConfigWatch, type WatchConfigOptions, watchConfig } from "./config/watch.js";
-export { INHERITED_NAMES } from "./connection/environment.js";
-export type { ConnectCause } from "./connection/errors.js";
+export type { ConnectCause } from "./connection/connection-errors.js";
 export type { ClientInfo, ListKind } from "./connection/generation.js";
+export { INHERITED_NAMES } from "./connection/server-environment.js";
 export type { ServerState } from "./connection/server-state.js";
-export type { TaskWish } from "./connection/tasks.js";
-export { Hub, openHub } from "./hub.js";
-export type { CatalogueListener, NotificationListener } from "./hub-events.js";
-export type { CallResult, HubCallOptions, HubOptions, HubWarning } from "./hub-options.js";
+export type { TaskWish } from "./connection/task-calls.js";
+export type { PromptArgument, SourcedPrompt, SourcedResource, SourcedTemplate } from "./hub/catalogue-items.js";
+export { Hub, openHub } from "./hub/hub.js";
+export type { CatalogueListener, NotificationListener } from "./hub/hub-events.js";
+export type { CallResult, HubCallOptions, HubOptions, HubWarning } from "./hub/hub-options.js";
 export {
   type CompleteOptions,
   type Completion,
@@ -82,8 +82,10 @@ export {
   type LogMessageLevel,
   type PromptResult,
   type ReadResourceResult,
-} from "./hub-requests.js";
-export type { ServerStatus } from "./hub-status.js";
+} from "./hub/hub-requests.js";
+export type { ServerStatus } from "./hub/hub-status.js";
+export type { ResourceListener, ResourceUpdate } from "./hub/resource-subscriptions.js";
+export { type AgentTool, type ResourceToolsOptions, resourceTools } from "./hub/resource-tools.js";
 export {
   buildToolName,
   dottedName,
@@ -102,9 +104,8 @@ export {
   toolNamePrefix,
   uriName,
   wireName,
-} from "./names.js";
-export { type RenamedTool, type ResolveOptions, resolveToolName, ToolNames } from "./names-table.js";
-export { type AgentTool, type ResourceToolsOptions, resourceTools } from "./resource-tools.js";
+} from "./names/name-styles.js";
+export { type RenamedTool, type ResolveOptions, resolveToolName, ToolNames } from "./names/names-table.js";
 export { capText } from "./results/cap-text.js";
 export {
   type RenderBlocksOptions,
@@ -112,7 +113,7 @@ export {
   type ResultBlock,
   renderBlocks,
   renderText,
-} from "./results.js";
+} from "./results/render-result.js";
 export {
   definesInputRequest,
   definesMethod,
@@ -126,4 +127,3 @@ export {
   revisionsDefining,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "./revisions.js";
-export type { ResourceListener, ResourceUpdate } from "./subscriptions.js";

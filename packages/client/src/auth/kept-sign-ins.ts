@@ -2,12 +2,12 @@
 import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
 import { type Logger, silentLogger, withDeadline } from "@trunkline/core";
 import { z } from "zod";
-import type { HttpServer } from "../config/types.js";
+import type { HttpServer } from "../config/loaded-config.js";
 import { CredentialStore, currentGrant, type Grant } from "./credentials.js";
 import { clientOf } from "./registration.js";
 import { credentialKeyOf, usesSignIn } from "./server-auth.js";
 import { reportOf, type SignInReport } from "./sign-in-report.js";
-import { secretsOf } from "./tokens.js";
+import { secretsOf } from "./token-life.js";
 
 /** How a server's requests are authorized: by a sign-in of ours, or by a header of its entry. */
 export type KeptSignIn = SignInReport | { readonly kind: "header" };

@@ -7,7 +7,7 @@ import {
   type OAuthClientProvider,
   type StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
-import type { AuthSettings } from "../config/types.js";
+import type { AuthSettings } from "../config/loaded-config.js";
 import { configuredClient } from "./registration.js";
 
 /** The client of an entry as the SDK wants to see it. It keeps no tokens: new ones cost no person. */

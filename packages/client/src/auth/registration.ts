@@ -5,7 +5,7 @@ import {
   type StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
 import { TrunklineError } from "@trunkline/core";
-import type { AuthSettings } from "../config/types.js";
+import type { AuthSettings } from "../config/loaded-config.js";
 import type { Grant } from "./credentials.js";
 
 /** The client that an entry names, as one of the issuer it is meant for. */

@@ -10,7 +10,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { Logger } from "@trunkline/core";
-import type { HttpServer } from "../config/types.js";
+import type { HttpServer } from "../config/loaded-config.js";
 import {
   type CredentialKey,
   type CredentialRecord,
@@ -18,12 +18,12 @@ import {
   currentGrant,
   type Grant,
 } from "./credentials.js";
-import { signInError, signInNeeded } from "./errors.js";
 import { MachineProvider } from "./machine-provider.js";
 import { type SignIn, signIn } from "./sign-in.js";
+import { signInError, signInNeeded } from "./sign-in-errors.js";
 import { reportOf, type SignInReport } from "./sign-in-report.js";
+import { isEnding, isOver, secretsOf } from "./token-life.js";
 import { refreshRecord, requestGrant, type TokenRequest } from "./token-requests.js";
-import { isEnding, isOver, secretsOf } from "./tokens.js";
 
 /** What signing in needs from the hub. */
 export interface AuthOptions {

@@ -7,10 +7,10 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import type { AuthSettings } from "../config/types.js";
+import type { AuthSettings } from "../config/loaded-config.js";
 import { type CredentialKey, type Credentials, grantOf, withGrant } from "./credentials.js";
 import { configuredClient, isRegisteredFor, isSecretOver } from "./registration.js";
-import { lifeOf, secretsOf } from "./tokens.js";
+import { lifeOf, secretsOf } from "./token-life.js";
 
 /** What a provider has to know of the server, and where it keeps things. */
 export interface SignInProviderOptions {

@@ -8,13 +8,13 @@ import {
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { type Logger, TrunklineError } from "@trunkline/core";
-import type { HttpServer } from "../config/types.js";
+import type { HttpServer } from "../config/loaded-config.js";
 import { type CredentialRecord, type Grant, grantOf, withGrant } from "./credentials.js";
 import { type Discovered, discover } from "./discovery.js";
-import { isClientGone, isDead } from "./errors.js";
 import type { MachineProvider } from "./machine-provider.js";
 import { clientOf } from "./registration.js";
-import { lifeOf, secretsOf } from "./tokens.js";
+import { isClientGone, isDead } from "./sign-in-errors.js";
+import { lifeOf, secretsOf } from "./token-life.js";
 
 /** For whom tokens are asked, and how. */
 export interface TokenRequest {

@@ -1,6 +1,6 @@
 // What an entry says about signing in, in the spellings that programs have for it.
 import type { FieldReader, Leaf } from "./field-reader.js";
-import type { AuthSettings } from "./types.js";
+import type { AuthSettings } from "./loaded-config.js";
 
 /** The texts that signing in may need. */
 type AuthText = Exclude<keyof AuthSettings, "grant">;

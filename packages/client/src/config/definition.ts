@@ -3,13 +3,13 @@ import { isAbsolute, resolve } from "node:path";
 import { messageOf } from "@trunkline/core";
 import { authSettings } from "./auth-fields.js";
 import { parseEnvFile } from "./dot-env.js";
-import { type CheckedEntry, urlProblem } from "./entries.js";
 import { type Deferred, type ExpandScope, type Expansion, expandText, type Finding, renderParts } from "./expand.js";
 import { fieldDiagnostic, type Leaf } from "./field-reader.js";
 import { withHome } from "./home-path.js";
-import { isMissing, readText } from "./read-file.js";
+import type { Diagnostic, ServerDefinition } from "./loaded-config.js";
+import { isMissing, readText } from "./read-config-text.js";
 import { headerSecrets, type SecretCandidate, secretsAmong } from "./secrets.js";
-import type { Diagnostic, ServerDefinition } from "./types.js";
+import { type CheckedEntry, urlProblem } from "./server-entries.js";
 
 /** What goes into a definition besides the entry. */
 export interface DefineOptions {

@@ -1,7 +1,7 @@
 // Which dialect a file is written in: its key tells, never its name.
-import { nearestNames } from "../names.js";
+import { nearestNames } from "../names/name-styles.js";
+import type { Dialect } from "./loaded-config.js";
 import { type ConfigNode, kindOf, type MapNode, type Member, memberOf, type Position } from "./tree.js";
-import type { Dialect } from "./types.js";
 
 /** The dialects in the order in which they win within one file. */
 export const DIALECTS = ["servers", "mcpServers", "metadata.mcp"] as const satisfies readonly Dialect[];

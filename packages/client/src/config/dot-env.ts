@@ -1,6 +1,6 @@
 // `.env` files and the `envFile` of an entry: one reader for both.
 import { join } from "node:path";
-import { readOptional } from "./read-file.js";
+import { readOptional } from "./read-config-text.js";
 
 /**
  * Reads `NAME=value` line by line. `export `, quotes and `#` are understood; what has no name or no `=` is passed over.

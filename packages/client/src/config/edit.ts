@@ -6,10 +6,10 @@ import { TrunklineError } from "@trunkline/core";
 import { isAbsent, writeFileAtomically } from "./atomic-file.js";
 import { findSections } from "./dialects.js";
 import { removeJson, setJson } from "./edit-json.js";
+import type { Dialect } from "./loaded-config.js";
 import { decodeConfigText, parseConfigText } from "./parse-file.js";
 import { parseJson } from "./parse-json.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
-import type { Dialect } from "./types.js";
 import { type InputDefinition, inputsOf, type ServerEntry, toDialect, variableName } from "./written-entry.js";
 
 /** One change to a file. */

@@ -1,7 +1,7 @@
 // Substitution in the texts of an entry: `${NAME}` and its relatives, by the rules of the dialect. One pass over the text:
 // what a variable holds is never looked at again.
 import { basename, sep } from "node:path";
-import type { Dialect } from "./types.js";
+import type { Dialect } from "./loaded-config.js";
 
 /** What the variables of one entry stand for. */
 export interface ExpandScope {

@@ -1,6 +1,6 @@
 import { remarkOnField } from "./fields.js";
+import type { Diagnostic } from "./loaded-config.js";
 import { type ConfigNode, kindOf, memberOf, type Position, textOf } from "./tree.js";
-import type { Diagnostic } from "./types.js";
 
 /** A text of an entry, with the field and the place it stands at. */
 export interface Leaf {

@@ -1,7 +1,7 @@
 // What a file would run, as the trust in it is kept and as a person is shown it. Made from the texts as the file has them,
 // so that it neither changes with the environment nor holds what a variable does.
 import { createHash } from "node:crypto";
-import type { CheckedEntry } from "./entries.js";
+import type { CheckedEntry } from "./server-entries.js";
 
 /**
  * SHA-256 over names, commands, args, urls, working directories, the paths of env files, and the names (never values) of

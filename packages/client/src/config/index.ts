@@ -3,7 +3,7 @@
  * imports servers loads no protocol code through this entry, `@trunkline/client/config`.
  */
 
-export { nearestNames, normalizeName } from "../names.js";
+export { nearestNames, normalizeName } from "../names/name-styles.js";
 export { resolvedPath, writeFileAtomically } from "./atomic-file.js";
 export { type DotEnv, readDotEnv } from "./dot-env.js";
 export {
@@ -15,7 +15,7 @@ export {
   editConfigFile,
   readEditableConfig,
 } from "./edit.js";
-export { foldersUpward } from "./find.js";
+export { foldersUpward } from "./find-config.js";
 export {
   type FindImportsOptions,
   type FoundImport,
@@ -23,16 +23,17 @@ export {
   IMPORT_SOURCES,
   importSource,
   readImport,
-} from "./import/find.js";
+} from "./import/find-imports.js";
 export type {
   ImportContext,
   ImportedServer,
   ImportPlace,
   ImportSource,
   ParsedServers,
-} from "./import/types.js";
+} from "./import/imported-server.js";
 export { forgetInputs, type InputRequest } from "./inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
+export type { ConfigFile, ConfigScope, Diagnostic, LoadedConfig, ServerDefinition } from "./loaded-config.js";
 export { ConfigMemory } from "./memory.js";
 export {
   type EntryPlace,
@@ -42,7 +43,6 @@ export {
   withEntry,
   withoutEntry,
 } from "./program-file.js";
-export { type TrustedFile, TrustStore, type TrustSubject } from "./trust.js";
-export type { ConfigFile, ConfigScope, Diagnostic, LoadedConfig, ServerDefinition } from "./types.js";
+export { type TrustedFile, TrustStore, type TrustSubject } from "./trusted-files.js";
 export { type ConfigWatch, type WatchConfigOptions, watchConfig } from "./watch.js";
 export { type InputDefinition, inputsOf, type ServerEntry, toDialect } from "./written-entry.js";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { messageOf, systemCodeOf } from "@trunkline/core";
 import { writeFileAtomically } from "./atomic-file.js";
-import { readOptional } from "./read-file.js";
+import { readOptional } from "./read-config-text.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
 
 /** A question for a person. */

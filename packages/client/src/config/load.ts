@@ -5,17 +5,17 @@ import { dirname, resolve } from "node:path";
 import { abortError } from "@trunkline/core";
 import { type DefinedServer, defineServer, expandableLeaves } from "./definition.js";
 import { readDotEnv } from "./dot-env.js";
-import type { CheckedEntry } from "./entries.js";
 import { inputIdsIn, lookupIn } from "./expand.js";
 import { fieldDiagnostic } from "./field-reader.js";
-import { type ConfigSource, findSources, foldersUpward } from "./find.js";
+import { type ConfigSource, findSources, foldersUpward } from "./find-config.js";
 import { type InputPrompt, Inputs } from "./inputs.js";
+import type { Diagnostic, LoadedConfig, ServerDefinition } from "./loaded-config.js";
 import type { ConfigMemory } from "./memory.js";
 import { withProjectValues } from "./project-values.js";
 import { type ReadSource, readSource } from "./read-source.js";
 import { secretsAmong } from "./secrets.js";
+import type { CheckedEntry } from "./server-entries.js";
 import { mergeSettings } from "./settings.js";
-import type { Diagnostic, LoadedConfig, ServerDefinition } from "./types.js";
 
 /** Where to look, and whom to ask. */
 export interface LoadConfigOptions {

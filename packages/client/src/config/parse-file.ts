@@ -2,7 +2,7 @@
 // file is YAML between two lines of dashes.
 import { extname } from "node:path";
 
-export { decodeConfigText } from "./read-file.js";
+export { decodeConfigText } from "./read-config-text.js";
 
 import { looksLikeJson, parseJson } from "./parse-json.js";
 import type { ParseOutcome } from "./tree.js";

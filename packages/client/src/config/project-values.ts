@@ -4,10 +4,10 @@
 import { resolve } from "node:path";
 import { contentIdOf } from "@trunkline/core";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
-import type { CheckedEntry } from "./entries.js";
 import { expandText, renderParts } from "./expand.js";
-import { readOptional } from "./read-file.js";
+import { readOptional } from "./read-config-text.js";
 import type { ReadSource } from "./read-source.js";
+import type { CheckedEntry } from "./server-entries.js";
 
 /** Where variables come from. */
 export interface ProjectValuesOptions {

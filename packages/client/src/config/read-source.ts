@@ -2,15 +2,15 @@
 // warning; what is wrong with one that the user named is an error.
 import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { findSections } from "./dialects.js";
-import { type CheckedEntry, checkEntry } from "./entries.js";
-import type { ConfigSource } from "./find.js";
+import type { ConfigSource } from "./find-config.js";
 import { fingerprintOf, wouldRunOf } from "./fingerprint.js";
 import { type InputDescription, readInputs } from "./inputs.js";
+import type { ConfigFile, Diagnostic, RejectedServer } from "./loaded-config.js";
 import { looksLikeJson, parseJson } from "./parse-json.js";
-import { isMissing, readText } from "./read-file.js";
+import { isMissing, readText } from "./read-config-text.js";
+import { type CheckedEntry, checkEntry } from "./server-entries.js";
 import { type FileSettings, readSettings, UNKNOWN_RULES } from "./settings.js";
 import type { ParseOutcome, Position } from "./tree.js";
-import type { ConfigFile, Diagnostic, RejectedServer } from "./types.js";
 
 /** What a file says, before anything is merged or filled in. */
 export interface ReadSource {

@@ -1,7 +1,7 @@
 // What a file says besides its servers: rules for operations, what `download` may reach, and what agents may do unasked.
-import { nearestNames } from "../names.js";
+import { nearestNames } from "../names/name-styles.js";
+import type { ConfigScope, Diagnostic } from "./loaded-config.js";
 import { type ConfigNode, kindOf, memberOf, textOf } from "./tree.js";
-import type { ConfigScope, Diagnostic } from "./types.js";
 
 /** What a rule says of an operation: run it, ask a person each time, or refuse it. */
 export type PolicyVerdict = "allow" | "ask" | "deny";

@@ -1,7 +1,7 @@
 // An entry as it is written into a file, and how the dialects differ in what they make of it. Whoever writes entries, a
 // command or an import, says what it means in one dialect, `mcpServers`; the file's own dialect is taken care of here.
 import { inputIdsIn } from "./expand.js";
-import type { Dialect } from "./types.js";
+import type { Dialect } from "./loaded-config.js";
 
 /** What a file says about one server. Values are unexpanded, in the `mcpServers` dialect. */
 export interface ServerEntry {

@@ -2,8 +2,8 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import { TrunklineError, withDeadline } from "@trunkline/core";
 import type { ServerAuth } from "../auth/server-auth.js";
-import type { ServerDefinition } from "../config/types.js";
-import { connectError, unusableError } from "./errors.js";
+import type { ServerDefinition } from "../config/loaded-config.js";
+import { connectError, unusableError } from "./connection-errors.js";
 import { type Generation, type GenerationOptions, openGeneration } from "./generation.js";
 import { StdioTransport } from "./stdio-transport.js";
 

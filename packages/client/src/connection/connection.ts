@@ -4,10 +4,10 @@ import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/
 import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
 import { runOutsideScopes } from "../channel/in-flight.js";
-import type { ServerDefinition } from "../config/types.js";
+import type { ServerDefinition } from "../config/loaded-config.js";
 import { attemptToConnect, launch } from "./attempt.js";
+import { isSessionExpired, neededScope, requestError, unusableError } from "./connection-errors.js";
 import { Conversation, type RequestOptions } from "./conversation.js";
-import { isSessionExpired, neededScope, requestError, unusableError } from "./errors.js";
 import type { Generation, Verdict } from "./generation.js";
 import { collectPages } from "./list-pages.js";
 import type { ConnectionOptions } from "./options.js";

@@ -18,14 +18,14 @@ import { z } from "zod";
 import { type Channel, currentChannel } from "../channel/channel.js";
 import { type Call, currentCall, InFlightTable, runInCall } from "../channel/in-flight.js";
 import { declinedAnswer, type Question } from "../channel/questions.js";
-import type { ServerDefinition } from "../config/types.js";
+import type { ServerDefinition } from "../config/loaded-config.js";
 import { Answering } from "./answering.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf, progressKey } from "./notices.js";
 import type { AskingOptions } from "./options.js";
 import { checkRevision, mayBecomeTask, type OutgoingRequest, paramsFor } from "./outgoing.js";
 import { PROGRESS_TOKEN_PREFIX, restoreItems, STREAM_ENDED_CODE } from "./raw-answers.js";
-import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } from "./tasks.js";
+import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } from "./task-calls.js";
 import { UrlVisits } from "./url-visits.js";
 
 /** Whom a conversation is with, and how its questions are handled. */

@@ -4,7 +4,7 @@ import { isRecord } from "@trunkline/core";
 import { abilitiesOf, type Channel } from "../channel/channel.js";
 import { definesMethod, requireMethod, revisionsDefining } from "../revisions.js";
 import type { Generation } from "./generation.js";
-import { TASKS_EXTENSION, type TaskWish } from "./tasks.js";
+import { TASKS_EXTENSION, type TaskWish } from "./task-calls.js";
 
 /** A request and what it needs beside its parameters. */
 export interface OutgoingRequest {

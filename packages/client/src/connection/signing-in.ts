@@ -1,10 +1,10 @@
 // When a person is asked to sign in to a server, how often, and what it means where nobody does.
 import { isTrunklineError, type TrunklineError, toTrunklineError } from "@trunkline/core";
-import { signInCancelled } from "../auth/errors.js";
 import { ServerAuth, type ServerAuthOptions, usesSignIn } from "../auth/server-auth.js";
+import { signInCancelled } from "../auth/sign-in-errors.js";
 import type { SignInReport } from "../auth/sign-in-report.js";
-import type { ServerDefinition } from "../config/types.js";
-import { neededScope } from "./errors.js";
+import type { ServerDefinition } from "../config/loaded-config.js";
+import { neededScope } from "./connection-errors.js";
 
 /** What signing in needs of its connection. */
 export interface SigningInOptions {

@@ -10,9 +10,9 @@ import {
 } from "@modelcontextprotocol/client";
 import { type Logger, nestingVariable, TrunklineError } from "@trunkline/core";
 import type { ServerAuth } from "../auth/server-auth.js";
-import type { HttpServer, ServerDefinition, StdioServer } from "../config/types.js";
+import type { HttpServer, ServerDefinition, StdioServer } from "../config/loaded-config.js";
 import { withoutBatches } from "./batches.js";
-import { serverEnvironment } from "./environment.js";
+import { serverEnvironment } from "./server-environment.js";
 import { StdioTransport } from "./stdio-transport.js";
 
 /** The transports of the protocol. `http+sse` is the one of its first revision. */

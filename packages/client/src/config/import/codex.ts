@@ -3,10 +3,10 @@ import { isRecord, messageOf } from "@trunkline/core";
 import { parse, TomlError } from "smol-toml";
 import type { ServerEntry } from "../written-entry.js";
 import { CALL_SECONDS, CONNECT_SECONDS, type EntryReader, entryOf, toolFilter } from "./entry-reader.js";
+import type { ImportSource } from "./imported-server.js";
+import { asItIs } from "./program-variables.js";
 import { joinOn } from "./programs.js";
 import { readServers, unreadable } from "./read-servers.js";
-import type { ImportSource } from "./types.js";
-import { asItIs } from "./variables.js";
 
 /** Codex. */
 export const codex: ImportSource = {

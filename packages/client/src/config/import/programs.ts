@@ -10,9 +10,9 @@ import {
   entryOf,
   toolFilter,
 } from "./entry-reader.js";
+import type { ImportContext, ImportedServer, ImportPlace, ImportSource } from "./imported-server.js";
+import { asItIs, cline, cursor, gemini, likeOurs, opencode, vsCode, windsurf } from "./program-variables.js";
 import { parseJsonFile, type ReadEntry, readServers } from "./read-servers.js";
-import type { ImportContext, ImportedServer, ImportPlace, ImportSource } from "./types.js";
-import { asItIs, cline, cursor, gemini, likeOurs, opencode, vsCode, windsurf } from "./variables.js";
 
 /** Joins as the operating system in question does, whatever this process runs on. */
 export function joinOn(platform: NodeJS.Platform, ...parts: string[]): string {

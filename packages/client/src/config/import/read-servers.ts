@@ -3,7 +3,7 @@ import { isRecord, TrunklineError } from "@trunkline/core";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { type InputDefinition, inputsOf, type ServerEntry } from "../written-entry.js";
 import { EntryReader, type Fields } from "./entry-reader.js";
-import type { ImportedServer, ParsedServers } from "./types.js";
+import type { ImportedServer, ParsedServers } from "./imported-server.js";
 
 /** An entry, or why there is none. */
 export type ReadEntry = (reader: EntryReader, name: string) => ServerEntry | { readonly skipped: string };

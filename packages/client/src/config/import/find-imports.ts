@@ -1,0 +1,157 @@
+// Finds the files of other programs and reads them. Nothing is started and nothing is written.
+import { readFile, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { isRecord, isTrunklineError, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { nearestNames } from "../../names/name-styles.js";
+import { foldersUpward } from "../find-config.js";
+import { codex } from "./codex.js";
+import type { ImportContext, ImportPlace, ImportSource, ParsedServers } from "./imported-server.js";
+import { JSON_PROGRAMS } from "./programs.js";
+import { parseJsonFile } from "./read-servers.js";
+
+/** Every program whose servers can be imported. */
+export const IMPORT_SOURCES: readonly ImportSource[] = [...JSON_PROGRAMS.slice(0, 4), codex, ...JSON_PROGRAMS.slice(4)];
+
+/** One file of another program. */
+export interface FoundImport extends ParsedServers {
+  readonly source: ImportSource;
+  readonly path: string;
+  /** Whom the file belongs to, and so where its servers go unless somebody says otherwise. */
+  readonly scope: "user" | "project";
+  /** Why the file could not be read; it has no servers then. */
+  readonly problem?: TrunklineError;
+}
+
+/** Where to look, and for what. */
+export interface FindImportsOptions extends ImportPlace {
+  readonly cwd: string;
+  /** Only these programs, by id. Default: all. */
+  readonly programs?: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The files that are there. Of a project's files, the nearest one of each kind counts. */
+export async function findImports(options: FindImportsOptions): Promise<FoundImport[]> {
+  const sources = options.programs === undefined ? IMPORT_SOURCES : options.programs.map(importSource);
+  const folders = await foldersUpward(options.cwd);
+  const found: FoundImport[] = [];
+  for (const source of new Set(sources)) {
+    const userFiles = source.userFiles(options);
+    for (const relative of source.projectFiles) {
+      for (const folder of folders) {
+        const path = join(folder, relative);
+        // In the user's own folder, the file of the user looks like one of a project.
+        if (userFiles.includes(path)) continue;
+        const read = await tryRead(source, path, { ...options, folders });
+        if (read === undefined) continue;
+        found.push({ source, path, scope: "project", ...read });
+        break;
+      }
+    }
+    for (const path of userFiles) {
+      const read = await tryRead(source, path, { ...options, folders });
+      if (read !== undefined) found.push({ source, path, scope: "user", ...read });
+    }
+  }
+  return found;
+}
+
+/** One file that the user named. Without a program, its content tells which one wrote it. */
+export async function readImport(
+  file: string,
+  options: FindImportsOptions & { readonly program?: string | undefined },
+): Promise<FoundImport> {
+  const path = resolve(options.cwd, file);
+  const text = await readText(path, options.signal);
+  if (text === undefined) {
+    throw new TrunklineError("USAGE", `The file ${path} does not exist.`, {
+      hint: "Check the path given with --from.",
+    });
+  }
+  const folders = await foldersUpward(options.cwd);
+  const source = options.program === undefined ? recognise(text, path) : importSource(options.program);
+  const top = folders.at(-1) ?? options.cwd;
+  const inProject = (await isGitRoot(top)) && path.startsWith(join(top, "/"));
+  const parsed = source.parse(text, contextOf(path, { ...options, folders }));
+  return { source, path, scope: inProject ? "project" : "user", ...parsed };
+}
+
+/** The program with this id. Throws `USAGE` with the nearest one. */
+export function importSource(id: string): ImportSource {
+  const source = IMPORT_SOURCES.find((candidate) => candidate.id === id);
+  if (source !== undefined) return source;
+  const ids = IMPORT_SOURCES.map((candidate) => candidate.id);
+  const [near] = nearestNames(id, ids);
+  throw new TrunklineError("USAGE", `There is no program "${id}" to import from.`, {
+    hint: near === undefined ? `Known: ${ids.join(", ")}, or all.` : `Did you mean ${near}?`,
+  });
+}
+
+type Reading = FindImportsOptions & { readonly folders: readonly string[] };
+
+async function tryRead(
+  source: ImportSource,
+  path: string,
+  options: Reading,
+): Promise<(ParsedServers & { problem?: TrunklineError }) | undefined> {
+  try {
+    const text = await readText(path, options.signal);
+    if (text === undefined) return undefined;
+    return source.parse(text, contextOf(path, options));
+  } catch (error) {
+    if (!isTrunklineError(error, "CONFIG_INVALID") && !isTrunklineError(error, "IO")) throw error;
+    return { servers: [], skipped: [], problem: error };
+  }
+}
+
+function contextOf(path: string, options: Reading): ImportContext {
+  const { userHome, platform, env, folders } = options;
+  return { userHome, platform, env, folders, path };
+}
+
+/** The program that keeps its servers under this key. */
+function recognise(text: string, path: string): ImportSource {
+  if (path.endsWith(".toml")) return codex;
+  const sameName = IMPORT_SOURCES.find(({ userFiles, projectFiles }) => {
+    const files = [...userFiles({ userHome: "/", platform: "linux", env: {} }), ...projectFiles];
+    const ending = join(basename(dirname(path)), basename(path)).replaceAll("\\", "/");
+    return files.some((file) => `/${file}`.endsWith(`/${ending}`));
+  });
+  if (sameName !== undefined) return sameName;
+  const root = parseJsonFile(text, path);
+  if (isRecord(root.context_servers)) return importSource("zed");
+  if (isRecord(root.mcpServers)) return importSource("claude-code");
+  if (isRecord(root.servers) || (isRecord(root.mcp) && isRecord(root.mcp.servers))) return importSource("vscode");
+  if (isRecord(root.mcp)) return importSource("opencode");
+  throw new TrunklineError("USAGE", `${path} does not look like the file of a program that is known.`, {
+    hint: `Name the program: trunkline import <program> --from ${path}`,
+  });
+}
+
+async function readText(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+  try {
+    return await readFile(path, { encoding: "utf8", ...(signal === undefined ? {} : { signal }) });
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    if (!isRefusal(error)) throw error;
+    throw new TrunklineError("IO", `${path} may not be read.`, { cause: error, hint: "Check its permissions." });
+  }
+}
+
+async function isGitRoot(folder: string): Promise<boolean> {
+  try {
+    await stat(join(folder, ".git"));
+    return true;
+  } catch (error) {
+    if (isAbsence(error) || isRefusal(error)) return false;
+    throw error;
+  }
+}
+
+function isAbsence(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR", "EISDIR"].includes(systemCodeOf(error) ?? "");
+}
+
+function isRefusal(error: unknown): boolean {
+  return ["EACCES", "EPERM"].includes(systemCodeOf(error) ?? "");
+}

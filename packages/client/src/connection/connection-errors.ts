@@ -1,0 +1,320 @@
+// Turns what transports and the SDK throw into errors with a code, a cause told apart, and the next thing to try.
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SseError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { type ErrorCode, isTrunklineError, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { usesSignIn } from "../auth/server-auth.js";
+import { hintToSignIn } from "../auth/sign-in-errors.js";
+import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
+import { SUPPORTED_PROTOCOL_VERSIONS } from "../revisions.js";
+import type { ProcessExit } from "./stdio-transport.js";
+
+/** What is known about an attempt to connect that failed. */
+export interface ConnectFailure {
+  server: ServerDefinition;
+  exit: ProcessExit | undefined;
+  stderr: readonly string[];
+  /** What it wrote to stdout that was no message of the protocol. */
+  noise?: string | undefined;
+  /** Variables that its values refer to and that are not set. */
+  missing: readonly string[];
+}
+
+/** The causes that `doctor` tells apart. */
+export type ConnectCause =
+  | "variable-unset"
+  | "program-missing"
+  | "exited"
+  | "refused"
+  | "unreachable"
+  | "tls"
+  | "unauthorized"
+  | "timeout"
+  | "protocol"
+  | "configuration";
+
+const TLS_CODE = /CERT|TLS|SSL|EPROTO/;
+
+/** Why a server could not be connected, with the cause told apart and the next thing to try. */
+export function connectError(error: unknown, failure: ConnectFailure): TrunklineError {
+  const { code, message, hint, cause } = explain(error, failure);
+  if (failure.missing.length === 0) {
+    return new TrunklineError(code, message, {
+      cause: error,
+      ...(hint === undefined ? {} : { hint }),
+      data: { cause },
+    });
+  }
+  // Whatever came of it, a server that lacks what its entry names was not started as its owner meant it.
+  const names = failure.missing.join(", ");
+  return new TrunklineError(code, `${message} Not set: ${names}.`, {
+    cause: error,
+    hint: `Set ${names} in the environment or in .env.${hint === undefined ? "" : ` ${hint}`}`,
+    data: { cause: "variable-unset" satisfies ConnectCause, missing: failure.missing },
+  });
+}
+
+/** The error for a definition that cannot be started as it is. */
+export function unusableError(definition: ServerDefinition): TrunklineError | undefined {
+  const { unusable, unset = [] } = definition;
+  if (unusable === undefined) return undefined;
+  const cause: ConnectCause = unset.length > 0 ? "variable-unset" : "configuration";
+  return new TrunklineError("CONFIG_INVALID", unusable.message, {
+    ...(unusable.hint === undefined ? {} : { hint: unusable.hint }),
+    data: { cause, ...(unset.length > 0 ? { missing: unset } : {}) },
+  });
+}
+
+interface Explanation {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+  cause: ConnectCause;
+}
+
+function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure): Explanation {
+  const { name } = server;
+  if (isTrunklineError(error, "TIMEOUT") || (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)) {
+    const seconds = server.connectTimeoutMs / 1000;
+    if (noise !== undefined) {
+      return {
+        code: "PROTOCOL",
+        message: `Server "${name}" did not answer within ${seconds} s, and wrote to stdout what is no message of the protocol: ${noise}`,
+        hint: "Is it an MCP server, and does it keep its own output off stdout?",
+        cause: "protocol",
+      };
+    }
+    const words = lastWords(stderr);
+    return {
+      code: "TIMEOUT",
+      message: `Server "${name}" did not answer within ${seconds} s.${words === undefined ? "" : ` Its last words: ${words}`}`,
+      hint: `Is it an MCP server, and does it only need longer? "timeout": ${Math.min(600, seconds * 2)} in its entry allows more.`,
+      cause: "timeout",
+    };
+  }
+  if (exit !== undefined && server.type === "stdio" && !isTrunklineError(error, "SPAWN_FAILED")) {
+    const words = lastWords(stderr);
+    return {
+      code: "SERVER_EXITED",
+      message: `Server "${name}" ended while connecting (${exitText(exit)}).${words === undefined ? " It wrote nothing to stderr." : ` It wrote: ${words}`}`,
+      hint: `Run it by hand to see why: ${[server.command, ...server.args].map(shellQuoted).join(" ")}`,
+      cause: "exited",
+    };
+  }
+  if (isTrunklineError(error)) {
+    const cause =
+      error.code === "SPAWN_FAILED"
+        ? "program-missing"
+        : error.code === "CONFIG_INVALID"
+          ? "configuration"
+          : error.code === "AUTH_REQUIRED"
+            ? "unauthorized"
+            : error.code === "CONNECTION_FAILED"
+              ? "unreachable"
+              : "protocol";
+    return {
+      code: error.code,
+      message: error.message,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      cause,
+    };
+  }
+  if (isUnauthorized(error) || error instanceof InsufficientScopeError) {
+    return { code: "AUTH_REQUIRED", ...refusal(error, server), cause: "unauthorized" };
+  }
+  return server.type === "stdio" ? protocolFailure(error, name) : networkFailure(error, server);
+}
+
+/** What a server that wants to know who asks, or wants more than it was shown, is told to the user as. */
+function refusal(error: unknown, server: ServerDefinition): { message: string; hint: string } {
+  const { name } = server;
+  const hint =
+    server.type !== "stdio" && !usesSignIn(server)
+      ? 'Check the token under "headers" in its entry.'
+      : server.type !== "stdio" && server.auth?.grant === "client_credentials"
+        ? 'Check the client credentials under "auth" in its entry.'
+        : hintToSignIn(name);
+  if (!(error instanceof InsufficientScopeError)) return { message: `Server "${name}" needs you to sign in.`, hint };
+  const scope = error.requiredScope === undefined ? "" : `: ${error.requiredScope}`;
+  return { message: `Server "${name}" needs a permission that was not granted${scope}.`, hint };
+}
+
+/** The scope that a refused request would have needed. */
+export function neededScope(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    if (at instanceof InsufficientScopeError) return at.requiredScope;
+  }
+  return undefined;
+}
+
+/** The code of the network failure underneath, for which the SDK's own codes are no answer. */
+export function networkCodeOf(error: unknown): string | undefined {
+  const code = systemCodeOf(error);
+  return code === undefined || SDK_CODES.has(code) ? undefined : code;
+}
+
+const SDK_CODES: ReadonlySet<string> = new Set(Object.values(SdkErrorCode));
+
+/** Fetch says so in words only. */
+function isBlockedPort(error: unknown): boolean {
+  return error instanceof Error && (error.message === "bad port" || isBlockedPort(error.cause));
+}
+
+function networkFailure(error: unknown, { name, url }: HttpServer): Explanation {
+  const code = networkCodeOf(error);
+  const at = `Server "${name}" at ${url}`;
+  if (code === "ECONNREFUSED") {
+    const hint = "Nothing listens there: is the server running, and is the port right?";
+    return { code: "CONNECTION_FAILED", message: `${at} refuses the connection.`, hint, cause: "refused" };
+  }
+  if (code !== undefined && TLS_CODE.test(code)) {
+    const hint =
+      "Is it https at all? For a certificate of your own, set NODE_EXTRA_CA_CERTS to the file of its authority.";
+    return {
+      code: "CONNECTION_FAILED",
+      message: `${at} has no TLS that can be trusted (${code}).`,
+      hint,
+      cause: "tls",
+    };
+  }
+  if (code !== undefined) {
+    const hint =
+      code === "ENOTFOUND"
+        ? "The name is not known: check the spelling, and the network."
+        : "Check the address and the network.";
+    return { code: "CONNECTION_FAILED", message: `${at} cannot be reached (${code}).`, hint, cause: "unreachable" };
+  }
+  if (isBlockedPort(error)) {
+    const hint = "Fetch keeps away from ports that belong to other protocols: let the server listen at another one.";
+    return {
+      code: "CONNECTION_FAILED",
+      message: `${at} cannot be reached: its port is blocked.`,
+      hint,
+      cause: "unreachable",
+    };
+  }
+  const status = error instanceof SdkHttpError ? error.status : error instanceof SseError ? error.code : undefined;
+  if (status === 403) {
+    const hint = "The credentials in its entry lack the right, or it lets nobody in from here.";
+    return { code: "PROTOCOL", message: `${at} denies access (HTTP 403).`, hint, cause: "unauthorized" };
+  }
+  if (status !== undefined && status >= 400) {
+    const hint =
+      status >= 500
+        ? "The server itself has failed: look at its log."
+        : "Is the path right? Many servers answer at /mcp or /sse.";
+    return { code: "PROTOCOL", message: `${at} answers with HTTP ${status}.`, hint, cause: "protocol" };
+  }
+  return protocolFailure(error, name);
+}
+
+function protocolFailure(error: unknown, name: string): Explanation {
+  // The SDK has no code for this one.
+  const revision = /protocol version is not supported: (\S+)/.exec(messageOf(error))?.[1];
+  if (revision !== undefined) {
+    return {
+      code: "PROTOCOL",
+      message: `Server "${name}" speaks revision ${revision}, which is not known.`,
+      hint: `Known are ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}. Is there a newer Trunkline, or a newer server?`,
+      cause: "protocol",
+    };
+  }
+  return {
+    code: "PROTOCOL",
+    message: `Server "${name}" does not answer as an MCP server: ${shortMessage(error)}`,
+    hint: "Is it an MCP server at all, and is this its address or command?",
+    cause: "protocol",
+  };
+}
+
+/** A validator's message is a page of JSON: what it means is that the answer has the wrong shape. */
+function shortMessage(error: unknown): string {
+  if (error instanceof Error && error.name === "ZodError") return "its answer is no message of the protocol.";
+  const [line = ""] = messageOf(error).split("\n");
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+}
+
+/** Whether the server has forgotten our session: it refused the request without looking at it. */
+export function isSessionExpired(error: unknown): boolean {
+  return error instanceof SdkHttpError && error.status === 404;
+}
+
+/** What is known about a request that failed. */
+export interface RequestFailure {
+  server: ServerDefinition;
+  what: string;
+  exit: ProcessExit | undefined;
+}
+
+/** Why a request failed. */
+export function requestError(error: unknown, failure: RequestFailure): TrunklineError {
+  const { server, what, exit } = failure;
+  if (isTrunklineError(error)) return error;
+  if (error instanceof SdkError) {
+    if (
+      error.code === SdkErrorCode.ConnectionClosed ||
+      error.code === SdkErrorCode.NotConnected ||
+      exit !== undefined
+    ) {
+      const how = exit === undefined ? "the connection closed" : `the server ended (${exitText(exit)})`;
+      return new TrunklineError("SERVER_EXITED", `${what} failed: ${how}.`, {
+        cause: error,
+        hint: "It may or may not have taken effect.",
+      });
+    }
+  }
+  if (isUnauthorized(error) || error instanceof InsufficientScopeError) {
+    const { message, hint } = refusal(error, server);
+    return new TrunklineError("AUTH_REQUIRED", message, { cause: error, hint, data: { cause: "unauthorized" } });
+  }
+  if (error instanceof ProtocolError) {
+    return new TrunklineError("UPSTREAM", `${what} failed: ${messageOf(error)} (${error.code})`, {
+      cause: error,
+      data: { code: error.code, message: messageOf(error), ...(error.data === undefined ? {} : { data: error.data }) },
+    });
+  }
+  if (error instanceof SdkHttpError) {
+    return new TrunklineError("UPSTREAM", `${what} failed: HTTP ${error.status}.`, {
+      cause: error,
+      data: { status: error.status },
+    });
+  }
+  const code = networkCodeOf(error);
+  if (code !== undefined || error instanceof TypeError) {
+    return new TrunklineError("CONNECTION_FAILED", `${what} failed: ${code ?? messageOf(error)}.`, {
+      cause: error,
+      hint: "It may or may not have taken effect.",
+    });
+  }
+  return new TrunklineError("PROTOCOL", `${what} failed: ${messageOf(error)}`, { cause: error });
+}
+
+/** The line of stderr that most likely says why: the last error, rather than the stack or the version under it. */
+function lastWords(stderr: readonly string[]): string | undefined {
+  return (
+    stderr.findLast(
+      (line) =>
+        /error|cannot|not found|denied|missing|refused/i.test(line) && !/^\s+at |complete log of this run/.test(line),
+    ) ?? stderr.at(-1)
+  );
+}
+
+/** `exit code 3`, `signal SIGKILL`. */
+export function exitText(exit: ProcessExit): string {
+  return exit.signal === null ? `exit code ${exit.code ?? "unknown"}` : `signal ${exit.signal}`;
+}
+
+function isUnauthorized(error: unknown): boolean {
+  if (error instanceof UnauthorizedError) return true;
+  return (error instanceof SdkHttpError && error.status === 401) || (error instanceof SseError && error.code === 401);
+}
+
+function shellQuoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,219 @@
+// A call that a server works on beside the connection: instead of a result it answers with a task, which is asked after until
+// it has ended. Two forms: that of revision 2025-11-25, whose result and questions come on `tasks/result`, and the extension
+// of 2026-07-28, where the task itself carries both. The caller sees the result of an ordinary call.
+import { ProtocolError, RELATED_TASK_META_KEY } from "@modelcontextprotocol/client";
+import { isRecord, sleep, TrunklineError } from "@trunkline/core";
+import type { Question } from "../channel/questions.js";
+import { isSessionExpired, networkCodeOf } from "./connection-errors.js";
+import { type Notices, taskKey } from "./notices.js";
+import { TASK_META_KEY } from "./raw-answers.js";
+
+/** The extension's name among the capabilities. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
+/** How a caller wants a call to be made as a task. */
+export interface TaskWish {
+  /** How long the server should keep the task and its result. Absent: as the server thinks right. */
+  readonly ttlMs?: number;
+}
+
+/** A task as its server describes it. */
+export interface TaskState {
+  readonly taskId: string;
+  readonly status: string;
+  readonly statusMessage?: string;
+  readonly pollIntervalMs?: number;
+  /** The description as it came. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** What following a task needs of the call that it belongs to. */
+export interface TaskPort {
+  readonly era: "legacy" | "modern";
+  /** What is being done, for messages. */
+  readonly what: string;
+  /** Aborted when the caller or the deadline ends the call. */
+  readonly signal: AbortSignal;
+  readonly notices: Notices;
+  request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** Asks the server to give the task up. Never rejects, and does not take long. */
+  cancel(taskId: string): Promise<void>;
+  /** Puts a question to the caller, with the name that the server gave it. */
+  ask(question: Question, key?: string): Promise<Record<string, unknown>>;
+  /** Every description of the task that comes in. */
+  onStatus(task: TaskState): void;
+}
+
+const DEFAULT_POLL_MS = 1_000;
+const MIN_POLL_MS = 20;
+
+/** So many network failures in a row while asking after a task are no blip any more. */
+const MAX_POLL_FAILURES = 3;
+
+/** The task that a server created in place of a result; undefined where it is a result. */
+export function createdTask(result: Readonly<Record<string, unknown>>): TaskState | undefined {
+  const meta = isRecord(result._meta) ? result._meta : {};
+  return readTask(meta[TASK_META_KEY]) ?? (result.content === undefined ? readTask(result.task) : undefined);
+}
+
+/** The task that a question of the server says it belongs to. */
+export function relatedTaskOf(question: Question): string | undefined {
+  const meta = isRecord(question.params?._meta) ? question.params._meta : {};
+  const related = meta[RELATED_TASK_META_KEY];
+  return isRecord(related) && typeof related.taskId === "string" ? related.taskId : undefined;
+}
+
+/** Follows a task to its end and returns the result of the call. Whatever else ends it, the task is cancelled. */
+export async function followTask(task: TaskState, port: TaskPort): Promise<Record<string, unknown>> {
+  const follower = new Follower(task, port);
+  try {
+    return port.era === "modern" ? await follower.followModern() : await follower.followLegacy();
+  } catch (error) {
+    if (!follower.hasEnded) await port.cancel(task.taskId);
+    if (!isSessionExpired(error)) throw error;
+    // Not to be mistaken for a call that was refused unseen, and would be made again.
+    throw new TrunklineError("SERVER_EXITED", `${port.what} failed: the session ended while its task was under way.`, {
+      cause: error,
+      hint: "It may or may not have taken effect.",
+    });
+  } finally {
+    follower[Symbol.dispose]();
+  }
+}
+
+class Follower implements Disposable {
+  readonly #port: TaskPort;
+  readonly #listening: Disposable;
+  #task: TaskState;
+  #wake = new AbortController();
+
+  constructor(task: TaskState, port: TaskPort) {
+    this.#task = task;
+    this.#port = port;
+    this.#listening = port.notices.listen(taskKey(task.taskId), () => this.#wake.abort());
+    port.onStatus(task);
+  }
+
+  get hasEnded(): boolean {
+    return isTerminal(this.#task);
+  }
+
+  [Symbol.dispose](): void {
+    this.#listening[Symbol.dispose]();
+  }
+
+  /** The result is asked for when the task has ended; when it needs input, too, for that is where the questions come. */
+  async followLegacy(): Promise<Record<string, unknown>> {
+    const { taskId } = this.#task;
+    let result: Promise<Record<string, unknown>> | undefined;
+    for (;;) {
+      if (this.#task.status === "cancelled") throw cancelledByServer(this.#task, this.#port);
+      if (result === undefined && (this.hasEnded || this.#task.status === "input_required")) {
+        result = this.#port.request("tasks/result", { taskId });
+        result.catch(() => {});
+      }
+      if (result !== undefined && this.hasEnded) return await result;
+      const looking = this.#look();
+      looking.catch(() => {});
+      const first = await Promise.race([looking, ...(result === undefined ? [] : [result])]);
+      if (first !== undefined) return first;
+    }
+  }
+
+  async followModern(): Promise<Record<string, unknown>> {
+    const answered = new Set<string>();
+    // What was created is not yet described in full: its result, for one, only a look brings.
+    if (this.hasEnded || this.#task.status === "input_required") await this.#get();
+    for (;;) {
+      const { status, raw, taskId } = this.#task;
+      if (status === "completed") return resultOf(raw, this.#port);
+      if (status === "failed") throw failureOf(this.#task);
+      if (status === "cancelled") throw cancelledByServer(this.#task, this.#port);
+      if (status === "input_required" && isRecord(raw.inputRequests)) {
+        const open = Object.entries(raw.inputRequests).filter(([key]) => !answered.has(key));
+        for (const [key] of open) answered.add(key);
+        const inputResponses = Object.fromEntries(
+          await Promise.all(
+            open.map(async ([key, question]) => [key, await this.#port.ask(question as Question, key)]),
+          ),
+        );
+        if (open.length > 0) await this.#port.request("tasks/update", { taskId, inputResponses });
+      }
+      await this.#look();
+    }
+  }
+
+  /** Waits as long as the server wishes, or until it announces something, and looks again. */
+  async #look(): Promise<undefined> {
+    const { signal } = this.#port;
+    const pollMs = Math.max(MIN_POLL_MS, this.#task.pollIntervalMs ?? DEFAULT_POLL_MS);
+    for (let failures = 1; ; failures++) {
+      const wake = this.#wake.signal;
+      await sleep(pollMs, AbortSignal.any([signal, wake])).catch((error: unknown) => {
+        if (signal.aborted || !wake.aborted) throw error;
+      });
+      this.#wake = new AbortController();
+      try {
+        return await this.#get();
+      } catch (error) {
+        // Asking again does no harm, and a task outlives a connection of the modern era.
+        const isBlip = this.#port.era === "modern" && networkCodeOf(error) !== undefined;
+        if (!isBlip || failures >= MAX_POLL_FAILURES) throw error;
+      }
+    }
+  }
+
+  async #get(): Promise<undefined> {
+    const { taskId } = this.#task;
+    const answer = await this.#port.request("tasks/get", { taskId });
+    const task = readTask(answer);
+    if (task === undefined || task.taskId !== taskId) {
+      throw new TrunklineError("PROTOCOL", `${this.#port.what} failed: tasks/get did not describe the task.`);
+    }
+    this.#task = task;
+    this.#port.onStatus(task);
+    return undefined;
+  }
+}
+
+function readTask(value: unknown): TaskState | undefined {
+  if (!isRecord(value) || typeof value.taskId !== "string" || typeof value.status !== "string") return undefined;
+  const interval = value.pollIntervalMs ?? value.pollInterval;
+  return {
+    taskId: value.taskId,
+    status: value.status,
+    ...(typeof value.statusMessage === "string" ? { statusMessage: value.statusMessage } : {}),
+    ...(typeof interval === "number" && interval >= 0 ? { pollIntervalMs: interval } : {}),
+    raw: value,
+  };
+}
+
+function isTerminal({ status }: TaskState): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
+function resultOf(raw: Readonly<Record<string, unknown>>, port: TaskPort): Record<string, unknown> {
+  if (!isRecord(raw.result)) {
+    throw new TrunklineError("PROTOCOL", `${port.what} failed: its task is complete and has no result.`);
+  }
+  const { resultType: _, ...result } = raw.result;
+  return result;
+}
+
+function failureOf({ raw, statusMessage }: TaskState): Error {
+  const { code, message, data } = isRecord(raw.error) ? raw.error : {};
+  const said = typeof message === "string" ? message : (statusMessage ?? "the task failed");
+  return ProtocolError.fromError(typeof code === "number" ? code : -32_603, said, data);
+}
+
+function cancelledByServer({ statusMessage }: TaskState, port: TaskPort): TrunklineError {
+  const why = statusMessage === undefined ? "" : `: ${statusMessage}`;
+  return new TrunklineError("UPSTREAM", `${port.what} failed: the server cancelled its task${why}.`, {
+    data: { status: "cancelled" },
+  });
+}
+
+/** What a task is at, as a person reads it. */
+export function statusText({ status, statusMessage }: TaskState): string {
+  return statusMessage ?? (status === "input_required" ? "input required" : status);
+}

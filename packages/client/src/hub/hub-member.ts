@@ -1,0 +1,334 @@
+// A server in the hub: its connection and what it last said it has.
+import {
+  contentIdOf,
+  isRecord,
+  isTrunklineError,
+  type SourcedTool,
+  type ToolCallOptions,
+  type TrunklineError,
+  toTrunklineError,
+} from "@trunkline/core";
+import { type Channel, canAnswer, currentChannel, partyOf } from "../channel/channel.js";
+import type { ServerDefinition, ToolFilter } from "../config/loaded-config.js";
+import { Connection } from "../connection/connection.js";
+import { isSessionExpired } from "../connection/connection-errors.js";
+import type { RequestOptions } from "../connection/conversation.js";
+import type { ListKind } from "../connection/generation.js";
+import type { ConnectionOptions } from "../connection/options.js";
+import type { OutgoingRequest } from "../connection/outgoing.js";
+import { buildParamHeaders, readParamHeaders } from "../connection/param-headers.js";
+import type { TaskWish } from "../connection/task-calls.js";
+import { matchesGlob } from "../names/name-styles.js";
+
+/** What a member needs besides its definition, and whom it tells. */
+export interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
+  /** The tools, resources or prompts have changed. */
+  onCatalogue: () => void;
+}
+
+/** What a server lists. */
+export type CatalogueKind = ListKind | "templates";
+
+const LISTS: Record<CatalogueKind, { method: string; key: string; capability: ListKind }> = {
+  tools: { method: "tools/list", key: "tools", capability: "tools" },
+  resources: { method: "resources/list", key: "resources", capability: "resources" },
+  prompts: { method: "prompts/list", key: "prompts", capability: "prompts" },
+  templates: { method: "resources/templates/list", key: "resourceTemplates", capability: "resources" },
+};
+
+/** One server of the hub. */
+export class HubMember {
+  readonly connection: Connection;
+  readonly #options: MemberOptions;
+  readonly #lists = new Map<CatalogueKind, readonly Record<string, unknown>[]>();
+  /** Why a list is not known, although its server is connected. */
+  readonly #failures = new Map<CatalogueKind, TrunklineError>();
+  readonly #fingerprints = new Map<CatalogueKind, string>();
+  readonly #refreshing = new Map<CatalogueKind, Promise<void>>();
+  readonly #again = new Set<CatalogueKind>();
+  readonly #background = new Set<Promise<void>>();
+  /** With the policy `isolate`: the connections that channels have to themselves. */
+  readonly #isolated = new Map<object, Connection>();
+  #tools: readonly SourcedTool[] = [];
+  #remarks: readonly string[] = [];
+
+  constructor(definition: ServerDefinition, options: MemberOptions) {
+    this.#options = options;
+    this.connection = new Connection(definition, {
+      ...options,
+      onConnected: (signal) => this.#onConnected(signal),
+      onListChanged: (kind) => {
+        // Nobody counts templates: they are listed again when somebody asks.
+        if (kind === "resources") this.#lists.delete("templates");
+        this.#inBackground(this.#refresh(kind));
+      },
+    });
+  }
+
+  get name(): string {
+    return this.connection.definition.name;
+  }
+
+  /** The tools that the configuration lets through; none while the server is not connected. */
+  get tools(): readonly SourcedTool[] {
+    return this.connection.state === "connected" ? this.#tools : [];
+  }
+
+  /** Differs where what the server offers differs; empty while it is not connected. */
+  get fingerprint(): string {
+    return this.connection.state === "connected" ? [...this.#fingerprints.values()].join() : "";
+  }
+
+  /** The same for one list alone; empty, too, while it is not known. */
+  fingerprintOf(kind: ListKind): string {
+    return this.connection.state === "connected" ? (this.#fingerprints.get(kind) ?? "") : "";
+  }
+
+  /** A tool as it was last listed, also while the server is away. */
+  knownTool(tool: string): SourcedTool | undefined {
+    return this.#tools.find((known) => known.tool === tool);
+  }
+
+  /** Why the server, although connected, could not list its tools. */
+  get toolsError(): TrunklineError | undefined {
+    return this.#failures.get("tools");
+  }
+
+  /** Tools that were left out, and why. */
+  get remarks(): readonly string[] {
+    return this.connection.state === "connected" ? this.#remarks : [];
+  }
+
+  /** A list as the server last gave it; asked for where it is not known. Rejects where it cannot be had. */
+  async list(
+    kind: CatalogueKind,
+    { refresh, signal }: { refresh: boolean; signal: AbortSignal | undefined },
+  ): Promise<readonly Record<string, unknown>[]> {
+    await this.connect(signal);
+    await this.#refreshing.get(kind);
+    if (refresh || !this.#lists.has(kind) || this.#failures.has(kind)) await this.#refresh(kind);
+    const failure = this.#failures.get(kind);
+    if (failure !== undefined) throw failure;
+    return this.#lists.get(kind) ?? [];
+  }
+
+  /** The headers that a call of this tool has to bear, where the server is reached by HTTP and its revision has them. */
+  headersFor(tool: string, args: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
+    const known = this.#hasParamHeaders ? this.knownTool(tool) : undefined;
+    const read = known === undefined ? undefined : readParamHeaders(known.inputSchema);
+    return read === undefined || "problem" in read ? undefined : buildParamHeaders(read.headers, args);
+  }
+
+  /** Lists the tools again: what was listed before does not fit what the server now says. */
+  async refreshTools(): Promise<void> {
+    await this.#refresh("tools");
+  }
+
+  /**
+   * Whether a call has to be made as a task, or may be where somebody wishes it. A modern server decides for itself; a
+   * legacy one that does not offer tasks for this tool must not be asked for one.
+   */
+  taskFor(tool: string, wish: TaskWish | boolean | undefined): TaskWish | false | undefined {
+    if (wish === false) return false;
+    const wanted = wish === true ? {} : wish;
+    if (this.connection.era === "modern") return wanted;
+    const { tasks } = this.connection.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
+    if (tasks?.requests?.tools?.call === undefined) return undefined;
+    const execution = this.knownTool(tool)?.raw?.execution as { taskSupport?: unknown } | undefined;
+    if (execution?.taskSupport === "required") return wanted ?? {};
+    return execution?.taskSupport === "optional" ? wanted : undefined;
+  }
+
+  /** Sets the level from which the server sends log messages, now and after each time it is connected again. */
+  async setLogLevel(level: string, options: ToolCallOptions): Promise<void> {
+    if (this.connection.era === "legacy") {
+      await this.connection.request({ method: "logging/setLevel", params: { level } }, options);
+    }
+    for (const connection of [this.connection, ...this.#isolated.values()]) connection.setLogLevel(level);
+  }
+
+  /** The same without connecting it: a server that is away is told when it comes back. Never rejects. */
+  async preferLogLevel(level: string): Promise<void> {
+    const connections = [this.connection, ...this.#isolated.values()];
+    for (const connection of connections) connection.setLogLevel(level);
+    await Promise.all(
+      connections
+        .filter(({ state, era, capabilities }) => {
+          return state === "connected" && era === "legacy" && capabilities.logging !== undefined;
+        })
+        .map((connection) =>
+          connection
+            .request({ method: "logging/setLevel", params: { level } })
+            .catch((error: unknown) => this.#options.logger.warn("log level not set", { server: this.name, error })),
+        ),
+    );
+  }
+
+  /** How many resources or prompts the server has; 0 while it is not connected. */
+  count(kind: "resources" | "prompts"): number {
+    return this.connection.state === "connected" ? (this.#lists.get(kind)?.length ?? 0) : 0;
+  }
+
+  async connect(signal?: AbortSignal): Promise<void> {
+    await this.connection.connect(signal);
+  }
+
+  /** Sends a request on the connection of the channel that makes it. */
+  async request(request: OutgoingRequest, options: RequestOptions = {}): Promise<Record<string, unknown>> {
+    await this.connect(options.signal);
+    return await this.#connectionFor(options.channel ?? currentChannel()).request(request, options);
+  }
+
+  /** Closes the connection that a party had to itself. */
+  async release(party: object): Promise<void> {
+    const connection = this.#isolated.get(party);
+    this.#isolated.delete(party);
+    await connection?.close();
+  }
+
+  /** Waits for what goes on beside the calls: counting resources and prompts, listing again after a change. */
+  async settled(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.connection, ...this.#isolated.values()].map((connection) => connection.close()));
+    await this.settled();
+  }
+
+  /** A legacy stdio server cannot say whom it asks; with the policy `isolate` each channel that can be asked has its own. */
+  #connectionFor(channel: Channel | undefined): Connection {
+    const { definition, era } = this.connection;
+    const { policy } = this.#options.asking;
+    if (policy !== "isolate" || channel === undefined || !canAnswer(channel)) return this.connection;
+    if (definition.type !== "stdio" || era !== "legacy" || definition.asks === false) return this.connection;
+    const party = partyOf(channel) ?? channel;
+    let own = this.#isolated.get(party);
+    if (own === undefined) {
+      own = new Connection(definition, {
+        ...this.#options,
+        // The catalogue is the shared connection's business.
+        onState: () => {},
+        onConnected: async () => this.#tellLogLevel(own),
+        onListChanged: () => {},
+      });
+      this.#isolated.set(party, own);
+    }
+    return own;
+  }
+
+  async #onConnected(signal: AbortSignal): Promise<void> {
+    await this.#refresh("tools", signal);
+    this.#lists.delete("templates");
+    // The counts of the rest are for the status only: nobody's call has to wait for them.
+    this.#inBackground(Promise.all([this.#refresh("resources"), this.#refresh("prompts")]).then(() => {}));
+    this.#tellLogLevel(this.connection);
+  }
+
+  /** A legacy server that was started anew has forgotten the level; a modern one is told with each call. */
+  #tellLogLevel(connection: Connection | undefined): void {
+    const level = this.connection.logLevel;
+    if (connection?.era !== "legacy" || level === undefined || connection.capabilities.logging === undefined) return;
+    this.#inBackground(connection.request({ method: "logging/setLevel", params: { level } }).then(() => {}));
+  }
+
+  /** Headers for arguments are 2026-07-28's, and only HTTP has headers. */
+  get #hasParamHeaders(): boolean {
+    return this.connection.era === "modern" && this.connection.definition.type !== "stdio";
+  }
+
+  /** Lists again. A change that arrives meanwhile leads to one more round, however many there were. */
+  async #refresh(kind: CatalogueKind, signal?: AbortSignal): Promise<void> {
+    const running = this.#refreshing.get(kind);
+    if (running !== undefined) {
+      this.#again.add(kind);
+      return await running;
+    }
+    const round = (async () => {
+      do {
+        this.#again.delete(kind);
+        await this.#list(kind, signal);
+      } while (this.#again.has(kind));
+    })().finally(() => this.#refreshing.delete(kind));
+    this.#refreshing.set(kind, round);
+    await round;
+  }
+
+  async #list(kind: CatalogueKind, signal: AbortSignal | undefined): Promise<void> {
+    const { connection } = this;
+    const { method, key, capability } = LISTS[kind];
+    let items: readonly Record<string, unknown>[] = [];
+    let failure: TrunklineError | undefined;
+    try {
+      if (connection.capabilities[capability] !== undefined) {
+        items = await connection.listAll(method, key, signal ? { signal } : {}).catch(async (error: unknown) => {
+          // A new session lists its tools while it is opened: that must not wait for a list of tools that waits for it.
+          if (!isSessionExpired(error) || kind === "tools") throw error;
+          await connection.request({ method, params: {} });
+          return await connection.listAll(method, key);
+        });
+      }
+    } catch (error) {
+      failure = toTrunklineError(error);
+      // Some servers greet everybody and want a sign-in only here: that is no connection yet.
+      if (kind === "tools" && signal !== undefined && isTrunklineError(failure, "AUTH_REQUIRED")) throw failure;
+      if (!isTrunklineError(failure, "ABORTED")) {
+        this.#options.logger.warn("list failed", { server: this.name, method, error: failure });
+      }
+    }
+    this.#lists.set(kind, items);
+    if (failure === undefined) this.#failures.delete(kind);
+    else this.#failures.set(kind, failure);
+    if (kind !== "templates") this.#fingerprints.set(kind, contentIdOf(JSON.stringify(items)));
+    if (kind === "tools") {
+      this.#tools = this.#usable(
+        items
+          .flatMap((raw) => toSourcedTool(this.name, raw) ?? [])
+          .filter(({ tool }) => isAllowed(tool, connection.definition.tools)),
+      );
+    }
+    if (connection.state === "connected") this.#options.onCatalogue();
+  }
+
+  /** Without the tools whose headers are declared in a way that the specification forbids. */
+  #usable(tools: readonly SourcedTool[]): readonly SourcedTool[] {
+    const remarks: string[] = [];
+    const usable = tools.filter(({ tool, inputSchema }) => {
+      const read = this.#hasParamHeaders ? readParamHeaders(inputSchema) : undefined;
+      if (read === undefined || !("problem" in read)) return true;
+      remarks.push(`Server "${this.name}" has a tool "${tool}" that cannot be used: ${read.problem}.`);
+      this.#options.logger.warn("tool left out", { server: this.name, tool, reason: read.problem });
+      return false;
+    });
+    this.#remarks = remarks;
+    return usable;
+  }
+
+  #inBackground(work: Promise<void>): void {
+    const kept = work.catch((error: unknown) =>
+      this.#options.logger.debug("background work failed", { server: this.name, error }),
+    );
+    this.#background.add(kept);
+    void kept.finally(() => this.#background.delete(kept));
+  }
+}
+
+/** Whether the configuration lets a tool through. What is denied stays out even where it is allowed. */
+export function isAllowed(tool: string, filter: ToolFilter | undefined): boolean {
+  if (filter === undefined) return true;
+  if (filter.deny?.some((glob) => matchesGlob(glob, tool))) return false;
+  return filter.allow === undefined || filter.allow.some((glob) => matchesGlob(glob, tool));
+}
+
+function toSourcedTool(server: string, raw: Record<string, unknown>): SourcedTool | undefined {
+  if (typeof raw.name !== "string") return undefined;
+  return {
+    server,
+    tool: raw.name,
+    inputSchema: isRecord(raw.inputSchema) ? raw.inputSchema : { type: "object" },
+    ...(typeof raw.description === "string" ? { description: raw.description } : {}),
+    ...(isRecord(raw.outputSchema) ? { outputSchema: raw.outputSchema } : {}),
+    ...(isRecord(raw.annotations) ? { annotations: raw.annotations } : {}),
+    raw,
+  };
+}

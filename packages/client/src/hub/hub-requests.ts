@@ -1,0 +1,246 @@
+// What a hub does with a server besides calling tools: resources, prompts, completions, the logging level, pings.
+import { isTrunklineError, type ToolCallOptions, TrunklineError } from "@trunkline/core";
+import { nearestNames } from "../names/name-styles.js";
+import { requireMethod } from "../revisions.js";
+import {
+  type SourcedPrompt,
+  type SourcedResource,
+  type SourcedTemplate,
+  toPrompt,
+  toResource,
+  toTemplate,
+} from "./catalogue-items.js";
+import type { CatalogueKind, HubMember } from "./hub-member.js";
+
+/** Which part of a catalogue is wanted. */
+export interface ListOptions {
+  /** Only what this server has. It is connected if need be, and a failure rejects. Absent: what can be had of all. */
+  server?: string;
+  /** Ask the servers again instead of using what they last listed. */
+  refresh?: boolean;
+  signal?: AbortSignal;
+}
+
+/** What reading a resource came back with. */
+export interface ReadResourceResult {
+  readonly server: string;
+  readonly uri: string;
+  /** The contents, each with a `uri` and either `text` or, in base64, `blob`. */
+  readonly contents: readonly Readonly<Record<string, unknown>>[];
+  /** The server's own result, untouched. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** What asking for a prompt came back with. */
+export interface PromptResult {
+  readonly server: string;
+  readonly name: string;
+  readonly description?: string;
+  /** Messages as the protocol has them: `role` and one block of `content` each. */
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+  /** The server's own result, untouched. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** What an argument that is to be completed belongs to. */
+export type CompletionReference =
+  | { readonly type: "ref/prompt"; readonly name: string }
+  | { readonly type: "ref/resource"; readonly uri: string };
+
+/** How a server would go on. */
+export interface Completion {
+  readonly values: readonly string[];
+  /** How many there are, where the server tells. */
+  readonly total?: number;
+  readonly hasMore: boolean;
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** Options of {@link HubRequests.complete}. */
+export interface CompleteOptions extends ToolCallOptions {
+  /** The arguments that have been given already: the choice of one may narrow another. */
+  context?: Readonly<Record<string, string>>;
+}
+
+/** The levels of log messages, as syslog has them. */
+export const LOG_MESSAGE_LEVELS = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+] as const;
+
+/** One of {@link LOG_MESSAGE_LEVELS}. */
+export type LogMessageLevel = (typeof LOG_MESSAGE_LEVELS)[number];
+
+/** What the requests need of the hub. */
+export interface RequestPort {
+  /** The server of this name, connected. */
+  require(server: string, signal: AbortSignal | undefined): Promise<HubMember>;
+  /** Every server that could be connected, sorted by name. */
+  connected(signal: AbortSignal | undefined): Promise<readonly HubMember[]>;
+}
+
+/** What servers answer where there is no such resource: legacy, modern. */
+const RESOURCE_NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([-32_002, -32_602]);
+
+/** The requests of a hub. */
+export class HubRequests {
+  readonly #port: RequestPort;
+
+  constructor(port: RequestPort) {
+    this.#port = port;
+  }
+
+  async resources(options: ListOptions): Promise<SourcedResource[]> {
+    return await this.#list("resources", toResource, options);
+  }
+
+  async resourceTemplates(options: ListOptions): Promise<SourcedTemplate[]> {
+    return await this.#list("templates", toTemplate, options);
+  }
+
+  async prompts(options: ListOptions): Promise<SourcedPrompt[]> {
+    return await this.#list("prompts", toPrompt, options);
+  }
+
+  async readResource(server: string, uri: string, options: ToolCallOptions): Promise<ReadResourceResult> {
+    const member = await this.#port.require(server, options.signal);
+    let raw: Record<string, unknown>;
+    try {
+      raw = await member.request({ method: "resources/read", params: { uri } }, options);
+    } catch (error) {
+      throw await this.#explained(error, { member, uri, signal: options.signal });
+    }
+    return { server, uri, contents: recordsOf(raw.contents), raw };
+  }
+
+  async getPrompt(
+    server: string,
+    name: string,
+    { args, options }: { args: Readonly<Record<string, string>>; options: ToolCallOptions },
+  ): Promise<PromptResult> {
+    const member = await this.#port.require(server, options.signal);
+    const raw = await member.request({ method: "prompts/get", params: { name, arguments: { ...args } } }, options);
+    const description = typeof raw.description === "string" ? { description: raw.description } : {};
+    return { server, name, ...description, messages: recordsOf(raw.messages), raw };
+  }
+
+  /** Finds a prompt by `server.name`, or by its name alone where only one server has it. */
+  async findPrompt(name: string, signal: AbortSignal | undefined): Promise<SourcedPrompt> {
+    const prompts = await this.prompts(signal === undefined ? {} : { signal });
+    const exact = prompts.filter((prompt) => dotted(prompt) === name);
+    const found = exact.length > 0 ? exact : prompts.filter((prompt) => prompt.name === name);
+    if (found[0] !== undefined && found.length === 1) return found[0];
+    if (found.length > 1) {
+      throw new TrunklineError("AMBIGUOUS", `Several servers have a prompt "${name}".`, {
+        hint: `Say which: ${found.map(dotted).join(", ")}.`,
+      });
+    }
+    const near = [
+      ...nearestNames(name, prompts.map(dotted)),
+      ...prompts.filter((prompt) => prompt.server === name || nearestNames(name, [prompt.name]).length > 0).map(dotted),
+    ];
+    throw new TrunklineError("NOT_FOUND", `There is no prompt "${name}".`, {
+      hint:
+        near.length > 0
+          ? `Did you mean ${[...new Set(near)].slice(0, 3).join(" or ")}?`
+          : "`trunkline prompts` lists the prompts.",
+    });
+  }
+
+  async complete(
+    server: string,
+    ref: CompletionReference,
+    { argument, options }: { argument: { name: string; value: string }; options: CompleteOptions },
+  ): Promise<Completion> {
+    const { context, ...rest } = options;
+    const member = await this.#port.require(server, options.signal);
+    const params = { ref, argument, ...(context === undefined ? {} : { context: { arguments: { ...context } } }) };
+    const raw = await member.request({ method: "completion/complete", params }, rest);
+    const { values, total, hasMore } = (raw.completion ?? {}) as Record<string, unknown>;
+    return {
+      values: Array.isArray(values) ? values.filter((value) => typeof value === "string") : [],
+      ...(typeof total === "number" ? { total } : {}),
+      hasMore: hasMore === true,
+      raw,
+    };
+  }
+
+  async setLogLevel(server: string, level: string, options: ToolCallOptions): Promise<void> {
+    if (!LOG_MESSAGE_LEVELS.some((known) => known === level)) {
+      throw new TrunklineError("INVALID_ARGUMENT", `"${level}" is not a level of log messages.`, {
+        hint: `Levels are ${LOG_MESSAGE_LEVELS.join(", ")}.`,
+      });
+    }
+    const member = await this.#port.require(server, options.signal);
+    await member.setLogLevel(level, options);
+  }
+
+  /** How long a server takes to answer, in milliseconds. */
+  async ping(server: string, options: ToolCallOptions): Promise<number> {
+    const member = await this.#port.require(server, options.signal);
+    const { revision } = member.connection;
+    if (revision !== undefined) requireMethod(revision, "ping", "client-to-server");
+    const startedMs = performance.now();
+    await member.request({ method: "ping", params: {} }, options);
+    return performance.now() - startedMs;
+  }
+
+  async #list<T>(
+    kind: CatalogueKind,
+    read: (server: string, raw: Readonly<Record<string, unknown>>) => T | undefined,
+    { server, refresh = false, signal }: ListOptions,
+  ): Promise<T[]> {
+    const how = { refresh, signal };
+    const items = async (member: HubMember) =>
+      (await member.list(kind, how)).flatMap((raw) => read(member.name, raw) ?? []);
+    if (server !== undefined) return await items(await this.#port.require(server, signal));
+    const members = await this.#port.connected(signal);
+    // One server that cannot list is its own trouble; its member has said so in the log.
+    const lists = await Promise.all(
+      members.map((member) =>
+        items(member).catch((error: unknown) => {
+          if (isTrunklineError(error) && !isTrunklineError(error, "ABORTED")) return [];
+          throw error;
+        }),
+      ),
+    );
+    return lists.flat();
+  }
+
+  /** A resource that is not there, with those that have a similar URI; every other error as it is. */
+  async #explained(
+    error: unknown,
+    { member, uri, signal }: { member: HubMember; uri: string; signal: AbortSignal | undefined },
+  ): Promise<unknown> {
+    if (!isTrunklineError(error, "UPSTREAM") || !RESOURCE_NOT_FOUND_CODES.has(error.data?.code)) return error;
+    const known = (await member.list("resources", { refresh: false, signal }).catch(() => [])).flatMap(
+      (raw) => toResource(member.name, raw)?.uri ?? [],
+    );
+    // Bad parameters have the same code in the modern era; of a resource that is listed it cannot mean that.
+    if (known.includes(uri)) return error;
+    const near = nearestNames(uri, known);
+    return new TrunklineError("NOT_FOUND", `Server "${member.name}" has no resource ${uri}.`, {
+      cause: error,
+      hint:
+        near.length > 0
+          ? `Did you mean ${near.join(" or ")}?`
+          : `\`trunkline resources ${member.name}\` lists what there is, and --templates what can be made.`,
+      ...(error.data === undefined ? {} : { data: error.data }),
+    });
+  }
+}
+
+/** `server.name` of a prompt. */
+function dotted({ server, name }: { server: string; name: string }): string {
+  return `${server}.${name}`;
+}
+
+function recordsOf(value: unknown): Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "object" && item !== null) : [];
+}

@@ -1,0 +1,88 @@
+// What the hub tells about its servers, with the secrets taken out.
+import { REDACTED, type Redactor, TrunklineError } from "@trunkline/core";
+import type { SignInReport } from "../auth/sign-in-report.js";
+import type { AuthSettings, ServerDefinition } from "../config/loaded-config.js";
+import type { ServerState } from "../connection/server-state.js";
+import type { HubMember } from "./hub-member.js";
+
+/** What is known about one server. Secrets are already taken out. */
+export interface ServerStatus {
+  readonly name: string;
+  readonly state: ServerState;
+  readonly config: ServerDefinition;
+  readonly error?: TrunklineError;
+  /** Why a connected server could not list its tools. */
+  readonly toolsError?: TrunklineError;
+  readonly toolCount: number;
+  readonly resourceCount: number;
+  readonly promptCount: number;
+  /** ISO 8601; absent while the server is not connected. */
+  readonly connectedAt?: string;
+  readonly revision?: string;
+  readonly serverInfo?: { name: string; version: string };
+  readonly roundTripMs?: number;
+  /** How long connecting and listing took. */
+  readonly tookMs?: number;
+  /** Where the sign-in stands, for a server on the network that has been tried. */
+  readonly signIn?: SignInReport;
+  /** The process of a stdio server. */
+  readonly pid?: number;
+  /** The last lines of its stderr. */
+  readonly stderr: readonly string[];
+}
+
+/** The status of one server. */
+export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
+  const { connection, tools, toolsError } = member;
+  const { definition, state, error, revision, serverInfo, connectedAtMs, roundTripMs, tookMs, pid } = connection;
+  const live = state === "connected";
+  return {
+    name: definition.name,
+    state,
+    config: redactor.value(hideValues(definition)),
+    ...(error === undefined ? {} : { error: redactedError(error, redactor) }),
+    ...(live && toolsError !== undefined ? { toolsError: redactedError(toolsError, redactor) } : {}),
+    toolCount: tools.length,
+    resourceCount: member.count("resources"),
+    promptCount: member.count("prompts"),
+    ...(live && connectedAtMs !== undefined ? { connectedAt: new Date(connectedAtMs).toISOString() } : {}),
+    ...(live && revision !== undefined ? { revision } : {}),
+    ...(live && serverInfo !== undefined ? { serverInfo } : {}),
+    ...(live && roundTripMs !== undefined ? { roundTripMs } : {}),
+    ...(live && pid !== undefined ? { pid } : {}),
+    ...(tookMs === undefined ? {} : { tookMs }),
+    ...(connection.signIn === undefined ? {} : { signIn: connection.signIn }),
+    stderr: connection.stderrTail.map((line) => redactor.text(line)),
+  };
+}
+
+/** The same error without any known secret. */
+export function redactedError(error: TrunklineError, redactor: Redactor): TrunklineError {
+  return new TrunklineError(error.code, redactor.text(error.message), {
+    cause: error.cause,
+    ...(error.hint === undefined ? {} : { hint: redactor.text(error.hint) }),
+    retryable: error.retryable,
+    ...(error.data === undefined ? {} : { data: redactor.value(error.data) }),
+  });
+}
+
+/** Values under `env` and `headers` are always hidden in their own field, however short. */
+function hideValues(definition: ServerDefinition): ServerDefinition {
+  const hide = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
+  return definition.type === "stdio"
+    ? { ...definition, env: hide(definition.env) }
+    : {
+        ...definition,
+        headers: hide(definition.headers),
+        ...(definition.auth === undefined ? {} : { auth: hideSecrets(definition.auth) }),
+      };
+}
+
+function hideSecrets(auth: AuthSettings): AuthSettings {
+  return {
+    ...auth,
+    ...(auth.clientSecret === undefined ? {} : { clientSecret: REDACTED }),
+    ...(auth.privateKey === undefined ? {} : { privateKey: REDACTED }),
+  };
+}

@@ -1,0 +1,242 @@
+// Subscriptions to resources. They belong to the hub, not to a connection: when a server comes back after a crash, an expired
+// session or a changed entry, what was subscribed to is subscribed to again, and the listeners are told that they may have
+// missed something.
+import type { McpSubscription } from "@modelcontextprotocol/client";
+import { type Logger, messageOf, sleep, TrunklineError } from "@trunkline/core";
+import type { Connection } from "../connection/connection.js";
+
+/** A subscribed resource has changed. */
+export interface ResourceUpdate {
+  readonly server: string;
+  /** The resource that has changed: the one that was subscribed to, or one below it. */
+  readonly uri: string;
+  /** The subscription was lost for a while and is there again: whether anything has changed is not known. */
+  readonly restored: boolean;
+}
+
+/** Told of each change. */
+export type ResourceListener = (update: ResourceUpdate) => void;
+
+/** What the subscriptions need of the hub. */
+export interface SubscriptionsOptions {
+  logger: Logger;
+  /** The connection that a server has at the moment; undefined where it is no longer configured. */
+  connection: (server: string) => Connection | undefined;
+}
+
+/** Waits before a stream that ended is opened again; the last one is repeated. */
+const RELISTEN_DELAYS_MS = [100, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
+
+/** All subscriptions of a hub. */
+export class Subscriptions {
+  readonly #servers = new Map<string, ServerSubscriptions>();
+  readonly #options: SubscriptionsOptions;
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  /** Subscribes, and returns the way to end it. The server has to be connected. */
+  async subscribe(
+    server: string,
+    uri: string,
+    options: { listener: ResourceListener; signal: AbortSignal | undefined },
+  ): Promise<() => Promise<void>> {
+    let own = this.#servers.get(server);
+    if (own === undefined) {
+      own = new ServerSubscriptions(server, this.#options);
+      this.#servers.set(server, own);
+    }
+    return await own.subscribe(uri, options);
+  }
+
+  /** A server has been connected anew, and knows of nothing. */
+  onConnected(server: string): void {
+    this.#servers.get(server)?.restore();
+  }
+
+  onNotification(server: string, method: string, params: Readonly<Record<string, unknown>>): void {
+    if (method !== "notifications/resources/updated" || typeof params.uri !== "string") return;
+    this.#servers.get(server)?.tell(params.uri);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#servers.values()].map((own) => own.close()));
+    this.#servers.clear();
+  }
+}
+
+class ServerSubscriptions {
+  readonly #server: string;
+  readonly #options: SubscriptionsOptions;
+  readonly #listeners = new Map<string, Set<ResourceListener>>();
+  readonly #lifetime = new AbortController();
+  /** What the connection as it is now has subscribed to. */
+  readonly #established = new Set<string>();
+  /** Modern servers: the stream on which the changes come. */
+  #stream: McpSubscription | undefined;
+  #connection: Connection | undefined;
+  /** One change after another: two at a time could undo one another. */
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(server: string, options: SubscriptionsOptions) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  async subscribe(
+    uri: string,
+    { listener, signal }: { listener: ResourceListener; signal: AbortSignal | undefined },
+  ): Promise<() => Promise<void>> {
+    // One entry per subscription, even where the same function is given twice.
+    const own: ResourceListener = (update) => listener(update);
+    const listeners = this.#listeners.get(uri) ?? new Set();
+    this.#listeners.set(uri, listeners.add(own));
+    const remove = () => {
+      listeners.delete(own);
+      if (listeners.size === 0 && this.#listeners.get(uri) === listeners) this.#listeners.delete(uri);
+    };
+    try {
+      await this.#enqueue(() => this.#establish(signal));
+    } catch (error) {
+      remove();
+      throw error;
+    }
+    return async () => {
+      remove();
+      await this.#enqueue(() => this.#establish()).catch((error: unknown) => this.#failed("unsubscribing", error));
+    };
+  }
+
+  restore(): void {
+    if (this.#listeners.size === 0) return;
+    this.#forget();
+    this.#again();
+  }
+
+  tell(uri: string, { restored = false } = {}): void {
+    for (const [subscribed, listeners] of this.#listeners) {
+      if (!isWithin(uri, subscribed)) continue;
+      for (const listener of listeners) {
+        try {
+          listener({ server: this.#server, uri, restored });
+        } catch (error) {
+          this.#options.logger.error("a listener of a subscription failed", { error: messageOf(error) });
+        }
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#lifetime.abort(new TrunklineError("CLOSED", "The hub was closed."));
+    this.#listeners.clear();
+    await this.#work.catch(() => {});
+  }
+
+  /** Subscribes again in the background, and says so to everybody who listens. */
+  #again(): void {
+    const restoring = this.#enqueue(async () => {
+      await this.#establish(this.#lifetime.signal);
+      for (const uri of this.#listeners.keys()) this.tell(uri, { restored: true });
+    });
+    restoring.catch((error: unknown) => this.#failed("subscribing again", error));
+  }
+
+  /** Makes what the server tells of what is listened to. */
+  async #establish(signal?: AbortSignal): Promise<void> {
+    const connection = this.#options.connection(this.#server);
+    if (connection === undefined || this.#lifetime.signal.aborted) return;
+    if (connection !== this.#connection) this.#forget();
+    this.#connection = connection;
+    const wanted = new Set(this.#listeners.keys());
+    const isSame = wanted.size === this.#established.size && [...wanted].every((uri) => this.#established.has(uri));
+    if (isSame) return;
+    // Nothing to end where nobody is connected: a new connection knows of nothing.
+    if (wanted.size === 0 && connection.state !== "connected") return this.#forget();
+    await connection.connect(signal);
+    requireSubscriptions(this.#server, connection);
+    if (connection.era === "modern") await this.#relisten(connection, wanted, signal);
+    else await this.#resubscribe(connection, wanted, signal);
+  }
+
+  async #resubscribe(connection: Connection, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
+    const options = signal === undefined ? {} : { signal };
+    for (const uri of wanted) {
+      if (this.#established.has(uri)) continue;
+      await connection.request({ method: "resources/subscribe", params: { uri } }, options);
+      this.#established.add(uri);
+    }
+    for (const uri of [...this.#established]) {
+      if (wanted.has(uri)) continue;
+      this.#established.delete(uri);
+      await connection.request({ method: "resources/unsubscribe", params: { uri } }, options);
+    }
+  }
+
+  /** A modern subscription is one stream for a fixed set: the new one is opened before the old one is closed. */
+  async #relisten(connection: Connection, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
+    const old = this.#stream;
+    this.#stream = undefined;
+    if (wanted.size > 0) {
+      const stream = await connection.listen({ resourceSubscriptions: [...wanted] }, signal);
+      this.#stream = stream;
+      void stream.closed.then((how) => {
+        if (how !== "local" && this.#stream === stream) this.#onStreamEnd(connection);
+      });
+    }
+    this.#established.clear();
+    for (const uri of wanted) this.#established.add(uri);
+    await old?.close();
+  }
+
+  /** The server has gone away, or only the stream has: the next generation restores it, or we do. */
+  #onStreamEnd(connection: Connection): void {
+    this.#forget();
+    const { signal } = this.#lifetime;
+    const attempt = async (number: number): Promise<void> => {
+      const delayMs = RELISTEN_DELAYS_MS[Math.min(number, RELISTEN_DELAYS_MS.length - 1)] ?? 0;
+      await sleep(delayMs, signal);
+      if (this.#stream !== undefined || this.#listeners.size === 0 || connection !== this.#connection) return;
+      // A connection that is being restarted restores the subscriptions by itself.
+      if (connection.state !== "connected") return;
+      try {
+        await this.#enqueue(() => this.#establish(signal));
+      } catch (error) {
+        this.#failed("subscribing again", error);
+        return await attempt(number + 1);
+      }
+      for (const uri of this.#listeners.keys()) this.tell(uri, { restored: true });
+    };
+    attempt(0).catch((error: unknown) => this.#failed("subscribing again", error));
+  }
+
+  #forget(): void {
+    this.#established.clear();
+    this.#stream = undefined;
+  }
+
+  async #enqueue(work: () => Promise<void>): Promise<void> {
+    const next = this.#work.then(work);
+    this.#work = next.catch(() => {});
+    await next;
+  }
+
+  #failed(what: string, error: unknown): void {
+    if (this.#lifetime.signal.aborted) return;
+    this.#options.logger.warn("a subscription failed", { server: this.#server, what, error: messageOf(error) });
+  }
+}
+
+function requireSubscriptions(server: string, connection: Connection): void {
+  const resources = connection.capabilities.resources as { subscribe?: unknown } | undefined;
+  if (resources?.subscribe === true) return;
+  throw new TrunklineError("PROTOCOL", `Server "${server}" does not offer subscriptions to its resources.`, {
+    hint: "Read the resource when you need it.",
+  });
+}
+
+/** Whether a resource is the one that was subscribed to, or below it. */
+function isWithin(uri: string, subscribed: string): boolean {
+  if (uri === subscribed) return true;
+  return uri.startsWith(subscribed) && (subscribed.endsWith("/") || /^[/?#]/.test(uri.slice(subscribed.length)));
+}

@@ -1,0 +1,116 @@
+// Two tools that let a model look at the resources of all servers. Whoever runs an agent adds them to its tools.
+import { isTrunklineError, type Logger } from "@trunkline/core";
+import { type RenderedResult, renderBlocks } from "../results/render-result.js";
+import type { Hub } from "./hub.js";
+
+/** A tool that is not any server's: a definition as models take it, and what runs it. */
+export interface AgentTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Runs the tool. What goes wrong is a result with `isError`; only an abort rejects. */
+  run(args: Readonly<Record<string, unknown>>, options?: { signal?: AbortSignal }): Promise<RenderedResult>;
+}
+
+/** How the tools render what they found. */
+export interface ResourceToolsOptions {
+  /** Trunkline's home folder; binary resources are saved under it. Absent: they are not saved. */
+  home?: string;
+  /** How many characters of text to keep. Absent: all. */
+  maxChars?: number;
+  logger?: Logger;
+}
+
+const NO_HUB =
+  "There are no MCP servers here: this program runs without a hub, so there are no resources to list or read.";
+
+/** `list_mcp_resources` and `read_mcp_resource`. With no hub they say so. */
+export function resourceTools(hub: Hub | undefined, options: ResourceToolsOptions = {}): readonly AgentTool[] {
+  const tool = (definition: Omit<AgentTool, "run">, find: Find): AgentTool => ({
+    ...definition,
+    async run(args, { signal } = {}) {
+      const raw = hub === undefined ? failure(NO_HUB) : await attempt(() => find(hub, args, signal));
+      return await renderBlocks(raw, { ...options, ...(signal === undefined ? {} : { signal }) });
+    },
+  });
+  return [
+    tool(
+      {
+        name: "list_mcp_resources",
+        description:
+          "Lists the resources of the connected MCP servers: files, records and other data that can be read by their URI.",
+        inputSchema: {
+          type: "object",
+          properties: { server: { type: "string", description: "Only the resources of this server." } },
+          additionalProperties: false,
+        },
+      },
+      listResources,
+    ),
+    tool(
+      {
+        name: "read_mcp_resource",
+        description: "Reads one resource of an MCP server, as list_mcp_resources shows it.",
+        inputSchema: {
+          type: "object",
+          properties: {
+            server: { type: "string", description: "The server that has the resource." },
+            uri: { type: "string", description: "The resource's URI." },
+          },
+          required: ["server", "uri"],
+          additionalProperties: false,
+        },
+      },
+      readResource,
+    ),
+  ];
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+type Find = (hub: Hub, args: Raw, signal: AbortSignal | undefined) => Promise<Raw>;
+
+async function listResources(hub: Hub, { server }: Raw, signal: AbortSignal | undefined): Promise<Raw> {
+  if (server !== undefined && typeof server !== "string") return failure('"server" has to be the name of a server.');
+  const where = { ...(server === undefined ? {} : { server }), ...(signal === undefined ? {} : { signal }) };
+  const [resources, templates] = await Promise.all([hub.resources(where), hub.resourceTemplates(where)]);
+  if (resources.length + templates.length === 0) {
+    return text(server === undefined ? "No server has any resources." : `Server "${server}" has no resources.`);
+  }
+  return text(
+    JSON.stringify(
+      {
+        resources: resources.map(({ raw: _, ...resource }) => resource),
+        ...(templates.length === 0 ? {} : { templates: templates.map(({ raw: _, ...template }) => template) }),
+      },
+      null,
+      2,
+    ),
+  );
+}
+
+async function readResource(hub: Hub, { server, uri }: Raw, signal: AbortSignal | undefined): Promise<Raw> {
+  if (typeof server !== "string" || typeof uri !== "string") {
+    return failure('"server" and "uri" are both needed; list_mcp_resources shows what there is.');
+  }
+  const { contents } = await hub.readResource(server, uri, signal === undefined ? {} : { signal });
+  if (contents.length === 0) return text(`The resource ${uri} is empty.`);
+  return { content: contents.map((resource) => ({ type: "resource", resource })) };
+}
+
+/** What a model can do something about is told to it. */
+async function attempt(find: () => Promise<Raw>): Promise<Raw> {
+  try {
+    return await find();
+  } catch (error) {
+    if (!isTrunklineError(error) || error.code === "ABORTED") throw error;
+    return failure(error.hint === undefined ? error.message : `${error.message} ${error.hint}`);
+  }
+}
+
+function text(value: string): Raw {
+  return { content: [{ type: "text", text: value }] };
+}
+
+function failure(message: string): Raw {
+  return { ...text(message), isError: true };
+}

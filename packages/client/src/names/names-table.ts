@@ -1,0 +1,299 @@
+// The table of all tool names in use: which pair has which name in which style, and which pair a given name stands for.
+import { TrunklineError } from "@trunkline/core";
+import {
+  byCodeUnit,
+  dottedName,
+  hashedName,
+  isGlob,
+  matchesGlob,
+  NAME_STYLES,
+  type NameStyle,
+  nearestNames,
+  needsHash,
+  pairId,
+  plainName,
+  type ToolKey,
+  typingDistance,
+} from "./name-styles.js";
+
+/** A name that is not what the rule of its style alone would give. */
+export interface RenamedTool extends ToolKey {
+  readonly style: NameStyle;
+  /** What the rule alone gives. */
+  readonly plain: string;
+  /** The name in use. */
+  readonly name: string;
+  /** `collision`: other tools would have the same name; `length`: over 64 characters; `empty`: only symbols. */
+  readonly reason: "collision" | "length" | "empty";
+  /** The dotted names of the tools it would collide with, sorted; no more than ten of them. */
+  readonly collidesWith: readonly string[];
+}
+
+/** How {@link ToolNames.resolve} looks a name up. */
+export interface ResolveOptions {
+  /** Take the name in this style only, to the letter: for names that a program was given before. Default: any style. */
+  style?: NameStyle;
+}
+
+/** Names of one style. Names are unique in every style except dotted, which leaves both names as they are. */
+interface StyleTable<T> {
+  readonly nameOf: ReadonlyMap<string, string>;
+  readonly toolsOf: ReadonlyMap<string, readonly T[]>;
+  /** By what the rule alone gives, for tools that had to be renamed. */
+  readonly renamedOf: ReadonlyMap<string, readonly T[]>;
+}
+
+const LISTED_CANDIDATES = 10;
+const SUGGESTIONS = 3;
+
+/**
+ * The names of a set of tools. It depends on the set alone: neither the order in which tools were discovered nor a tool
+ * that is given twice makes a difference. It never changes; a changed catalogue gets a new table.
+ */
+export class ToolNames<T extends ToolKey = ToolKey> {
+  readonly #tools: ReadonlyMap<string, T>;
+  readonly #styles: ReadonlyMap<NameStyle, StyleTable<T>>;
+  readonly #renamed: readonly RenamedTool[];
+
+  constructor(tools: Iterable<T>) {
+    const byId = new Map<string, T>();
+    for (const tool of tools) {
+      const id = pairId(tool);
+      if (!byId.has(id)) byId.set(id, tool);
+    }
+    const styles = new Map<NameStyle, StyleTable<T>>();
+    const renamed: RenamedTool[] = [];
+    for (const style of NAME_STYLES) {
+      const names = style === "dotted" ? dottedNames(byId) : distinctNames(style, byId);
+      const toolsOf = new Map<string, T[]>();
+      const renamedOf = new Map<string, T[]>();
+      for (const [id, tool] of byId) {
+        const entry = names.get(id) as NameEntry; // distinctNames answers for every id it was given
+        push(toolsOf, entry.name, tool);
+        if (entry.reason === undefined) continue;
+        push(renamedOf, entry.plain, tool);
+        renamed.push({
+          server: tool.server,
+          tool: tool.tool,
+          style,
+          plain: entry.plain,
+          name: entry.name,
+          reason: entry.reason,
+          collidesWith: entry.rivals
+            .filter((rival) => rival !== id)
+            .slice(0, LISTED_CANDIDATES)
+            .map((rival) => dottedName(byId.get(rival) as T))
+            .sort(byCodeUnit),
+        });
+      }
+      styles.set(style, { nameOf: new Map([...names].map(([id, { name }]) => [id, name])), toolsOf, renamedOf });
+    }
+    this.#tools = byId;
+    this.#styles = styles;
+    this.#renamed = renamed.sort((a, b) => byCodeUnit(dottedName(a), dottedName(b)) || byCodeUnit(a.style, b.style));
+  }
+
+  /** How many tools there are. */
+  get size(): number {
+    return this.#tools.size;
+  }
+
+  /** The tool of a pair, if there is one. */
+  get(key: ToolKey): T | undefined {
+    return this.#tools.get(pairId(key));
+  }
+
+  /** The name of a tool in a style. A pair that is not in the table is `TOOL_NOT_FOUND`. */
+  name(key: ToolKey, style: NameStyle): string {
+    const name = this.#style(style).nameOf.get(pairId(key));
+    if (name === undefined) throw this.#notFound(dottedName(key), "dotted");
+    return name;
+  }
+
+  /** All names in a style, sorted. */
+  names(style: NameStyle): string[] {
+    return [...this.#style(style).nameOf.values()].sort(byCodeUnit);
+  }
+
+  /** Every name that is not what the rule of its style alone would give, sorted by tool and style. */
+  renamed(): readonly RenamedTool[] {
+    return this.#renamed;
+  }
+
+  /**
+   * The one tool that a name stands for: in any style, as a URI, or as a glob that matches one tool. Several are
+   * `AMBIGUOUS`, with the candidates listed; none is `TOOL_NOT_FOUND`, with the nearest suggested. A tool's name without
+   * its server is only ever suggested, because what it stands for would change with the next server.
+   */
+  resolve(name: string, options: ResolveOptions = {}): T {
+    const [tool, ...more] = this.#lookUp(name, options.style);
+    if (tool === undefined) throw this.#notFound(name, options.style);
+    if (more.length > 0) throw this.#ambiguous(name, [tool, ...more]);
+    return tool;
+  }
+
+  /**
+   * Every tool that a glob matches, at least one; anything else is looked up as in {@link resolve}. Globs are compared with
+   * dotted names, those that begin with `mcp__` with prefixed names too, and those that begin with `mcp://` with URIs.
+   */
+  match(pattern: string): readonly T[] {
+    const tools = this.#lookUp(pattern, undefined);
+    if (tools.length > 1 && (!isGlob(pattern) || this.#named(pattern).length > 0))
+      throw this.#ambiguous(pattern, tools);
+    if (tools.length === 0) throw this.#notFound(pattern, undefined);
+    return tools;
+  }
+
+  #lookUp(name: string, style: NameStyle | undefined): readonly T[] {
+    if (style !== undefined) return this.#style(style).toolsOf.get(name) ?? [];
+    // A tool may have a star in its own name, so the letter comes before the glob.
+    const named = this.#named(name);
+    return named.length === 0 && isGlob(name) ? this.#globbed(name) : named;
+  }
+
+  /** The tools that have this name in some style, or else those that would have it if they had not been renamed. */
+  #named(name: string): readonly T[] {
+    for (const map of ["toolsOf", "renamedOf"] as const) {
+      const found = new Set([...this.#styles.values()].flatMap((table) => table[map].get(name) ?? []));
+      if (found.size > 0) return [...found];
+    }
+    return [];
+  }
+
+  #globbed(pattern: string): readonly T[] {
+    const styles: NameStyle[] = ["dotted"];
+    if (pattern.startsWith("mcp__")) styles.push("prefixed");
+    if (pattern.startsWith("mcp://")) styles.push("uri");
+    return [...this.#tools.values()].filter((tool) =>
+      styles.some((style) => matchesGlob(pattern, this.name(tool, style))),
+    );
+  }
+
+  #style(style: NameStyle): StyleTable<T> {
+    return this.#styles.get(style) as StyleTable<T>; // the constructor fills in every style
+  }
+
+  /** A name that {@link resolve} understands: dotted where that is enough. */
+  #address(tool: T): string {
+    const styles = ["dotted", "prefixed", "wire", "uri", "hyphenated"] as const;
+    const style = styles.find((candidate) => this.#named(this.name(tool, candidate)).length === 1);
+    return this.name(tool, style ?? "dotted");
+  }
+
+  #ambiguous(name: string, tools: readonly T[]): TrunklineError {
+    const candidates = tools.map((tool) => this.#address(tool)).sort(byCodeUnit);
+    const listed = candidates.slice(0, LISTED_CANDIDATES).join(", ");
+    const more = candidates.length - LISTED_CANDIDATES;
+    return new TrunklineError(
+      "AMBIGUOUS",
+      `${quoted(name)} stands for ${tools.length} tools: ${listed}${more > 0 ? ` and ${more} more` : ""}.`,
+      { hint: "Use one of the names listed.", data: { candidates } },
+    );
+  }
+
+  #notFound(name: string, style: NameStyle | undefined): TrunklineError {
+    const glob = style === undefined && isGlob(name);
+    const near = glob ? this.#nearestGlobs(name) : this.#nearest(name, style ?? "dotted");
+    const message = glob ? `No tool matches ${quoted(name)}.` : `There is no tool ${quoted(name)}.`;
+    return new TrunklineError("TOOL_NOT_FOUND", message, {
+      hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline tools` lists what there is.",
+      data: { near },
+    });
+  }
+
+  /** Suggestions, in the style given: first tools that have just this name, without a server, then what looks alike. */
+  #nearest(name: string, style: NameStyle): string[] {
+    const given = withoutScheme(name);
+    return [...this.#tools.values()]
+      .map((tool) => {
+        const spellings = [tool.tool, ...NAME_STYLES.map((each) => withoutScheme(this.name(tool, each)))];
+        return { tool, distance: Math.min(...spellings.map((spelling) => typingDistance(given, spelling))) };
+      })
+      .filter(({ distance }) => distance < Number.POSITIVE_INFINITY)
+      .sort((a, b) => a.distance - b.distance || byCodeUnit(dottedName(a.tool), dottedName(b.tool)))
+      .slice(0, SUGGESTIONS)
+      .map(({ tool }) => (style === "dotted" ? this.#address(tool) : this.name(tool, style)));
+  }
+
+  #nearestGlobs(pattern: string): string[] {
+    const servers = new Set([...this.#tools.values()].map(({ server }) => `${server}.*`));
+    return nearestNames(pattern, [...servers], SUGGESTIONS);
+  }
+}
+
+/** Finds the one tool that a name stands for, as {@link ToolNames.resolve} does, where no table is at hand. */
+export function resolveToolName<T extends ToolKey>(name: string, tools: readonly T[]): T {
+  return new ToolNames(tools).resolve(name);
+}
+
+interface NameEntry {
+  readonly plain: string;
+  name: string;
+  /** 0 for the plain name, otherwise the step of {@link hashedName}. */
+  step: number;
+  reason: RenamedTool["reason"] | undefined;
+  /** Ids of the first few that shared the name, itself perhaps included. One list for all of them: there may be thousands. */
+  rivals: readonly string[];
+}
+
+function dottedNames(tools: ReadonlyMap<string, ToolKey>): Map<string, NameEntry> {
+  return new Map(
+    [...tools].map(([id, tool]) => {
+      const plain = dottedName(tool);
+      return [id, { plain, name: plain, step: 0, reason: undefined, rivals: [] }];
+    }),
+  );
+}
+
+/**
+ * A name for each pair that no other pair has. Of those that share a name, the ones with the fewest digits get more, all
+ * of them at once, so that the order of the pairs plays no part: tools with the same plain name all get a hash, and a tool
+ * whose own name looks like another one's hashed name gets one too, while the other keeps what it has.
+ */
+function distinctNames(style: NameStyle, tools: ReadonlyMap<string, ToolKey>): Map<string, NameEntry> {
+  const entries = new Map<string, NameEntry>();
+  for (const [id, tool] of tools) {
+    const plain = plainName(style, tool);
+    const reason = needsHash(style, plain);
+    const step = reason === undefined ? 0 : 1;
+    const name = step === 0 ? plain : hashedName(style, tool, step);
+    entries.set(id, { plain, name, step, reason, rivals: [] });
+  }
+  for (let settled = false; !settled; ) {
+    settled = true;
+    const idsOf = new Map<string, string[]>();
+    for (const [id, { name }] of entries) push(idsOf, name, id);
+    for (const ids of idsOf.values()) {
+      if (ids.length === 1) continue;
+      settled = false;
+      const rivals = ids.sort(byCodeUnit).slice(0, LISTED_CANDIDATES + 1);
+      const sharing = ids.map((id) => ({ entry: entries.get(id) as NameEntry, tool: tools.get(id) as ToolKey }));
+      const fewest = sharing.reduce((least, { entry }) => Math.min(least, entry.step), Number.POSITIVE_INFINITY);
+      for (const { entry, tool } of sharing) {
+        if (entry.step > fewest) continue;
+        entry.step++;
+        entry.name = hashedName(style, tool, entry.step);
+        entry.reason ??= "collision";
+        entry.rivals = rivals;
+      }
+    }
+  }
+  return entries;
+}
+
+/** What all names of a style begin with would make them all look alike. */
+function withoutScheme(name: string): string {
+  return name.replace(/^mcp(?:__|:\/\/)/, "");
+}
+
+function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const values = map.get(key);
+  if (values === undefined) map.set(key, [value]);
+  else values.push(value);
+}
+
+/** The name as given, in quotes; only the beginning of one that would fill the screen. */
+function quoted(name: string): string {
+  const characters = [...name.slice(0, 400)];
+  return `"${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : name}"`;
+}

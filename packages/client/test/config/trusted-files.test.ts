@@ -1,0 +1,90 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { TrustStore } from "../../src/config/trusted-files.js";
+
+let base: string;
+let home: string;
+let file: string;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "trunkline-trust-"));
+  home = join(base, "home", ".trunkline");
+  file = join(base, "mcp.json");
+  writeFileSync(file, "{}");
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+describe("the list of confirmed files", () => {
+  it("trusts nothing until it is told to, and makes no file by being asked", async () => {
+    const store = new TrustStore(home);
+    expect(await store.isTrusted({ path: file, fingerprint: "a" })).toBe(false);
+    expect(await store.list()).toEqual([]);
+    expect(await store.revoke(file)).toEqual([]);
+    expect(existsSync(home)).toBe(false);
+  });
+
+  it("trusts a file as long as it would run the same", async () => {
+    await new TrustStore(home).confirm({ path: file, fingerprint: "a" });
+    const other = new TrustStore(home);
+    expect(await other.isTrusted({ path: file, fingerprint: "a" })).toBe(true);
+    expect(await other.isTrusted({ path: file, fingerprint: "b" })).toBe(false);
+    expect(await other.isTrusted({ path: join(base, "copy.json"), fingerprint: "a" })).toBe(false);
+    await other.confirm({ path: file, fingerprint: "b" });
+    expect(await other.isTrusted({ path: file, fingerprint: "a" })).toBe(false);
+  });
+
+  it("lists what was confirmed and when, and takes it back", async () => {
+    const store = new TrustStore(home, { now: () => new Date("2026-07-28T10:00:00Z") });
+    await store.confirm(
+      { path: join(base, "z.json"), fingerprint: "2" },
+      { path: join(base, "a.json"), fingerprint: "1" },
+    );
+    const confirmedAt = "2026-07-28T10:00:00.000Z";
+    expect(await store.list()).toEqual([
+      { path: join(base, "a.json"), fingerprint: "1", confirmedAt },
+      { path: join(base, "z.json"), fingerprint: "2", confirmedAt },
+    ]);
+    expect(await store.revoke(join(base, "z.json"), file)).toEqual([join(base, "z.json")]);
+    expect((await store.list()).map(({ path }) => path)).toEqual([join(base, "a.json")]);
+  });
+
+  it.skipIf(process.platform === "win32")("is for the user's eyes only, even if it was not before", async () => {
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, "trust.json"), '{"version":1,"files":{}}', { mode: 0o644 });
+    const store = new TrustStore(home);
+    await store.confirm({ path: file, fingerprint: "a" });
+    expect(statSync(store.path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(home)).toEqual(["trust.json"]);
+  });
+
+  it.skipIf(process.platform === "win32")("knows a file by where it really is", async () => {
+    symlinkSync(file, join(base, "link.json"));
+    const store = new TrustStore(home);
+    await store.confirm({ path: join(base, "link.json"), fingerprint: "a" });
+    expect(await store.isTrusted({ path: file, fingerprint: "a" })).toBe(true);
+  });
+
+  it.each([
+    ["not JSON", "{"],
+    ["of a later version", '{"version":2,"files":{}}'],
+    ["of another shape", '{"version":1,"files":{"/a":true}}'],
+  ])("confirms nothing when its file is %s, says so and keeps it", async (_, text) => {
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, "trust.json"), text);
+    const store = new TrustStore(home);
+    await expect(store.isTrusted({ path: file, fingerprint: "a" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await expect(store.confirm({ path: file, fingerprint: "a" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    expect(readFileSync(store.path, "utf8")).toBe(text);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { startServer } from "../../../../test/servers/start.js";
+import { eachMessageItsEvent } from "../../src/connection/batches.js";
+import { openHub, type ServerLog } from "../../src/index.js";
+import { configOf, http, stdio } from "../hub/fixtures.js";
+import { Told } from "../hub/told.js";
+
+async function splitOf(chunks: readonly string[]): Promise<string> {
+  let split = "";
+  for await (const piece of ReadableStream.from(chunks).pipeThrough(eachMessageItsEvent())) split += piece;
+  return split;
+}
+
+describe("an event stream that is dropped", () => {
+  it("in mid-call is resumed where it was, and the call gets its answer", async () => {
+    await using server = await startServer("resuming");
+    const logs = new Told<ServerLog>();
+    await using hub = await openHub(configOf(http("resuming", server.url)));
+    const { text } = await hub.withChannel({ log: logs.tell }, () =>
+      hub.call("resuming.interrupted", { text: "at last" }),
+    );
+    expect(text).toBe("at last");
+    // What came on the resumed stream still belongs to the call.
+    expect(await logs.next()).toMatchObject({ data: "while you were away" });
+  });
+
+  it("beside the calls is resumed as often as it is dropped, and nothing is lost or told twice", async () => {
+    await using server = await startServer("resuming");
+    const logs = new Told<ServerLog>();
+    await using hub = await openHub(configOf(http("resuming", server.url)), { channel: { log: logs.tell } });
+    await hub.call("resuming.announce", { count: 3 });
+    const told = [await logs.next(), await logs.next(), await logs.next()];
+    expect(told.map(({ data }) => data)).toEqual(["announcement 1", "announcement 2", "announcement 3"]);
+    const resumptions = JSON.parse((await hub.call("resuming.resumptions")).text);
+    expect(new Set(resumptions).size).toBe(resumptions.length);
+    expect(logs.count).toBe(3);
+  });
+
+  it("without anything to resume from fails the call at once", async () => {
+    await using server = await startServer("resuming");
+    await using hub = await openHub(configOf(http("resuming", server.url, { callTimeoutMs: 600_000 })));
+    await expect(hub.call("resuming.cut")).rejects.toMatchObject({
+      code: "SERVER_EXITED",
+      message: 'tools/call on "resuming" failed: the stream ended without an answer.',
+    });
+    // The connection itself is none the worse for it.
+    expect((await hub.call("resuming.resumptions")).isError).toBe(false);
+  });
+});
+
+describe("the stream on which a modern HTTP server tells of changed lists", () => {
+  it("is opened again when the server is there again", async () => {
+    const server = await startServer("modern");
+    await using hub = await openHub(configOf(http("modern", server.url)));
+    const changed = new Told<void>();
+    hub.onCatalogChanged(() => changed.tell());
+    await hub.call("modern.grow");
+    await changed.next();
+    expect(hub.tools().map(({ tool }) => tool)).toContain("grown_1");
+    await server.close();
+    await using _again = await startServer("modern", ["--port", String(server.port)]);
+    // The new process knows nothing of the tool that was added to the old one.
+    await changed.next();
+    expect(hub.tools().map(({ tool }) => tool)).not.toContain("grown_1");
+  });
+});
+
+describe("a batch of 2025-03-26", () => {
+  it.each(["\n", "\r\n", "\r"])("is taken apart with lines that end in %j, wherever the text is cut", async (end) => {
+    const events = [
+      ["id: 1", "event: message", 'data: [{"n":1},', 'data: {"n":2}]'],
+      [": a comment"],
+      ["id: 2", 'data: {"n":3}'],
+      ["data: [not JSON"],
+      ["retry: 5", "data: []"],
+    ];
+    const text = `${events.map((lines) => [...lines, "", ""].join(end)).join("")}data: half`;
+    const whole = await splitOf([text]);
+    expect(whole.startsWith('event: message\ndata: {"n":1}\n\nid: 1\nevent: message\ndata: {"n":2}\n\n')).toBe(true);
+    expect(whole.endsWith(text.slice(text.indexOf(": a comment")))).toBe(true);
+    expect(await splitOf([...text])).toBe(whole);
+  });
+
+  it("is understood on a line and as a JSON body", async () => {
+    await using server = await startServer("garbled", ["--json-array"]);
+    const logs = new Told<ServerLog>();
+    const both = configOf(stdio("garbled", ["--json-array"], { name: "line" }), http("body", server.url));
+    await using hub = await openHub(both, { channel: { log: logs.tell } });
+    for (const name of ["line", "body"]) {
+      expect((await hub.call(`${name}.unicode`)).text).toBe("Grüße, 世界 👋");
+    }
+    expect(await logs.next()).toMatchObject({ data: "working, grüßend" });
+  });
+
+  it("is understood within an event of a stream", async () => {
+    await using server = await startServer("resuming", ["--batches"]);
+    const logs = new Told<ServerLog>();
+    await using hub = await openHub(configOf(http("resuming", server.url)), { channel: { log: logs.tell } });
+    expect(hub.status()[0]?.revision).toBe("2025-03-26");
+    expect((await hub.call("resuming.batch")).text).toBe("third");
+    expect([(await logs.next()).data, (await logs.next()).data]).toEqual(["first", "second"]);
+    // Resumption counts events, not messages.
+    expect((await hub.call("resuming.interrupted", { text: "still works" })).text).toBe("still works");
+  });
+});

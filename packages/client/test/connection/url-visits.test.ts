@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { type Channel, openHub, type ServerLog } from "../../src/index.js";
+import { configOf, stdio } from "../hub/fixtures.js";
+import { Told } from "../hub/told.js";
+
+describe("a call that is refused until a page has been visited", () => {
+  const visitor = (seen: string[], answer: "accept" | "decline" = "accept"): Channel => ({
+    elicit: async (elicitation) => {
+      if (elicitation.mode !== "url") return { action: "cancel" };
+      seen.push(elicitation.url);
+      if (answer === "accept") await (await fetch(elicitation.url)).text();
+      return { action: answer };
+    },
+  });
+
+  it("is made again when the server says that the visit is over", async () => {
+    const seen: string[] = [];
+    await using hub = await openHub(configOf(stdio("visiting")), { channel: visitor(seen) });
+    expect((await hub.call("visiting.guarded")).text).toBe("tried 2 times");
+    expect(seen).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/visit$/)]);
+  });
+
+  it("is made again after a while where the server does not say so", async () => {
+    const seen: string[] = [];
+    await using hub = await openHub(configOf(stdio("visiting")), { channel: visitor(seen) });
+    expect((await hub.call("visiting.guarded", { announce: false })).text).toBe("tried 2 times");
+    expect(seen).toHaveLength(1);
+  });
+
+  it("does not ask twice for a visit that was accepted", async () => {
+    const seen: string[] = [];
+    const controller = new AbortController();
+    const logs = new Told<ServerLog>();
+    const channel = { ...visitor(seen), log: logs.tell };
+    await using hub = await openHub(configOf(stdio("visiting")), { channel });
+    const call = hub.call("visiting.impossible", {}, { signal: controller.signal });
+    call.catch(() => {});
+    // The second try was refused for the same page, which is being visited as far as anybody knows.
+    while ((await logs.next()).data !== "try 3");
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("fails with the page where nobody visits it", async () => {
+    const refused = {
+      code: "UPSTREAM",
+      hint: expect.stringMatching(/^Open http:\/\/127\.0\.0\.1:\d+\/visit, and call again\. .*elicitation\.url/),
+    };
+    await using declining = await openHub(configOf(stdio("visiting")), { channel: visitor([], "decline") });
+    await expect(declining.call("visiting.guarded")).rejects.toMatchObject(refused);
+    await using alone = await openHub(configOf(stdio("visiting")));
+    await expect(alone.call("visiting.guarded")).rejects.toMatchObject(refused);
+  });
+});
