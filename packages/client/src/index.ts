@@ -62,7 +62,8 @@ export type {
   StdioServer,
   ToolFilter,
 } from "./config/loaded-config.js";
-export type { ConfigSettings, PolicyRules, PolicyVerdict } from "./config/settings.js";
+export { type PolicyRules, type PolicyVerdict, verdictOn } from "./config/policy.js";
+export type { ConfigSettings } from "./config/settings.js";
 export { type ConfigWatch, type WatchConfigOptions, watchConfig } from "./config/watch.js";
 export type { ConnectCause } from "./connection/connection-errors.js";
 export type { ClientInfo, ListKind } from "./connection/generation.js";

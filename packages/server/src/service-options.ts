@@ -1,4 +1,5 @@
 // How a service is set up.
+import type { PolicyRules } from "@trunkline/client";
 import type { Logger } from "@trunkline/core";
 import type { Backends } from "./backends.js";
 import type { Journal, TokenAccount } from "./journal/journal.js";
@@ -8,13 +9,8 @@ import type { ServerInfo } from "./protocol/service.js";
 /** Which tools clients see. */
 export type SurfaceKind = "composite" | "direct" | "both";
 
-/** What rules whether an operation may run. */
-export type PolicyVerdict = "allow" | "ask" | "deny";
-
 /** Sets of rules by glob. A function is asked before each operation: the configuration may be read late, and change. */
-export type Policies =
-  | readonly Readonly<Record<string, PolicyVerdict>>[]
-  | (() => Promise<readonly Readonly<Record<string, PolicyVerdict>>[]>);
+export type Policies = readonly PolicyRules[] | (() => Promise<readonly PolicyRules[]>);
 
 /** How a service is set up. */
 export interface ServiceOptions extends AccessOptions {

@@ -65,7 +65,7 @@ async function openDirect(
 export async function ruled(tools: readonly Tool[], config: LoadedConfig): Promise<Pick<Toolbox, "tools" | "mustAsk">> {
   const policies = config.settings?.policies ?? [];
   if (policies.length === 0) return { tools, mustAsk: new Set() };
-  const { verdictOn } = await import("@trunkline/server");
+  const { verdictOn } = await import("@trunkline/client/config");
   const denied = tools.filter(({ title }) => verdictOn(title, policies) === "deny");
   if (tools.length > 0 && denied.length === tools.length) {
     throw new TrunklineError(

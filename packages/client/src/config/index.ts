@@ -35,6 +35,7 @@ export { forgetInputs, type InputRequest } from "./inputs.js";
 export { type LoadConfigOptions, loadConfig } from "./load.js";
 export type { ConfigFile, ConfigScope, Diagnostic, LoadedConfig, ServerDefinition } from "./loaded-config.js";
 export { ConfigMemory } from "./memory.js";
+export { verdictOn } from "./policy.js";
 export {
   type EntryPlace,
   entryText,

@@ -1,13 +1,8 @@
 // What a file says besides its servers: rules for operations, what `download` may reach, and what agents may do unasked.
 import { nearestNames } from "../names/name-styles.js";
 import type { ConfigScope, Diagnostic } from "./loaded-config.js";
+import type { PolicyRules, PolicyVerdict } from "./policy.js";
 import { type ConfigNode, kindOf, memberOf, textOf } from "./tree.js";
-
-/** What a rule says of an operation: run it, ask a person each time, or refuse it. */
-export type PolicyVerdict = "allow" | "ask" | "deny";
-
-/** The rules of one file, by glob over the names of operations. */
-export type PolicyRules = Readonly<Record<string, PolicyVerdict>>;
 
 /** What one file sets. */
 export interface FileSettings {

@@ -1,11 +1,11 @@
 // The one way to run an operation: rules, parameters, the work, and one line in the journal.
+import type { PolicyVerdict } from "@trunkline/client";
 import { type Clock, isTrunklineError, type Logger, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { callNotes } from "../journal/call-notes.js";
 import type { Journal } from "../journal/journal.js";
 import type { Policies } from "../service-options.js";
 import { requireShallow } from "./depth.js";
 import type { Operation, OperationContext, OperationOutcome, Params } from "./operation.js";
-import { verdictOn } from "./policy.js";
 
 /** What operations are run with. */
 export interface RunnerOptions {
@@ -51,7 +51,7 @@ async function run(
   params: Params,
   { context, policies, denialHint }: Pick<RunnerOptions, "policies" | "denialHint"> & { context: OperationContext },
 ): Promise<OperationOutcome> {
-  const verdict = verdictOn(operation.name, typeof policies === "function" ? await policies() : policies);
+  const verdict = await verdictFor(operation, policies);
   if (verdict === "deny") {
     throw new TrunklineError("DENIED", `The configuration does not allow ${operation.name}.`, {
       hint: (await denialHint?.()) ?? 'See "policy" in the configuration.',
@@ -62,6 +62,14 @@ async function run(
   // Nobody is bothered with a call that could not run anyway.
   if (verdict === "ask") await ask(operation, checked, context);
   return await operation.run(checked, context);
+}
+
+/** Loads the matcher only when there are rules: starting a server should not load the client. */
+async function verdictFor({ name }: Operation, policies: Policies | undefined): Promise<PolicyVerdict> {
+  const rules = typeof policies === "function" ? await policies() : policies;
+  if (rules === undefined || rules.length === 0) return "allow";
+  const { verdictOn } = await import("@trunkline/client");
+  return verdictOn(name, rules);
 }
 
 /** Throws unless a person says yes. */

@@ -3,7 +3,6 @@ import { type Clock, TrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import type { CallRecord } from "../../src/journal/journal.js";
 import type { Operation } from "../../src/operations/operation.js";
-import { verdictOn } from "../../src/operations/policy.js";
 import { createRunner } from "../../src/operations/run-operation.js";
 import { answerError } from "../../src/pipeline/errors.js";
 import { contextOf, exchangeOf } from "./support.js";
@@ -21,24 +20,6 @@ const operation: Operation = {
 };
 
 describe("policies", () => {
-  it.each([
-    ["nothing said", [], "allow"],
-    ["a glob", [{ "github.*": "deny" }], "deny"],
-    ["another server's glob", [{ "gitlab.*": "deny" }], "allow"],
-    ["the most specific rule of a set", [{ "*": "deny", "github.*": "ask", "github.create_*": "allow" }], "allow"],
-    ["a name before any glob", [{ "github.create_issu*": "deny", "github.create_issue": "allow" }], "allow"],
-    ["the stricter of two that are as specific", [{ "github.*": "allow", "*e_issue": "deny" }], "deny"],
-    ["the strictest of several sets", [{ "github.create_issue": "allow" }, { "*": "ask" }], "ask"],
-    ["the other style of names", [{ mcp__github__create_issue: "deny" }], "deny"],
-  ] as const)("%s", (_, policies, verdict) => {
-    expect(verdictOn("github.create_issue", policies)).toBe(verdict);
-  });
-
-  it("own operations are ruled too", () => {
-    expect(verdictOn("delete", [{ delete: "ask" }])).toBe("ask");
-    expect(verdictOn("delete", [{ "*.delete": "deny" }])).toBe("allow");
-  });
-
   it("what is denied does not run", async () => {
     const run = createRunner({ policies: [{ "github.*": "deny" }] });
     await expect(run(operation, {}, contextOf())).rejects.toMatchObject({ code: "DENIED" });

@@ -1,21 +1,23 @@
 // Rules of the configuration: which operations run, which are asked about each time, and which are refused.
 import { matchesGlob } from "@trunkline/core";
-import type { PolicyVerdict } from "../service-options.js";
+
+/** What a rule says of an operation: run it, ask a person each time, or refuse it. */
+export type PolicyVerdict = "allow" | "ask" | "deny";
+
+/** The rules of one file, by glob over the names of operations. */
+export type PolicyRules = Readonly<Record<string, PolicyVerdict>>;
 
 const STRICTNESS: Readonly<Record<PolicyVerdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** What the rules say of an operation. Of each set the most specific rule counts; of the sets, the strictest. */
-export function verdictOn(
-  operation: string,
-  policies: readonly Readonly<Record<string, PolicyVerdict>>[] | undefined,
-): PolicyVerdict {
+export function verdictOn(operation: string, policies: readonly PolicyRules[] | undefined): PolicyVerdict {
   return (policies ?? []).reduce<PolicyVerdict>((strictest, rules) => {
     const verdict = verdictOf(operation, rules);
     return STRICTNESS[verdict] > STRICTNESS[strictest] ? verdict : strictest;
   }, "allow");
 }
 
-function verdictOf(operation: string, rules: Readonly<Record<string, PolicyVerdict>>): PolicyVerdict {
+function verdictOf(operation: string, rules: PolicyRules): PolicyVerdict {
   let best: { verdict: PolicyVerdict; letters: number } | undefined;
   for (const [glob, verdict] of Object.entries(rules)) {
     if (!spellings(operation, glob).some((name) => matchesGlob(glob, name))) continue;
