@@ -1,7 +1,7 @@
 /** The embedded content store: one folder, several processes, everything off the main thread. */
 export { asContentStore } from "./content-store.js";
+export { RESULTS_COLLECTION } from "./engine/sqlite/results-collection.js";
 export type { GrepCallOptions, GrepMatch, GrepResult } from "./grep/index.js";
-export { RESULTS_COLLECTION } from "./names.js";
 export { type OpenStoreOptions, openStore } from "./open-store.js";
 export { Store } from "./store.js";
 export type {

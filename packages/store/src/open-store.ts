@@ -1,9 +1,9 @@
 // Opening a store: which threads have to start before the first call, and what may be done with it.
 import { resolve } from "node:path";
 import { type Embedder, isTrunklineError, type Logger, silentLogger, TrunklineError } from "@trunkline/core";
-import type { GuardedPaths } from "./guard.js";
+import type { GuardedPaths } from "./engine/files/guard.js";
+import { WorkerPool } from "./engine/threads/thread-pool.js";
 import { Store } from "./store.js";
-import { WorkerPool } from "./workers/pool.js";
 
 /** How a store is opened. */
 export interface OpenStoreOptions extends GuardedPaths {

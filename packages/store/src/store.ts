@@ -1,10 +1,13 @@
 // The public store: an asynchronous facade on the main thread. All work with files and databases happens in workers.
 import { resolve } from "node:path";
 import { type ContentId, type Embedder, type Logger, parseContentId, TrunklineError } from "@trunkline/core";
+import type { GuardedPaths } from "./engine/files/guard.js";
+import type { RpcOptions } from "./engine/threads/rpc.js";
+import type { WorkerPool } from "./engine/threads/thread-pool.js";
 import type { GrepCallOptions, GrepResult } from "./grep/index.js";
-import type { GuardedPaths } from "./guard.js";
-import { StoreGrep } from "./operations/grep-source.js";
-import { Embedding } from "./searching/embedding.js";
+import { StoreGrep } from "./grep/store-grep.js";
+import { Embedding } from "./search/embedding.js";
+import { ClientSessions } from "./sessions/client-sessions.js";
 import type {
   AddParams,
   AddResult,
@@ -42,9 +45,6 @@ import type {
   VerifyResult,
   WatchParams,
 } from "./types.js";
-import { ClientSessions } from "./watching/client-sessions.js";
-import type { WorkerPool } from "./workers/pool.js";
-import type { RpcOptions } from "./workers/rpc.js";
 
 /** What a store is made of. */
 export interface StoreParts {

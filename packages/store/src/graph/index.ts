@@ -9,36 +9,6 @@ export {
   loadGrammar,
 } from "./extract.js";
 export {
-  collectionKey,
-  contentKey,
-  externalKey,
-  fileKey,
-  type ParsedKey,
-  parseKey,
-  symbolKey,
-  tagKey,
-  typeOfKey,
-  versionKey,
-} from "./keys.js";
-export { languageOf } from "./languages.js";
-export { MemoryGraph } from "./memory-graph.js";
-export { toMermaid } from "./mermaid.js";
-export { releaseParsers } from "./parser.js";
-export { isConfigPath } from "./project-config.js";
-export { slugOf } from "./prose.js";
-export { type Affected, affectedBy, interfaceHash, providedKeys } from "./resolve/keys.js";
-export type { GraphSource } from "./resolve/lookup.js";
-export { type ResolvedFile, resolveFile } from "./resolve/resolve.js";
-export {
-  type GraphNode,
-  type Neighbours,
-  type NodeDescription,
-  parseRelation,
-  type Traversal,
-  type TraverseOptions,
-  traverse,
-} from "./traverse.js";
-export {
   type FileEdge,
   type FileGraph,
   GRAPH_LANGUAGES,
@@ -58,4 +28,34 @@ export {
   type Reference,
   type Relation,
   type SymbolKind,
-} from "./types.js";
+} from "./graph-model.js";
+export { languageOf } from "./language-of.js";
+export { MemoryGraph } from "./memory-graph.js";
+export { toMermaid } from "./mermaid.js";
+export {
+  collectionKey,
+  contentKey,
+  externalKey,
+  fileKey,
+  type ParsedKey,
+  parseKey,
+  symbolKey,
+  tagKey,
+  typeOfKey,
+  versionKey,
+} from "./node-keys.js";
+export { releaseParsers } from "./parser.js";
+export { isConfigPath } from "./project-config.js";
+export { slugOf } from "./prose.js";
+export type { GraphSource } from "./resolve/lookup.js";
+export { type Affected, affectedBy, interfaceHash, providedKeys } from "./resolve/lookup-keys.js";
+export { type ResolvedFile, resolveFile } from "./resolve/resolve.js";
+export {
+  type GraphNode,
+  type Neighbours,
+  type NodeDescription,
+  parseRelation,
+  type Traversal,
+  type TraverseOptions,
+  traverse,
+} from "./traverse.js";

@@ -1,8 +1,8 @@
 // What a language tells the reader, and what the reader keeps while it reads.
 import type { Chain, ChainGrammar } from "./chains.js";
+import type { SymbolKind } from "./graph-model.js";
+import type { GraphReader } from "./graph-reader.js";
 import type { Node } from "./parser.js";
-import type { GraphReader } from "./reader.js";
-import type { SymbolKind } from "./types.js";
 
 /** What a language adds to the reader. */
 export interface LanguageRules extends ChainGrammar {

@@ -1,11 +1,12 @@
 // A graph in memory. It keeps what an index on disk keeps in tables: the files' graphs, the keys they provide, the keys
 // they asked for, and the edges by owner; and it shows which of them a change touches.
-import { fileKey } from "./keys.js";
-import { affectedBy, providedKeys } from "./resolve/keys.js";
+
+import type { FileGraph, GraphEdge, GraphSymbol, Relation } from "./graph-model.js";
+import { fileKey } from "./node-keys.js";
 import type { GraphSource } from "./resolve/lookup.js";
+import { affectedBy, providedKeys } from "./resolve/lookup-keys.js";
 import { type ResolvedFile, resolveFile } from "./resolve/resolve.js";
 import type { Neighbours, NodeDescription } from "./traverse.js";
-import type { FileGraph, GraphEdge, GraphSymbol, Relation } from "./types.js";
 
 /** Files in, edges out. */
 export class MemoryGraph implements GraphSource, Neighbours {

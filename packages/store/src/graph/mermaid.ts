@@ -1,6 +1,7 @@
 // A traversal as a Mermaid flowchart.
+
+import type { NodeType } from "./graph-model.js";
 import type { GraphNode, Traversal } from "./traverse.js";
-import type { NodeType } from "./types.js";
 
 /** The shape of each type of node; what is not listed is a rectangle. */
 const SHAPES: Partial<Record<NodeType, readonly [string, string]>> = {

@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { TrunklineError } from "@trunkline/core";
 import { Language, Parser } from "web-tree-sitter";
+import type { GraphLanguage } from "./graph-model.js";
 import { type Node, type NodeMemory, nodeMemory, rootOf } from "./syntax-node.js";
-import type { GraphLanguage } from "./types.js";
 
 export type { Node } from "./syntax-node.js";
 

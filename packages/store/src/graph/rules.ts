@@ -1,5 +1,6 @@
 // One set of rules per language.
 import { TrunklineError } from "@trunkline/core";
+import type { GraphLanguage } from "./graph-model.js";
 import type { LanguageRules } from "./language-rules.js";
 import { cppRules, cRules, maskCppWords } from "./languages/c.js";
 import { csharpRules } from "./languages/csharp.js";
@@ -10,7 +11,6 @@ import { phpRules } from "./languages/php.js";
 import { pythonRules } from "./languages/python.js";
 import { rubyRules } from "./languages/ruby.js";
 import { rustRules } from "./languages/rust.js";
-import type { GraphLanguage } from "./types.js";
 
 const RULES: Partial<Record<GraphLanguage, LanguageRules>> = {
   typescript: javascriptRules,

@@ -2,13 +2,13 @@
 // page. Nothing is left out silently: what is not in an answer is behind its cursor.
 import { createHash } from "node:crypto";
 import { abortable, abortError, TrunklineError } from "@trunkline/core";
-import { compileGlobs } from "../glob.js";
+import { compileGlobs } from "../engine/files/glob.js";
 import { wholeNumber } from "../params.js";
+import type { BatchAnswer } from "./grep-messages.js";
+import { DEFAULTS, Page, type Place, type Query, readCursor, WHOLE_DOCUMENT } from "./grep-page.js";
+import type { BatchRequest, GrepPool } from "./grep-pool.js";
 import type { TrigramQuery } from "./literals.js";
-import { DEFAULTS, Page, type Place, type Query, readCursor, WHOLE_DOCUMENT } from "./page.js";
 import { compilePattern } from "./pattern.js";
-import type { BatchRequest, GrepPool } from "./pool.js";
-import type { BatchAnswer } from "./protocol.js";
 
 /** The parameters of the contract; `fixed` is ours. The filters that all operations share are the source's business. */
 export interface GrepParams {

@@ -12,9 +12,9 @@ export {
   type GrepState,
   grep,
 } from "./grep.js";
+export type { GrepReader } from "./grep-messages.js";
+export { GrepPool, type GrepPoolOptions } from "./grep-pool.js";
 export { type Fold, foldAscii, keepCase, mayMatch, queryText, type TrigramQuery } from "./literals.js";
 export { type CompiledPattern, compilePattern, type PatternOptions } from "./pattern.js";
-export { GrepPool, type GrepPoolOptions } from "./pool.js";
-export type { GrepReader } from "./protocol.js";
 export { type ScannedMatch, Scanner, type ScanOptions, type ScanResult } from "./scan.js";
 export { findCandidates, trigramIndexer } from "./trigram-index.js";

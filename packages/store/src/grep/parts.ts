@@ -1,6 +1,6 @@
 // One batch in several threads: each content belongs to one of them, which then finds it in its memory when it comes up
 // again. The answers are put together as if one thread had given them.
-import type { BatchAnswer, BatchDocuments, DocumentMatches, SentAnswer } from "./protocol.js";
+import type { BatchAnswer, BatchDocuments, DocumentMatches, SentAnswer } from "./grep-messages.js";
 
 /** The documents of a batch that belong to one thread. */
 export interface Part {

@@ -2,8 +2,8 @@
 // has not reached is a candidate for every pattern. Entries come in segments; those of a few entries are put together
 // with their neighbours. What a removed entry left in a segment goes then: its id is never used again, so that nobody
 // asks for it meanwhile.
-import type { Indexer, PreparedEntry } from "../indexing/indexer.js";
-import type { Db } from "../sqlite/database.js";
+import type { Indexer, PreparedEntry } from "../engine/indexing/indexer.js";
+import type { Db } from "../engine/sqlite/database.js";
 import type { TrigramQuery } from "./literals.js";
 import { TRIGRAM_KEYS, textKeys, trigramKey } from "./trigram-keys.js";
 import { type Block, type EntryKeys, makeBlocks, readBlock } from "./trigram-segment.js";

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { indexTextOf } from "../../src/content/text.js";
+import { indexTextOf } from "../../src/engine/content/text.js";
+import type { IndexEntry } from "../../src/engine/indexing/indexer.js";
+import { type Db, openDatabase } from "../../src/engine/sqlite/database.js";
 import { compilePattern, Scanner } from "../../src/grep/index.js";
 import { findCandidates, trigramIndexer } from "../../src/grep/trigram-index.js";
 import { textKeys, trigramKey } from "../../src/grep/trigram-keys.js";
-import type { IndexEntry } from "../../src/indexing/indexer.js";
-import { type Db, openDatabase } from "../../src/sqlite/database.js";
 import { randomPattern } from "./random-patterns.js";
 import { makeTree, random } from "./tree.js";
 

@@ -21,10 +21,10 @@ async function storeWriter() {
 }
 
 async function leanWriter() {
-  const { openForWriting } = await import("../../dist/workers/environment.js");
-  const { writerHandlers } = await import("../../dist/workers/writer.js");
-  const { prepareContent } = await import("../../dist/content/prepare.js");
-  const { ChunkPacker } = await import("../../dist/writing/incoming.js");
+  const { openForWriting } = await import("../../dist/engine/threads/open-databases.js");
+  const { writerHandlers } = await import("../../dist/engine/threads/writer-handlers.js");
+  const { prepareContent } = await import("../../dist/engine/content/prepare.js");
+  const { ChunkPacker } = await import("../../dist/engine/writing/incoming.js");
   const writer = writerHandlers(openForWriting(folder));
   const call = { check() {}, progress() {}, signal: new AbortController().signal };
   return async (/** @type {string} */ path, /** @type {string} */ text) => {

@@ -1,8 +1,15 @@
 // From a reference to what it names: through imports, re-exports, declared types and base classes. Only what is certain
 // is followed; where two things have the same right to a name, the answer is none.
 import { posix } from "node:path";
-import { isCallable, isTypeKind } from "../references.js";
-import { CALL_STEP, type FileEdge, type FileGraph, type GraphImport, type Reference, SUPER_STEP } from "../types.js";
+import { isCallable, isTypeKind } from "../code-references.js";
+import {
+  CALL_STEP,
+  type FileEdge,
+  type FileGraph,
+  type GraphImport,
+  type Reference,
+  SUPER_STEP,
+} from "../graph-model.js";
 import { type Lookup, symbolsOf } from "./lookup.js";
 import { goFiles, type Module, phpType, pythonModule, resolveModule } from "./modules.js";
 

@@ -1,7 +1,7 @@
 // What the specifier of an import means, language by language.
 import { posix } from "node:path";
-import type { FileGraph, GraphImport } from "../types.js";
-import { resolveJavascript } from "./javascript.js";
+import type { FileGraph, GraphImport } from "../graph-model.js";
+import { resolveJavascript } from "./javascript-names.js";
 import { foldersUp, type Lookup } from "./lookup.js";
 
 const { dirname, join, basename } = posix;

@@ -1,6 +1,5 @@
 // The edges of one file: what it says about itself, and what its imports, calls, bases and links mean among all files.
 import { posix } from "node:path";
-import { externalKey, fileKey, symbolKey } from "../keys.js";
 import {
   CALL_STEP,
   type FileEdge,
@@ -10,7 +9,8 @@ import {
   type GraphLink,
   type Reference,
   SUPER_STEP,
-} from "../types.js";
+} from "../graph-model.js";
+import { externalKey, fileKey, symbolKey } from "../node-keys.js";
 import { Entities, type Entity } from "./entities.js";
 import { foldersUp, type GraphSource, Lookup, symbolsOf } from "./lookup.js";
 import { goFiles } from "./modules.js";

@@ -1,0 +1,307 @@
+// `add`: a file, a folder, several of them, or inline content. Runs in the mover: reading, hashing, cutting and
+// compressing happen here, the writer only writes.
+import { realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { prepareContent } from "../engine/content/prepare.js";
+import type { ContentType } from "../engine/content/text.js";
+import { Guard } from "../engine/files/guard.js";
+import { hasChunk, hexOf } from "../engine/sqlite/contents.js";
+import { collectionId } from "../engine/sqlite/documents.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import { worthSending } from "../engine/writing/store-content.js";
+import { metadataObject, tagList } from "../params.js";
+import type { AddParams, AddResult, FileProblem } from "../types.js";
+import { type Batch, DocumentBatcher } from "./document-batch.js";
+import { factsOf, readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
+import { problemText, walk } from "./walk.js";
+
+/** Parameters of `add` as they arrive in the mover: paths are absolute, content is bytes. */
+export interface ResolvedAddParams extends Omit<AddParams, "path" | "paths" | "content"> {
+  readonly paths?: readonly string[] | undefined;
+  readonly content?: Uint8Array | undefined;
+  readonly session?: string | undefined;
+}
+
+/** `add`. */
+export async function add(env: MoveEnvironment, params: ResolvedAddParams, call: Call): Promise<AddResult> {
+  const batch: Batch = {
+    collection: params.collection ?? "default",
+    tags: tagList(params.tags),
+    metadata: metadataObject(params.metadata),
+    session: params.session,
+  };
+  if (params.content !== undefined) return addInline(env, batch, params, call);
+  const results: TakenPath[] = [];
+  for (const path of params.paths ?? []) results.push(await addPath(env, batch, { ...params, path }, call));
+  const [only] = results;
+  const problems = results.flatMap((result) => result.problems ?? []);
+  const snapshotted = results.some((result) => result.isFolder) || params.snapshot_label !== undefined;
+  const snapshot = snapshotted
+    ? await env.writer.call("snapshot", { collection: batch.collection, label: params.snapshot_label, create: true })
+    : undefined;
+  const sum = (pick: (result: AddResult) => number) => results.reduce((total, result) => total + pick(result), 0);
+  const removed = sum((result) => result.removed ?? 0);
+  return {
+    hash: results.length === 1 ? (only?.hash ?? null) : null,
+    path: results.map((result) => result.path).join(", "),
+    size: sum((result) => result.size),
+    new_bytes: sum((result) => result.new_bytes),
+    files: sum((result) => result.files),
+    skipped: sum((result) => result.skipped),
+    ...(removed > 0 ? { removed } : {}),
+    ...(snapshot === undefined ? {} : { snapshot_id: snapshot.id }),
+    ...(problems.length > 0 ? { problems } : {}),
+  };
+}
+
+/** What became of one path. */
+interface TakenPath extends Omit<AddResult, "snapshot_id"> {
+  readonly isFolder: boolean;
+}
+
+async function addInline(
+  env: MoveEnvironment,
+  batch: Batch,
+  params: ResolvedAddParams,
+  call: Call,
+): Promise<AddResult> {
+  const { name, content = new Uint8Array(0) } = params;
+  if (name === undefined || name.trim() === "" || name.includes("\0")) {
+    throw new TrunklineError("INVALID_ARGUMENT", "Inline content needs a name.");
+  }
+  const batcher = new DocumentBatcher(env, batch, call);
+  const prepared = prepareContent(content, (hash) => hasChunk(env.truth, hash));
+  await batcher.add({ path: name, root: undefined, title: prepared.text?.title, file: undefined }, prepared, () =>
+    prepareContent(content, () => false),
+  );
+  const totals = await batcher.finish();
+  const snapshot =
+    params.snapshot_label === undefined
+      ? undefined
+      : await env.writer.call("snapshot", { collection: batch.collection, label: params.snapshot_label });
+  return {
+    hash: prepared.hash,
+    path: name,
+    size: content.length,
+    new_bytes: totals.newBytes,
+    files: 1,
+    skipped: 0,
+    ...(snapshot === undefined ? {} : { snapshot_id: snapshot.id }),
+  };
+}
+
+async function addPath(
+  env: MoveEnvironment,
+  batch: Batch,
+  params: ResolvedAddParams & { path: string },
+  call: Call,
+): Promise<TakenPath> {
+  const stats = statSync(params.path);
+  if (stats.isDirectory()) return addFolder(env, batch, params, call);
+  if (!stats.isFile()) throw new TrunklineError("INVALID_ARGUMENT", `${params.path} is neither a file nor a folder.`);
+  const batcher = new DocumentBatcher(env, batch, call);
+  const taken = await takeFile(env, batcher, { path: params.path, size: stats.size, known: undefined }, call);
+  const totals = await batcher.finish();
+  return {
+    hash: taken.hash,
+    path: params.path,
+    size: taken.size,
+    new_bytes: totals.newBytes,
+    files: totals.added + totals.changed,
+    skipped: totals.added + totals.changed === 0 ? 1 : 0,
+    isFolder: false,
+  };
+}
+
+/** What tells whether a file has changed since it was taken. */
+interface KnownFile {
+  readonly id: number;
+  readonly size: number;
+  readonly mode: number | null;
+  readonly mtime: number | null;
+  readonly inode: number | null;
+  readonly checked: number | null;
+}
+
+/** File systems note times in steps: a file changed within this time of being checked is read again. */
+const RACY_US = 20_000;
+
+async function addFolder(
+  env: MoveEnvironment,
+  batch: Batch,
+  params: ResolvedAddParams & { path: string },
+  call: Call,
+): Promise<TakenPath> {
+  const root = params.path;
+  const problems: FileProblem[] = [];
+  // Written while the folder is walked. The writer takes it up before the documents.
+  const remembered = env.writer.call("rememberRoot", { collection: batch.collection, path: root });
+  remembered.catch(() => {});
+  const known = knownFiles(env, batch, root);
+  const batcher = new DocumentBatcher(env, batch, call, root);
+  const unconditional = batch.tags.length > 0 || Object.keys(batch.metadata).length > 0 || batch.session !== undefined;
+  let skipped = 0;
+  let seen = 0;
+  let size = 0;
+  let reported = performance.now();
+  const walked = walk({
+    root,
+    realRoot: realpathSync(root),
+    recursive: params.recursive ?? true,
+    include: params.include,
+    exclude: params.exclude,
+    store: realpathSync(env.folder),
+    guard: new Guard(env.guarded),
+    onProblem: (problem) => problems.push(problem),
+    check: call.check,
+  });
+  for (const { path, stats } of walked) {
+    call.check();
+    seen++;
+    const before = known.get(path);
+    known.delete(path);
+    if (before !== undefined && !unconditional && isUnchanged(before, factsOf(stats, 0), stats.size)) {
+      skipped++;
+      size += stats.size;
+    } else {
+      try {
+        const taken = await takeFile(env, batcher, { path, size: stats.size, known: before }, call);
+        size += taken.size;
+      } catch (error) {
+        if (isFatal(error)) throw error;
+        problems.push({ path, message: problemText(error) });
+      }
+    }
+    if (performance.now() - reported > 200) {
+      reported = performance.now();
+      call.progress({ progress: seen, message: path });
+    }
+  }
+  const totals = await batcher.finish();
+  const removed = await removeMissing(env, batch, { known, problems }, params);
+  await remembered;
+  const files = totals.added + totals.changed;
+  call.progress({ progress: seen, total: seen, message: `${files} files taken` });
+  return {
+    hash: null,
+    path: root,
+    size,
+    new_bytes: totals.newBytes,
+    files,
+    skipped: skipped + (totals.offered - files) + problems.length,
+    removed,
+    isFolder: true,
+    ...(problems.length > 0 ? { problems } : {}),
+  };
+}
+
+function knownFiles(env: MoveEnvironment, batch: Batch, root: string): Map<string, KnownFile> {
+  const collection = collectionId(env.truth, batch.collection);
+  if (collection === undefined) return new Map();
+  const prefix = root.endsWith("/") ? root : `${root}/`;
+  const rows = env.truth.lists<[string, number, number, ...(number | null)[]]>(
+    `SELECT d.path, d.id, c.size, v.mode, v.mtime, d.inode, d.checked
+     FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
+     WHERE d.collection = ? AND d.path >= ? AND d.path < ? AND d.state = 'live'`,
+    collection,
+    prefix,
+    `${prefix.slice(0, -1)}0`,
+  );
+  const known = new Map<string, KnownFile>();
+  for (const [path, id, size, mode = null, mtime = null, inode = null, checked = null] of rows) {
+    known.set(path, { id, size, mode, mtime, inode, checked });
+  }
+  return known;
+}
+
+/** The content of a document that may not have changed, whatever its file's times say. */
+function knownContent(env: MoveEnvironment, { id }: KnownFile) {
+  return env.truth.one<{ hash: Uint8Array; type: ContentType; title: string | null }>(
+    `SELECT d.title, c.hash, c.type
+     FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content WHERE d.id = ?`,
+    id,
+  );
+}
+
+function isUnchanged(before: KnownFile, now: { mode: number; mtimeUs: number; inode: number }, size: number): boolean {
+  return (
+    before.size === size &&
+    before.mtime === now.mtimeUs &&
+    before.inode === now.inode &&
+    before.mode === now.mode &&
+    before.checked !== null &&
+    now.mtimeUs < before.checked - RACY_US
+  );
+}
+
+/** Reads one file and hands it to the batch. */
+export async function takeFile(
+  env: MoveEnvironment,
+  batcher: DocumentBatcher,
+  target: { path: string; size: number; known: KnownFile | undefined },
+  call: Call,
+): Promise<{ hash: string; size: number }> {
+  const { path } = target;
+  const isStored = (hash: string) => hasChunk(env.truth, hash);
+  const place = { path, root: batcher.root ?? dirname(path) };
+  if (target.size > WHOLE_FILE_BYTES) {
+    const { file, content, newBytes } = await uploadLargeFile(env, path, { isStored, call });
+    await batcher.addUploaded({ ...place, title: undefined, file }, content, newBytes);
+    return content;
+  }
+  const known = target.known === undefined ? undefined : knownContent(env, target.known);
+  const { file, prepared, size, hash } = readSmallFile(path, {
+    isStored,
+    known: known === undefined ? undefined : hexOf(known.hash),
+  });
+  if (prepared === undefined && known !== undefined) {
+    await batcher.addKnown({ ...place, title: known.title ?? undefined, file }, { hash, size, type: known.type });
+  } else if (prepared !== undefined) {
+    const again = () => readSmallFile(path, { isStored: () => false, known: undefined }).prepared ?? prepared;
+    await batcher.add(
+      { ...place, title: prepared.text?.title, file },
+      { ...prepared, text: worthSending(prepared.text) },
+      again,
+    );
+  }
+  return { hash, size };
+}
+
+/** Documents of this folder whose files were not found are marked removed, unless the call did not look at them. */
+async function removeMissing(
+  env: MoveEnvironment,
+  batch: Batch,
+  found: { known: ReadonlyMap<string, KnownFile>; problems: readonly FileProblem[] },
+  params: ResolvedAddParams,
+): Promise<number> {
+  const partial = params.include?.length || params.exclude?.length || params.recursive === false;
+  const unread = new Set(found.problems.map((problem) => problem.path));
+  const ids = [...found.known]
+    .filter(([path, file]) => file.inode !== null && !partial && !isAtOrBelow(path, unread))
+    .map(([, file]) => file.id);
+  let removed = 0;
+  for (let start = 0; start < ids.length; start += 500) {
+    const answer = await env.writer.call("removeDocuments", {
+      ids: ids.slice(start, start + 500),
+      session: batch.session,
+    });
+    removed += answer.removed;
+  }
+  return removed;
+}
+
+function isAtOrBelow(path: string, places: ReadonlySet<string>): boolean {
+  for (let place = path; places.size > 0; place = dirname(place)) {
+    if (places.has(place)) return true;
+    if (place === dirname(place)) break;
+  }
+  return false;
+}
+
+/** What ends the whole call, instead of one file. */
+function isFatal(error: unknown): boolean {
+  if (!isTrunklineError(error)) return false;
+  return error.code === "ABORTED" || error.code === "CLOSED" || error.data?.sqlite !== undefined;
+}

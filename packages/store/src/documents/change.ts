@@ -1,0 +1,188 @@
+// `update`, `delete`, `undelete` and `snapshot`: changes that need nothing but the truth. They run in the writer.
+import { randomBytes } from "node:crypto";
+import { TrunklineError } from "@trunkline/core";
+import { isGlob } from "../engine/files/glob.js";
+import { resolveContent } from "../engine/sqlite/contents.js";
+import type { Db } from "../engine/sqlite/database.js";
+import {
+  currentSeq,
+  type DocumentRow,
+  ensureCollection,
+  hideDocument,
+  removeTags,
+  setMetadata,
+  setTags,
+  showDocument,
+  touchDocument,
+} from "../engine/sqlite/documents.js";
+import { requireCollection, type SnapshotRow } from "../engine/sqlite/filters.js";
+import { documentsMatching, documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/find-document.js";
+import type { WriteContext } from "../engine/writing/write-queue.js";
+import { metadataObject, tagList } from "../params.js";
+import type { DeleteParams, DeleteResult, SnapshotInfo, UpdateParams } from "../types.js";
+
+/** A relative name resolved as well, so that a path works from where the caller stands. */
+export interface WithAbsolute {
+  readonly absolute?: string | undefined;
+}
+
+/** `update`: tags and metadata of every document meant. */
+export function updateDocuments({ truth }: WriteContext, params: UpdateParams & WithAbsolute): { matched: number } {
+  const documents = documentsMeant(truth, params);
+  if (documents.length === 0) {
+    const meant = params.hash ?? params.name ?? params.pattern;
+    throw new TrunklineError("NOT_FOUND", `No document matches "${meant}".`, { hint: "list shows what there is." });
+  }
+  const metadata = metadataObject(params.metadata);
+  const tags = tagList(params.tags);
+  const unwanted = tagList(params.remove_tags);
+  for (const document of documents) {
+    setMetadata(truth, document.id, metadata);
+    removeTags(truth, document.id, unwanted);
+    setTags(truth, document.id, tags);
+    touchDocument(truth, document.id);
+  }
+  return { matched: documents.length };
+}
+
+function documentsMeant(truth: Db, params: UpdateParams & WithAbsolute): DocumentRow[] {
+  const { hash, name, pattern, collection, absolute } = params;
+  if ([hash, name, pattern].filter((given) => given !== undefined).length !== 1) {
+    throw new TrunklineError("INVALID_ARGUMENT", "update needs one of hash, name and pattern.");
+  }
+  if (pattern !== undefined) return documentsMatching(truth, pattern, { collection });
+  if (name !== undefined) return namedOrGlob(truth, name, { collection, absolute });
+  const content = resolveContent(truth, hash as string);
+  const id = collection === undefined ? null : requireCollection(truth, collection);
+  return truth.all<DocumentRow>(
+    `SELECT d.* FROM documents d JOIN versions v ON v.id = d.version
+     WHERE v.content = ? AND d.state = 'live' AND (? IS NULL OR d.collection = ?)`,
+    content.id,
+    id,
+    id,
+  );
+}
+
+/** A name may stand for one document; a glob for several. */
+function namedOrGlob(
+  truth: Db,
+  name: string,
+  options: { collection?: string | undefined; absolute?: string | undefined },
+): DocumentRow[] {
+  const found = documentsNamed(truth, name, options);
+  if (found.length > 1 && !isGlob(name)) throw severalDocuments(truth, name, found);
+  return found;
+}
+
+/** `delete`: into the trash, out of sight. Snapshots keep their content. */
+export function deleteDocuments(
+  { truth }: WriteContext,
+  params: DeleteParams & { absolutes?: readonly (string | undefined)[] | undefined; session?: string | undefined },
+): DeleteResult {
+  const { collection } = params;
+  const names = [...(params.name === undefined ? [] : [params.name]), ...(params.names ?? [])];
+  if (names.length === 0 && params.pattern === undefined) {
+    throw new TrunklineError("INVALID_ARGUMENT", "delete needs a name, names or a pattern.");
+  }
+  const documents = new Map<number, DocumentRow>();
+  names.forEach((name, position) => {
+    const found = namedOrGlob(truth, name, { collection, absolute: params.absolutes?.[position] });
+    if (found.length === 0 && !isGlob(name)) oneDocument(truth, name, { collection });
+    for (const document of found) documents.set(document.id, document);
+  });
+  if (params.pattern !== undefined) {
+    for (const document of documentsMatching(truth, params.pattern, { collection }))
+      documents.set(document.id, document);
+  }
+  if (!params.dry_run) {
+    for (const document of documents.values())
+      hideDocument(truth, document, { state: "trash", session: params.session });
+  }
+  const deleted = [...documents.values()].map((document) => document.path);
+  return { deleted, count: deleted.length };
+}
+
+/** `undelete`: out of the trash. */
+export function undeleteDocument(
+  { truth }: WriteContext,
+  params: { name: string; collection?: string | undefined } & WithAbsolute,
+): { restored: string[]; count: number } {
+  const { name, collection, absolute } = params;
+  const found = documentsNamed(truth, name, { collection, absolute, states: ["trash"] });
+  if (found.length === 0) {
+    throw new TrunklineError("NOT_FOUND", `The trash has no document "${name}".`, {
+      hint: "gc empties the trash; snapshots keep what they hold.",
+    });
+  }
+  if (found.length > 1 && !isGlob(name)) throw severalDocuments(truth, name, found);
+  for (const document of found) showDocument(truth, document);
+  return { restored: found.map((document) => document.path), count: found.length };
+}
+
+/**
+ * `snapshot`: names the current sequence number of a collection. Versions carry the numbers between which they were
+ * current, so nothing is copied, whatever the size of the collection.
+ */
+export function takeSnapshot(
+  { truth }: WriteContext,
+  params: { collection?: string | undefined; label?: string | undefined; create?: boolean | undefined },
+): SnapshotInfo {
+  const name = params.collection ?? "default";
+  const collection = params.create ? ensureCollection(truth, name) : requireCollection(truth, name);
+  const { documents, bytes } = truth.one<{ documents: number; bytes: number }>(
+    "SELECT documents, bytes FROM collections WHERE id = ?",
+    collection,
+  );
+  const row: SnapshotRow = {
+    id: randomBytes(6).toString("hex"),
+    collection,
+    label: params.label ?? null,
+    created: Date.now(),
+    seq: currentSeq(truth),
+    documents,
+    bytes,
+  };
+  truth.run(
+    "INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)",
+    row.id,
+    row.collection,
+    row.label,
+    row.created,
+    row.seq,
+    row.documents,
+    row.bytes,
+  );
+  return snapshotInfo(row, name);
+}
+
+/** A snapshot as answers show it. */
+export function snapshotInfo(row: SnapshotRow, collection: string): SnapshotInfo {
+  const { id, label, documents, bytes } = row;
+  return { id, collection, label, created: new Date(row.created).toISOString(), documents, bytes };
+}
+
+/** Documents whose files are gone, by id. */
+export function removeDocuments(
+  { truth }: WriteContext,
+  { ids, session }: { ids: readonly number[]; session?: string | undefined },
+): { removed: number } {
+  let removed = 0;
+  for (const id of ids) {
+    const document = truth.get<DocumentRow>("SELECT * FROM documents WHERE id = ? AND state = 'live'", id);
+    if (document === undefined) continue;
+    hideDocument(truth, document, { state: "removed", session });
+    removed++;
+  }
+  return { removed };
+}
+
+/** Remembers that a folder was added. */
+export function rememberRoot({ truth }: WriteContext, params: { collection: string; path: string }): void {
+  const collection = ensureCollection(truth, params.collection);
+  truth.run(
+    "INSERT INTO roots VALUES (?, ?, ?) ON CONFLICT (collection, path) DO UPDATE SET added = excluded.added",
+    collection,
+    params.path,
+    Date.now(),
+  );
+}

@@ -1,0 +1,201 @@
+// Reading a file that others may be changing: what is stored is one state of it, or nothing.
+
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { TrunklineError } from "@trunkline/core";
+import { cutPoint, MAX_CHUNK_BYTES } from "../engine/content/chunker.js";
+import {
+  type IsStored,
+  type PreparedContent,
+  prepareChunk,
+  prepareContent,
+  sha256,
+} from "../engine/content/prepare.js";
+import { contentTypeOf } from "../engine/content/text.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import { ChunkPacker, type FileFacts, type IncomingContent, type PackedChunk } from "../engine/writing/incoming.js";
+
+/** Up to this size a file is read at once and stored in one transaction with others. */
+export const WHOLE_FILE_BYTES = 8 * 1024 * 1024;
+const ATTEMPTS = 4;
+const STREAM_BYTES = 4 * 1024 * 1024;
+
+/** A file that is open for one reading. */
+interface OpenFile {
+  readonly fd: number;
+  readonly before: Stats;
+}
+
+/** The facts that tell whether a file has changed. */
+export function factsOf(stats: Stats, checkedUs: number): FileFacts {
+  return {
+    mode: stats.mode & 0o7777,
+    mtimeUs: Math.round(stats.mtimeMs * 1000),
+    inode: stats.ino,
+    birthMs: stats.birthtimeMs,
+    checkedUs,
+  };
+}
+
+/** Microseconds since 1970. */
+export function nowUs(): number {
+  return Math.round((performance.timeOrigin + performance.now()) * 1000);
+}
+
+/** What a small file holds. `known` is the hash it had: if it still has it, nothing is prepared. */
+export function readSmallFile(
+  path: string,
+  { isStored, known }: { isStored: IsStored; known: string | undefined },
+): { file: FileFacts; size: number; prepared: PreparedContent | undefined; hash: string } {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const checkedUs = nowUs();
+    const result = withFile(path, ({ fd, before }) => {
+      const bytes = readWhole(fd, before.size);
+      return same(before, fstatSync(fd)) && bytes.length === before.size ? { bytes, before } : undefined;
+    });
+    if (result === undefined) continue;
+    const hash = sha256(result.bytes);
+    const prepared = hash === known ? undefined : prepareContent(result.bytes, isStored, hash);
+    return { file: factsOf(result.before, checkedUs), size: result.bytes.length, prepared, hash };
+  }
+  throw changedWhileRead(path);
+}
+
+/** How a large content is sent ahead. */
+export interface UploadOptions {
+  readonly isStored: IsStored;
+  readonly call: Call;
+}
+
+/** Reads a large file piece by piece and sends its chunks ahead. */
+export async function uploadLargeFile(
+  env: MoveEnvironment,
+  path: string,
+  options: UploadOptions,
+): Promise<{ file: FileFacts; content: IncomingContent; newBytes: number }> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const checkedUs = nowUs();
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const before = fstatSync(fd);
+      const onBytes = (bytes: number) => options.call.progress({ progress: bytes, total: before.size, message: path });
+      const uploaded = await uploadStream(env, fileParts(fd, before.size + 1), { ...options, onBytes });
+      if (same(before, fstatSync(fd)) && uploaded.content.size === before.size) {
+        return { file: factsOf(before, checkedUs), ...uploaded };
+      }
+    } finally {
+      closeSync(fd);
+    }
+  }
+  throw changedWhileRead(path);
+}
+
+/** At most `limit` bytes: a file that grows as fast as it is read must have an end too. */
+function* fileParts(fd: number, limit: number): Generator<Uint8Array> {
+  for (let left = limit; left > 0; ) {
+    const buffer = Buffer.allocUnsafe(Math.min(STREAM_BYTES, left));
+    const count = readSync(fd, buffer, 0, buffer.length, null);
+    if (count === 0) return;
+    left -= count;
+    yield buffer.subarray(0, count);
+  }
+}
+
+/** Cuts a stream of bytes into chunks and sends them ahead under one upload. */
+export async function uploadStream(
+  env: MoveEnvironment,
+  parts: Iterable<Uint8Array>,
+  { isStored, call, onBytes }: UploadOptions & { onBytes: (bytes: number) => void },
+): Promise<{ content: IncomingContent; newBytes: number }> {
+  const { check, signal } = call;
+  const hash = createHash("sha256");
+  let pending: Uint8Array = new Uint8Array(0);
+  let type: "text" | "binary" | undefined;
+  let upload: number | undefined;
+  let position = 0;
+  let size = 0;
+  let newBytes = 0;
+  const send = async (bytes: Uint8Array, final: boolean): Promise<number> => {
+    const ends: number[] = [];
+    let start = 0;
+    while (start < bytes.length && (final || bytes.length - start >= MAX_CHUNK_BYTES)) {
+      check();
+      const end = cutPoint(bytes, start, bytes.length);
+      ends.push(end);
+      start = end;
+    }
+    const pack = (stored: IsStored) => {
+      const packer = new ChunkPacker();
+      const chunks: PackedChunk[] = ends.map((end, index) =>
+        packer.pack(prepareChunk(bytes.subarray(ends[index - 1] ?? 0, end), stored)),
+      );
+      return { chunks, data: packer.finish() };
+    };
+    if (ends.length === 0) return 0;
+    for (const stored of [isStored, () => false]) {
+      const { chunks, data } = pack(stored);
+      const answer = await env.writer.call(
+        "appendUpload",
+        { upload, position, chunks, data },
+        { signal, transfer: [data] },
+      );
+      upload = answer.upload;
+      newBytes += answer.newBytes;
+      // Chunks that were there a moment ago may have been collected; then all are sent.
+      if (answer.missing.length === 0) break;
+    }
+    position += ends.length;
+    return start;
+  };
+  for (const part of parts) {
+    check();
+    type ??= contentTypeOf(part);
+    hash.update(part);
+    size += part.length;
+    const bytes = pending.length === 0 ? part : Buffer.concat([pending, part]);
+    const used = await send(bytes, false);
+    pending = bytes.subarray(used);
+    onBytes(size);
+  }
+  await send(pending, true);
+  return {
+    content: { hash: hash.digest("hex"), size, type: type ?? "text", chunks: [], upload, text: undefined },
+    newBytes,
+  };
+}
+
+function withFile<T>(path: string, work: (file: OpenFile) => T): T {
+  // Non-blocking, so that a pipe put in a file's place cannot hold the thread.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const before = fstatSync(fd);
+    if (!before.isFile()) throw new TrunklineError("INVALID_ARGUMENT", `${path} is not a regular file.`);
+    return work({ fd, before });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readWhole(fd: number, size: number): Uint8Array {
+  // One byte more than expected shows a file that has grown.
+  const buffer = Buffer.allocUnsafeSlow(size + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const count = readSync(fd, buffer, length, buffer.length - length, null);
+    if (count === 0) break;
+    length += count;
+  }
+  return buffer.subarray(0, length);
+}
+
+function same(before: Stats, after: Stats): boolean {
+  return before.size === after.size && before.mtimeMs === after.mtimeMs && before.ino === after.ino;
+}
+
+function changedWhileRead(path: string): TrunklineError {
+  return new TrunklineError("IO", `${path} kept changing while it was read.`, {
+    hint: "Add it again when it is quiet.",
+    retryable: true,
+  });
+}

@@ -1,0 +1,232 @@
+import { TrunklineError } from "@trunkline/core";
+import { decodeText } from "../engine/content/text.js";
+import { type ContentRow, hexOf, readContent, readRange, resolveContent } from "../engine/sqlite/contents.js";
+import type { Db } from "../engine/sqlite/database.js";
+import { type DocumentRow, metadataOf, tagsOf, type VersionRow } from "../engine/sqlite/documents.js";
+import { requireCollection } from "../engine/sqlite/filters.js";
+import { documentsNamed, oneDocument } from "../engine/sqlite/find-document.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { relatedTo } from "../graph/graph-query.js";
+import { findSymbol, symbolSource } from "../graph/symbol.js";
+import { parseRange, wholeNumber } from "../params.js";
+import type { GetParams, GetResult, VersionInfo } from "../types.js";
+import { writeOutput } from "./write-output.js";
+
+/** Parameters of `get` with a relative path resolved as well. */
+export interface ResolvedGetParams extends GetParams {
+  readonly absolute?: string | undefined;
+  /** Folders that `outputPath` may point into. */
+  readonly allowWrite?: readonly string[] | undefined;
+}
+
+/** `get`: a document's fields and versions, and its content or a part of it. */
+export async function getDocument(env: ReadEnvironment, params: ResolvedGetParams, call: Call): Promise<GetResult> {
+  if (params.symbol === undefined) return getPart(env, params, call);
+  if (params.lines !== undefined || params.bytes !== undefined) {
+    throw new TrunklineError("INVALID_ARGUMENT", "symbol excludes lines and bytes.");
+  }
+  const { truth } = env;
+  const { source, hash, version } = truth.reading(() => {
+    const located = locate(truth, params);
+    const source = symbolSource(truth, { content: located.content, path: located.document?.path }, call);
+    return { source, hash: hexOf(located.content.hash), version: located.version?.number };
+  });
+  const symbol = await findSymbol(source, params.symbol);
+  const lines = `${symbol.startLine}-${symbol.endLine}`;
+  // The lines are those of this version, whatever came meanwhile.
+  const result = getPart(
+    env,
+    { ...params, version: params.hash === undefined ? version : params.version, lines },
+    call,
+  );
+  if (result.hash !== hash) return await getDocument(env, params, call);
+  const { key, kind, name, signature } = symbol;
+  return { ...result, symbol: { key, type: kind, name, ...(signature === undefined ? {} : { signature }) } };
+}
+
+function getPart(env: ReadEnvironment, params: ResolvedGetParams, call: Call): GetResult {
+  const { truth } = env;
+  const depth = wholeNumber(params.depth, { name: "depth", from: 1, to: 5 }) ?? 2;
+  return truth.reading(() => {
+    const { document, content, version } = locate(truth, params);
+    const contentPart = partOf(truth, content, params, call);
+    const output =
+      params.outputPath === undefined
+        ? {}
+        : {
+            output_path: writeOutput(truth, content, { path: params.outputPath, allowWrite: params.allowWrite, call }),
+          };
+    if (document === undefined) {
+      return { ...contentFields(content), versions: [], ...contentPart, ...output };
+    }
+    const { collection } = truth.one<{ collection: string }>(
+      "SELECT name AS collection FROM collections WHERE id = ?",
+      document.collection,
+    );
+    const others = otherPaths(truth, content.id, document.id);
+    return {
+      path: document.path,
+      ...contentFields(content),
+      ...(document.title === null ? {} : { title: document.title }),
+      collection,
+      tags: tagsOf(truth, document.id),
+      metadata: metadataOf(truth, document.id),
+      created: new Date(document.created).toISOString(),
+      modified: new Date(document.modified).toISOString(),
+      indexed: new Date(document.indexed).toISOString(),
+      version: version?.number ?? 1,
+      versions: versionsOf(truth, document.id),
+      ...(others.length === 0 ? {} : { same_content: others }),
+      ...(document.state === "live" ? {} : { state: document.state }),
+      ...contentPart,
+      ...output,
+      ...(params.graph && document.state === "live"
+        ? { related: relatedTo(env, { path: document.path, collection, depth }, call) }
+        : {}),
+    };
+  });
+}
+
+interface Located {
+  readonly document: DocumentRow | undefined;
+  readonly content: ContentRow;
+  readonly version: VersionRow | undefined;
+}
+
+function locate(truth: Db, params: ResolvedGetParams): Located {
+  const name = params.path ?? params.name;
+  if ((params.hash === undefined) === (name === undefined)) {
+    throw new TrunklineError("INVALID_ARGUMENT", "get needs a hash or a path.", { hint: "Give one of them." });
+  }
+  wholeNumber(params.version, { name: "version", from: 1 });
+  if (name !== undefined) return atVersion(truth, findByName(truth, name, params), params.version);
+  const content = resolveContent(truth, params.hash as string);
+  const document = documentWith(truth, content.id, params.collection);
+  if (document === undefined) return { document, content, version: undefined };
+  if (params.version !== undefined) return atVersion(truth, document, params.version);
+  const version = truth.get<VersionRow>(
+    "SELECT * FROM versions WHERE document = ? AND content = ? ORDER BY seq_from DESC LIMIT 1",
+    document.id,
+    content.id,
+  );
+  return { document, content, version };
+}
+
+/** A live document of this name; else one that is gone, so that its content can still be had. */
+function findByName(truth: Db, name: string, { collection, absolute }: ResolvedGetParams): DocumentRow {
+  const [gone] =
+    documentsNamed(truth, name, { collection, absolute }).length > 0
+      ? []
+      : documentsNamed(truth, name, { collection, absolute, states: ["removed", "trash"] });
+  return gone ?? oneDocument(truth, name, { collection, absolute });
+}
+
+function atVersion(truth: Db, document: DocumentRow, number: number | undefined): Located {
+  const version =
+    number === undefined
+      ? truth.get<VersionRow>("SELECT * FROM versions WHERE id = ?", document.version)
+      : truth.get<VersionRow>(
+          "SELECT * FROM versions WHERE document = ? AND number = ? ORDER BY seq_from DESC LIMIT 1",
+          document.id,
+          number,
+        );
+  if (version === undefined) {
+    const count = versionsOf(truth, document.id).length;
+    throw new TrunklineError("NOT_FOUND", `${document.path} has no version ${number}.`, {
+      hint: `It has ${count === 1 ? "one version" : `versions up to ${count}`}.`,
+    });
+  }
+  const content = truth.one<ContentRow>("SELECT id, hash, size, type FROM contents WHERE id = ?", version.content);
+  return { document, content, version };
+}
+
+/** The document that has this content now, or had it last; the newest of several. */
+function documentWith(truth: Db, content: number, collection: string | undefined): DocumentRow | undefined {
+  const id = collection === undefined ? null : requireCollection(truth, collection);
+  return truth.get<DocumentRow>(
+    `SELECT d.* FROM versions v JOIN documents d ON d.id = v.document WHERE v.content = ? AND (? IS NULL OR d.collection = ?)
+     ORDER BY d.state = 'live' DESC, d.version = v.id DESC, v.seq_from DESC LIMIT 1`,
+    content,
+    id,
+    id,
+  );
+}
+
+function otherPaths(truth: Db, content: number, document: number): string[] {
+  return truth
+    .all<{ path: string }>(
+      `SELECT d.path FROM documents d JOIN versions v ON v.id = d.version
+       WHERE v.content = ? AND d.state = 'live' AND d.id <> ? ORDER BY d.path LIMIT 100`,
+      content,
+      document,
+    )
+    .map((row) => row.path);
+}
+
+function contentFields(content: ContentRow): Pick<GetResult, "hash" | "size" | "type"> {
+  return { hash: hexOf(content.hash), size: content.size, type: content.type };
+}
+
+function versionsOf(truth: Db, document: number): VersionInfo[] {
+  // Several rows may have one number: the content came back, or only mode or time changed.
+  const rows = truth.all<{ number: number; hash: Uint8Array; size: number; added: number }>(
+    `SELECT v.number, c.hash, c.size, min(v.added) AS added FROM versions v JOIN contents c ON c.id = v.content
+     WHERE v.document = ? GROUP BY v.number ORDER BY v.number`,
+    document,
+  );
+  return rows.map((row) => ({
+    version: row.number,
+    hash: hexOf(row.hash),
+    size: row.size,
+    added: new Date(row.added).toISOString(),
+  }));
+}
+
+function partOf(
+  truth: Db,
+  content: ContentRow,
+  { include_content, lines, bytes }: GetParams,
+  call: Call,
+): Pick<GetResult, "content" | "encoding" | "lines" | "bytes"> {
+  if (lines !== undefined && bytes !== undefined) {
+    throw new TrunklineError("INVALID_ARGUMENT", "lines and bytes exclude each other.");
+  }
+  if (bytes !== undefined) {
+    const { from, to } = parseRange(bytes, { name: "bytes", first: 0 });
+    const part = readRange(truth, content, { start: from, end: to + 1 });
+    return { ...encoded(part, content.type), bytes: { from, to: from + part.length - 1 } };
+  }
+  if (lines !== undefined) {
+    if (content.type === "binary") {
+      throw new TrunklineError("INVALID_ARGUMENT", "Binary content has no lines.", { hint: "Use bytes instead." });
+    }
+    const { from, to } = parseRange(lines, { name: "lines", first: 1 });
+    return lineRange(decodeText(readContent(truth, content, call.check)), from, to);
+  }
+  return include_content ? encoded(readContent(truth, content, call.check), content.type) : {};
+}
+
+/** Lines as editors count them; a last line without a newline counts too. */
+export function lineRange(text: string, from: number, to: number): Pick<GetResult, "content" | "encoding" | "lines"> {
+  let line = 1;
+  let start = from === 1 ? 0 : -1;
+  let end = -1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
+    if (line === to) end = at + 1;
+    line++;
+    if (line === from) start = at + 1;
+  }
+  const total = text === "" ? 0 : text.endsWith("\n") ? line - 1 : line;
+  const part = start === -1 ? "" : text.slice(start, end === -1 ? undefined : end);
+  return { content: part, encoding: "utf-8", lines: { from, to: Math.min(to, total), total } };
+}
+
+/** Text that survives as text; everything else as base64. */
+function encoded(bytes: Uint8Array, type: "text" | "binary"): Pick<GetResult, "content" | "encoding"> {
+  if (type === "text") {
+    const text = decodeText(bytes);
+    if (!text.includes("\ufffd")) return { content: text, encoding: "utf-8" };
+  }
+  return { content: Buffer.from(bytes).toString("base64"), encoding: "base64" };
+}

@@ -1,0 +1,151 @@
+// Walks a folder: files in a stable order, .gitignore honoured at every level, symbolic links never followed out.
+import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { join, sep } from "node:path";
+import { systemCodeOf } from "@trunkline/core";
+import ignore, { type Ignore } from "ignore";
+import { compileGlobs } from "../engine/files/glob.js";
+import type { Guard } from "../engine/files/guard.js";
+import type { FileProblem } from "../types.js";
+
+/** What to walk. */
+export interface WalkOptions {
+  /** Absolute, as the caller wrote it: paths of files begin with it. */
+  readonly root: string;
+  /** The same folder without links. */
+  readonly realRoot: string;
+  readonly recursive: boolean;
+  readonly include: readonly string[] | undefined;
+  readonly exclude: readonly string[] | undefined;
+  /** The store's own folder, without links: it is never entered. */
+  readonly store: string;
+  /** What else is never entered: folders of Git and of Trunkline. */
+  readonly guard: Guard;
+  readonly onProblem: (problem: FileProblem) => void;
+  readonly check: () => void;
+}
+
+/** A file that was found. */
+export interface WalkedFile {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+interface Rules {
+  /** Path of the folder relative to the root, with a slash at its end; empty for the root. */
+  readonly base: string;
+  readonly rules: Ignore;
+}
+
+/** Every file below the root that the rules let through. */
+export function* walk(options: WalkOptions): Generator<WalkedFile> {
+  const included = options.include?.length ? compileGlobs(options.include) : () => true;
+  const excluded = compileGlobs(options.exclude);
+  yield* walkFolder(options, "", [], (path) => included(path) && !excluded(path), excluded);
+}
+
+function* walkFolder(
+  options: WalkOptions,
+  base: string,
+  outer: readonly Rules[],
+  wanted: (path: string) => boolean,
+  excluded: (path: string) => boolean,
+): Generator<WalkedFile> {
+  options.check();
+  const folder = base === "" ? options.root : join(options.root, base);
+  const entries = readFolder(folder, options);
+  const inner = entries.some((entry) => entry.name === ".gitignore") ? readRules(folder, base) : undefined;
+  const rules = inner === undefined ? outer : [...outer, inner];
+  for (const entry of entries) {
+    const relative = base + entry.name;
+    const path = folder.endsWith(sep) ? folder + entry.name : folder + sep + entry.name;
+    if (entry.isDirectory()) {
+      const skipped = !options.recursive || isStore(options, relative) || isGuarded(options, relative);
+      if (skipped || isIgnored(rules, `${relative}/`) || excluded(relative)) continue;
+      yield* walkFolder(options, `${relative}/`, rules, wanted, excluded);
+    } else if (entry.isFile() || entry.isSymbolicLink()) {
+      if (isIgnored(rules, relative) || !wanted(relative)) continue;
+      const stats = entry.isFile() ? factsOf(path, options) : linkTarget(path, options);
+      if (stats !== undefined) yield { path, stats };
+    }
+  }
+}
+
+function isStore({ realRoot, store }: WalkOptions, relative: string): boolean {
+  return join(realRoot, relative) === store;
+}
+
+function isGuarded({ realRoot, guard }: WalkOptions, relative: string): boolean {
+  return guard.leavesOut(join(realRoot, relative), realRoot);
+}
+
+function readFolder(folder: string, { onProblem }: WalkOptions) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) =>
+      a.name < b.name ? -1 : a.name > b.name ? 1 : 0,
+    );
+  } catch (error) {
+    onProblem({ path: folder, message: problemText(error) });
+    return [];
+  }
+}
+
+function factsOf(path: string, { onProblem }: WalkOptions): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    // Node replaces what is not UTF-8 in a name, and then there is no file of that name.
+    const isRenamed = systemCodeOf(error) === "ENOENT" && path.includes("\ufffd");
+    onProblem({ path, message: isRenamed ? "its name is not UTF-8" : problemText(error) });
+    return undefined;
+  }
+}
+
+/** A link counts as the file it leads to, if that is a file inside the root. */
+function linkTarget(path: string, options: WalkOptions): Stats | undefined {
+  try {
+    const target = realpathSync(path);
+    const inside = target.startsWith(options.realRoot.endsWith(sep) ? options.realRoot : options.realRoot + sep);
+    if (!inside || target.startsWith(options.store + sep)) {
+      options.onProblem({ path, message: "a symbolic link that leads out of the folder" });
+      return undefined;
+    }
+    if (options.guard.leavesOut(target, options.realRoot)) return undefined;
+    const stats = statSync(target);
+    return stats.isFile() ? stats : undefined;
+  } catch (error) {
+    const leadsNowhere = ["ENOENT", "ENOTDIR", "ELOOP"].includes(systemCodeOf(error) ?? "");
+    const message = leadsNowhere ? "a symbolic link that leads nowhere" : problemText(error);
+    options.onProblem({ path, message });
+    return undefined;
+  }
+}
+
+function readRules(folder: string, base: string): Rules | undefined {
+  try {
+    const text = readFileSync(join(folder, ".gitignore"), "utf8");
+    return { base, rules: ignore({ allowRelativePaths: true }).add(text) };
+  } catch (error) {
+    // It may have vanished, or be a folder of that name: then it says nothing.
+    if (["ENOENT", "EISDIR", "EACCES"].includes(systemCodeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/** The innermost file that says anything about the path decides. */
+function isIgnored(rules: readonly Rules[], path: string): boolean {
+  for (let index = rules.length - 1; index >= 0; index--) {
+    const { base, rules: own } = rules[index] as Rules;
+    const { ignored, unignored } = own.test(path.slice(base.length));
+    if (ignored) return true;
+    if (unignored) return false;
+  }
+  return false;
+}
+
+/** Why a file could not be taken, in words. */
+export function problemText(error: unknown): string {
+  const code = systemCodeOf(error);
+  if (code === "ENOENT") return "vanished before it could be read";
+  if (code === "EACCES" || code === "EPERM") return "access was denied";
+  return error instanceof Error ? error.message : String(error);
+}

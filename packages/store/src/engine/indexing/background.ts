@@ -1,0 +1,179 @@
+// Indexers that come after the acknowledgement. They follow the entries in the order of their ids, in short
+// transactions, and note how far they are in the same transaction: a crash or a second process loses and repeats nothing.
+
+import { indexers } from "../../indexers.js";
+import type { Db } from "../sqlite/database.js";
+import type { Call } from "../threads/rpc.js";
+import type { Indexer } from "./indexer.js";
+import { type ClosedRange, type KnownEntries, nextRange, prepareSlice, type Range, type Slice } from "./slices.js";
+
+/** How long one transaction goes on taking entries up: a write may be waiting for it. */
+const LOCK_MS = 100;
+/** Time enough for whoever waits for the lock to try again. */
+const PAUSE_MS = 15;
+/** How many entries are prepared elsewhere at a time, and how many times so many before they are written. */
+const ENTRIES_ELSEWHERE = 128;
+/** Up to so many are prepared here. */
+const ENTRIES_HERE = 64;
+const MOST_AHEAD = 4;
+
+/** Prepares a range of entries in another thread. Undefined where nothing is left of it. */
+export type PrepareElsewhere = (indexer: string, range: Range, signal: AbortSignal) => Promise<Slice | undefined>;
+
+/** Whether there is anything to run at all. */
+export const hasBackgroundIndexers = indexers.some((indexer) => indexer.when === "background");
+
+/**
+ * Runs background indexers, those that have a thread of their own or the others, until they have seen all entries.
+ * Answers how many entries were taken up.
+ */
+export async function runBackground(
+  databases: { readonly truth: Db; readonly index: Db; readonly prepareElsewhere: PrepareElsewhere },
+  { alone }: { readonly alone: boolean },
+  call: Call,
+): Promise<number> {
+  const own = indexers.filter((indexer) => indexer.when === "background" && (indexer.alone === true) === alone);
+  let taken = 0;
+  if (alone) {
+    for (const indexer of own) {
+      if (hasMany(databases.index, indexer)) taken += await followAlone(databases, indexer, call);
+    }
+  }
+  return taken + (await followTogether(databases, own, call));
+}
+
+/** Whether so many entries are left that it is worth starting other threads for them. */
+function hasMany(index: Db, indexer: Indexer): boolean {
+  const from = reached(index, indexer);
+  return index.get("SELECT 1 FROM entries WHERE id > ? LIMIT 1 OFFSET ?", from, ENTRIES_HERE) !== undefined;
+}
+
+/** Slice by slice in turn, so that a text is read once for all of them. */
+async function followTogether(
+  { truth, index }: { readonly truth: Db; readonly index: Db },
+  own: readonly Indexer[],
+  call: Call,
+): Promise<number> {
+  let taken = 0;
+  let left = own;
+  const known: KnownEntries = new Map();
+  while (left.length > 0) {
+    const still: Indexer[] = [];
+    for (const indexer of left) {
+      const slice = await prepareSlice({ truth, index, indexer, known }, { from: reached(index, indexer) }, call);
+      if (slice === undefined) {
+        await settle(index, indexer, call);
+        continue;
+      }
+      await writeSlice(index, { indexer, slice }, call);
+      still.push(indexer);
+      taken += slice.count;
+      call.progress({ progress: taken, message: indexer.name });
+    }
+    left = still;
+    known.clear();
+  }
+  return taken;
+}
+
+/** While one slice is written, the next ones are prepared elsewhere. */
+async function followAlone(
+  { index, prepareElsewhere }: { readonly index: Db; readonly prepareElsewhere: PrepareElsewhere },
+  indexer: Indexer,
+  call: Call,
+): Promise<number> {
+  let taken = 0;
+  let ahead: { readonly range: ClosedRange; readonly slice: Promise<Slice | undefined> }[] = [];
+  const prepareMore = () => {
+    while (ahead.length < MOST_AHEAD) {
+      const range = nextRange(index, ahead.at(-1)?.range.to ?? reached(index, indexer), ENTRIES_ELSEWHERE);
+      if (range === undefined) return;
+      const slice = prepareElsewhere(indexer.name, range, call.signal);
+      // It is awaited in turn, or not at all where something fails before.
+      slice.catch(() => {});
+      ahead.push({ range, slice });
+    }
+  };
+  for (prepareMore(); ahead[0] !== undefined; prepareMore()) {
+    const { range, slice } = ahead[0];
+    const { from, to } = range;
+    const prepared = (await slice) ?? { from, last: to, count: 0, prepared: [] };
+    ahead = (await writeSlice(index, { indexer, slice: prepared }, call)) ? ahead.slice(1) : [];
+    taken += prepared.count;
+    call.progress({ progress: taken, message: indexer.name });
+  }
+  return taken;
+}
+
+/** Answers false where another process was faster, so that the slice is of no use. */
+async function writeSlice(
+  index: Db,
+  { indexer, slice }: { readonly indexer: Indexer; readonly slice: Slice },
+  call: Call,
+): Promise<boolean> {
+  let { from } = slice;
+  let left = slice.prepared;
+  do {
+    const started = performance.now();
+    const written = index.immediate(() => {
+      if (reached(index, indexer) !== from) return undefined;
+      const count = takeUp(index, indexer, left);
+      const to = count === left.length ? slice.last : (left[count - 1]?.entry.id ?? from);
+      index.run("UPDATE indexers SET entry = ? WHERE name = ?", to, indexer.name);
+      return { count, to };
+    }, call.check);
+    if (written === undefined) return false;
+    from = written.to;
+    left = left.slice(written.count);
+    await pauseAfter(started);
+    call.check();
+  } while (left.length > 0);
+  return true;
+}
+
+/**
+ * Takes entries up, at least one where there is one, for as long as a transaction may last. Those that were removed
+ * meanwhile are passed over. Answers how many that were.
+ */
+function takeUp(index: Db, indexer: Indexer, entries: Slice["prepared"]): number {
+  const [first, last] = [entries[0]?.entry.id ?? 0, entries.at(-1)?.entry.id ?? 0];
+  const there = new Set(index.column<number>("SELECT id FROM entries WHERE id BETWEEN ? AND ?", first, last));
+  if (indexer.addAll !== undefined) {
+    indexer.addAll(
+      index,
+      entries.filter(({ entry }) => there.has(entry.id)),
+    );
+    return entries.length;
+  }
+  const until = performance.now() + LOCK_MS;
+  let count = 0;
+  for (const { entry, text, made } of entries) {
+    if (there.has(entry.id)) indexer.add(index, entry, text, made);
+    count++;
+    if (performance.now() >= until) break;
+  }
+  return count;
+}
+
+async function settle(index: Db, indexer: Indexer, call: Call): Promise<void> {
+  if (indexer.settle === undefined) return;
+  let started = performance.now();
+  while (index.immediate(() => indexer.settle?.(index, LOCK_MS) ?? 0, call.check) > 0) {
+    await pauseAfter(started);
+    call.check();
+    started = performance.now();
+  }
+}
+
+/** After a long transaction, whoever waits for the lock gets it; after a short one, messages are seen. */
+function pauseAfter(started: number): Promise<void> {
+  const isLong = performance.now() - started >= LOCK_MS / 2;
+  return new Promise((resolve) => {
+    if (isLong) setTimeout(resolve, PAUSE_MS);
+    else setImmediate(resolve);
+  });
+}
+
+function reached(index: Db, indexer: Indexer): number {
+  return index.one<{ entry: number }>("SELECT entry FROM indexers WHERE name = ?", indexer.name).entry;
+}

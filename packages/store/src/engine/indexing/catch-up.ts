@@ -1,0 +1,244 @@
+// Closes the gap between the truth and the index. Every change of a document has a sequence number in the truth; the
+// index notes the number it has reached in the same transaction in which it takes the change up. So it may lag after a
+// crash, but never silently: the gap is closed on opening and after every commit.
+import { isTrunklineError } from "@trunkline/core";
+import { indexers } from "../../indexers.js";
+import { type IndexText, lazyIndexText } from "../content/text.js";
+import { type ContentRow, hexOf, readContent } from "../sqlite/contents.js";
+import type { Db } from "../sqlite/database.js";
+import { currentSeq, type DocumentRow, metadataOf, tagsOf, type VersionRow } from "../sqlite/documents.js";
+import { createIndexTables, indexFits } from "../sqlite/schema.js";
+import { hasIndexedText, type IndexEntry, type Indexer } from "./indexer.js";
+
+/** Both databases of one thread that may write. */
+export interface IndexingContext {
+  readonly truth: Db;
+  readonly index: Db;
+  /** Texts of contents that were just written, by row id, so that they need not be read again. */
+  readonly texts: Map<number, IndexText>;
+  check(): void;
+}
+
+/** How many documents one transaction on the index takes up. */
+const SLICE = 500;
+
+/** Makes the index ready: creates it, or makes it anew where it does not fit the truth or an indexer changed. */
+export function prepareIndex({ truth, index, check }: IndexingContext): void {
+  index.immediate(() => {
+    if (!indexFits(index, truth)) {
+      dropEverything(index);
+      createIndexTables(index, truth);
+    }
+    for (const indexer of indexers) prepareIndexer(index, indexer);
+  }, check);
+}
+
+/** Empties the index, so that the next catch-up takes everything up again. */
+export function rebuildIndex({ truth, index, check }: IndexingContext): void {
+  index.immediate(() => {
+    dropEverything(index);
+    createIndexTables(index, truth);
+    for (const indexer of indexers) prepareIndexer(index, indexer);
+  }, check);
+}
+
+function prepareIndexer(index: Db, indexer: Indexer): void {
+  const state = index.get<{ version: number }>("SELECT version FROM indexers WHERE name = ?", indexer.name);
+  if (state?.version === indexer.version) return;
+  indexer.clear(index);
+  indexer.create(index);
+  index.run("INSERT OR REPLACE INTO indexers VALUES (?, ?, 0)", indexer.name, indexer.version);
+  // What is part of the write has no place of its own to resume from: everything is taken up again.
+  if (indexer.when === "write") {
+    index.exec("DELETE FROM entries");
+    index.exec("UPDATE facts SET value = 0 WHERE key = 'seq'");
+  }
+}
+
+function dropEverything(index: Db): void {
+  // Virtual tables first: they take their shadow tables with them.
+  const tables = () =>
+    index.all<{ name: string; sql: string | null }>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC",
+    );
+  for (let next = tables()[0]; next !== undefined; next = tables()[0]) {
+    index.exec(`DROP TABLE "${next.name.replaceAll('"', '""')}"`);
+  }
+  index.exec("PRAGMA user_version = 0");
+}
+
+/** Takes up everything that changed since the index last did. Answers how many documents that were. */
+export function catchUp(context: IndexingContext, onSlice?: (seq: number, target: number) => void): number {
+  const { truth, index } = context;
+  let taken = 0;
+  while (true) {
+    const target = currentSeq(truth);
+    if (reachedSeq(index) >= target) return taken;
+    taken += index.immediate(() => takeSlice(context, target), context.check);
+    onSlice?.(reachedSeq(index), target);
+    context.check();
+  }
+}
+
+/** The sequence number up to which the index has taken changes up. */
+export function reachedSeq(index: Db): number {
+  return index.one<{ value: number }>("SELECT value FROM facts WHERE key = 'seq'").value;
+}
+
+function takeSlice(context: IndexingContext, target: number): number {
+  const { truth, index } = context;
+  const changed = truth.all<DocumentRow>(
+    "SELECT * FROM documents WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+    reachedSeq(index),
+    target,
+    SLICE,
+  );
+  for (const document of changed) takeDocument(context, document);
+  // Numbers may be used by changes that a later change of the same document has overtaken.
+  const reached = changed.length < SLICE ? target : (changed.at(-1)?.seq ?? target);
+  index.run("UPDATE facts SET value = ? WHERE key = 'seq'", reached);
+  return changed.length;
+}
+
+/** Brings the entries of one document in line: its current version, and older ones that a snapshot still shows. */
+function takeDocument(context: IndexingContext, document: DocumentRow): void {
+  const { truth, index } = context;
+  const known = index.all<{ id: number; version: number; live: number }>(
+    "SELECT id, version, live FROM entries WHERE document = ?",
+    document.id,
+  );
+  const wanted = new Map<number, boolean>();
+  if (document.state === "live") wanted.set(document.version, true);
+  if (known.length > 0 || document.version !== firstVersion(truth, document.id)) {
+    for (const version of versionsInSnapshots(truth, document)) {
+      if (!wanted.has(version)) wanted.set(version, false);
+    }
+  }
+  for (const entry of known) {
+    const live = wanted.get(entry.version);
+    if (live === undefined) removeEntry(index, entry.id);
+    else if (live) {
+      index.run("UPDATE entries SET live = 1 WHERE id = ?", entry.id);
+      updateEntry(context, entry.id);
+      wanted.delete(entry.version);
+    } else {
+      if (entry.live !== 0) {
+        index.run("UPDATE entries SET live = 0 WHERE id = ?", entry.id);
+        for (const indexer of indexers) indexer.hide?.(index, entry.id);
+      }
+      wanted.delete(entry.version);
+    }
+  }
+  for (const [version, live] of wanted) addEntry(context, { document: document.id, version, live });
+}
+
+function firstVersion(truth: Db, document: number): number {
+  return truth.one<{ id: number }>("SELECT min(id) AS id FROM versions WHERE document = ?", document).id;
+}
+
+function versionsInSnapshots(truth: Db, document: DocumentRow): number[] {
+  return truth
+    .all<{ id: number }>(
+      `SELECT v.id FROM versions v WHERE v.document = ? AND v.seq_to IS NOT NULL AND EXISTS (
+         SELECT 1 FROM snapshots s WHERE s.collection = ? AND s.seq >= v.seq_from AND s.seq < v.seq_to)`,
+      document.id,
+      document.collection,
+    )
+    .map((row) => row.id);
+}
+
+function addEntry(context: IndexingContext, entry: { document: number; version: number; live: boolean }): void {
+  const { truth, index } = context;
+  const { content } = truth.one<VersionRow>("SELECT * FROM versions WHERE id = ?", entry.version);
+  const { id } = index.run(
+    "INSERT INTO entries (document, version, content, live) VALUES (?, ?, ?, ?)",
+    entry.document,
+    entry.version,
+    content,
+    entry.live ? 1 : 0,
+  );
+  const described = describeEntry(truth, { id, ...entry });
+  if (described === undefined) return;
+  for (const indexer of indexers) {
+    if (indexer.when === "write") indexer.add(index, described, textFor(context, indexer, described));
+  }
+}
+
+function updateEntry(context: IndexingContext, id: number): void {
+  const { truth, index } = context;
+  const row = index.one<{ id: number; document: number; version: number }>("SELECT * FROM entries WHERE id = ?", id);
+  const described = describeEntry(truth, row);
+  if (described === undefined) return;
+  for (const indexer of indexers) {
+    if (indexer.update !== undefined) indexer.update(index, described);
+    else if (indexer.when === "write") {
+      indexer.remove(index, id);
+      indexer.add(index, described, textFor(context, indexer, described));
+    }
+  }
+}
+
+function removeEntry(index: Db, id: number): void {
+  for (const indexer of indexers) indexer.remove(index, id);
+  index.run("DELETE FROM entries WHERE id = ?", id);
+}
+
+/** The text of an entry for an indexer, from the write at hand or from the store. */
+function textFor(context: IndexingContext, indexer: Indexer, entry: IndexEntry): IndexText | undefined {
+  if (!hasIndexedText(entry) || indexer.wantsText?.(entry) === false) return undefined;
+  return context.texts.get(entry.content) ?? readIndexText(context.truth, entry.content);
+}
+
+/** The text of a content, read from the store. Content over 64 MB is found by its name, not by its text. */
+export function readIndexText(truth: Db, content: number): IndexText | undefined {
+  const row = truth.one<ContentRow>("SELECT id, hash, size, type FROM contents WHERE id = ?", content);
+  if (row.size > MAX_INDEXED_BYTES) return undefined;
+  try {
+    return lazyIndexText(readContent(truth, row));
+  } catch (error) {
+    // One damaged content must not keep everything else from being found; verify reports it.
+    if (isTrunklineError(error, "IO") && error.data?.damaged === true) return undefined;
+    throw error;
+  }
+}
+
+const MAX_INDEXED_BYTES = 64 * 1024 * 1024;
+
+/** What indexers are told about an entry; `undefined` where gc took its document meanwhile. */
+export function describeEntry(
+  truth: Db,
+  entry: { id: number; document: number; version: number },
+): IndexEntry | undefined {
+  const row = truth.get<{
+    path: string;
+    root: string | null;
+    title: string | null;
+    collection: string;
+    content: number;
+    hash: Uint8Array;
+    type: "text" | "binary";
+    size: number;
+  }>(
+    `SELECT d.path, d.root, d.title, k.name AS collection, v.content, c.hash, c.type, c.size
+     FROM documents d JOIN collections k ON k.id = d.collection JOIN versions v ON v.id = ? JOIN contents c ON c.id = v.content
+     WHERE d.id = ?`,
+    entry.version,
+    entry.document,
+  );
+  if (row === undefined) return undefined;
+  return {
+    id: entry.id,
+    document: entry.document,
+    version: entry.version,
+    content: row.content,
+    hash: hexOf(row.hash),
+    path: row.path,
+    root: row.root ?? undefined,
+    title: row.title ?? undefined,
+    collection: row.collection,
+    type: row.type,
+    size: row.size,
+    tags: tagsOf(truth, entry.document),
+    metadata: metadataOf(truth, entry.document),
+  };
+}

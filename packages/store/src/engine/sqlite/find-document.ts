@@ -1,0 +1,74 @@
+// Finding documents by name: the whole path, the end of a path, or the base name. A glob may stand for several.
+import { TrunklineError } from "@trunkline/core";
+import { compileGlob, isGlob } from "../files/glob.js";
+import type { Db } from "./database.js";
+import { baseNameOf, type DocumentRow, type DocumentState } from "./documents.js";
+import { requireCollection } from "./filters.js";
+
+/** Where to look. */
+export interface FindOptions {
+  readonly collection?: string | undefined;
+  readonly states?: readonly DocumentState[];
+  /** Resolves a relative path; tried before path ends. */
+  readonly absolute?: string | undefined;
+}
+
+/** Every document that the name stands for: the exact path where there is one, else path ends, else a glob's matches. */
+export function documentsNamed(db: Db, name: string, options: FindOptions = {}): DocumentRow[] {
+  const exact = [name, ...(options.absolute === undefined ? [] : [options.absolute])];
+  for (const path of exact) {
+    const found = query(db, "path = ?", path, options);
+    if (found.length > 0) return found;
+  }
+  const suffix = `/${name.replace(/^(?:\.?\/)+/, "")}`;
+  const bySuffix = query(db, "name = ?", baseNameOf(name), options).filter(
+    (row) => row.path === suffix.slice(1) || row.path.endsWith(suffix),
+  );
+  return bySuffix.length > 0 || !isGlob(name) ? bySuffix : documentsMatching(db, name, options);
+}
+
+/** Every document that a glob matches. */
+export function documentsMatching(db: Db, pattern: string, options: FindOptions = {}): DocumentRow[] {
+  const test = compileGlob(pattern);
+  return query(db, "1 = ?", 1, options).filter((row) => test(row.path));
+}
+
+/** The one document of this name. Throws `NOT_FOUND`, or `AMBIGUOUS` with the paths. */
+export function oneDocument(db: Db, name: string, options: FindOptions = {}): DocumentRow {
+  const found = documentsNamed(db, name, options);
+  const [first, ...others] = found;
+  if (first === undefined) {
+    throw new TrunklineError("NOT_FOUND", `The store has no document "${name}".`, {
+      hint: "list shows what there is; add takes a file up.",
+    });
+  }
+  if (others.length > 0) throw severalDocuments(db, name, found);
+  return first;
+}
+
+/** The error for a name that stands for several documents. */
+export function severalDocuments(db: Db, name: string, found: readonly DocumentRow[]): TrunklineError {
+  const paths = found.slice(0, 20).map((row) => describePlace(db, row));
+  return new TrunklineError("AMBIGUOUS", `"${name}" stands for ${found.length} documents: ${paths.join(", ")}.`, {
+    hint: "Give more of the path, or a collection.",
+    data: { matches: paths },
+  });
+}
+
+function describePlace(db: Db, row: DocumentRow): string {
+  const { name } = db.one<{ name: string }>("SELECT name FROM collections WHERE id = ?", row.collection);
+  return name === "default" ? row.path : `${row.path} (in ${name})`;
+}
+
+function query(db: Db, condition: string, value: string | number, options: FindOptions): DocumentRow[] {
+  const states = options.states ?? ["live"];
+  const collection = options.collection === undefined ? null : requireCollection(db, options.collection);
+  return db
+    .all<DocumentRow>(
+      `SELECT * FROM documents WHERE ${condition} AND (? IS NULL OR collection = ?) ORDER BY path, id`,
+      value,
+      collection,
+      collection,
+    )
+    .filter((row) => states.includes(row.state));
+}

@@ -1,0 +1,236 @@
+// Opening the store's databases in a worker.
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  existsSync,
+  linkSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { isTrunklineError, makeFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { graphPending } from "../../graph/graph-indexer.js";
+import { indexers } from "../../indexers.js";
+import { prepareIndex, reachedSeq } from "../indexing/catch-up.js";
+import { type Db, openDatabase } from "../sqlite/database.js";
+import { currentSeq } from "../sqlite/documents.js";
+import { defineFilterFunctions } from "../sqlite/filters.js";
+import {
+  checkFormat,
+  FORMAT_VERSION,
+  INDEX_APPLICATION_ID,
+  INDEX_FILE,
+  indexFits,
+  migrateTruth,
+  TRUTH_APPLICATION_ID,
+  TRUTH_FILE,
+} from "../sqlite/schema.js";
+import type { ReadEnvironment } from "./thread-context.js";
+
+/** Both databases. */
+export interface Databases {
+  readonly truth: Db;
+  readonly index: Db;
+}
+
+/**
+ * For the writer: makes the folder, the databases and their tables, and migrates. Where a store may only be read, the
+ * error has `readOnly` in its data.
+ */
+export function openForWriting(folder: string): Databases {
+  try {
+    makeFolder(folder, 0o700);
+  } catch (error) {
+    throw new TrunklineError("IO", `The store's folder cannot be made: ${folder} (${systemCodeOf(error)}).`, {
+      cause: error,
+      hint: "Choose another folder with --store, or check who may write there.",
+    });
+  }
+  requireWritable(folder);
+  keepPrivate(folder);
+  const truth = openDatabase(join(folder, TRUTH_FILE), { synchronous: "FULL", applicationId: TRUTH_APPLICATION_ID });
+  try {
+    migrateTruth(truth);
+    const index = openIndex(folder, truth);
+    defineFilterFunctions(truth);
+    // Again: SQLite has made files, as the umask has them.
+    keepPrivate(folder);
+    return { truth, index };
+  } catch (error) {
+    truth.close();
+    throw error;
+  }
+}
+
+/** Everything that is in a store's folder; what else is there makes it somebody's folder with a store in it. */
+const OWN_ENTRY = /^(?:content|index)\.sqlite|^(?:journal|partial)$/;
+
+/**
+ * What is in a store is its owner's to read: it may hold mail, keys, whatever was fetched. Only by name, never by opening:
+ * closing a file drops the locks that another thread of this process has on it.
+ */
+function keepPrivate(folder: string): void {
+  const user = process.getuid?.();
+  if (user === undefined) return;
+  const tighten = (path: string) => {
+    try {
+      const { uid, mode } = statSync(path);
+      if (uid === user && (mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
+    } catch (error) {
+      // Gone meanwhile, or on a file system that has no modes or takes no changes: it stays as it is.
+      if (systemCodeOf(error) === undefined) throw error;
+    }
+  };
+  const names = readdirSync(folder);
+  if (names.every((name) => OWN_ENTRY.test(name))) tighten(folder);
+  for (const name of names) if (/^(?:content|index)\.sqlite/.test(name)) tighten(join(folder, name));
+}
+
+/** A folder that may not be written keeps the store as it is, whoever may write the files in it. */
+function requireWritable(folder: string): void {
+  const files = [TRUTH_FILE, INDEX_FILE].map((name) => join(folder, name)).filter((file) => existsSync(file));
+  for (const path of [folder, ...files]) {
+    try {
+      accessSync(path, constants.W_OK);
+    } catch (error) {
+      const system = systemCodeOf(error) ?? "";
+      if (!["EROFS", "EACCES", "EPERM"].includes(system)) throw error;
+      const reason = system === "EROFS" ? "its file system is read-only" : `${path} may not be written`;
+      const readOnly = existsSync(join(folder, TRUTH_FILE));
+      throw new TrunklineError("IO", `The store in ${folder} cannot be changed: ${reason}.`, {
+        cause: error,
+        hint: `${readOnly ? "Reading works. " : ""}Make it writable, or choose another folder with --store.`,
+        data: { system, readOnly },
+      });
+    }
+  }
+}
+
+/**
+ * Closes the writer's connections. The last connection of all takes the files beside a database away, and without them
+ * SQLite cannot read where it cannot write: so that the store can be read from a read-only place, empty ones are left, as
+ * every opening makes them.
+ */
+export function closeForWriting(folder: string, { truth, index }: Databases): void {
+  truth.close();
+  index.close();
+  for (const name of [TRUTH_FILE, INDEX_FILE]) {
+    for (const end of ["-wal", "-shm"]) leaveEmpty(join(folder, name), end);
+  }
+}
+
+function leaveEmpty(database: string, end: string): void {
+  const made = `${database}${end}-${process.pid}`;
+  try {
+    if (existsSync(database + end)) return;
+    const { mode, uid, gid } = statSync(database);
+    writeFileSync(made, "", { mode: mode & 0o777, flag: "wx" });
+    if (process.getuid?.() === 0) chownSync(made, uid, gid);
+    // Linked, not made in place: closing a file drops the locks that another thread of this process has on it by then.
+    linkSync(made, database + end);
+  } catch (error) {
+    // Somebody else was faster, or there is no room: the store is as good without.
+    if (systemCodeOf(error) === undefined) throw error;
+  } finally {
+    rmSync(made, { force: true });
+  }
+}
+
+/** The index can be made anew, so a damaged one is put aside and replaced. */
+function openIndex(folder: string, truth: Db): Db {
+  try {
+    return openSoundIndex(folder, truth);
+  } catch (error) {
+    if (!isTrunklineError(error, "IO") || error.data?.damaged !== true) throw error;
+  }
+  const file = join(folder, INDEX_FILE);
+  renameSync(file, `${file}.damaged`);
+  for (const end of ["-wal", "-shm"]) rmSync(file + end, { force: true });
+  return openSoundIndex(folder, truth);
+}
+
+function openSoundIndex(folder: string, truth: Db): Db {
+  const index = openDatabase(join(folder, INDEX_FILE), { synchronous: "NORMAL", applicationId: INDEX_APPLICATION_ID });
+  try {
+    prepareIndex({ truth, index, texts: new Map(), check: () => {} });
+    return index;
+  } catch (error) {
+    index.close();
+    throw error;
+  }
+}
+
+/** For background indexers: they write the index, never the truth. */
+export function openForIndexing(folder: string): Databases {
+  const { truth, index: readOnly } = openForReading(folder);
+  readOnly.close();
+  const options = { synchronous: "NORMAL", applicationId: INDEX_APPLICATION_ID } as const;
+  return { truth, index: openDatabase(join(folder, INDEX_FILE), options) };
+}
+
+/** For everyone else. The writer, or an earlier process, has made the databases. */
+export function openForReading(folder: string): Databases {
+  if (existsSync(folder)) keepPrivate(folder);
+  const truth = openReadOnly(folder, TRUTH_FILE);
+  try {
+    const format = checkFormat(truth);
+    if (format < FORMAT_VERSION) {
+      throw new TrunklineError("IO", `The store has the old format ${format} and has to be migrated first.`, {
+        hint: "Open it once for writing.",
+      });
+    }
+    const index = openReadOnly(folder, INDEX_FILE);
+    defineFilterFunctions(truth);
+    return { truth, index };
+  } catch (error) {
+    truth.close();
+    throw error;
+  }
+}
+
+function openReadOnly(folder: string, name: typeof TRUTH_FILE | typeof INDEX_FILE): Db {
+  const file = join(folder, name);
+  const applicationId = name === TRUTH_FILE ? TRUTH_APPLICATION_ID : INDEX_APPLICATION_ID;
+  try {
+    return openDatabase(file, { readOnly: true, synchronous: "FULL", applicationId });
+  } catch (error) {
+    const isAlone = existsSync(file) && !(existsSync(`${file}-wal`) && existsSync(`${file}-shm`));
+    if (!isAlone || !isTrunklineError(error, "IO")) throw error;
+    throw new TrunklineError("IO", `${file} cannot be read here: ${name}-wal and ${name}-shm are missing beside it.`, {
+      cause: error,
+      hint: "Copy the store to a folder that can be written and use it once there; it can be read anywhere afterwards.",
+      ...(error.data === undefined ? {} : { data: error.data }),
+    });
+  }
+}
+
+/**
+ * Whether the store can be read as it is, with nothing to be taken up into the index first. Throws, as the writer would,
+ * where it may only be read.
+ */
+export function isCurrent({ folder, truth, index }: ReadEnvironment): boolean {
+  requireWritable(folder);
+  return truth.reading(() =>
+    index.reading(() => {
+      if (!indexFits(index, truth) || reachedSeq(index) < currentSeq(truth)) return false;
+      const known = new Map(
+        index
+          .all<{ name: string; version: number; entry: number }>("SELECT name, version, entry FROM indexers")
+          .map((row) => [row.name, row]),
+      );
+      const { last } = index.one<{ last: number | null }>("SELECT max(id) AS last FROM entries");
+      return (
+        graphPending(index) === 0 &&
+        indexers.every(({ name, version, when }) => {
+          const state = known.get(name);
+          return state?.version === version && (when === "write" || state.entry >= (last ?? 0));
+        })
+      );
+    }),
+  );
+}

@@ -1,0 +1,141 @@
+// The threads of one open store, seen from the main thread: started when they are first needed, and kept.
+import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
+import type { GuardedPaths } from "../files/guard.js";
+import type { IndexerHandlers } from "./indexer-handlers.js";
+import type { MoverHandlers } from "./mover-handlers.js";
+import type { ReaderHandlers } from "./reader-handlers.js";
+import { makeAbortFlags, type ParamsOf, type ResultOf, type RpcOptions } from "./rpc.js";
+import { endThread, leastBusy, startThread, type Thread, type WorkerStart } from "./thread.js";
+import type { WriterHandlers } from "./writer-handlers.js";
+
+interface RoleHandlers {
+  writer: WriterHandlers;
+  reader: ReaderHandlers;
+  mover: MoverHandlers;
+  indexer: IndexerHandlers;
+}
+
+/** What a thread is for. */
+export type Role = keyof RoleHandlers;
+
+const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mover: 2, indexer: 2 };
+
+/** The threads, by role. */
+export class WorkerPool {
+  readonly #folder: string;
+  readonly #logger: Logger;
+  readonly #guarded: GuardedPaths;
+  readonly #threads: { [R in Role]: Thread<RoleHandlers[R]>[] } = { writer: [], reader: [], mover: [], indexer: [] };
+  /** Whether changes have to be followed by {@link indexInBackground}. The writer knows. */
+  hasBackgroundIndexers = false;
+  /** Told after every call that may have changed the store. */
+  onChange: (() => void) | undefined;
+  #closed = false;
+  #indexing: Promise<void> | undefined;
+  #indexAgain = false;
+
+  constructor(folder: string, logger: Logger, guarded: GuardedPaths) {
+    this.#folder = folder;
+    this.#logger = logger;
+    this.#guarded = guarded;
+  }
+
+  /** Makes a call to the thread of a role that has the least to do. */
+  async call<R extends Role, M extends keyof RoleHandlers[R] & string>(
+    role: R,
+    method: M,
+    params: ParamsOf<RoleHandlers[R], M>,
+    options?: RpcOptions,
+  ): Promise<ResultOf<RoleHandlers[R], M>> {
+    if (this.#closed) throw closedError();
+    const result = await this.#thread(role).rpc.call(method, params, options);
+    if (role === "writer" || role === "mover") {
+      if (this.hasBackgroundIndexers) this.indexInBackground();
+      this.onChange?.();
+    }
+    return result;
+  }
+
+  /** Has background indexers take up what is new. Does not wait, and begins again if it is under way. */
+  indexInBackground(): void {
+    if (this.#closed) return;
+    if (this.#indexing !== undefined) {
+      this.#indexAgain = true;
+      return;
+    }
+    this.#indexAgain = false;
+    const run = (alone: boolean): Promise<unknown> =>
+      this.call("indexer", "run", { alone }).catch((error: unknown) => {
+        if (!this.#closed) this.#logger.warn("background indexing failed", { error });
+      });
+    this.#indexing = Promise.all([run(false), run(true)]).then(() => {
+      this.#indexing = undefined;
+      if (this.#indexAgain) this.indexInBackground();
+    });
+  }
+
+  /** Resolves when background indexing has nothing more to do. */
+  async indexed(): Promise<void> {
+    while (this.#indexing !== undefined) await this.#indexing;
+  }
+
+  /** Ends the threads. What is under way is rejected with `CLOSED`. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { writer, ...others } = this.#threads;
+    const all = Object.values(this.#threads).flat();
+    for (const { rpc } of all) rpc.break(closedError());
+    // The writer last: others hand changes to it, and the last to close tidies the files.
+    await Promise.all(Object.values(others).flat().map(endThread));
+    await Promise.all(writer.map(endThread));
+  }
+
+  #thread<R extends Role>(role: R): Thread<RoleHandlers[R]> {
+    const threads = this.#threads[role];
+    const found = leastBusy(threads, MOST_THREADS[role]);
+    if (found !== undefined) return found;
+    const thread = this.#start(role);
+    threads.push(thread);
+    return thread;
+  }
+
+  #start<R extends Role>(role: R): Thread<RoleHandlers[R]> {
+    const flags = makeAbortFlags();
+    const { data, transfer } = this.#startData(role, flags);
+    return startThread<RoleHandlers[R]>(data, { transfer, onLost: (error) => this.#lose(role, error) });
+  }
+
+  #startData(role: Role, flags: SharedArrayBuffer): { data: WorkerStart; transfer: MessagePort[] } {
+    const folder = this.#folder;
+    if (role !== "mover") return { data: { role, folder, flags }, transfer: [] };
+    const { port1, port2 } = new MessageChannel();
+    const shared = makeAbortFlags();
+    this.#thread("writer").worker.postMessage({ connect: port1, flags: shared }, [port1]);
+    const writer = { port: port2, flags: shared };
+    return { data: { role, folder, flags, guarded: this.#guarded, writer }, transfer: [port2] };
+  }
+
+  /** A thread died. Movers hold a line to the writer, so all threads are given up; the next call starts new ones. */
+  #lose(role: Role, error: unknown): void {
+    if (this.#closed) return;
+    this.#logger.error("a thread of the store ended", { role, error });
+    const lost = new TrunklineError("INTERNAL", `A thread of the store ended: ${messageOf(error)}.`, {
+      cause: error,
+      hint: "Try again; what was acknowledged is safe.",
+      retryable: true,
+    });
+    for (const threads of Object.values(this.#threads)) {
+      for (const { rpc, worker } of threads.splice(0)) {
+        rpc.break(lost);
+        worker.removeAllListeners("exit");
+        void worker.terminate();
+      }
+    }
+  }
+}
+
+function closedError(): TrunklineError {
+  return new TrunklineError("CLOSED", "The store has been closed.");
+}

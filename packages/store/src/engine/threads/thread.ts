@@ -1,0 +1,74 @@
+// One thread of the store: how it is started, chosen and ended.
+import { type MessagePort, Worker } from "node:worker_threads";
+import type { GuardedPaths } from "../files/guard.js";
+import { type Handlers, RpcClient, type Wire } from "./rpc.js";
+
+/** What a worker is started with. */
+export type WorkerStart =
+  | {
+      readonly role: "writer" | "reader" | "indexer" | "preparer";
+      readonly folder: string;
+      readonly flags: SharedArrayBuffer;
+    }
+  | {
+      readonly role: "mover";
+      readonly folder: string;
+      readonly flags: SharedArrayBuffer;
+      readonly guarded: GuardedPaths;
+      readonly writer: { readonly port: MessagePort; readonly flags: SharedArrayBuffer };
+    };
+
+/** A thread that was started. */
+export interface Thread<H extends Handlers> {
+  readonly worker: Worker;
+  readonly rpc: RpcClient<H>;
+  readonly ended: Promise<void>;
+}
+
+// Tests run the sources; a thread cannot, so it runs what the build made of them.
+const WORKER_FILE = new URL(
+  import.meta.url.endsWith(".ts") ? "../../../dist/engine/threads/store-thread.js" : "./store-thread.js",
+  import.meta.url,
+);
+/** How long a thread may take to close its databases. */
+const END_MS = 2000;
+
+/** Starts a thread. `onLost` is told when it ends without having been asked to. */
+export function startThread<H extends Handlers>(
+  start: WorkerStart,
+  { transfer = [], onLost }: { transfer?: MessagePort[]; onLost: (error: unknown) => void },
+): Thread<H> {
+  const worker = new Worker(WORKER_FILE, { workerData: start, transferList: transfer, name: `store ${start.role}` });
+  const rpc = new RpcClient<H>(worker as Wire, start.flags);
+  // A thread that has nothing to do must not keep the process from ending.
+  worker.unref();
+  rpc.onBusy = (busy) => (busy ? worker.ref() : worker.unref());
+  const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  worker.on("error", onLost);
+  worker.once("exit", () => onLost(new Error(`the ${start.role} thread ended`)));
+  return { worker, rpc, ended };
+}
+
+/** The thread for the next call: an idle one, else the one with the least to do; undefined where one more may be started. */
+export function leastBusy<T extends { readonly rpc: { readonly pending: number } }>(
+  threads: readonly T[],
+  most: number,
+): T | undefined {
+  const [first, ...others] = threads;
+  if (first === undefined) return undefined;
+  const least = others.reduce((found, thread) => (thread.rpc.pending < found.rpc.pending ? thread : found), first);
+  return least.rpc.pending === 0 || threads.length >= most ? least : undefined;
+}
+
+/** Lets a thread close its databases. One that does not come to it is ended, which is like a crash: safe. */
+export async function endThread({ worker, ended }: Pick<Thread<Handlers>, "worker" | "ended">): Promise<void> {
+  worker.ref();
+  worker.postMessage({ end: true });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, END_MS);
+  });
+  await Promise.race([ended, late]);
+  clearTimeout(timer);
+  await worker.terminate();
+}

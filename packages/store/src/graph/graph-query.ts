@@ -1,0 +1,251 @@
+// `graph`: what documents and what is defined in them have to do with each other, from a node that is found by its hash,
+// its name or its key.
+import { TrunklineError } from "@trunkline/core";
+import { findContent, hexOf, resolveContent } from "../engine/sqlite/contents.js";
+import type { Db } from "../engine/sqlite/database.js";
+import { collectionId, type DocumentRow } from "../engine/sqlite/documents.js";
+import { requireCollection } from "../engine/sqlite/filters.js";
+import { documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/find-document.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { wholeNumber } from "../params.js";
+import type { GraphParams, GraphResult, RelatedDocuments } from "../types.js";
+import { graphPending } from "./graph-indexer.js";
+import {
+  contentKey,
+  fileKey,
+  type GraphEdge,
+  type ParsedKey,
+  parseKey,
+  parseRelation,
+  RELATIONS,
+  type Relation,
+  toMermaid,
+  traverse,
+  versionKey,
+} from "./index.js";
+import { nodesOfType, typesOf } from "./node-types.js";
+import { type GraphDatabases, StoredGraph } from "./stored-graph.js";
+
+const DEFAULT_LIMIT = 100;
+const MOST_NODES = 10_000;
+
+/** Parameters of `graph` with a relative path resolved as well. */
+export interface ResolvedGraphParams extends GraphParams {
+  readonly absolute?: string | undefined;
+}
+
+/** Where to begin, and the collection to stay in: a path may be in several. */
+interface Origin {
+  readonly key: string;
+  readonly collection: string | undefined;
+}
+
+/** `graph`. */
+export function graph(env: ReadEnvironment, params: ResolvedGraphParams, call: Call): GraphResult {
+  const { hash, name, node_key, list_types, list_type, format = "json" } = params;
+  const asked = [hash, name, node_key, list_types || undefined, list_type].filter((value) => value !== undefined);
+  if (asked.length !== 1) {
+    throw new TrunklineError("INVALID_ARGUMENT", "graph needs one of hash, name, node_key, list_types and list_type.");
+  }
+  if (format !== "json" && format !== "mermaid") {
+    throw new TrunklineError("INVALID_ARGUMENT", `"${String(format)}" is no format of graph.`, {
+      hint: "Use json or mermaid.",
+    });
+  }
+  const depth = wholeNumber(params.depth, { name: "depth", from: 1, to: 5 }) ?? 1;
+  const limit = wholeNumber(params.limit, { name: "limit", from: 1, to: MOST_NODES }) ?? DEFAULT_LIMIT;
+  const relation = params.relation === undefined ? undefined : relationOf(params.relation);
+  return reading(env, () => {
+    const notice = noticeOf(env.index);
+    if (params.collection !== undefined) requireCollection(env.truth, params.collection);
+    if (list_types) return { types: typesOf(env, params.collection), ...notice };
+    if (list_type !== undefined) return { ...nodesOfType(env, list_type, { ...params, limit }), ...notice };
+    const origin = originOf(env, params);
+    const neighbours = new StoredGraph(env, { collection: origin.collection, limit, check: call.check });
+    const reverse = params.reverse ?? false;
+    const found = traverse(
+      origin.key,
+      { depth, limit, reverse, ...(relation === undefined ? {} : { relation }) },
+      neighbours,
+    );
+    const truncated = found.truncated ? { truncated: true } : {};
+    if (format === "mermaid") return { origin: found.origin, mermaid: toMermaid(found), ...truncated, ...notice };
+    return { origin: found.origin, nodes: found.nodes, edges: found.edges.map(answerEdge), ...truncated, ...notice };
+  });
+}
+
+/** What a live document is related to, for `get`. */
+export function relatedTo(
+  env: GraphDatabases,
+  { path, collection, depth }: { path: string; collection: string; depth: number },
+  call: Call,
+): RelatedDocuments {
+  return reading(env, () => {
+    const neighbours = new StoredGraph(env, { collection, limit: DEFAULT_LIMIT, check: call.check });
+    const found = traverse(fileKey(path), { depth, limit: DEFAULT_LIMIT }, neighbours);
+    return {
+      nodes: found.nodes,
+      edges: found.edges.map(answerEdge),
+      ...(found.truncated ? { truncated: true } : {}),
+      ...noticeOf(env.index),
+    };
+  });
+}
+
+function reading<T>({ truth, index }: GraphDatabases, work: () => T): T {
+  return truth.reading(() => index.reading(work));
+}
+
+/** The parser's edges say of each whether it is resolved; answers only say so of those that are not. */
+function answerEdge({ resolved, ...edge }: GraphEdge): Omit<GraphEdge, "resolved"> & { resolved?: false } {
+  return resolved ? edge : { ...edge, resolved: false };
+}
+
+function noticeOf(index: Db): { notice?: string } {
+  const pending = graphPending(index);
+  if (pending === 0) return {};
+  return { notice: `${pending} ${pending === 1 ? "document is" : "documents are"} still being taken into the graph.` };
+}
+
+function relationOf(text: string): Relation {
+  const relation = parseRelation(text);
+  if (relation !== undefined) return relation;
+  throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is no relation.`, {
+    hint: `There are: ${RELATIONS.join(", ")}.`,
+  });
+}
+
+function originOf(env: GraphDatabases, params: ResolvedGraphParams): Origin {
+  if (params.hash !== undefined) return originByHash(env, params.hash, params.collection);
+  if (params.node_key !== undefined) return originByKey(env, params.node_key, params.collection);
+  return originByName(env, params.name ?? "", params);
+}
+
+function originOfDocument({ truth }: GraphDatabases, document: DocumentRow): Origin {
+  const { name } = truth.one<{ name: string }>("SELECT name FROM collections WHERE id = ?", document.collection);
+  return { key: fileKey(document.path), collection: name };
+}
+
+/** The document that has the content, the newest of several; else the one that had it; else the content itself. */
+function originByHash(env: GraphDatabases, hash: string, collection: string | undefined): Origin {
+  const content = resolveContent(env.truth, hash);
+  const id = collection === undefined ? null : requireCollection(env.truth, collection);
+  const document = env.truth.get<DocumentRow & { current: number }>(
+    `SELECT d.*, d.version = v.id AS current FROM versions v JOIN documents d ON d.id = v.document
+     WHERE v.content = ? AND d.state = 'live' AND (? IS NULL OR d.collection = ?)
+     ORDER BY d.version = v.id DESC, v.seq_from DESC LIMIT 1`,
+    content.id,
+    id,
+    id,
+  );
+  if (document === undefined) return { key: contentKey(hexOf(content.hash)), collection };
+  const origin = originOfDocument(env, document);
+  return document.current === 1 ? origin : { ...origin, key: versionKey(document.path, hexOf(content.hash)) };
+}
+
+/** A document of this name; where there is none, something that is defined under it. */
+function originByName(env: GraphDatabases, name: string, { collection, absolute }: ResolvedGraphParams): Origin {
+  const found = documentsNamed(env.truth, name, { collection, absolute });
+  if (found.length > 1) throw severalDocuments(env.truth, name, found);
+  if (found[0] !== undefined) return originOfDocument(env, found[0]);
+  const last = name.slice(name.lastIndexOf(".") + 1);
+  const symbols = env.index
+    .all<{ key: string; collection: string }>(
+      `SELECT k.key, f.collection FROM graph_nodes n JOIN graph_keys k ON k.id = n.key JOIN graph_files f ON f.id = n.file
+       WHERE n.name = ? AND f.gone = 0 AND (? IS NULL OR f.collection = ?) ORDER BY k.key LIMIT 200`,
+      last,
+      collection ?? null,
+      collection ?? null,
+    )
+    .filter(({ key }) => last === name || (parseKey(key)?.qualifiedName ?? "").endsWith(name));
+  const [only, ...others] = symbols;
+  if (only === undefined) {
+    // Says that there is no such document.
+    return originOfDocument(env, oneDocument(env.truth, name, { collection, absolute }));
+  }
+  if (others.length === 0) return only;
+  const matches = symbols.slice(0, 20).map(({ key }) => key);
+  throw new TrunklineError("AMBIGUOUS", `"${name}" is defined ${symbols.length} times: ${matches.join(", ")}.`, {
+    hint: "Give one of them as node_key.",
+    data: { matches },
+  });
+}
+
+function originByKey(env: GraphDatabases, key: string, collection: string | undefined): Origin {
+  const parsed = parseKey(key);
+  if (parsed === undefined) {
+    throw new TrunklineError("INVALID_ARGUMENT", `"${key}" is not the key of a node.`, {
+      hint: "Keys look like file:/src/a.ts and symbol:/src/a.ts#run; list_type shows those that there are.",
+    });
+  }
+  const { path } = parsed;
+  const places = path === undefined ? [collection] : collectionsWith(env.truth, path, collection);
+  const there = places.filter((place) => exists(env, { key, parsed, collection: place }));
+  if (there.length === 0) {
+    throw new TrunklineError("NOT_FOUND", `The graph has no node "${key}".`, {
+      hint: "list_types shows what there is, list_type the nodes of one type.",
+    });
+  }
+  if (there.length > 1) {
+    throw new TrunklineError("AMBIGUOUS", `"${key}" is in ${there.length} collections: ${there.join(", ")}.`, {
+      hint: "Give a collection.",
+      data: { matches: there },
+    });
+  }
+  return { key, collection: there[0] };
+}
+
+function collectionsWith(truth: Db, path: string, collection: string | undefined): string[] {
+  return truth
+    .all<{ name: string }>(
+      `SELECT k.name FROM documents d JOIN collections k ON k.id = d.collection
+       WHERE d.path = ? AND d.state = 'live' AND (? IS NULL OR k.name = ?) ORDER BY k.name`,
+      path,
+      collection ?? null,
+      collection ?? null,
+    )
+    .map((row) => row.name);
+}
+
+function exists(
+  { truth, index }: GraphDatabases,
+  { key, parsed, collection }: { key: string; parsed: ParsedKey; collection: string | undefined },
+): boolean {
+  switch (parsed.space) {
+    case "file":
+      return true;
+    case "symbol":
+    case "external": {
+      const id = index.get<{ id: number }>("SELECT id FROM graph_keys WHERE key = ?", key)?.id;
+      if (id === undefined) return false;
+      const from = parsed.space === "symbol" ? "graph_nodes g" : "graph_edges g";
+      const column = parsed.space === "symbol" ? "g.key" : "g.target";
+      return (
+        index.get(
+          `SELECT 1 FROM ${from} JOIN graph_files f ON f.id = g.file WHERE ${column} = ? AND (? IS NULL OR f.collection = ?)`,
+          id,
+          collection ?? null,
+          collection ?? null,
+        ) !== undefined
+      );
+    }
+    case "tag":
+      return truth.get("SELECT 1 FROM document_tags WHERE tag = ?", parsed.name) !== undefined;
+    case "collection":
+      return collectionId(truth, parsed.name) !== undefined;
+    case "content":
+    case "version": {
+      if (!/^[0-9a-f]{64}$/.test(parsed.hash ?? "")) return false;
+      const content = findContent(truth, parsed.hash ?? "");
+      if (content === undefined || parsed.path === undefined) return content !== undefined;
+      return (
+        truth.get(
+          "SELECT 1 FROM versions v JOIN documents d ON d.id = v.document WHERE v.content = ? AND d.path = ?",
+          content.id,
+          parsed.path,
+        ) !== undefined
+      );
+    }
+  }
+}

@@ -1,0 +1,438 @@
+// Turns the nodes of one syntax tree into a FileGraph. A language says which nodes matter and what they mean; this keeps
+// the scopes, so that a name is only taken for a symbol or an import where nothing nearer is called the same.
+import { type Chain, chainOf, typeChain } from "./chains.js";
+import {
+  type FileNames,
+  type Frame,
+  isNamespace,
+  isPrimitive,
+  reduceReference,
+  resolveChain,
+  spell,
+} from "./code-references.js";
+import {
+  CALL_STEP,
+  type FileEdge,
+  type GraphExport,
+  type GraphImport,
+  type GraphLanguage,
+  type GraphSymbol,
+  type Incomplete,
+  type Reference,
+  type Relation,
+  SUPER_STEP,
+} from "./graph-model.js";
+import type { Definition, LanguageRules } from "./language-rules.js";
+import { fileKey, symbolKey } from "./node-keys.js";
+import type { Node } from "./parser.js";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+interface PendingEdge {
+  readonly from: string;
+  readonly relation: Relation;
+  readonly line: number;
+  readonly chain: Chain;
+  readonly frame: Frame;
+  readonly onlyKnown?: boolean;
+}
+
+const MAX_DEPTH = 24;
+const MAX_SIGNATURE = 240;
+const MAX_SYMBOLS = 50_000;
+const MAX_EDGES = 100_000;
+
+/** Collects what one file has. Used once. */
+export class GraphReader {
+  readonly path: string;
+  readonly text: string;
+  readonly language: GraphLanguage;
+  readonly imports: GraphImport[] = [];
+  readonly exports: GraphExport[] = [];
+  readonly namespaces = new Set<string>();
+  /** Functions of which only a declaration was seen so far (C, C++). */
+  readonly declaredOnly = new Set<string>();
+  readonly #open: { readonly node: Node; readonly type: string; readonly end: number }[] = [];
+  frame: Frame;
+  incomplete: Incomplete | undefined;
+  readonly #rules: LanguageRules;
+  readonly #symbols = new Map<string, Mutable<GraphSymbol>>();
+  readonly #pendingTypes = new Map<string, { chain: Chain; frame: Frame }>();
+  readonly #pending: PendingEdge[] = [];
+  readonly #edges: FileEdge[] = [];
+  readonly #names: FileNames;
+  readonly #dottedImports: { readonly names: readonly string[]; readonly local: string }[] = [];
+
+  constructor(
+    source: { readonly path: string; readonly text: string; readonly language: GraphLanguage },
+    rules: LanguageRules,
+  ) {
+    this.path = source.path;
+    this.text = source.text;
+    this.language = source.language;
+    this.#rules = rules;
+    this.#names = { rules, symbols: this.#symbols, dottedImports: this.#dottedImports };
+    this.frame = {
+      parent: undefined,
+      end: Number.POSITIVE_INFINITY,
+      symbol: "",
+      self: undefined,
+      holdsMembers: false,
+      bindings: new Map(),
+      depth: 0,
+    };
+  }
+
+  /** Reads the tree. Stops at `deadline` (milliseconds of `performance.now()`) with what there is. */
+  read(root: Node, deadline: number): void {
+    let count = 0;
+    for (const node of root.descendantsOfType(this.#rules.nodeTypes as string[])) {
+      if ((++count & 255) === 0 && performance.now() > deadline) {
+        this.#stop("time", "Reading the syntax tree took too long; what came later in the file is missing.");
+        break;
+      }
+      while (node.startIndex >= this.frame.end && this.frame.parent !== undefined) this.frame = this.frame.parent;
+      while (this.#open.length > 0 && node.startIndex >= (this.#open.at(-1)?.end ?? 0)) this.#open.pop();
+      const type = node.type;
+      this.#rules.visit(node, type, this);
+      if (this.#rules.containers.has(type)) this.#open.push({ node, type, end: node.endIndex });
+      if (this.#symbols.size > MAX_SYMBOLS || this.#pending.length > MAX_EDGES) {
+        this.#stop(
+          "count",
+          `The file has more than ${MAX_SYMBOLS} symbols or ${MAX_EDGES} calls; the rest is missing.`,
+        );
+        break;
+      }
+    }
+    this.#rules.finish?.(this);
+    this.#settle();
+  }
+
+  get symbols(): GraphSymbol[] {
+    return [...this.#symbols.values()];
+  }
+
+  get edges(): FileEdge[] {
+    return this.#edges;
+  }
+
+  /** The container that the current node lies in, or the one that this lies in, and so on. */
+  around(level = 0): { readonly node: Node; readonly type: string } | undefined {
+    return this.#open[this.#open.length - 1 - level];
+  }
+
+  /** The source of a node. */
+  textOf(node: Node): string {
+    return this.text.slice(node.startIndex, node.endIndex);
+  }
+
+  /** The source of a node's field. */
+  field(node: Node, name: string): string | undefined {
+    const child = node.childForFieldName(name);
+    return child === null ? undefined : this.text.slice(child.startIndex, child.endIndex);
+  }
+
+  chain(node: Node): Chain {
+    return chainOf(node, this.text, this.#rules);
+  }
+
+  /** The chain of a type that a field holds. */
+  typeOf(node: Node, field: string): Chain | undefined {
+    const source = this.field(node, field);
+    return source === undefined ? undefined : typeChain(source, this.#rules);
+  }
+
+  typeFrom(source: string): Chain | undefined {
+    return typeChain(source, this.#rules);
+  }
+
+  /** Takes up a symbol and makes it the frame of what lies inside. Answers its qualified name. */
+  define(definition: Definition): string | undefined {
+    const { name } = definition;
+    if (name === "" || name.length > 200 || /[\s#]/.test(name.replace(/^#/, ""))) return undefined;
+    const clean = name.replace(/^#/, "");
+    if (this.frame.depth >= MAX_DEPTH) {
+      this.#stop("depth", `Definitions nested more than ${MAX_DEPTH} deep count as part of what they lie in.`);
+      return undefined;
+    }
+    const outer = definition.container ?? definition.member ?? this.frame.symbol;
+    const plain = outer === "" ? clean : `${outer}.${clean}`;
+    const existing = this.#symbols.get(plain);
+    let qualifiedName = plain;
+    if (existing !== undefined && definition.merge !== true) {
+      let number = 2;
+      while (this.#symbols.has(`${plain}~${number}`)) number++;
+      qualifiedName = `${plain}~${number}`;
+    }
+    if (existing === undefined || definition.merge !== true) this.#add(definition, qualifiedName, outer);
+    else this.#extend(existing, definition);
+    if (!this.frame.bindings.has(clean) && definition.container === undefined && definition.member === undefined) {
+      this.frame.bindings.set(clean, { frame: this.frame, symbol: qualifiedName });
+    }
+    if (definition.type !== undefined && !this.#pendingTypes.has(qualifiedName)) {
+      this.#pendingTypes.set(qualifiedName, { chain: definition.type, frame: this.frame });
+    }
+    if (definition.leaf !== true) this.#enter(definition, qualifiedName);
+    return qualifiedName;
+  }
+
+  #add(definition: Definition, qualifiedName: string, outer: string): void {
+    const { node } = definition;
+    const start = node.startPosition;
+    const end = this.#endOf(node);
+    const signature = this.#signature(definition);
+    const key = symbolKey(this.path, qualifiedName);
+    this.#symbols.set(qualifiedName, {
+      key,
+      kind: definition.kind,
+      name: definition.name.replace(/^#/, ""),
+      qualifiedName,
+      startLine: start.row + 1,
+      startColumn: start.column + 1,
+      endLine: end.line,
+      endColumn: end.column,
+      ...(signature === "" ? {} : { signature }),
+      ...(definition.exported === undefined ? {} : { exported: definition.exported }),
+    });
+    const line = start.row + 1;
+    this.#edges.push({ from: fileKey(this.path), to: key, relation: "DEFINES", line });
+    if (definition.container !== undefined) {
+      this.#pending.push({ from: key, relation: "CONTAINS", line, chain: outer.split("."), frame: this.#rootFrame() });
+    } else if (outer !== "") {
+      this.#edges.push({ from: symbolKey(this.path, outer), to: key, relation: "CONTAINS", line });
+    }
+  }
+
+  /** A node that takes the line break with it ends before it. */
+  #endOf(node: Node): { line: number; column: number } {
+    const { row, column } = node.endPosition;
+    const end = node.endIndex;
+    if (column > 0 || end <= node.startIndex || this.text[end - 1] !== "\n")
+      return { line: row + 1, column: column + 1 };
+    return { line: row, column: end - 1 - (this.text.lastIndexOf("\n", end - 2) + 1) + 1 };
+  }
+
+  /** A definition wins over a declaration of the same name that came before it. */
+  #extend(symbol: Mutable<GraphSymbol>, definition: Definition): void {
+    const end = this.#endOf(definition.node);
+    if (end.line > symbol.endLine) {
+      symbol.endLine = end.line;
+      symbol.endColumn = end.column;
+    }
+    if (definition.exported === true) symbol.exported = true;
+  }
+
+  #enter(definition: Definition, symbol: string): void {
+    const holdsMembers = definition.holdsMembers === true;
+    const self = holdsMembers
+      ? symbol
+      : definition.container !== undefined
+        ? definition.container
+        : definition.ownSelf === true && !this.frame.holdsMembers
+          ? undefined
+          : this.frame.self;
+    this.frame = {
+      parent: this.frame,
+      end: definition.toEnd === true ? Number.POSITIVE_INFINITY : definition.node.endIndex,
+      symbol,
+      self,
+      holdsMembers,
+      bindings: new Map(),
+      depth: this.frame.depth + 1,
+    };
+  }
+
+  /** Opens a stretch with local names that is no symbol: a callback, a block. */
+  scope(node: Node, options: { readonly ownSelf?: boolean; readonly container?: string } = {}): void {
+    this.frame = {
+      parent: this.frame,
+      end: node.endIndex,
+      symbol: options.container ?? this.frame.symbol,
+      self: options.container ?? (options.ownSelf === true ? undefined : this.frame.self),
+      holdsMembers: options.container !== undefined,
+      bindings: new Map(),
+      depth: this.frame.depth,
+    };
+  }
+
+  /** A variable or parameter. `chain` is its type or, with `isValue`, what it is another name of. */
+  local(name: string, chain?: Chain | undefined, isValue = false): void {
+    const existing = this.frame.bindings.get(name);
+    if (existing === undefined) this.frame.bindings.set(name, { frame: this.frame, chain, isValue });
+    else if (existing.symbol === undefined && existing.chain?.join(".") !== chain?.join("."))
+      existing.chain = undefined;
+  }
+
+  /** A name that stands for a symbol of this file here: `self` in a method of Python. */
+  localSymbol(name: string, symbol: string): void {
+    this.frame.bindings.set(name, { frame: this.frame, symbol });
+  }
+
+  /** A name that stands for the base classes of a class of this file. */
+  localSuper(name: string, owner: string): void {
+    this.frame.bindings.set(name, { frame: this.frame, symbol: owner, steps: [SUPER_STEP] });
+  }
+
+  /** The symbol that a plain name stands for here, if it does. */
+  symbolBehind(name: string): string | undefined {
+    for (let frame: Frame | undefined = this.frame; frame !== undefined; frame = frame.parent) {
+      if (frame.holdsMembers) continue;
+      const binding = frame.bindings.get(name);
+      if (binding !== undefined) return binding.symbol;
+    }
+    return undefined;
+  }
+
+  /** All identifiers of a pattern as locals. */
+  localsIn(pattern: Node, types: readonly string[]): void {
+    for (const name of pattern.descendantsOfType(types as string[])) this.local(this.textOf(name));
+  }
+
+  /** An import; the names of all but re-exports are bound in the file. */
+  import(entry: GraphImport): void {
+    this.imports.push(entry);
+    if (entry.kind === "reexport") return;
+    // Python and JavaScript import inside functions too. Bound in the file, a name is found from everywhere in it.
+    const frame = this.#rootFrame();
+    for (const { local } of entry.names) {
+      if (local === "*" || local === "") continue;
+      if (local.includes(".")) this.#dottedImports.push({ names: local.split("."), local });
+      else if (!frame.bindings.has(local)) frame.bindings.set(local, { frame, imported: true });
+    }
+  }
+
+  /** A call of what `callee` stands for. */
+  call(callee: Chain, node: Node): void {
+    this.relate("CALLS", callee, node);
+  }
+
+  /** What may be a call: it is one where the name is that of a symbol of this file. */
+  maybeCall(callee: Chain, node: Node): void {
+    this.#pending.push({
+      from: this.#keyOf(this.frame.symbol),
+      relation: "CALLS",
+      line: node.startPosition.row + 1,
+      chain: callee,
+      frame: this.frame,
+      onlyKnown: true,
+    });
+  }
+
+  /** A call by a path that local variables cannot hide (`net::listen` in Rust). */
+  callItem(callee: Chain, node: Node): void {
+    const from = this.frame;
+    if (!this.#rules.selfNames.has(callee[0] ?? "")) {
+      while (this.frame.parent !== undefined && !this.inModule) this.frame = this.frame.parent;
+    }
+    this.relate("CALLS", callee, node, from.symbol);
+    this.frame = from;
+  }
+
+  #keyOf(symbol: string): string {
+    return symbol === "" ? fileKey(this.path) : symbolKey(this.path, symbol);
+  }
+
+  relate(relation: Relation, chain: Chain, node: Node, from: string = this.frame.symbol): void {
+    if (chain.length === 0 || chain[chain.length - 1] === "" || chain[chain.length - 1] === CALL_STEP) return;
+    this.#pending.push({
+      from: this.#keyOf(from),
+      relation,
+      line: node.startPosition.row + 1,
+      chain,
+      frame: this.frame,
+    });
+  }
+
+  hasSymbol(qualifiedName: string): boolean {
+    return this.#symbols.has(qualifiedName);
+  }
+
+  /** Marks a symbol as usable from other files. */
+  markExported(qualifiedName: string): void {
+    const symbol = this.#symbols.get(qualifiedName);
+    if (symbol !== undefined) symbol.exported = true;
+  }
+
+  /** Whether the current position is directly in the file or in what only holds members. */
+  get atTop(): boolean {
+    return this.frame.parent === undefined;
+  }
+
+  /** Whether the current position is directly in a namespace or module. */
+  get inModule(): boolean {
+    return this.frame.holdsMembers && isNamespace(this.frame, this.#names);
+  }
+
+  /** `rest` as seen from `ups` modules further out; where that is out of the file, it begins with `super`. */
+  pathUp(ups: number, rest: Chain): Chain {
+    const modules: string[] = [];
+    for (let frame: Frame | undefined = this.frame; frame !== undefined; frame = frame.parent) {
+      if (frame.holdsMembers && isNamespace(frame, this.#names)) modules.push(frame.symbol);
+    }
+    if (ups > modules.length) return ["super", ...rest];
+    const module = modules[ups];
+    return module === undefined ? rest : [...module.split("."), ...rest];
+  }
+
+  #rootFrame(): Frame {
+    let frame = this.frame;
+    while (frame.parent !== undefined) frame = frame.parent;
+    return frame;
+  }
+
+  #stop(reason: Incomplete["reason"], message: string): void {
+    this.incomplete ??= { reason, message };
+  }
+
+  #signature(definition: Definition): string {
+    const { node } = definition;
+    const from = node.startIndex;
+    const body = definition.bodyStart ?? node.childForFieldName("body")?.startIndex ?? node.endIndex;
+    // Signatures are long at times, but what matters is at their front.
+    const raw = this.text.slice(from, Math.min(Math.max(body, from), from + 4 * MAX_SIGNATURE));
+    const line = raw
+      .replace(/\s+/g, " ")
+      .replace(/\s*(?:=>|[{=:])\s*$/, "")
+      .trim();
+    return line.length > MAX_SIGNATURE ? `${line.slice(0, MAX_SIGNATURE - 1)}…` : line;
+  }
+
+  /** Once all names are known, says what each chain points at. */
+  #settle(): void {
+    for (const [name, { chain, frame }] of this.#pendingTypes) {
+      const symbol = this.#symbols.get(name);
+      const type = resolveChain(chain, frame, this.#names, { asType: true });
+      if (symbol !== undefined && type.root !== "unknown" && !isPrimitive(type)) symbol.type = type;
+    }
+    this.#settleMembers();
+    const seen = new Set<string>();
+    this.#pending.sort((a, b) => a.line - b.line);
+    for (const { from, relation, line, chain, frame, onlyKnown } of this.#pending) {
+      const target = reduceReference(resolveChain(chain, frame, this.#names), this.#symbols);
+      if (onlyKnown === true && target.root !== "symbol") continue;
+      const name = spell(chain);
+      const done = target.root === "symbol" && target.steps.length === 0;
+      const to = done ? symbolKey(this.path, target.of) : undefined;
+      const identity = `${from}\n${relation}\n${to ?? `${target.root} ${target.of} ${target.steps.join(".")} ${name}`}`;
+      if (seen.has(identity)) continue;
+      seen.add(identity);
+      // A member that is written outside of its class names the class, so this one edge is found backwards.
+      if (relation === "CONTAINS") {
+        if (to !== undefined) this.#edges.push({ from: to, to: from, relation, line });
+        else this.#edges.push({ from, relation, line, name, target });
+      } else this.#edges.push(to === undefined ? { from, relation, line, name, target } : { from, to, relation, line });
+    }
+  }
+
+  /** Members of a class that is not in this file say so by its name. */
+  #settleMembers(): void {
+    for (const [index, edge] of this.#edges.entries()) {
+      if (edge.relation !== "CONTAINS" || edge.to === undefined) continue;
+      const outer = edge.from.slice(edge.from.lastIndexOf("#") + 1);
+      if (this.#symbols.has(outer)) continue;
+      const [of, ...steps] = outer.split(".");
+      const target: Reference = { root: "global", of: of ?? "", steps };
+      this.#edges[index] = { from: edge.to, relation: "CONTAINS", line: edge.line, name: outer, target };
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// Lookup keys: the names under which a file can be found by others. The index keeps, for every file, the keys it
+// provides and the keys that resolving it asked for. A file that comes, changes or goes touches the files that asked for
+// one of its keys, whether they found something there or not.
+import { createHash } from "node:crypto";
+import { posix } from "node:path";
+import type { FileGraph } from "../graph-model.js";
+import { isConfigPath } from "../project-config.js";
+
+const { dirname, basename } = posix;
+
+const INDEX_NAMES = new Set(["index", "__init__", "mod", "readme"]);
+
+/** A file under the path that it has. */
+export function pathLookup(path: string): string {
+  return `path:${path}`;
+}
+
+/** Files that are imported by this path without extension, or as this folder. */
+export function stemLookup(stem: string): string {
+  return `stem:${stem}`;
+}
+
+/** The path without its extension; `.d.ts` is one. */
+export function stemOf(path: string): string {
+  const name = basename(path);
+  const declaration = /\.d\.[cm]?ts$/.exec(name)?.[0];
+  if (declaration !== undefined) return path.slice(0, -declaration.length);
+  const dot = name.lastIndexOf(".");
+  return dot > 0 ? path.slice(0, path.length - (name.length - dot)) : path;
+}
+
+/** All keys that a file provides. */
+export function providedKeys(file: FileGraph): string[] {
+  const { path } = file;
+  const keys = new Set([pathLookup(path)]);
+  const stem = stemOf(path);
+  keys.add(stemLookup(stem));
+  if (INDEX_NAMES.has(basename(stem).toLowerCase())) keys.add(stemLookup(dirname(stem)));
+  switch (file.language) {
+    case "go":
+      keys.add(`go:${dirname(path)}`);
+      break;
+    case "java":
+    case "csharp":
+    case "php":
+      for (const key of typeKeys(file)) keys.add(key);
+      break;
+    default:
+  }
+  const config = file.config;
+  if (config?.kind === "npm" && config.name !== undefined) keys.add(`npm:${config.name}`);
+  if (config?.kind === "go") keys.add(`go-module:${config.module}`);
+  if (config?.kind === "cargo" && config.name !== undefined) keys.add(`cargo:${config.name.replace(/-/g, "_")}`);
+  return [...keys];
+}
+
+/** Types and functions by their full names, in languages where these are the same for the whole program. */
+function* typeKeys(file: FileGraph): Iterable<string> {
+  const { language } = file;
+  for (const namespace of file.namespaces) yield `${language}-namespace:${namespace}`;
+  if (language === "csharp") {
+    const modules = new Set(file.namespaces);
+    for (const symbol of file.symbols) {
+      if (symbol.kind === "method" || symbol.kind === "property" || symbol.kind === "module") continue;
+      const at = symbol.qualifiedName.lastIndexOf(".");
+      const outer = at === -1 ? "" : symbol.qualifiedName.slice(0, at);
+      if (outer === "" || modules.has(outer)) yield `csharp:${symbol.qualifiedName}`;
+    }
+    return;
+  }
+  const namespace = file.namespaces[0];
+  const separator = language === "php" ? "\\" : ".";
+  for (const symbol of file.symbols) {
+    if (symbol.qualifiedName.includes(".") || symbol.kind === "variable") continue;
+    yield `${language}:${namespace === undefined ? "" : namespace + separator}${symbol.qualifiedName}`;
+  }
+}
+
+/**
+ * What other files can see of a file, as a hash. Where it is the same as before, no other file has to be resolved again:
+ * a change inside a function does not travel.
+ */
+export function interfaceHash(file: FileGraph): string {
+  const seen = {
+    symbols: file.symbols.map(({ qualifiedName, kind, exported, type }) => [
+      qualifiedName,
+      kind,
+      exported ?? null,
+      type ?? null,
+    ]),
+    imports: file.imports.map(({ specifier, kind, names, relative }) => [specifier, kind, names, relative ?? null]),
+    exports: file.exports,
+    bases: file.edges
+      .filter(({ relation }) => relation === "INHERITS" || relation === "IMPLEMENTS")
+      .map(({ from, to, target }) => [from, to ?? null, target ?? null]),
+    namespaces: file.namespaces,
+    config: file.config ?? null,
+  };
+  return createHash("sha256").update(JSON.stringify(seen)).digest("hex");
+}
+
+/** What has to be resolved again besides the file itself. */
+export interface Affected {
+  /** Files that asked for one of these keys. */
+  readonly keys: readonly string[];
+  /** All files in this folder and below it. */
+  readonly under?: string;
+}
+
+/** What the change from `before` to `after` touches; a file that comes has no `before`, one that goes has no `after`. */
+export function affectedBy(before: FileGraph | undefined, after: FileGraph | undefined): Affected {
+  if (before !== undefined && after !== undefined && interfaceHash(before) === interfaceHash(after))
+    return { keys: [] };
+  const keys = new Set<string>();
+  for (const file of [before, after]) if (file !== undefined) for (const key of providedKeys(file)) keys.add(key);
+  const path = after?.path ?? before?.path ?? "";
+  return isConfigPath(path) ? { keys: [...keys], under: dirname(path) } : { keys: [...keys] };
+}

@@ -1,0 +1,216 @@
+// Both databases seen as one graph. Edges of the text come from the index; tags, collections, equal content and versions
+// are read from the truth as they are.
+
+import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
+import type { Db, SqlValue } from "../engine/sqlite/database.js";
+import {
+  collectionKey,
+  fileKey,
+  type GraphEdge,
+  type Neighbours,
+  type NodeDescription,
+  type NodeType,
+  type ParsedKey,
+  parseKey,
+  type Relation,
+  tagKey,
+  versionKey,
+} from "./index.js";
+
+/** The databases that the graph is read from. */
+export interface GraphDatabases {
+  readonly truth: Db;
+  readonly index: Db;
+}
+
+/** Both databases as one graph, within one collection or over all. */
+export class StoredGraph implements Neighbours {
+  readonly #truth: Db;
+  readonly #index: Db;
+  readonly #collection: string | null;
+  readonly #most: number;
+  readonly #check: () => void;
+
+  constructor(
+    { truth, index }: GraphDatabases,
+    options: { readonly collection: string | undefined; readonly limit: number; readonly check: () => void },
+  ) {
+    this.#truth = truth;
+    this.#index = index;
+    this.#collection = options.collection ?? null;
+    // Half of them may be known already; what goes beyond can only be cut.
+    this.#most = 2 * options.limit + 2;
+    this.#check = options.check;
+  }
+
+  *edges(key: string, filter: { readonly relation?: Relation; readonly reverse: boolean }): Iterable<GraphEdge> {
+    this.#check();
+    yield* this.#textEdges(key, filter);
+    const parsed = parseKey(key);
+    if (parsed === undefined || parsed.space === "symbol" || parsed.space === "external") return;
+    const all = filter.reverse ? this.#incoming(parsed) : this.#outgoing(parsed);
+    for (const [relation, other] of all) {
+      if (filter.relation !== undefined && relation !== filter.relation) continue;
+      for (const end of other()) {
+        const [from, to] = filter.reverse ? [end, key] : [key, end];
+        yield { from, to, relation, resolved: true };
+      }
+    }
+  }
+
+  #textEdges(
+    key: string,
+    { relation, reverse }: { readonly relation?: Relation; readonly reverse: boolean },
+  ): GraphEdge[] {
+    const [own, other] = reverse ? ["target", "source"] : ["source", "target"];
+    const rows = this.#index.all<{ other: string; relation: Relation; line: number | null; resolved: number }>(
+      `SELECT o.key AS other, g.relation, g.line, g.resolved FROM graph_keys k JOIN graph_edges g ON g.${own} = k.id
+       JOIN graph_keys o ON o.id = g.${other} JOIN graph_files f ON f.id = g.file
+       WHERE k.key = ? AND (? IS NULL OR f.collection = ?) AND (? IS NULL OR g.relation = ?) AND f.gone = 0
+       ORDER BY f.path, g.position`,
+      key,
+      this.#collection,
+      this.#collection,
+      relation ?? null,
+      relation ?? null,
+    );
+    return rows.map((row) => ({
+      from: reverse ? row.other : key,
+      to: reverse ? key : row.other,
+      relation: row.relation,
+      ...(row.line === null ? {} : { line: row.line }),
+      resolved: row.resolved === 1,
+    }));
+  }
+
+  /** A document has tags and lies in a collection; documents with the same content point at each other. */
+  #outgoing(parsed: ParsedKey): (readonly [Relation, () => string[]])[] {
+    const { path = "", hash = "" } = parsed;
+    switch (parsed.space) {
+      case "file":
+        return [
+          ["TAGGED", () => this.#ofDocument("document_tags t", "t.tag", "t.document = d.id", path).map(tagKey)],
+          [
+            "IN_COLLECTION",
+            () => this.#ofDocument("collections n", "n.name", "n.id = d.collection", path).map(collectionKey),
+          ],
+          ["SAME_CONTENT", () => this.#sameContent(path)],
+        ];
+      case "content":
+        return [["SAME_CONTENT", () => this.#files("c.hash = ?", bytesOf(hash))]];
+      case "version":
+        return [["VERSION_OF", () => [fileKey(path)]]];
+      default:
+        return [];
+    }
+  }
+
+  #incoming(parsed: ParsedKey): (readonly [Relation, () => string[]])[] {
+    const { path = "", name } = parsed;
+    switch (parsed.space) {
+      case "file":
+        return [
+          ["SAME_CONTENT", () => this.#sameContent(path)],
+          ["VERSION_OF", () => this.#versions(path)],
+        ];
+      case "tag":
+        return [
+          [
+            "TAGGED",
+            () => this.#files("EXISTS (SELECT 1 FROM document_tags t WHERE t.document = d.id AND t.tag = ?)", name),
+          ],
+        ];
+      case "collection":
+        return [["IN_COLLECTION", () => this.#files("k.name = ?", name)]];
+      default:
+        return [];
+    }
+  }
+
+  #ofDocument(table: string, column: string, on: string, path: string): string[] {
+    return this.#truth
+      .all<{ value: string }>(
+        `SELECT DISTINCT ${column} AS value FROM documents d JOIN collections k ON k.id = d.collection JOIN ${table} ON ${on}
+         WHERE d.path = ? AND d.state = 'live' AND (? IS NULL OR k.name = ?) ORDER BY 1 LIMIT ?`,
+        path,
+        this.#collection,
+        this.#collection,
+        this.#most,
+      )
+      .map((row) => row.value);
+  }
+
+  #files(condition: string, ...values: SqlValue[]): string[] {
+    return this.#truth
+      .all<{ path: string }>(
+        `SELECT DISTINCT d.path FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
+         JOIN collections k ON k.id = d.collection
+         WHERE ${condition} AND d.state = 'live' AND (? IS NULL OR k.name = ?) ORDER BY d.path LIMIT ?`,
+        ...values,
+        this.#collection,
+        this.#collection,
+        this.#most,
+      )
+      .map((row) => fileKey(row.path));
+  }
+
+  #sameContent(path: string): string[] {
+    const hash = this.#hashOf(path);
+    if (hash === undefined) return [];
+    // Nothing is nothing in common.
+    return this.#files("c.hash = ? AND c.size > 0 AND d.path <> ?", hash, path);
+  }
+
+  #hashOf(path: string): Uint8Array | undefined {
+    return this.#truth.get<{ hash: Uint8Array }>(
+      `SELECT c.hash FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
+       JOIN collections k ON k.id = d.collection
+       WHERE d.path = ? AND d.state = 'live' AND (? IS NULL OR k.name = ?) LIMIT 1`,
+      path,
+      this.#collection,
+      this.#collection,
+    )?.hash;
+  }
+
+  /** The contents that a document had before. */
+  #versions(path: string): string[] {
+    const rows = this.#truth.all<{ hash: Uint8Array }>(
+      `SELECT c.hash, max(v.seq_from) AS last FROM documents d JOIN versions v ON v.document = d.id
+       JOIN contents c ON c.id = v.content JOIN collections k ON k.id = d.collection JOIN versions now ON now.id = d.version
+       WHERE d.path = ? AND d.state = 'live' AND v.content <> now.content AND (? IS NULL OR k.name = ?)
+       GROUP BY c.id ORDER BY last DESC LIMIT ?`,
+      path,
+      this.#collection,
+      this.#collection,
+      this.#most,
+    );
+    return rows.map((row) => versionKey(path, hexOf(row.hash)));
+  }
+
+  *symbols(key: string): Iterable<string> {
+    const rows = this.#index.all<{ key: string }>(
+      `SELECT k.key FROM graph_files f JOIN graph_nodes n ON n.file = f.id JOIN graph_keys k ON k.id = n.key
+       WHERE f.path = ? AND (? IS NULL OR f.collection = ?) AND f.gone = 0 ORDER BY n.position`,
+      key.slice(fileKey("").length),
+      this.#collection,
+      this.#collection,
+    );
+    for (const row of rows) yield row.key;
+  }
+
+  describe(key: string): NodeDescription | undefined {
+    const parsed = parseKey(key);
+    if (parsed?.space === "file") {
+      const hash = this.#hashOf(parsed.path ?? "");
+      return hash === undefined ? undefined : { hash: hexOf(hash) };
+    }
+    if (parsed?.space !== "symbol") return undefined;
+    return this.#index.get<{ type: NodeType; name: string; path: string; hash: string }>(
+      `SELECT n.type, n.name, f.path, f.hash FROM graph_keys k JOIN graph_nodes n ON n.key = k.id
+       JOIN graph_files f ON f.id = n.file WHERE k.key = ? AND (? IS NULL OR f.collection = ?)`,
+      key,
+      this.#collection,
+      this.#collection,
+    );
+  }
+}

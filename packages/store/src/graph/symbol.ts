@@ -1,0 +1,54 @@
+// One definition of a document, for `get`. It is parsed on the spot, so that older versions have symbols too.
+import { TrunklineError } from "@trunkline/core";
+import { decodeText } from "../engine/content/text.js";
+import { type ContentRow, readContent } from "../engine/sqlite/contents.js";
+import type { Db } from "../engine/sqlite/database.js";
+import type { Call } from "../engine/threads/rpc.js";
+import { type ExtractInput, extractGraph, type GraphSymbol, parseKey } from "./index.js";
+
+const NAMES_IN_HINT = 20;
+
+/** What {@link findSymbol} reads. */
+export function symbolSource(
+  truth: Db,
+  { content, path }: { readonly content: ContentRow; readonly path: string | undefined },
+  call: Call,
+): ExtractInput {
+  if (content.type === "binary") throw new TrunklineError("INVALID_ARGUMENT", "Binary content has no symbols.");
+  return { path: path ?? "content", text: decodeText(readContent(truth, content, call.check)) };
+}
+
+/** The definition of this name: a node key, a qualified name (`Hub.start`), the end of one, or the name alone. */
+export async function findSymbol(source: ExtractInput, name: string): Promise<GraphSymbol> {
+  const { symbols, incomplete } = await extractGraph(source);
+  const wanted = parseKey(name)?.qualifiedName ?? name;
+  const exact = symbols.filter((symbol) => symbol.qualifiedName === wanted);
+  const found =
+    exact.length > 0
+      ? exact
+      : symbols.filter(
+          ({ qualifiedName, name: own }) => own === wanted || withoutNumber(qualifiedName).endsWith(`.${wanted}`),
+        );
+  const [only, ...others] = found;
+  if (only === undefined) {
+    const names = symbols.slice(0, NAMES_IN_HINT).map((symbol) => symbol.qualifiedName);
+    const more = symbols.length > names.length ? `, and ${symbols.length - names.length} more` : "";
+    throw new TrunklineError("NOT_FOUND", `${source.path} has no symbol "${name}".`, {
+      hint: incomplete?.message ?? (names.length === 0 ? "It has none." : `It has: ${names.join(", ")}${more}.`),
+    });
+  }
+  if (others.length === 0) return only;
+  const matches = found.slice(0, NAMES_IN_HINT).map((symbol) => symbol.qualifiedName);
+  const places = found
+    .slice(0, NAMES_IN_HINT)
+    .map(({ qualifiedName, startLine }) => `${qualifiedName} (line ${startLine})`);
+  throw new TrunklineError("AMBIGUOUS", `"${name}" stands for ${found.length} symbols: ${places.join(", ")}.`, {
+    hint: "Give the whole qualified name.",
+    data: { matches },
+  });
+}
+
+/** A second definition of the same name ends with `~2`. */
+function withoutNumber(qualifiedName: string): string {
+  return qualifiedName.replace(/~\d+$/, "");
+}

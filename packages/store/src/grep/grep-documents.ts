@@ -1,0 +1,252 @@
+// `grep` in a reader: which documents may match, page by page. The threads of grep read and match them.
+import { sep } from "node:path";
+import { TrunklineError } from "@trunkline/core";
+import { reachedSeq } from "../engine/indexing/catch-up.js";
+import { hexOf } from "../engine/sqlite/contents.js";
+import type { Db, SqlValue } from "../engine/sqlite/database.js";
+import { type Selection, type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
+import { indexFits } from "../engine/sqlite/schema.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { EMPTY_PAGE, type GrepPage, type ListedDocument, listOf, mayMatch, pageOf } from "./grep-list.js";
+import { compareText, findCandidates, queryText, type TrigramQuery, trigramIndexer } from "./index.js";
+
+/** The filters, with the session resolved to its id. */
+export type GrepFilters = Pick<
+  SelectionParams,
+  "collection" | "snapshot" | "tags" | "match_all_tags" | "metadata" | "session"
+>;
+
+/** A file or folder as it was given, and what it is from the caller's working folder. */
+export interface GivenPath {
+  readonly given: string;
+  readonly absolute: string;
+}
+
+/** What one page of documents is asked for with. */
+export interface GrepPageParams {
+  readonly filters: GrepFilters;
+  readonly trigrams: TrigramQuery | "none";
+  /** Paths of documents and folders; absent for everything. */
+  readonly places: readonly string[] | undefined;
+  readonly from: { readonly path: string; readonly hash?: string | undefined } | undefined;
+  readonly limit: number;
+}
+
+/** Up to so many documents that may match are looked up one by one; with more, all documents are gone through. */
+const MOST_LOOKED_UP = 20_000;
+
+/**
+ * What the given paths stand for: the path itself, also from the working folder; where nothing is there, whatever ends
+ * in it. Throws `NOT_FOUND` for a path that stands for nothing.
+ */
+export function grepPlaces(
+  { truth }: ReadEnvironment,
+  { filters: { collection, snapshot }, paths }: { filters: GrepFilters; paths: readonly GivenPath[] },
+): string[] {
+  return truth.reading(() => {
+    const selection = selectDocuments(truth, { collection, snapshot });
+    const places = new Set<string>();
+    for (const { given, absolute } of paths) {
+      const name = given.replace(/^(?:\.\/+)+/, "").replace(/(?<=.)[/\\]+$/, "");
+      const exact = [name, absolute.replace(/[/\\]+$/, "")].filter((place) => isThere(truth, selection, place));
+      const found = exact.length > 0 ? exact : placesEndingIn(truth, selection, name);
+      if (found.length === 0) {
+        throw new TrunklineError("NOT_FOUND", `The store has no document or folder "${given}".`, {
+          hint: "list shows what there is; include takes patterns.",
+        });
+      }
+      for (const place of found) places.add(place);
+    }
+    return [...places];
+  });
+}
+
+const SEPARATORS = [...new Set(["/", sep])];
+
+function isThere(truth: Db, { from, where, values }: Selection, place: string): boolean {
+  const folders = SEPARATORS.map(() => "(d.path >= ? AND d.path < ?)").join(" OR ");
+  const ends = SEPARATORS.flatMap((separator) => [place + separator, place + after(separator)]);
+  const sql = `SELECT 1 FROM ${from} WHERE ${where} AND (d.path = ? OR ${folders}) LIMIT 1`;
+  return truth.get(sql, ...values, place, ...ends) !== undefined;
+}
+
+function placesEndingIn(truth: Db, { from, where, values }: Selection, name: string): string[] {
+  const part = `/${name.replace(/^\/+/, "")}`;
+  if (part === "/") return [];
+  const rows = truth.all<{ place: string }>(
+    `SELECT DISTINCT substr(d.path, 1, instr('/' || d.path || '/', ?) + ?) AS place FROM ${from}
+     WHERE ${where} AND instr('/' || d.path || '/', ?) > 0`,
+    `${part}/`,
+    [...part].length - 2,
+    ...values,
+    `${part}/`,
+  );
+  return rows.map((row) => row.place);
+}
+
+/** The character after this one. */
+function after(character: string): string {
+  return String.fromCharCode(character.charCodeAt(0) + 1);
+}
+
+interface Row {
+  readonly path: string;
+  readonly hash: Uint8Array;
+  readonly size: number;
+  readonly type: "text" | "binary";
+  readonly version: number;
+}
+
+const COLUMNS = "d.path, c.hash, c.size, c.type, v.id AS version";
+
+/** One page of the documents that may match, and of binary ones, which are counted. */
+export function grepPage(env: ReadEnvironment, params: GrepPageParams, call: Call): GrepPage {
+  const { truth, index } = env;
+  // The index before the truth: what changes in between has a higher sequence number than the index knows.
+  return index.reading(() => {
+    const candidates = candidatesOf(env, params.trigrams);
+    return truth.reading(() => {
+      const selection = selectDocuments(truth, params.filters);
+      const list = listOf(env, JSON.stringify([params.filters, params.places]));
+      if (list.isComplete) return list.page(params, candidates);
+      const few = candidates === undefined || selection.historic ? undefined : documentsToLookUp(env, candidates);
+      const bounds = boundsOf(params);
+      if (bounds === undefined) return EMPTY_PAGE;
+      const rows =
+        few === undefined ? scan(truth, selection, bounds, params.limit) : lookUp(truth, selection, bounds, few);
+      call.check();
+      const last = few === undefined && rows.length === params.limit ? rows.at(-1) : undefined;
+      const next = last === undefined ? undefined : { path: last.path, hash: hexOf(last.hash) };
+      const documents = withEntries(index, rows.filter(placeTest(params.places)).filter(isFirst));
+      if (few === undefined) list.append(documents, { from: params.from, next });
+      const possible = few === undefined ? documents.filter((document) => mayMatch(document, candidates)) : documents;
+      return pageOf(possible, next);
+    });
+  });
+}
+
+/** The same content at the same path, in two collections, is one to whoever reads the answer. */
+function isFirst(row: Row, position: number, rows: readonly Row[]): boolean {
+  const before = rows[position - 1];
+  return before === undefined || before.path !== row.path || Buffer.compare(before.hash, row.hash) !== 0;
+}
+
+/** With the entries that the index has of them. */
+function withEntries(index: Db, rows: readonly Row[]): ListedDocument[] {
+  const found = index.all<{ id: number; version: number }>(
+    "SELECT id, version FROM entries WHERE version IN (SELECT value FROM json_each(?))",
+    JSON.stringify(rows.map((row) => row.version)),
+  );
+  const entries = new Map(found.map(({ id, version }) => [version, id]));
+  return rows.map(({ path, hash, size, type, version }) => ({
+    path,
+    hash: hexOf(hash),
+    sizeBytes: size,
+    binary: type === "binary",
+    entry: entries.get(version),
+  }));
+}
+
+interface KeptCandidates {
+  readonly key: string;
+  readonly entries: ReadonlySet<number>;
+}
+
+const kept = new WeakMap<Db, KeptCandidates>();
+
+/** The entries that may match, by the index as it is now; undefined where every document may. */
+function candidatesOf(
+  { truth, index }: ReadEnvironment,
+  query: TrigramQuery | "none",
+): ReadonlySet<number> | undefined {
+  if (query === "none" || !indexFits(index, truth)) return undefined;
+  const state = index.get<{ version: number }>("SELECT version FROM indexers WHERE name = ?", trigramIndexer.name);
+  if (state?.version !== trigramIndexer.version) return undefined;
+  const key = `${index.pragma<number>("data_version")} ${queryText(query)}`;
+  const known = kept.get(index);
+  if (known?.key === key) return known.entries;
+  const entries = findCandidates(index, query);
+  if (entries !== undefined) kept.set(index, { key, entries });
+  return entries;
+}
+
+/**
+ * The ids of the documents whose current version may match, of those that the index has not seen, and of binary ones;
+ * undefined where they are many.
+ */
+function documentsToLookUp({ truth, index }: ReadEnvironment, candidates: ReadonlySet<number>): number[] | undefined {
+  if (candidates.size > MOST_LOOKED_UP) return undefined;
+  const documents = new Set<number>();
+  const inIndex = "SELECT document AS id FROM entries WHERE id IN (SELECT value FROM json_each(?))";
+  for (const { id } of index.all<{ id: number }>(inIndex, JSON.stringify([...candidates]))) documents.add(id);
+  const unseen = "SELECT id FROM documents WHERE seq > ? LIMIT ?";
+  for (const { id } of truth.all<{ id: number }>(unseen, reachedSeq(index), MOST_LOOKED_UP + 1)) documents.add(id);
+  const binary = `SELECT v.document AS id FROM contents c CROSS JOIN versions v ON v.content = c.id
+    WHERE c.type = 'binary' AND v.seq_to IS NULL LIMIT ?`;
+  for (const { id } of truth.all<{ id: number }>(binary, MOST_LOOKED_UP + 1)) documents.add(id);
+  return documents.size > MOST_LOOKED_UP ? undefined : [...documents];
+}
+
+interface Bounds {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** The stretch of paths that the page lies in. `undefined`: there is nothing in it. */
+function boundsOf({ places, from }: GrepPageParams): Bounds | undefined {
+  const sql: string[] = [];
+  const values: SqlValue[] = [];
+  if (places !== undefined) {
+    const sorted = [...places].sort(compareText);
+    const [first, last] = [sorted[0], sorted.at(-1)];
+    if (first === undefined || last === undefined) return undefined;
+    sql.push("d.path >= ? AND d.path < ?");
+    // A folder's documents come before what begins with the character after its separator.
+    const ends = sorted.flatMap((place) => SEPARATORS.map((separator) => place + after(separator)));
+    values.push(first, ends.sort(compareText).at(-1) as string);
+  }
+  if (from !== undefined) {
+    sql.push("d.path >= ?");
+    values.push(from.path);
+    if (from.hash !== undefined) {
+      sql.push("(d.path > ? OR c.hash > ?)");
+      values.push(from.path, Buffer.from(from.hash, "hex"));
+    }
+  }
+  return { sql: sql.map((condition) => ` AND ${condition}`).join(""), values };
+}
+
+/** All documents, in the order of their paths and hashes. */
+function scan(truth: Db, { from, where, values }: Selection, bounds: Bounds, limit: number): Row[] {
+  return truth.all<Row>(
+    `SELECT ${COLUMNS} FROM ${from} WHERE ${where}${bounds.sql} ORDER BY d.path, c.hash LIMIT ?`,
+    ...values,
+    ...bounds.values,
+    limit,
+  );
+}
+
+/** These documents, in the same order. */
+function lookUp(truth: Db, { from, where, values }: Selection, bounds: Bounds, ids: readonly number[]): Row[] {
+  return truth.all<Row>(
+    `SELECT ${COLUMNS} FROM json_each(?) j CROSS JOIN ${from}
+     WHERE d.id = j.value AND ${where}${bounds.sql} ORDER BY d.path, c.hash`,
+    JSON.stringify(ids),
+    ...values,
+    ...bounds.values,
+  );
+}
+
+/** Whether a document is at one of the places or in a folder there. */
+function placeTest(places: readonly string[] | undefined): (row: Row) => boolean {
+  if (places === undefined) return () => true;
+  const all = new Set(places);
+  return ({ path }) => {
+    if (all.has(path)) return true;
+    for (let at = 0; at < path.length; at++) {
+      if (SEPARATORS.includes(path[at] as string) && all.has(path.slice(0, at))) return true;
+    }
+    return false;
+  };
+}

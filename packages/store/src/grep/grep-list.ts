@@ -1,0 +1,147 @@
+// The documents that grep goes through, as a reader keeps and sends them. Listing tens of thousands of them takes SQLite
+// longer than searching their contents takes grep, so that the list is kept for as long as nothing changes.
+
+import type { Db } from "../engine/sqlite/database.js";
+import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { compareText, type GrepDocument } from "./index.js";
+
+/** A document with the number that the index has it under, if it has. */
+export interface ListedDocument {
+  readonly path: string;
+  readonly hash: string;
+  readonly sizeBytes: number;
+  readonly binary: boolean;
+  readonly entry: number | undefined;
+}
+
+/** Where a page begins: at a path, or after a document. */
+interface Place {
+  readonly path: string;
+  readonly hash?: string | undefined;
+}
+
+/** Documents that may match, in order and as columns. `next`: where the page after it begins. */
+export interface GrepPage {
+  /** A list in JSON. */
+  readonly paths: string;
+  /** With a space between each two. */
+  readonly hashes: string;
+  readonly sizes: Float64Array;
+  /** The positions of those that are binary. */
+  readonly binary: readonly number[];
+  readonly next?: { readonly path: string; readonly hash: string };
+}
+
+export function pageOf(documents: readonly ListedDocument[], next: GrepPage["next"]): GrepPage {
+  return {
+    paths: JSON.stringify(documents.map(({ path }) => path)),
+    hashes: documents.map(({ hash }) => hash).join(" "),
+    sizes: Float64Array.from(documents, ({ sizeBytes }) => sizeBytes),
+    binary: documents.flatMap(({ binary }, position) => (binary ? [position] : [])),
+    ...(next === undefined ? {} : { next }),
+  };
+}
+
+export const EMPTY_PAGE = pageOf([], undefined);
+
+/** The documents of a page, on the other side. */
+export function documentsOf({ paths, hashes, sizes, binary }: GrepPage): GrepDocument[] {
+  const isBinary = new Set(binary);
+  const split = hashes.split(" ");
+  // Written by pageOf.
+  return (JSON.parse(paths) as string[]).map((path, position) => ({
+    path,
+    hash: split[position] as string,
+    sizeBytes: sizes[position],
+    binary: isBinary.has(position),
+  }));
+}
+
+/** Binary documents are counted, those that the index has not seen may match, of the others it says which may. */
+export function mayMatch({ binary, entry }: ListedDocument, candidates: ReadonlySet<number> | undefined): boolean {
+  return candidates === undefined || binary || entry === undefined || candidates.has(entry);
+}
+
+const MOST_LISTED = 100_000;
+const KEPT_MS = 5 * 60_000;
+
+/** The documents of one selection, as they were found page by page. */
+export class DocumentList {
+  readonly key: string;
+  readonly #documents: ListedDocument[] = [];
+  /** Where the documents come from that are not in the list yet. */
+  #next: Place | undefined;
+  #state: "begun" | "complete" | "given up" = "begun";
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  get isComplete(): boolean {
+    return this.#state === "complete";
+  }
+
+  /** Takes a page up that begins where the list ends; others are of no use to it. */
+  append(
+    documents: readonly ListedDocument[],
+    { from, next }: { from: Place | undefined; next: Place | undefined },
+  ): void {
+    if (this.#state !== "begun" || from?.path !== this.#next?.path || from?.hash !== this.#next?.hash) return;
+    if (this.#documents.length + documents.length > MOST_LISTED) {
+      this.#state = "given up";
+      this.#documents.length = 0;
+      return;
+    }
+    for (const document of documents) this.#documents.push(document);
+    this.#next = next;
+    if (next === undefined) this.#state = "complete";
+  }
+
+  /** Up to `limit` documents that may match, from a place on. */
+  page(
+    { from, limit }: { from: Place | undefined; limit: number },
+    candidates: ReadonlySet<number> | undefined,
+  ): GrepPage {
+    const found: ListedDocument[] = [];
+    for (let at = from === undefined ? 0 : this.#positionOf(from); at < this.#documents.length; at++) {
+      const document = this.#documents[at] as ListedDocument;
+      if (!mayMatch(document, candidates)) continue;
+      found.push(document);
+      if (found.length === limit) return pageOf(found, { path: document.path, hash: document.hash });
+    }
+    return pageOf(found, undefined);
+  }
+
+  #positionOf({ path, hash }: Place): number {
+    let low = 0;
+    let high = this.#documents.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const document = this.#documents[middle] as ListedDocument;
+      const order = compareText(document.path, path);
+      const isBefore = order < 0 || (order === 0 && hash !== undefined && document.hash <= hash);
+      if (isBefore) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+const kept = new WeakMap<Db, { list: DocumentList; timer: NodeJS.Timeout }>();
+
+/**
+ * The list of a selection as both databases are in the transactions at hand; it may have only just been begun. The last
+ * one of each reader is kept.
+ */
+export function listOf({ truth, index }: ReadEnvironment, selection: string): DocumentList {
+  const key = `${truth.pragma<number>("data_version")} ${index.pragma<number>("data_version")} ${selection}`;
+  const known = kept.get(truth);
+  if (known?.list.key === key) {
+    known.timer.refresh();
+    return known.list;
+  }
+  clearTimeout(known?.timer);
+  const list = new DocumentList(key);
+  kept.set(truth, { list, timer: setTimeout(() => kept.delete(truth), KEPT_MS).unref() });
+  return list;
+}

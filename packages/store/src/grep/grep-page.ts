@@ -1,0 +1,246 @@
+// One page of an answer of grep: what it holds, where it ends, and the cursor from which the next one goes on.
+import { TrunklineError } from "@trunkline/core";
+import { decodeCursor, encodeCursor } from "../params.js";
+import type { GrepDocument, GrepMatch, GrepParams, GrepResult, GrepState } from "./grep.js";
+import type { BatchAnswer, DocumentMatches } from "./grep-messages.js";
+import type { BatchRequest } from "./grep-pool.js";
+import type { CompiledPattern } from "./pattern.js";
+import type { ScannedMatch } from "./scan.js";
+
+/** The limits of an answer where nothing else is said. */
+export const DEFAULTS = { budgetMs: 10_000, maxMatches: 1000, maxBytes: 1 << 20, maxFiles: 10_000 };
+
+/** In a cursor: all of the document has been answered. */
+export const WHOLE_DOCUMENT = -1;
+
+/** Where an answer ends, and what had been counted up to there, or in all where `known` says so. */
+export interface Place {
+  readonly path: string;
+  readonly hash: string;
+  readonly line: number;
+  readonly total: number;
+  readonly files: number;
+  readonly binary: number;
+  readonly known: boolean;
+}
+
+/** Everything a query needs, checked. */
+export interface Query {
+  readonly params: GrepParams;
+  readonly pattern: CompiledPattern;
+  readonly mode: "matches" | "count" | "files";
+  readonly before: number;
+  readonly after: number;
+  readonly maxCount: number;
+  readonly limits: typeof DEFAULTS;
+  readonly digest: string;
+  readonly from: Place | undefined;
+  readonly wanted: (path: string) => boolean;
+}
+
+/** Where the answer before ended. Throws `INVALID_ARGUMENT` for the cursor of another query. */
+export function readCursor(cursor: string, digest: string): Place {
+  const [of, path, hash, line, total, files, binary, known] = decodeCursor(cursor, 8);
+  const numbers = [line, total, files, binary, known];
+  if (of !== digest || typeof path !== "string" || typeof hash !== "string" || !numbers.every(Number.isInteger)) {
+    throw new TrunklineError("INVALID_ARGUMENT", "This cursor belongs to another grep.", {
+      hint: "Pass the cursor of the answer before, with the same parameters.",
+    });
+  }
+  return {
+    path,
+    hash,
+    line: line as number,
+    total: total as number,
+    files: files as number,
+    binary: binary as number,
+    known: known === 1,
+  };
+}
+
+/** One answer while it is made: takes the answers of batches in order until it is full, and counts on. */
+export class Page {
+  readonly #query: Query;
+  readonly #matches: GrepMatch[] = [];
+  readonly #files: { path: string; count: number }[] = [];
+  #bytes = 0;
+  #total: number;
+  #fileCount: number;
+  #binary: number;
+  /** Where the page ends, once something did not fit. */
+  #end: Place | undefined;
+  /** The last place up to which everything is in the page. */
+  #reached: Place | undefined;
+  #timedOutAt: string | undefined;
+  #told = 0;
+
+  constructor(query: Query) {
+    this.#query = query;
+    this.#total = query.from?.total ?? 0;
+    this.#fileCount = query.from?.files ?? 0;
+    this.#binary = query.from?.binary ?? 0;
+    this.#reached = query.from;
+  }
+
+  countBinary(): void {
+    if (this.#query.from?.known !== true) this.#binary++;
+  }
+
+  scanOptions(first: GrepDocument | undefined): BatchRequest["scan"] {
+    const { mode, limits, maxCount, before, after, from } = this.#query;
+    const full = this.#end !== undefined || mode !== "matches";
+    return {
+      maxCount,
+      before,
+      after,
+      afterLine: first !== undefined && isSame(first, from) ? (from?.line ?? 0) : 0,
+      // One more than fits, so that a page knows that there is more.
+      collect: full ? 0 : limits.maxMatches - this.#matches.length + 1,
+      collectBytes: full ? 0 : limits.maxBytes - this.#bytes,
+      firstOnly: mode === "files",
+    };
+  }
+
+  /** Takes a batch's answer. False: the page is done, and what is under way is not needed. */
+  take(documents: readonly GrepDocument[], answer: BatchAnswer): boolean {
+    const { from } = this.#query;
+    if (from?.known !== true) this.#binary += answer.binary;
+    const stop = answer.stoppedAt ?? documents.length;
+    let next = 0;
+    for (const found of answer.found) {
+      this.#reach(documents[Math.min(found.index, stop) - 1]);
+      const document = documents[found.index] as GrepDocument;
+      this.#takeDocument(document, found);
+      next = found.index + 1;
+      if (this.#end !== undefined && from?.known === true) return false;
+    }
+    if (stop > next) this.#reach(documents[stop - 1]);
+    if (answer.stoppedAt === undefined) return true;
+    this.#timedOutAt = (documents[answer.stuckAt ?? answer.stoppedAt] ?? documents[0])?.path ?? "";
+    return false;
+  }
+
+  /** The matches that have come in since this was last asked. */
+  untold(): readonly GrepMatch[] {
+    const matches = this.#matches.slice(this.#told);
+    this.#told = this.#matches.length;
+    return matches;
+  }
+
+  /** Everything up to and with this document is in the page. */
+  #reach(document: GrepDocument | undefined): void {
+    if (document !== undefined && this.#end === undefined) this.#reached = this.#place(document, WHOLE_DOCUMENT);
+  }
+
+  #place(document: { path: string; hash: string }, line: number): Place {
+    const known = this.#query.from?.known === true;
+    return {
+      path: document.path,
+      hash: document.hash,
+      line,
+      total: this.#total,
+      files: this.#fileCount,
+      binary: this.#binary,
+      known,
+    };
+  }
+
+  #takeDocument(document: GrepDocument, found: DocumentMatches): void {
+    const { mode, from, limits } = this.#query;
+    const isContinued = isSame(document, from);
+    if (mode === "matches") this.#takeMatches(document, found, isContinued);
+    else {
+      if (this.#end === undefined && this.#files.length >= limits.maxFiles) this.#end = this.#reached;
+      if (this.#end === undefined) this.#files.push({ path: document.path, count: found.count });
+    }
+    if (from?.known !== true) {
+      // A document that is gone on with was counted up to the line of the cursor.
+      this.#total += found.count - found.skipped;
+      if (!isContinued) this.#fileCount++;
+    }
+    this.#reach(document);
+  }
+
+  #takeMatches(document: GrepDocument, found: DocumentMatches, isContinued: boolean): void {
+    const { limits } = this.#query;
+    let taken = 0;
+    for (const match of found.matches) {
+      if (this.#end !== undefined) return;
+      if (this.#matches.length >= limits.maxMatches || this.#bytes > limits.maxBytes) break;
+      this.#matches.push(this.#render(document, match));
+      this.#bytes += match.sizeBytes;
+      taken++;
+    }
+    // The thread may also have collected less than there is, because it would not have fitted.
+    if (this.#end === undefined && taken < found.count - found.skipped) this.#endAt(document, { taken, isContinued });
+  }
+
+  /** The page ends after the last match in it. */
+  #endAt(document: GrepDocument, { taken, isContinued }: { taken: number; isContinued: boolean }): void {
+    if (taken === 0 && !isContinued) {
+      this.#end = this.#reached;
+      return;
+    }
+    const last = this.#matches.at(-1);
+    const line = taken === 0 ? (this.#query.from?.line ?? 0) : (last?.line ?? 0);
+    const place = this.#place(document, line);
+    this.#end = place.known
+      ? place
+      : { ...place, total: place.total + taken, files: place.files + (isContinued ? 0 : 1) };
+  }
+
+  #render(document: GrepDocument, match: ScannedMatch): GrepMatch {
+    const numbered = this.#query.params.line_numbers === true;
+    const firstLine = match.line - match.before.length;
+    const context = (line: number) => (text: string, index: number) => (numbered ? `${line + index}-${text}` : text);
+    return {
+      path: document.path,
+      hash: document.hash,
+      line: match.line,
+      text: numbered ? `${match.line}:${match.text}` : match.text,
+      ...(this.#query.before > 0 ? { before: match.before.map(context(firstLine)) } : {}),
+      ...(this.#query.after > 0 ? { after: match.after.map(context(match.line + 1)) } : {}),
+    };
+  }
+
+  answer(): GrepResult {
+    const { mode, from, limits } = this.#query;
+    const timedOutAt = this.#timedOutAt;
+    const end = this.#end ?? (timedOutAt === undefined ? undefined : this.#reached);
+    if (timedOutAt !== undefined && (end === undefined || end === from)) throw this.#timeout(timedOutAt);
+    const complete = timedOutAt === undefined;
+    const place = end === undefined || from?.known === true || !complete ? end : this.#withTotals(end);
+    const state: GrepState = {
+      truncated: end !== undefined,
+      ...(place === undefined ? {} : { cursor: this.#cursor(place) }),
+      binary: this.#binary,
+      ...(timedOutAt === undefined ? {} : { timed_out: { path: timedOutAt, budget_ms: limits.budgetMs } }),
+    };
+    if (mode === "files") return { files: this.#files.map((file) => file.path), ...state };
+    if (mode === "count") return { total: this.#total, files: this.#files, ...state };
+    return { matches: this.#matches, total: this.#total, files: this.#fileCount, ...state };
+  }
+
+  /** All documents have been searched: later pages need not count again. */
+  #withTotals(end: Place): Place {
+    return { ...end, total: this.#total, files: this.#fileCount, binary: this.#binary, known: true };
+  }
+
+  #cursor(place: Place): string {
+    const { path, hash, line, total, files, binary, known } = place;
+    return encodeCursor([this.#query.digest, path, hash, line, total, files, binary, known ? 1 : 0]);
+  }
+
+  #timeout(path: string): TrunklineError {
+    const { budgetMs } = this.#query.limits;
+    return new TrunklineError("TIMEOUT", `grep had ${budgetMs} ms and did not get through ${path}.`, {
+      hint: "Leave the document out with exclude, or make the pattern simpler: smaller counts in {n,m}.",
+      retryable: false,
+      data: { path, budget_ms: budgetMs },
+    });
+  }
+}
+
+function isSame(document: { path: string; hash: string }, place: Place | undefined): boolean {
+  return place !== undefined && document.path === place.path && document.hash === place.hash;
+}

@@ -1,0 +1,298 @@
+// The threads that grep matches in, shared by all queries. The main thread never runs a pattern. A thread that does not
+// stop when it is told to is killed; nothing but its own batch is lost.
+import { totalmem } from "node:os";
+import { Worker } from "node:worker_threads";
+import { type ErrorCode, messageOf, TrunklineError } from "@trunkline/core";
+import type {
+  Batch,
+  BatchAnswer,
+  BatchDocuments,
+  GrepThreadData,
+  GrepThreadStart,
+  SentAnswer,
+} from "./grep-messages.js";
+import { columnsOf, partsOf, together } from "./parts.js";
+
+/** How many threads there are and how they read. */
+export interface GrepPoolOptions extends GrepThreadData {
+  /** Threads that are kept. Default 2. */
+  readonly threads?: number | undefined;
+  /** Threads at most, so that a query does not wait for another one. Default 8. */
+  readonly maxThreads?: number | undefined;
+  /** What the threads keep of the contents they have read, all together. Default: 256 MB, or an eighth of the memory. */
+  readonly cacheBytes?: number | undefined;
+  /** How long they keep it after the last query. Default 5 minutes. */
+  readonly cacheIdleMs?: number | undefined;
+}
+
+/** A batch without what the pool adds. Its documents come with their contents where the threads do not read. */
+export interface BatchRequest extends Omit<Batch, "id" | "shared" | "keep" | keyof BatchDocuments> {
+  readonly documents: readonly { readonly path: string; readonly hash: string }[];
+  readonly contents?: readonly Uint8Array[] | undefined;
+}
+
+type Unnumbered = Omit<Batch, "id" | "shared" | "keep">;
+
+interface Job {
+  readonly batch: Omit<Batch, "keep">;
+  /** The number of the thread that keeps the contents of the batch, where any does. */
+  readonly home: number | undefined;
+  readonly settle: (answer: SentAnswer | TrunklineError) => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  /** Threads that are kept have a number; one that is only there because all of them are busy has none. */
+  readonly number: number | undefined;
+  job: Job | undefined;
+}
+
+const CACHE_BYTES = 256 * 2 ** 20;
+const CACHE_IDLE_MS = 5 * 60_000;
+const NOTHING = { counts: new Int32Array(), collected: [], binary: [] };
+
+// Tests run the sources; a thread cannot, so it runs what the build made of them.
+const WORKER_FILE = new URL(
+  import.meta.url.endsWith(".ts") ? "../../dist/grep/grep-thread.js" : "./grep-thread.js",
+  import.meta.url,
+);
+
+/** A thread takes longer to start than so few documents take to be searched: one is enough for them. */
+const FEW_DOCUMENTS = 128;
+
+/** A thread looks whether it should stop at least this often, unless something is very wrong. */
+const GRACE_MS = 1000;
+
+/** The threads of grep. */
+export class GrepPool implements AsyncDisposable {
+  readonly #options: GrepPoolOptions;
+  readonly #threads: Thread[] = [];
+  readonly #queue: Job[] = [];
+  #lastId = 0;
+  #closed = false;
+
+  constructor(options: GrepPoolOptions = {}) {
+    this.#options = options;
+  }
+
+  /** How many batches of one query are worth having under way. */
+  get width(): number {
+    return this.#kept + 1;
+  }
+
+  /** Whether the threads read contents by themselves. */
+  get reads(): boolean {
+    return this.#options.reader !== undefined;
+  }
+
+  /** Starts a thread, so that it is ready when the first batch comes. */
+  warm(): void {
+    if (!this.#closed && this.#threads.length === 0) this.#start(0);
+  }
+
+  /**
+   * Has a batch searched. `query` is the number of the query it is part of: a query with nothing under way does not wait
+   * for others. An aborted signal makes the threads stop; the answer then says where.
+   */
+  async run({ documents, contents, ...request }: BatchRequest, signal: AbortSignal): Promise<BatchAnswer> {
+    if (contents !== undefined) {
+      const answer = await this.#run(
+        { ...request, ...columnsOf(documents), ...inOnePiece(contents) },
+        undefined,
+        signal,
+      );
+      return together([{ positions: documents.map((_, position) => position) }], [answer]);
+    }
+    const isEnough = documents.length <= FEW_DOCUMENTS && this.#threads.length < 2;
+    const parts = partsOf(documents, isEnough ? 1 : this.#kept);
+    const answers = parts.map(({ home, positions }) => {
+      const own = positions.map((position) => documents[position] as { path: string; hash: string });
+      // Only the first document of the batch may have been begun before.
+      const scan = positions[0] === 0 ? request.scan : { ...request.scan, afterLine: 0 };
+      return this.#run({ ...request, ...columnsOf(own), scan }, home, signal);
+    });
+    return together(parts, await Promise.all(answers));
+  }
+
+  async #run(request: Unnumbered, home: number | undefined, signal: AbortSignal): Promise<SentAnswer> {
+    if (this.#closed) throw closedError();
+    const shared = new SharedArrayBuffer(8);
+    const batch = { ...request, id: ++this.#lastId, shared };
+    return await new Promise<SentAnswer>((resolve, reject) => {
+      const stop = (): void => {
+        Atomics.store(new Int32Array(shared), 0, 1);
+        this.#killAfter(job, GRACE_MS);
+      };
+      const job: Job = {
+        batch,
+        home,
+        timer: undefined,
+        settle: (answer) => {
+          signal.removeEventListener("abort", stop);
+          clearTimeout(job.timer);
+          if (answer instanceof TrunklineError) reject(answer);
+          else resolve(answer);
+        },
+      };
+      signal.addEventListener("abort", stop, { once: true });
+      if (signal.aborted) stop();
+      this.#queue.push(job);
+      this.#dispatch();
+    });
+  }
+
+  /** Ends the threads; what is under way rejects with `CLOSED`. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const job of this.#queue.splice(0)) job.settle(closedError());
+    const threads = this.#threads.splice(0);
+    for (const thread of threads) thread.job?.settle(closedError());
+    await Promise.all(threads.map(({ worker }) => worker.terminate()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #dispatch(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const { job, thread } = next;
+      this.#queue.splice(this.#queue.indexOf(job), 1);
+      thread.job = job;
+      thread.worker.ref();
+      const batch: Batch = { ...job.batch, keep: job.home !== undefined && job.home === thread.number };
+      thread.worker.postMessage(batch, batch.data === undefined ? [] : [batch.data]);
+      this.#killAfter(job, Math.max(batch.deadline - Date.now(), 0) + GRACE_MS);
+    }
+  }
+
+  /** What can begin now, and where. Queries take turns: one that has no thread goes first. */
+  #next(): { job: Job; thread: Thread } | undefined {
+    const running = new Set(this.#threads.map((thread) => thread.job?.batch.query));
+    for (const starved of [true, false]) {
+      for (const job of this.#queue) {
+        if (running.has(job.batch.query) === starved) continue;
+        const thread = this.#threadFor(job, starved);
+        if (thread !== undefined) return { job, thread };
+      }
+    }
+    return undefined;
+  }
+
+  #threadFor({ home }: Job, starved: boolean): Thread | undefined {
+    if (home !== undefined) {
+      const own = this.#threads.find(({ number }) => number === home);
+      if (own === undefined) return this.#start(home);
+      if (own.job === undefined) return own;
+      // It is worth waiting for, unless another query has it.
+      if (!starved) return undefined;
+    }
+    const idle = this.#threads.find(({ job }) => job === undefined);
+    if (idle !== undefined) return idle;
+    if (this.#threads.length >= (starved ? (this.#options.maxThreads ?? 8) : this.#kept)) return undefined;
+    const numbers = new Set(this.#threads.map(({ number }) => number));
+    const free = Array.from({ length: this.#kept }, (_, number) => number).find((number) => !numbers.has(number));
+    return this.#start(home === undefined ? free : undefined);
+  }
+
+  get #kept(): number {
+    return this.#options.threads ?? 2;
+  }
+
+  #start(number: number | undefined): Thread {
+    const { reader, cacheBytes = Math.min(CACHE_BYTES, availableBytes() / 8) } = this.#options;
+    const workerData: GrepThreadStart = {
+      ...(reader === undefined ? {} : { reader }),
+      cacheBytes: number === undefined || reader === undefined ? 0 : Math.floor(cacheBytes / this.#kept),
+      cacheIdleMs: this.#options.cacheIdleMs ?? CACHE_IDLE_MS,
+    };
+    const worker = new Worker(WORKER_FILE, { workerData, name: "store grep" });
+    const thread: Thread = { worker, number, job: undefined };
+    worker.unref();
+    worker.on("message", (answer: SentAnswer) => this.#finish(thread, answer));
+    worker.on("error", (error) => this.#lose(thread, error));
+    worker.once("exit", () => this.#lose(thread, new Error("it ended")));
+    this.#threads.push(thread);
+    return thread;
+  }
+
+  #finish(thread: Thread, answer: SentAnswer): void {
+    const job = thread.job;
+    if (job === undefined || job.batch.id !== answer.id) return;
+    thread.job = undefined;
+    thread.worker.unref();
+    const { error } = answer;
+    job.settle(
+      error === undefined
+        ? answer
+        : new TrunklineError(error.code as ErrorCode, error.message, {
+            ...(error.hint === undefined ? {} : { hint: error.hint }),
+            ...(error.data === undefined ? {} : { data: error.data }),
+          }),
+    );
+    this.#dispatch();
+    if (thread.job === undefined && thread.number === undefined) this.#drop(thread);
+  }
+
+  #lose(thread: Thread, error: unknown): void {
+    const job = thread.job;
+    if (!this.#drop(thread)) return;
+    job?.settle(
+      new TrunklineError("INTERNAL", `A thread of grep ended: ${messageOf(error)}.`, { cause: error, retryable: true }),
+    );
+    if (!this.#closed) this.#dispatch();
+  }
+
+  /** Takes the thread away and ends it; false where that was done before. */
+  #drop(thread: Thread): boolean {
+    const index = this.#threads.indexOf(thread);
+    if (index === -1) return false;
+    this.#threads.splice(index, 1);
+    thread.worker.removeAllListeners("exit");
+    thread.worker.terminate().catch(() => {});
+    return true;
+  }
+
+  #killAfter(job: Job, ms: number): void {
+    clearTimeout(job.timer);
+    job.timer = setTimeout(() => {
+      const waiting = this.#queue.indexOf(job);
+      if (waiting !== -1) {
+        this.#queue.splice(waiting, 1);
+        job.settle({ id: job.batch.id, ...NOTHING, stoppedAt: 0 });
+        return;
+      }
+      const thread = this.#threads.find((candidate) => candidate.job === job);
+      if (thread === undefined) return;
+      // What the batch found before is lost with the thread: it counts as stopped at its beginning.
+      const stuckAt = Atomics.load(new Int32Array(job.batch.shared), 1);
+      this.#drop(thread);
+      job.settle({ id: job.batch.id, ...NOTHING, stoppedAt: 0, stuckAt });
+      this.#dispatch();
+    }, ms);
+    job.timer.unref();
+  }
+}
+
+function inOnePiece(contents: readonly Uint8Array[]): Pick<BatchDocuments, "bytes" | "data"> {
+  const data = new ArrayBuffer(contents.reduce((sum, bytes) => sum + bytes.length, 0));
+  const all = new Uint8Array(data);
+  let offset = 0;
+  const bytes = contents.map((content) => {
+    all.set(content, offset);
+    offset += content.length;
+    return [offset - content.length, content.length] as const;
+  });
+  return { bytes, data };
+}
+
+/** A container may be given less than the machine has; where nothing limits it, the limit is 0 or beyond all measure. */
+function availableBytes(): number {
+  const limit = process.constrainedMemory?.() ?? 0;
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
+
+function closedError(): TrunklineError {
+  return new TrunklineError("CLOSED", "The store has been closed.");
+}

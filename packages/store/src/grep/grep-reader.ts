@@ -1,0 +1,53 @@
+// How a thread of grep reads contents: with a connection of its own that cannot write.
+import { join } from "node:path";
+import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { openChunk } from "../engine/content/prepare.js";
+import { bytesOf, findContent, readContent } from "../engine/sqlite/contents.js";
+import { type Db, openDatabase } from "../engine/sqlite/database.js";
+import { TRUTH_APPLICATION_ID, TRUTH_FILE } from "../engine/sqlite/schema.js";
+import type { GrepReader } from "./index.js";
+
+/** What a thread is told to open. */
+export interface GrepReaderData {
+  readonly folder: string;
+}
+
+/** Called by the thread. */
+export function openGrepReader({ folder }: GrepReaderData): GrepReader {
+  const truth = openDatabase(join(folder, TRUTH_FILE), {
+    readOnly: true,
+    synchronous: "FULL",
+    applicationId: TRUTH_APPLICATION_ID,
+  });
+  return {
+    // One transaction instead of one for each content.
+    together: (work) => truth.reading(work),
+    read({ path, hash }) {
+      try {
+        return wholeChunk(truth, hash) ?? truth.reading(() => readWhole(truth, hash));
+      } catch (error) {
+        if (!isTrunklineError(error, "IO") || error.data?.damaged !== true) throw error;
+        throw new TrunklineError("IO", `${path} cannot be searched: ${error.message}`, {
+          cause: error,
+          hint: "Leave it out with exclude, or mend it: trunkline store repair, or add the file again.",
+          data: { ...error.data, path },
+        });
+      }
+    },
+  };
+}
+
+/** Most contents are one chunk, which then has the hash of the content: one look-up is all. */
+function wholeChunk(truth: Db, hash: string): Uint8Array | undefined {
+  const row = truth.get<{ size: number; codec: number; data: Uint8Array }>(
+    "SELECT size, codec, data FROM chunks WHERE hash = ?",
+    bytesOf(hash),
+  );
+  return row === undefined ? undefined : openChunk({ hash, ...row });
+}
+
+function readWhole(truth: Db, hash: string): Uint8Array {
+  const content = findContent(truth, hash);
+  // Deleted since it was listed, and gc took it: there is nothing to find in it.
+  return content === undefined ? new Uint8Array() : readContent(truth, content);
+}

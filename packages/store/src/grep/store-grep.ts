@@ -1,0 +1,103 @@
+// `grep` on the main thread: readers list the documents, the threads of grep read and match them.
+import { resolve } from "node:path";
+import type { WorkerPool } from "../engine/threads/thread-pool.js";
+import type { GrepParams } from "../types.js";
+import type { GivenPath, GrepFilters, GrepPageParams } from "./grep-documents.js";
+import { documentsOf, type GrepPage } from "./grep-list.js";
+import type { GrepReaderData } from "./grep-reader.js";
+import {
+  compareText,
+  type GrepCallOptions,
+  GrepPool,
+  type GrepRequest,
+  type GrepResult,
+  type GrepSource,
+  grep,
+} from "./index.js";
+
+// Tests run the sources; a thread cannot, so it runs what the build made of them.
+const READER_MODULE = new URL(
+  import.meta.url.endsWith(".ts") ? "../../dist/grep/grep-reader.js" : "./grep-reader.js",
+  import.meta.url,
+).href;
+
+/** The first page is small, so that matching begins soon. */
+const FIRST_PAGE = 500;
+const PAGE = 5000;
+
+/** grep over one open store. Its threads start with the first query. */
+export class StoreGrep {
+  readonly #workers: WorkerPool;
+  readonly #threads: GrepPool;
+  readonly #cwd: string;
+
+  constructor(workers: WorkerPool, { folder, cwd }: { folder: string; cwd: string }) {
+    this.#workers = workers;
+    const data: GrepReaderData = { folder };
+    this.#threads = new GrepPool({ reader: { module: READER_MODULE, data } });
+    this.#cwd = cwd;
+  }
+
+  /** Searches. `session` is an id by now. */
+  async run(
+    params: Omit<GrepParams, "session"> & { session: string | undefined },
+    options: GrepCallOptions,
+  ): Promise<GrepResult> {
+    const { paths, documents, collection, snapshot, tags, match_all_tags, metadata, session, cursor, ...rest } = params;
+    const filters = { collection, snapshot, tags, match_all_tags, metadata, session };
+    const given = paths?.length
+      ? paths.map((path) => ({ given: path, absolute: resolve(this.#cwd, path) }))
+      : undefined;
+    const source =
+      documents === undefined ? storeSource(this.#workers, { filters, paths: given }) : givenSource(documents);
+    // The source knows what the paths stand for. They and the filters are here because a cursor is for the same ones.
+    const query = { ...sortedByName(rest), pattern: rest.pattern, cursor, within: documents ?? given, filters };
+    return await grep(query, { source, pool: this.#threads }, options);
+  }
+
+  async close(): Promise<void> {
+    await this.#threads.close();
+  }
+}
+
+/** So that the order in which parameters are written makes no difference. */
+function sortedByName<T extends object>(params: T): T {
+  return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
+}
+
+/** Documents that the caller knows, whether or not the store has them under these paths. */
+function givenSource(documents: readonly { readonly path: string; readonly hash: string }[]): GrepSource {
+  const distinct = new Map(documents.map(({ path, hash }) => [JSON.stringify([path, hash]), { path, hash }]));
+  const sorted = [...distinct.values()].sort((a, b) => compareText(a.path, b.path) || compareText(a.hash, b.hash));
+  return {
+    async *documents() {
+      yield sorted;
+    },
+  };
+}
+
+/** The documents of the store. The next page is fetched while the one before is searched. */
+function storeSource(
+  workers: WorkerPool,
+  { filters, paths }: { filters: GrepFilters; paths: readonly GivenPath[] | undefined },
+): GrepSource {
+  return {
+    async *documents({ trigrams, fromPath, signal }: GrepRequest) {
+      const places =
+        paths === undefined ? undefined : await workers.call("reader", "grepPlaces", { filters, paths }, { signal });
+      const fetch = (from: GrepPageParams["from"], limit: number): Promise<GrepPage> => {
+        const page = workers.call("reader", "grepPage", { filters, trigrams, places, from, limit }, { signal });
+        // It is awaited in turn, or not at all where the search ends before.
+        page.catch(() => {});
+        return page;
+      };
+      const from = fromPath === undefined ? undefined : { path: fromPath };
+      let page: Promise<GrepPage> | undefined = fetch(from, FIRST_PAGE);
+      while (page !== undefined) {
+        const fetched: GrepPage = await page;
+        page = fetched.next === undefined ? undefined : fetch(fetched.next, PAGE);
+        yield documentsOf(fetched);
+      }
+    },
+  };
+}

@@ -1,0 +1,276 @@
+// `export` and `import`: the whole truth in one file, and its history played into another store.
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { TrunklineError } from "@trunkline/core";
+import { takeSnapshot } from "../documents/change.js";
+import { openChunk } from "../engine/content/prepare.js";
+import { bytesOf, findContent, hexOf, insertContent, storeChunk } from "../engine/sqlite/contents.js";
+import { type Db, openDatabase } from "../engine/sqlite/database.js";
+import {
+  type DocumentRow,
+  ensureCollection,
+  hideDocument,
+  metadataOf,
+  putDocument,
+  tagsOf,
+  type VersionRow,
+} from "../engine/sqlite/documents.js";
+import { checkFormat, FORMAT_VERSION, TRUTH_APPLICATION_ID } from "../engine/sqlite/schema.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import { ChunkPacker, type PackedChunk, unpackChunk } from "../engine/writing/incoming.js";
+import type { WriteContext } from "../engine/writing/write-queue.js";
+
+/** `export`: a compact copy of the truth as it is at this moment. The file appears when it is complete. */
+export function exportStore(
+  { truth }: MoveEnvironment,
+  { path, overwrite = false }: { path: string; overwrite?: boolean | undefined },
+  call: Call,
+): { path: string; bytes: number } {
+  if (existsSync(path) && !overwrite) {
+    throw new TrunklineError("INVALID_ARGUMENT", `${path} exists.`, {
+      hint: "Give another path, or overwrite it (--overwrite).",
+    });
+  }
+  const partial = `${path}.${randomBytes(6).toString("hex")}.part`;
+  try {
+    truth.run("VACUUM INTO ?", partial);
+    call.check();
+    const fd = openSync(partial, "r");
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(partial, path);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+  return { path, bytes: statSync(path).size };
+}
+
+/** A content of the export with its chunks. */
+export interface ImportedContent {
+  readonly hash: string;
+  readonly size: number;
+  readonly type: "text" | "binary";
+  readonly chunks: readonly PackedChunk[];
+}
+
+/** One moment of the export's history. */
+export type ImportedEvent =
+  | {
+      readonly kind: "version";
+      readonly collection: string;
+      readonly path: string;
+      readonly root: string | undefined;
+      readonly title: string | undefined;
+      readonly hash: string;
+      readonly mode: number | null;
+      readonly mtime: number | null;
+      readonly tags: readonly string[];
+      readonly metadata: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: "hide"; readonly collection: string; readonly path: string; readonly state: "removed" | "trash" }
+  | { readonly kind: "snapshot"; readonly collection: string; readonly label: string | undefined };
+
+const BATCH_EVENTS = 200;
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+/** `import`: everything an export holds, in the order in which it happened. What is there already is not stored again. */
+export async function importStore(
+  env: MoveEnvironment,
+  { path }: { path: string },
+  call: Call,
+): Promise<{ documents: number; contents: number; snapshots: number; new_bytes: number }> {
+  const source = openExport(path);
+  try {
+    const { contents, newBytes } = await importContents(env, source, call);
+    const { events, snapshots } = await importHistory(env, source, call);
+    const { documents } = source.one<{ documents: number }>(
+      "SELECT count(*) AS documents FROM documents WHERE state = 'live'",
+    );
+    call.progress({ progress: events, total: events });
+    return { documents, contents, snapshots, new_bytes: newBytes };
+  } finally {
+    source.close();
+  }
+}
+
+/** Whatever is wrong with the file is said of the file, and not of the store. */
+function openExport(path: string): Db {
+  if (!existsSync(path)) throw new TrunklineError("NOT_FOUND", `There is no such file: ${path}`);
+  const foreign = (cause?: unknown) =>
+    new TrunklineError("INVALID_ARGUMENT", `${path} is not an export of this format.`, {
+      cause,
+      hint: "trunkline store export writes one.",
+    });
+  let source: Db | undefined;
+  try {
+    source = openDatabase(path, { readOnly: true, synchronous: "FULL", applicationId: TRUTH_APPLICATION_ID });
+    if (checkFormat(source) !== FORMAT_VERSION) throw foreign();
+    return source;
+  } catch (error) {
+    source?.close();
+    throw error instanceof TrunklineError && error.data?.sqlite === "SQLITE_NOTADB" ? foreign(error) : error;
+  }
+}
+
+async function importContents(
+  env: MoveEnvironment,
+  source: Db,
+  call: Call,
+): Promise<{ contents: number; newBytes: number }> {
+  let contents = 0;
+  let newBytes = 0;
+  let packer = new ChunkPacker();
+  let batch: ImportedContent[] = [];
+  const send = async () => {
+    const data = packer.finish();
+    const answer = await env.writer.call(
+      "importContents",
+      { contents: batch, data },
+      { signal: call.signal, transfer: [data] },
+    );
+    newBytes += answer.newBytes;
+    packer = new ChunkPacker();
+    batch = [];
+  };
+  const rows = source.all<{ id: number; hash: Uint8Array; size: number; type: "text" | "binary" }>(
+    "SELECT id, hash, size, type FROM contents ORDER BY id",
+  );
+  for (const row of rows) {
+    call.check();
+    contents++;
+    if (findContent(env.truth, hexOf(row.hash)) !== undefined) continue;
+    const chunks: PackedChunk[] = [];
+    for (const chunk of source.iterate<{ hash: Uint8Array; size: number; codec: number; data: Uint8Array }>(
+      `SELECT k.hash, k.size, k.codec, k.data FROM content_chunks cc JOIN chunks k ON k.id = cc.chunk
+       WHERE cc.content = ? ORDER BY cc.position`,
+      row.id,
+    )) {
+      const incoming = { ...chunk, hash: hexOf(chunk.hash) };
+      // Nothing damaged comes in.
+      openChunk(incoming);
+      chunks.push(packer.pack(incoming));
+    }
+    batch.push({ hash: hexOf(row.hash), size: row.size, type: row.type, chunks });
+    if (packer.bytes >= BATCH_BYTES || batch.length >= BATCH_EVENTS) await send();
+  }
+  await send();
+  return { contents, newBytes };
+}
+
+async function importHistory(
+  env: MoveEnvironment,
+  source: Db,
+  call: Call,
+): Promise<{ events: number; snapshots: number }> {
+  const events = historyOf(source);
+  for (let start = 0; start < events.length; start += BATCH_EVENTS) {
+    call.check();
+    await env.writer.call(
+      "importEvents",
+      { events: events.slice(start, start + BATCH_EVENTS) },
+      { signal: call.signal },
+    );
+    call.progress({ progress: start, total: events.length });
+  }
+  return { events: events.length, snapshots: events.filter((event) => event.kind === "snapshot").length };
+}
+
+function historyOf(source: Db): ImportedEvent[] {
+  const names = new Map(
+    source.all<{ id: number; name: string }>("SELECT id, name FROM collections").map((row) => [row.id, row.name]),
+  );
+  const nameOf = (id: number) => names.get(id) as string;
+  const timed: { seq: number; order: number; event: ImportedEvent }[] = [];
+  const documents = new Map(source.all<DocumentRow>("SELECT * FROM documents").map((row) => [row.id, row]));
+  const rows = source.all<VersionRow & { hash: Uint8Array }>(
+    "SELECT v.*, c.hash FROM versions v JOIN contents c ON c.id = v.content ORDER BY v.document, v.seq_from",
+  );
+  rows.forEach((row, position) => {
+    const document = documents.get(row.document) as DocumentRow;
+    const { path, title, root } = document;
+    const collection = nameOf(document.collection);
+    const { mode, mtime } = row;
+    const event: ImportedEvent = {
+      kind: "version",
+      collection,
+      path,
+      root: root ?? undefined,
+      title: title ?? undefined,
+      hash: hexOf(row.hash),
+      mode,
+      mtime,
+      tags: tagsOf(source, row.document),
+      metadata: metadataOf(source, row.document),
+    };
+    timed.push({ seq: row.seq_from, order: 0, event });
+    const next = rows[position + 1];
+    const followed = next?.document === row.document && next.seq_from === row.seq_to;
+    if (row.seq_to !== null && !followed) {
+      const state = document.state === "trash" ? "trash" : "removed";
+      timed.push({ seq: row.seq_to, order: 0, event: { kind: "hide", collection, path, state } });
+    }
+  });
+  for (const { seq, collection, label } of source.all<{ seq: number; collection: number; label: string | null }>(
+    "SELECT seq, collection, label FROM snapshots ORDER BY created",
+  )) {
+    timed.push({
+      seq,
+      order: 1,
+      event: { kind: "snapshot", collection: nameOf(collection), label: label ?? undefined },
+    });
+  }
+  return timed.sort((a, b) => a.seq - b.seq || a.order - b.order).map(({ event }) => event);
+}
+
+/** In the writer: contents with all their chunks. */
+export function importContentBatch(
+  { truth }: WriteContext,
+  { contents, data }: { contents: readonly ImportedContent[]; data: ArrayBuffer },
+): { newBytes: number } {
+  let newBytes = 0;
+  for (const content of contents) {
+    if (findContent(truth, content.hash) !== undefined) continue;
+    const ids = content.chunks.map((packed) => {
+      const stored = storeChunk(truth, unpackChunk(packed, data));
+      if (stored === undefined) throw new TrunklineError("INTERNAL", "An imported chunk came without its bytes.");
+      if (stored.isNew) newBytes += packed.size;
+      return stored.id;
+    });
+    insertContent(truth, content, ids);
+  }
+  return { newBytes };
+}
+
+/** In the writer: a stretch of history. */
+export function importEventBatch(context: WriteContext, { events }: { events: readonly ImportedEvent[] }): void {
+  const { truth } = context;
+  for (const event of events) {
+    const collection = ensureCollection(truth, event.collection);
+    if (event.kind === "snapshot") {
+      takeSnapshot(context, { collection: event.collection, label: event.label });
+      continue;
+    }
+    const document = truth.get<DocumentRow>(
+      "SELECT * FROM documents WHERE collection = ? AND path = ?",
+      collection,
+      event.path,
+    );
+    if (event.kind === "hide") {
+      if (document?.state === "live") hideDocument(truth, document, { state: event.state });
+      continue;
+    }
+    const content = truth.one<{ id: number; size: number }>(
+      "SELECT id, size FROM contents WHERE hash = ?",
+      bytesOf(event.hash),
+    );
+    const { mode, mtime, root, title, tags, metadata } = event;
+    const file =
+      mode === null || mtime === null ? undefined : { mode, mtimeUs: mtime, inode: 0, birthMs: 0, checkedUs: 0 };
+    putDocument(
+      truth,
+      { collection, path: event.path, root, title, file, tags, metadata, session: undefined },
+      content,
+    );
+  }
+}

@@ -1,0 +1,169 @@
+// `gc`: removes what nothing refers to, in steps that are short enough for others to read and write in between.
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Db } from "../engine/sqlite/database.js";
+import { collectionId, type DocumentRow, hideDocument } from "../engine/sqlite/documents.js";
+import { RESULTS_COLLECTION } from "../engine/sqlite/results-collection.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import { RESULTS_KEPT_MS } from "../engine/writing/store-content.js";
+import type { WriteContext } from "../engine/writing/write-queue.js";
+import type { GcResult } from "../types.js";
+
+/** Where downloads that are under way are kept. */
+export const PARTIAL_FOLDER = "partial";
+
+const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
+/** How many rows a step looks at, at most. */
+const WINDOW = 2000;
+const DOCUMENTS_PER_STEP = 200;
+const MOST_SHRINKING_STEPS = 2000;
+
+const PHASES = ["expire", "trash", "contents", "uploads", "chunks"] as const;
+
+/** Where a collection stands between two steps. */
+export interface GcState {
+  readonly phase: (typeof PHASES)[number] | "done";
+  /** The last row id looked at in this phase. */
+  readonly after: number;
+  readonly counts: Omit<GcResult, "steps">;
+}
+
+/** `gc`. */
+export async function gc(env: MoveEnvironment, { now = Date.now() }: { now?: number }, call: Call): Promise<GcResult> {
+  let state: GcState = {
+    phase: PHASES[0],
+    after: 0,
+    counts: { documents: 0, versions: 0, contents: 0, chunks: 0, freed_bytes: 0 },
+  };
+  let steps = 0;
+  while (state.phase !== "done") {
+    call.check();
+    state = await env.writer.call("gcStep", { state, now }, { signal: call.signal });
+    steps++;
+    call.progress({ progress: steps, message: state.phase });
+  }
+  // Others may free pages meanwhile; they are left for the next time.
+  const last = steps + MOST_SHRINKING_STEPS;
+  for (let more = true; more && steps < last; steps++) {
+    call.check();
+    ({ more } = await env.writer.call("shrink", {}, { signal: call.signal }));
+  }
+  removeOldPartials(env.folder, now);
+  return { ...state.counts, steps };
+}
+
+/** One step. Answers where the next one begins. */
+export function gcStep({ truth }: WriteContext, { state, now }: { state: GcState; now: number }): GcState {
+  switch (state.phase) {
+    case "expire":
+      return expire(truth, state, now);
+    case "trash":
+      return emptyTrash(truth, state);
+    case "contents":
+      return removeContents(truth, state, now);
+    case "uploads":
+      truth.run("DELETE FROM uploads WHERE touched < ?", now - UPLOAD_KEPT_MS);
+      return nextPhase(state);
+    case "chunks":
+      return removeChunks(truth, state);
+    case "done":
+      return state;
+  }
+}
+
+function nextPhase(state: GcState, counts: Partial<GcState["counts"]> = {}): GcState {
+  const phase = PHASES[PHASES.indexOf(state.phase as (typeof PHASES)[number]) + 1] ?? "done";
+  return { phase, after: 0, counts: { ...state.counts, ...counts } };
+}
+
+/** Old documents of the results collection go to the trash, which is emptied next. */
+function expire(truth: Db, state: GcState, now: number): GcState {
+  const collection = collectionId(truth, RESULTS_COLLECTION);
+  const old =
+    collection === undefined
+      ? []
+      : truth.all<DocumentRow>(
+          "SELECT * FROM documents WHERE collection = ? AND state = 'live' AND indexed < ? LIMIT ?",
+          collection,
+          now - RESULTS_KEPT_MS,
+          DOCUMENTS_PER_STEP,
+        );
+  for (const document of old) hideDocument(truth, document, { state: "trash" });
+  return old.length < DOCUMENTS_PER_STEP ? nextPhase(state) : state;
+}
+
+function emptyTrash(truth: Db, state: GcState): GcState {
+  const rows = truth.all<{ id: number; collection: number }>(
+    "SELECT id, collection FROM documents WHERE state = 'trash' LIMIT ?",
+    DOCUMENTS_PER_STEP,
+  );
+  let { documents, versions } = state.counts;
+  for (const { id, collection } of rows) {
+    versions += truth.run(
+      `DELETE FROM versions WHERE document = ? AND NOT EXISTS (
+         SELECT 1 FROM snapshots s WHERE s.collection = ? AND s.seq >= versions.seq_from AND s.seq < versions.seq_to)`,
+      id,
+      collection,
+    ).changes;
+    documents++;
+    const last = truth.get<{ id: number }>(
+      "SELECT max(id) AS id FROM versions WHERE document = ? HAVING id NOTNULL",
+      id,
+    );
+    if (last === undefined) truth.run("DELETE FROM documents WHERE id = ?", id);
+    // A snapshot still shows it: it stays, but nothing brings it back as a document.
+    else truth.run("UPDATE documents SET state = 'removed', version = ? WHERE id = ?", last.id, id);
+  }
+  const next = { ...state.counts, documents, versions };
+  return rows.length < DOCUMENTS_PER_STEP ? nextPhase(state, next) : { ...state, counts: next };
+}
+
+function removeContents(truth: Db, state: GcState, now: number): GcState {
+  const dead = truth.all<{ id: number }>(
+    `SELECT c.id FROM contents c WHERE c.id > ? AND c.id <= ? AND (c.kept_until IS NULL OR c.kept_until < ?)
+       AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.content = c.id)
+       AND NOT EXISTS (SELECT 1 FROM pins p WHERE p.content = c.id)`,
+    state.after,
+    state.after + WINDOW,
+    now,
+  );
+  for (const { id } of dead) {
+    truth.run("DELETE FROM content_chunks WHERE content = ?", id);
+    truth.run("DELETE FROM contents WHERE id = ?", id);
+  }
+  const counts = { ...state.counts, contents: state.counts.contents + dead.length };
+  return nextWindow(truth, "contents", { ...state, counts });
+}
+
+function removeChunks(truth: Db, state: GcState): GcState {
+  const dead = truth.all<{ id: number; stored: number }>(
+    `SELECT k.id, length(k.data) AS stored FROM chunks k WHERE k.id > ? AND k.id <= ?
+       AND NOT EXISTS (SELECT 1 FROM content_chunks c WHERE c.chunk = k.id)
+       AND NOT EXISTS (SELECT 1 FROM upload_chunks u WHERE u.chunk = k.id)`,
+    state.after,
+    state.after + WINDOW,
+  );
+  for (const { id } of dead) truth.run("DELETE FROM chunks WHERE id = ?", id);
+  const freed = dead.reduce((sum, chunk) => sum + chunk.stored, 0);
+  const { chunks, freed_bytes } = state.counts;
+  const counts = { ...state.counts, chunks: chunks + dead.length, freed_bytes: freed_bytes + freed };
+  return nextWindow(truth, "chunks", { ...state, counts });
+}
+
+function nextWindow(truth: Db, table: "contents" | "chunks", state: GcState): GcState {
+  const { last } = truth.one<{ last: number | null }>(`SELECT max(id) AS last FROM ${table}`);
+  const after = state.after + WINDOW;
+  return last === null || after >= last ? nextPhase(state) : { ...state, after };
+}
+
+/** Interrupted downloads that nobody took up again. */
+function removeOldPartials(folder: string, now: number): void {
+  const partials = join(folder, PARTIAL_FOLDER);
+  if (statSync(partials, { throwIfNoEntry: false }) === undefined) return;
+  for (const name of readdirSync(partials)) {
+    const path = join(partials, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < now - RESULTS_KEPT_MS) rmSync(path, { force: true });
+  }
+}

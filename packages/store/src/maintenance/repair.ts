@@ -1,0 +1,90 @@
+// `repair`: damaged chunks are taken again from files that still have them, then the indexes are made anew.
+import { readFileSync, statSync } from "node:fs";
+import { isTrunklineError } from "@trunkline/core";
+import { cutPoints } from "../engine/content/chunker.js";
+import { openChunk, prepareChunk, sha256 } from "../engine/content/prepare.js";
+import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import type { WriteContext } from "../engine/writing/write-queue.js";
+import type { RepairResult } from "../types.js";
+
+const MAX_FILE_BYTES = 1024 * 1024 * 1024;
+
+/** `repair`. */
+export async function repair(env: MoveEnvironment, _params: Record<string, never>, call: Call): Promise<RepairResult> {
+  let chunks = 0;
+  const lost: string[] = [];
+  for (const { id, hash } of damagedChunks(env, call)) {
+    const bytes = findAgain(env, id, hash, call);
+    if (bytes === undefined) lost.push(hash);
+    else {
+      await env.writer.call("replaceChunk", { hash, bytes }, { signal: call.signal });
+      chunks++;
+    }
+  }
+  let documents = 0;
+  const onProgress = (progress: { progress: number; total?: number | undefined }) => {
+    documents = progress.progress;
+    call.progress({ ...progress, message: "index" });
+  };
+  documents = await env.writer.call("rebuild", {}, { signal: call.signal, onProgress });
+  return { documents, chunks, lost };
+}
+
+function damagedChunks({ truth }: MoveEnvironment, call: Call): { id: number; hash: string }[] {
+  const damaged: { id: number; hash: string }[] = [];
+  const { last } = truth.one<{ last: number | null }>("SELECT max(id) AS last FROM chunks");
+  for (let after = 0; after < (last ?? 0); after += 500) {
+    const rows = truth.all<{ id: number; hash: Uint8Array; size: number; codec: number; data: Uint8Array }>(
+      "SELECT id, hash, size, codec, data FROM chunks WHERE id > ? AND id <= ?",
+      after,
+      after + 500,
+    );
+    for (const row of rows) {
+      call.check();
+      const hash = hexOf(row.hash);
+      try {
+        openChunk({ ...row, hash });
+      } catch (error) {
+        if (!isTrunklineError(error, "IO")) throw error;
+        damaged.push({ id: row.id, hash });
+      }
+    }
+  }
+  return damaged;
+}
+
+/** The bytes of a chunk, from a file that a document with this chunk was read from. */
+function findAgain({ truth }: MoveEnvironment, chunk: number, hash: string, call: Call): Uint8Array | undefined {
+  const paths = truth.all<{ path: string }>(
+    `SELECT DISTINCT d.path FROM content_chunks cc JOIN versions v ON v.content = cc.content JOIN documents d ON d.id = v.document
+     WHERE cc.chunk = ? AND v.mode IS NOT NULL`,
+    chunk,
+  );
+  for (const { path } of paths) {
+    call.check();
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats?.isFile() || stats.size > MAX_FILE_BYTES) continue;
+    const bytes = readFileSync(path);
+    let start = 0;
+    for (const end of cutPoints(bytes)) {
+      const piece = bytes.subarray(start, end);
+      if (sha256(piece) === hash) return Uint8Array.from(piece);
+      start = end;
+    }
+  }
+  return undefined;
+}
+
+/** In the writer: sound bytes in place of damaged ones. */
+export function replaceChunk({ truth }: WriteContext, { hash, bytes }: { hash: string; bytes: Uint8Array }): void {
+  const { codec, data, size } = prepareChunk(bytes, () => false);
+  truth.run(
+    "UPDATE chunks SET size = ?, codec = ?, data = ? WHERE hash = ?",
+    size,
+    codec,
+    data ?? bytes,
+    bytesOf(hash),
+  );
+}

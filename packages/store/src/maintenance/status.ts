@@ -1,0 +1,110 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { reachedSeq } from "../engine/indexing/catch-up.js";
+import { currentSeq } from "../engine/sqlite/documents.js";
+import { FORMAT_VERSION, INDEX_FILE, TRUTH_FILE } from "../engine/sqlite/schema.js";
+import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { graphProgress } from "../graph/graph-indexer.js";
+import { indexers } from "../indexers.js";
+import { embeddingProgress } from "../search/embedding-queue.js";
+import type { StatusParams, StatusResult } from "../types.js";
+
+/**
+ * `status`. All bytes are those of every version of every document, and of content without a document; what was not
+ * stored again is the difference to the bytes of distinct chunks.
+ */
+export function status(env: ReadEnvironment, params: StatusParams): StatusResult {
+  const { truth } = env;
+  const number = (sql: string) => truth.one<{ n: number }>(sql).n;
+  const versioned = `SELECT c.size FROM (SELECT document, number, max(content) AS content FROM versions GROUP BY document, number) v
+    JOIN contents c ON c.id = v.content`;
+  const bare = "SELECT size FROM contents c WHERE NOT EXISTS (SELECT 1 FROM versions v WHERE v.content = c.id)";
+  return truth.reading(() => {
+    const documents = number("SELECT count(*) AS n FROM documents WHERE state = 'live'");
+    const loose = number(`SELECT count(*) AS n FROM (${bare})`);
+    const totalBytes = number(`SELECT coalesce(sum(size), 0) AS n FROM (${versioned} UNION ALL ${bare})`);
+    const chunks = truth.one<{ n: number; bytes: number; stored: number }>(
+      "SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes, coalesce(sum(length(data)), 0) AS stored FROM chunks",
+    );
+    const saved = Math.max(0, totalBytes - chunks.bytes);
+    return {
+      total_objects: documents + loose,
+      total_bytes: totalBytes,
+      unique_blocks: chunks.n,
+      deduplicated_bytes: saved,
+      dedup_ratio: totalBytes === 0 ? 0 : saved / totalBytes,
+      ...embeddings(env),
+      ...(params.detailed ? details(env, chunks) : {}),
+      ...(params.file_types ? { file_types: fileTypes(env) } : {}),
+    };
+  });
+}
+
+function details({ truth, index, folder }: ReadEnvironment, chunks: { bytes: number; stored: number }) {
+  const number = (sql: string) => truth.one<{ n: number }>(sql).n;
+  return {
+    format: FORMAT_VERSION,
+    folder,
+    contents: number("SELECT count(*) AS n FROM contents"),
+    documents: number("SELECT count(*) AS n FROM documents WHERE state = 'live'"),
+    removed: number("SELECT count(*) AS n FROM documents WHERE state = 'removed'"),
+    in_trash: number("SELECT count(*) AS n FROM documents WHERE state = 'trash'"),
+    versions: number("SELECT count(*) AS n FROM (SELECT DISTINCT document, number FROM versions)"),
+    collections: number("SELECT count(*) AS n FROM collections"),
+    snapshots: number("SELECT count(*) AS n FROM snapshots"),
+    sessions: number("SELECT count(*) AS n FROM sessions WHERE stopped IS NULL"),
+    unique_bytes: chunks.bytes,
+    stored_bytes: chunks.stored,
+    compression_ratio: chunks.stored === 0 ? 1 : chunks.bytes / chunks.stored,
+    disk_bytes: [TRUTH_FILE, INDEX_FILE]
+      .flatMap((name) => ["", "-wal"].map((end) => sizeOf(join(folder, name + end))))
+      .reduce((sum, size) => sum + size, 0),
+    index: indexProgress(index, currentSeq(truth)),
+    graph: graphProgress(index),
+  };
+}
+
+/** How many documents are found by meaning: with the model used last, and with others that still have vectors. */
+function embeddings({ index }: ReadEnvironment) {
+  const [latest, ...older] = embeddingProgress(index);
+  if (latest === undefined) return {};
+  return { embeddings: older.length === 0 ? latest : { ...latest, older } };
+}
+
+/** How far each index has come. */
+function indexProgress(index: ReadEnvironment["index"], seq: number) {
+  const { last, total } = index.one<{ last: number; total: number }>(
+    "SELECT coalesce(max(id), 0) AS last, count(*) AS total FROM entries",
+  );
+  const behind = Math.max(0, seq - reachedSeq(index));
+  return Object.fromEntries(
+    indexers.map((indexer) => {
+      if (indexer.when === "write") return [indexer.name, { entries: total, pending: behind }];
+      const state = index.get<{ entry: number }>("SELECT entry FROM indexers WHERE name = ?", indexer.name);
+      const pending = index.one<{ n: number }>(
+        "SELECT count(*) AS n FROM entries WHERE id > ? AND id <= ?",
+        state?.entry ?? 0,
+        last,
+      );
+      return [indexer.name, { entries: total - pending.n, pending: pending.n }];
+    }),
+  );
+}
+
+function fileTypes({ truth }: ReadEnvironment) {
+  const rows = truth.all<{ name: string; size: number; type: string }>(
+    `SELECT d.name, c.size, c.type FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content
+     WHERE d.state = 'live'`,
+  );
+  const types: Record<string, { documents: number; bytes: number; type: string }> = {};
+  for (const { name, size, type } of rows) {
+    const extension = /[^.](\.[^.\s]{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? "";
+    const { documents, bytes } = types[extension] ?? { documents: 0, bytes: 0 };
+    types[extension] = { documents: documents + 1, bytes: bytes + size, type };
+  }
+  return types;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

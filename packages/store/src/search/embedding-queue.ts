@@ -1,0 +1,169 @@
+// The thread's side of embedding: what is to be embedded next, and where the vectors go. The queue is the list of
+// entries itself; each model remembers the entry up to which it has everything, so a restart goes on from there.
+
+import { describeEntry, readIndexText } from "../engine/indexing/catch-up.js";
+import { hasIndexedText } from "../engine/indexing/indexer.js";
+import type { Db } from "../engine/sqlite/database.js";
+import type { Call } from "../engine/threads/rpc.js";
+import { signsOf } from "./vector-math.js";
+import { type EmbedderRow, embedderRow, type Passage, passagesOf, vectorBytes } from "./vectors-indexer.js";
+
+/** A text that has no vector of the model yet. */
+export interface WaitingText {
+  readonly hash: string;
+  readonly text: string;
+}
+
+/** What the model is to do next. `through` goes back with the vectors. */
+export interface EmbeddingStep {
+  readonly texts: readonly WaitingText[];
+  readonly through: number;
+  readonly done: boolean;
+}
+
+const ENTRIES_PER_LOOK = 64;
+const FORGOTTEN_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/** The next texts to embed. Entries whose passages all have vectors already are passed over. */
+export function nextTexts(
+  { truth, index }: { truth: Db; index: Db },
+  { model, dimensions, most }: { model: string; dimensions: number; most: number },
+  call: Call,
+): EmbeddingStep {
+  index.immediate(() => {
+    index.run("INSERT OR IGNORE INTO embedders VALUES (NULL, ?, ?, 0, 0, 0)", model, dimensions);
+    index.run("UPDATE embedders SET used = ? WHERE model = ?", Date.now(), model);
+  }, call.check);
+  while (true) {
+    call.check();
+    const row = embedderRow(index, model) as EmbedderRow;
+    const entries = index.all<{ id: number; document: number; version: number }>(
+      "SELECT id, document, version FROM entries WHERE id > ? ORDER BY id LIMIT ?",
+      row.entry,
+      ENTRIES_PER_LOOK,
+    );
+    if (entries.length === 0) {
+      if (row.complete === 0) complete(index, row, call);
+      return { texts: [], through: row.entry, done: true };
+    }
+    const step = look({ truth, index }, { row, entries, most }, call);
+    if (step.texts.length > 0) return step;
+  }
+}
+
+function look(
+  { truth, index }: { truth: Db; index: Db },
+  {
+    row,
+    entries,
+    most,
+  }: { row: EmbedderRow; entries: readonly { id: number; document: number; version: number }[]; most: number },
+  call: Call,
+): EmbeddingStep {
+  const texts = new Map<string, WaitingText>();
+  const cut: { entry: number; passages: readonly Passage[] }[] = [];
+  let through = row.entry;
+  for (const entry of entries) {
+    call.check();
+    const described = describeEntry(truth, entry);
+    const text =
+      described !== undefined && hasIndexedText(described) ? readIndexText(truth, described.content) : undefined;
+    const passages = described === undefined || text === undefined ? [] : passagesOf(described, text);
+    const missing = passages.filter(({ hash }) => !texts.has(hash) && !hasVector(index, row.id, hash));
+    if (texts.size > 0 && texts.size + missing.length > most) break;
+    cut.push({ entry: entry.id, passages });
+    for (const { hash, text: waiting } of missing.slice(0, most)) texts.set(hash, { hash, text: waiting });
+    // A long text comes back until nothing of it is missing.
+    if (missing.length > most) break;
+    through = entry.id;
+  }
+  index.immediate(() => {
+    for (const { entry, passages } of cut) notePassages(index, entry, passages);
+    if (texts.size === 0) advance(index, row.model, through);
+  }, call.check);
+  return { texts: [...texts.values()], through, done: false };
+}
+
+function hasVector(index: Db, embedder: number, hash: string): boolean {
+  const bytes = Buffer.from(hash, "hex");
+  return index.get("SELECT 1 FROM vectors WHERE embedder = ? AND hash = ?", embedder, bytes) !== undefined;
+}
+
+function notePassages(index: Db, entry: number, passages: readonly Passage[]): void {
+  if (index.get("SELECT 1 FROM entries WHERE id = ?", entry) === undefined) return;
+  for (const { number, hash, fromLine, toLine, code } of passages) {
+    index.run(
+      "INSERT OR IGNORE INTO passages (entry, number, hash, from_line, to_line, code) VALUES (?, ?, ?, ?, ?, ?)",
+      entry,
+      number,
+      Buffer.from(hash, "hex"),
+      fromLine,
+      toLine,
+      code,
+    );
+  }
+}
+
+function advance(index: Db, model: string, through: number): void {
+  index.run("UPDATE embedders SET entry = max(entry, ?) WHERE model = ?", through, model);
+}
+
+/** Keeps vectors, and remembers how far the model is. */
+export function keepVectors(
+  { index }: { index: Db },
+  {
+    model,
+    vectors,
+    through,
+  }: { model: string; vectors: readonly { hash: string; vector: Float32Array }[]; through: number },
+  call: Call,
+): void {
+  index.immediate(() => {
+    const row = embedderRow(index, model);
+    // The index was made anew meanwhile; the queue begins again.
+    if (row === undefined) return;
+    for (const { hash, vector } of vectors) {
+      const bytes = Buffer.from(hash, "hex");
+      const { changes, id } = index.run(
+        "INSERT OR IGNORE INTO vectors (embedder, hash, vector) VALUES (?, ?, ?)",
+        row.id,
+        bytes,
+        vectorBytes(vector),
+      );
+      if (changes > 0) index.run("INSERT OR REPLACE INTO vector_signs VALUES (?, ?)", id, signsOf(vector));
+    }
+    advance(index, model, through);
+  }, call.check);
+}
+
+/** A model has everything: what only older models or removed documents needed can go. */
+function complete(index: Db, row: EmbedderRow, call: Call): void {
+  index.immediate(() => {
+    index.run("UPDATE embedders SET complete = 1 WHERE id = ?", row.id);
+    const before = Date.now() - FORGOTTEN_AFTER_MS;
+    index.run(
+      "DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders WHERE id <> ? AND used < ?)",
+      row.id,
+      before,
+    );
+    index.run("DELETE FROM embedders WHERE id <> ? AND used < ?", row.id, before);
+    index.exec("DELETE FROM passages WHERE entry NOT IN (SELECT id FROM entries)");
+    index.exec("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM passages)");
+    index.exec("DELETE FROM vector_signs WHERE vector NOT IN (SELECT id FROM vectors)");
+  }, call.check);
+}
+
+/** How far each model is, for `status`. Documents are counted, in every version that can be found. */
+export function embeddingProgress(index: Db) {
+  const { total } = index.one<{ total: number }>("SELECT count(*) AS total FROM entries");
+  return index
+    .all<EmbedderRow>("SELECT * FROM embedders ORDER BY used DESC, id DESC")
+    .map(({ id, model, dimensions, entry, complete: once }) => ({
+      model,
+      dimensions,
+      embedded: index.one<{ n: number }>("SELECT count(*) AS n FROM entries WHERE id <= ?", entry).n,
+      total,
+      vectors: index.one<{ n: number }>("SELECT count(*) AS n FROM vectors WHERE embedder = ?", id).n,
+      complete: once === 1,
+    }));
+}

@@ -1,0 +1,128 @@
+// The caller's side of embedding: the model runs here, in the caller's process, beside the write path. It takes texts
+// from the index in small steps and embeds queries in between.
+import { type Embedder, type Logger, messageOf } from "@trunkline/core";
+import type { WorkerPool } from "../engine/threads/thread-pool.js";
+
+const TEXTS_PER_STEP = 32;
+const RETRY_MS = 30_000;
+const REMEMBERED_QUERIES = 64;
+
+/** A query as a vector, with the model that its vectors have to be of; or why there is none. */
+export type QueryVector = { readonly model: string; readonly vector: Float32Array } | { readonly missing: string };
+
+/** Embeds what the store has, and what it is asked. */
+export class Embedding {
+  readonly #pool: WorkerPool;
+  readonly #logger: Logger;
+  readonly #follow: boolean;
+  /** Answers queries. */
+  #current: Embedder | undefined;
+  /** Takes over when it has embedded everything. */
+  #next: Embedder | undefined;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #failure: string | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  readonly #stop = new AbortController();
+  readonly #queries = new Map<string, Float32Array>();
+
+  /** `follow`: embeds what is added. A store that is only read has its vectors from others. */
+  constructor(pool: WorkerPool, { logger, follow }: { logger: Logger; follow: boolean }) {
+    this.#pool = pool;
+    this.#logger = logger;
+    this.#follow = follow;
+  }
+
+  /** From now on this model. One that was there goes on answering until the new one has everything. */
+  use(embedder: Embedder): void {
+    if (this.#current === undefined || this.#current.model === embedder.model || !this.#follow) {
+      this.#current = embedder;
+      this.#queries.clear();
+    } else this.#next = embedder;
+    this.wake();
+  }
+
+  /** Something may be new. Does not wait. */
+  wake(): void {
+    const embedder = this.#next ?? this.#current;
+    if (embedder === undefined || !this.#follow || this.#stop.signal.aborted) return;
+    if (this.#running !== undefined) {
+      this.#again = true;
+      return;
+    }
+    clearTimeout(this.#retry);
+    this.#again = false;
+    this.#running = this.#run(embedder)
+      .catch((error: unknown) => this.#fail(error))
+      .then(() => {
+        this.#running = undefined;
+        if (this.#again) this.wake();
+      });
+  }
+
+  /** Resolves when there is nothing left to embed, or the model failed. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  /** The vector of a query. A model that fails does not fail the search. */
+  async queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
+    const embedder = this.#current;
+    if (embedder === undefined)
+      return { missing: "the store was opened without an embedding model; trunkline models pull fetches one" };
+    const known = this.#queries.get(query);
+    if (known !== undefined) return { model: embedder.model, vector: known };
+    try {
+      const [vector] = await embedder.embed([query], signal === undefined ? {} : { signal });
+      if (vector === undefined) return { missing: "the embedding model gave no vector" };
+      if (this.#queries.size >= REMEMBERED_QUERIES) this.#queries.clear();
+      if (embedder === this.#current) this.#queries.set(query, vector);
+      return { model: embedder.model, vector };
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      return { missing: `the embedding model failed (${messageOf(error)})` };
+    }
+  }
+
+  /** Stops the work. The model is its owner's to close. Idempotent. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    clearTimeout(this.#retry);
+    await this.idle();
+  }
+
+  async #run(embedder: Embedder): Promise<void> {
+    const { signal } = this.#stop;
+    const { model, dimensions } = embedder;
+    while (!signal.aborted) {
+      const step = await this.#pool.call(
+        "indexer",
+        "nextTexts",
+        { model, dimensions, most: TEXTS_PER_STEP },
+        { signal },
+      );
+      if (step.done) break;
+      const embedded = await embedder.embed(
+        step.texts.map(({ text }) => text),
+        { signal },
+      );
+      const vectors = step.texts.map(({ hash }, at) => ({ hash, vector: embedded[at] as Float32Array }));
+      await this.#pool.call("indexer", "keepVectors", { model, vectors, through: step.through }, { signal });
+    }
+    if (signal.aborted) return;
+    this.#failure = undefined;
+    if (embedder === this.#next) {
+      this.#current = embedder;
+      this.#next = undefined;
+      this.#queries.clear();
+    } else if (this.#next !== undefined) this.#again = true;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    // Once for each reason: an endpoint that is down says so every time.
+    if (this.#failure !== messageOf(error)) this.#logger.warn("embedding failed", { error });
+    this.#failure = messageOf(error);
+    this.#retry = setTimeout(() => this.wake(), RETRY_MS).unref();
+  }
+}

@@ -1,0 +1,107 @@
+// The words that typos are corrected to: every distinct word of the texts, unstemmed, with its trigrams. FTS5's own
+// vocabulary has stems only, and a stem put into a query would be stemmed once more. It comes after the
+// acknowledgement; words of removed documents stay, and are passed over because nothing has them any more.
+//
+// Which words have a trigram is kept by FTS5 as well, one row a word: a table with a row for each trigram of each word
+// took longer to fill.
+import { type IndexText, MAX_IDENTIFIER_LENGTH } from "../engine/content/text.js";
+import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
+import { knownNumbers } from "../engine/indexing/known-numbers.js";
+import { asciiWords } from "./ascii-words.js";
+
+const SHORTEST_WORD = 4;
+const LONGEST_WORD = 32;
+const MOST_WORDS_PER_ENTRY = 50_000;
+const READ_CHARACTERS = 4 * 1024 * 1024;
+
+/** The `fuzzy` indexer. */
+export const fuzzyIndexer: Indexer = {
+  name: "fuzzy",
+  version: 2,
+  when: "background",
+  create(index) {
+    index.exec(`CREATE TABLE IF NOT EXISTS words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
+      CREATE VIRTUAL TABLE IF NOT EXISTS word_grams USING fts5(
+        grams, content='', detail=none, tokenize="ascii tokenchars '^$'");
+      CREATE VIRTUAL TABLE IF NOT EXISTS word_gram_rows USING fts5vocab('word_grams', 'instance');`);
+  },
+  async prepare(entry, text) {
+    return wordsOfEntry(entry, text);
+  },
+  add(index, _entry, _text, prepared) {
+    const known = knownNumbers(index, { table: "words", column: "word" });
+    // What prepare made.
+    for (const word of prepared as readonly string[]) {
+      if (known.has(word)) continue;
+      // Nearly all that are not in memory are new.
+      const { changes, id } = index.run("INSERT OR IGNORE INTO words (word) VALUES (?)", word);
+      if (changes === 0) {
+        known.set(word, index.one<{ id: number }>("SELECT id FROM words WHERE word = ?", word).id);
+        continue;
+      }
+      known.set(word, id);
+      index.run("INSERT INTO word_grams (rowid, grams) VALUES (?, ?)", id, gramTerms(word, word.length).join(" "));
+    }
+  },
+  update() {},
+  remove() {},
+  clear(index) {
+    for (const table of ["words", "word_gram_rows", "word_grams"]) index.exec(`DROP TABLE IF EXISTS ${table}`);
+  },
+};
+
+/** The form in which words are compared: lower case, without marks, as the keyword index has them before stemming. */
+export function foldWord(word: string): string {
+  if (isAscii(word)) return word.toLowerCase();
+  return word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+function isAscii(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII.
+  return /^[\x00-\x7f]*$/.test(text);
+}
+
+/** The trigrams of a word, with its beginning and its end as characters, as they are kept for words of a length. */
+export function gramTerms(word: string, length: number): string[] {
+  const padded = `^${word}$`;
+  const grams = new Set<string>();
+  for (let at = 0; at + 3 <= padded.length; at++) grams.add(`${padded.slice(at, at + 3)}${length}`);
+  return [...grams];
+}
+
+/** The words of an entry that typos may be corrected to, each once. */
+export function wordsOfEntry(
+  entry: Pick<IndexEntry, "title" | "path" | "tags" | "metadata">,
+  text: IndexText | undefined,
+): string[] {
+  const parts = [entry.title ?? "", entry.path, entry.tags.join(" "), JSON.stringify(entry.metadata)];
+  const isPlain = text !== undefined && text.body.length <= READ_CHARACTERS && isAscii(text.body);
+  if (text !== undefined && !isPlain) {
+    parts.push(text.body.slice(0, READ_CHARACTERS), text.words.slice(0, READ_CHARACTERS));
+  }
+  const words = new Set<string>();
+  const take = (word: string) => {
+    if (words.size < MOST_WORDS_PER_ENTRY && isWord(word)) words.add(word);
+  };
+  for (const part of parts) {
+    const folded = foldWord(part);
+    for (const word of folded.match(isAscii(folded) ? /[a-z0-9]{4,}/g : /[\p{L}\p{N}]{4,}/gu) ?? []) take(word);
+  }
+  if (isPlain) {
+    const found = asciiWords(text.body, SHORTEST_WORD, MAX_IDENTIFIER_LENGTH);
+    for (const word of found.whole) take(word.toLowerCase());
+    for (const word of found.parts) take(word.toLowerCase());
+  }
+  return [...words];
+}
+
+/** Numbers, hashes and encoded bytes are nobody's intention. */
+function isWord(word: string): boolean {
+  if (word.length < SHORTEST_WORD || word.length > LONGEST_WORD) return false;
+  let digits = 0;
+  for (let at = 0; at < word.length; at++) {
+    const unit = word.charCodeAt(at);
+    if (unit >= 0x30 && unit <= 0x39) digits++;
+  }
+  return digits * 3 <= word.length;
+}

@@ -1,0 +1,159 @@
+// What frequent words add to the score of each entry, worked out beforehand: BM25 of a word that thousands of texts have
+// takes FTS5 tens of milliseconds, and reading these lists takes a fraction of one. They come in segments of entries, in
+// the background; whatever no segment covers yet is asked of FTS5. Only the part of BM25 that depends on the text is
+// kept: how rare the word is changes with every document.
+
+import type { Indexer } from "../engine/indexing/indexer.js";
+import type { Db } from "../engine/sqlite/database.js";
+import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
+
+/** A word in fewer texts than this is scored quickly enough as it is asked for. */
+const FREQUENT = 300;
+/** Entries in a segment: at least, so that there are not many, and at most. */
+const LEAST_ENTRIES = 1024;
+const MOST_ENTRIES = 8192;
+/** Changed entries that are looked up one by one; with more, everything is worked out again. */
+const MOST_CHANGED = 200;
+const TERMS_PER_LOOK = 200;
+
+/** Numbers are kept as whole ones: BM25 of one word is at most 2.2 times its weight. */
+export const RANK_SCALE = 0xffff / 2.2;
+
+/** The `ranks` indexer. */
+export const ranksIndexer: Indexer = {
+  name: "ranks",
+  version: 1,
+  when: "background",
+  wantsText: () => false,
+  create(index) {
+    index.exec(`
+      CREATE VIRTUAL TABLE IF NOT EXISTS keyword_terms USING fts5vocab('keyword', 'row');
+      CREATE TABLE IF NOT EXISTS rank_segments (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, last INTEGER NOT NULL, term TEXT NOT NULL,
+        complete INTEGER NOT NULL);
+      CREATE TABLE IF NOT EXISTS rank_lists (
+        term TEXT NOT NULL, segment INTEGER NOT NULL, entries BLOB NOT NULL, ranks BLOB NOT NULL);
+      CREATE UNIQUE INDEX IF NOT EXISTS rank_lists_by_term ON rank_lists (term, segment);
+      CREATE TABLE IF NOT EXISTS rank_changed (entry INTEGER PRIMARY KEY);`);
+  },
+  add() {},
+  update(index, entry) {
+    const { last } = index.one<{ last: number }>("SELECT coalesce(max(last), 0) AS last FROM rank_segments");
+    if (entry.id <= last) index.run("INSERT OR IGNORE INTO rank_changed VALUES (?)", entry.id);
+  },
+  remove(index, entryId) {
+    index.run("DELETE FROM rank_changed WHERE entry = ?", entryId);
+  },
+  settle,
+  clear(index) {
+    for (const table of ["keyword_terms", "rank_segments", "rank_lists", "rank_changed"]) {
+      index.exec(`DROP TABLE IF EXISTS ${table}`);
+    }
+  },
+};
+
+interface Segment {
+  readonly id: number;
+  readonly first: number;
+  readonly last: number;
+  /** The last word that was looked at. */
+  readonly term: string;
+}
+
+/** Works on the next segment for a short time. Answers 0 when there is none to be made. */
+function settle(index: Db, forMs: number): number {
+  const { changed } = index.one<{ changed: number }>("SELECT count(*) AS changed FROM rank_changed");
+  if (changed > MOST_CHANGED) forgetAll(index);
+  const segment = index.get<Segment>("SELECT * FROM rank_segments WHERE complete = 0") ?? nextSegment(index);
+  if (segment === undefined) return 0;
+  const until = performance.now() + forMs;
+  let { term } = segment;
+  while (performance.now() < until) {
+    const terms = index.all<{ term: string; doc: number }>(
+      `SELECT term, doc FROM keyword_terms WHERE term > ? LIMIT ${TERMS_PER_LOOK}`,
+      term,
+    );
+    for (const found of terms) {
+      if (found.doc >= FREQUENT) rankTerm(index, segment, found);
+      term = found.term;
+      if (performance.now() >= until) break;
+    }
+    if (terms.length === 0) {
+      index.run("UPDATE rank_segments SET complete = 1 WHERE id = ?", segment.id);
+      return 1;
+    }
+  }
+  index.run("UPDATE rank_segments SET term = ? WHERE id = ?", term, segment.id);
+  return 1;
+}
+
+function forgetAll(index: Db): void {
+  index.exec("DELETE FROM rank_lists; DELETE FROM rank_segments; DELETE FROM rank_changed");
+}
+
+function nextSegment(index: Db): Segment | undefined {
+  const { covered } = index.one<{ covered: number }>("SELECT coalesce(max(last), 0) AS covered FROM rank_segments");
+  const ids = index.column<number>(`SELECT id FROM entries WHERE id > ? ORDER BY id LIMIT ${MOST_ENTRIES}`, covered);
+  if (ids.length < LEAST_ENTRIES) return undefined;
+  const [first, last] = [covered + 1, ids.at(-1) as number];
+  const { id } = index.run("INSERT INTO rank_segments (first, last, term, complete) VALUES (?, ?, '', 0)", first, last);
+  return { id, first, last, term: "" };
+}
+
+/** The list of a word for the segment, and for earlier ones that were made when it was not frequent yet. */
+function rankTerm(index: Db, segment: Segment, { term, doc }: { term: string; doc: number }): void {
+  const query = `"${term.replaceAll('"', '""')}"`;
+  // FTS5 stems what it is asked for once more, which may make another word of a stem; that one is left out.
+  if (index.one<{ n: number }>("SELECT count(*) AS n FROM keyword WHERE keyword MATCH ?", query).n !== doc) return;
+  const { rows } = index.one<{ rows: number }>("SELECT count(*) AS rows FROM entries");
+  const without = index.all<Segment>(
+    `SELECT * FROM rank_segments s WHERE id <= ? AND NOT EXISTS (
+       SELECT 1 FROM rank_lists l WHERE l.term = ? AND l.segment = s.id)`,
+    segment.id,
+    term,
+  );
+  for (const each of without) makeList(index, each, { term, query, rarity: rarityOf(doc, rows) });
+}
+
+function makeList(
+  index: Db,
+  { id, first, last }: Segment,
+  { term, query, rarity }: { term: string; query: string; rarity: number },
+): void {
+  const entries: number[] = [];
+  const ranks: number[] = [];
+  const scored = index.tuples<[number, number]>(
+    `SELECT rowid, bm25(keyword, ${KEYWORD_WEIGHTS.join(", ")}) FROM keyword
+     WHERE keyword MATCH ? AND rowid >= ? AND rowid < ?`,
+    query,
+    first * KEYWORD_ROWS_PER_ENTRY,
+    (last + 1) * KEYWORD_ROWS_PER_ENTRY,
+  );
+  for (const [row, score] of scored) {
+    const entry = Math.floor(row / KEYWORD_ROWS_PER_ENTRY);
+    const rank = Math.max(1, Math.min(0xffff, Math.round((-score / rarity) * RANK_SCALE)));
+    const at = entries.length - 1;
+    // Of the pieces of one text the best counts.
+    if (entries[at] === entry) ranks[at] = Math.max(ranks[at] as number, rank);
+    else {
+      entries.push(entry);
+      ranks.push(rank);
+    }
+  }
+  index.run(
+    "INSERT INTO rank_lists VALUES (?, ?, ?, ?)",
+    term,
+    id,
+    bytesOf(Int32Array.from(entries)),
+    bytesOf(Uint16Array.from(ranks)),
+  );
+}
+
+/** What BM25 multiplies with: how rare a word is that so many of all rows have. As FTS5 has it. */
+export function rarityOf(have: number, rows: number): number {
+  return Math.max(1e-6, Math.log((rows - have + 0.5) / (have + 0.5)));
+}
+
+function bytesOf(numbers: Int32Array | Uint16Array): Uint8Array {
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}

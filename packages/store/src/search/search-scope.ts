@@ -1,0 +1,66 @@
+// Which entries a search may find, worked out before anything is ranked or cut, and kept until something changes.
+
+import type { Db } from "../engine/sqlite/database.js";
+import { collectionId } from "../engine/sqlite/documents.js";
+import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
+import { RESULTS_COLLECTION } from "../engine/sqlite/results-collection.js";
+import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { type Entries, entriesOf, LIVE } from "./entry-states.js";
+
+/** By entry id: 1 where the entry may be found. */
+export type Scope = Uint8Array;
+
+const KEPT_SCOPES = 8;
+
+interface Kept {
+  version: string;
+  readonly scopes: Map<string, Scope>;
+}
+
+const kept = new WeakMap<Db, Kept>();
+
+/** The entries that the filters stand for. */
+export function scopeOf(env: ReadEnvironment, filters: SelectionParams): Scope {
+  const entries = entriesOf(env.index);
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  // Sessions and snapshots change without any document.
+  const truth = given.length === 0 ? "" : env.truth.pragma<number>("data_version");
+  const version = `${entries.key} ${truth}`;
+  let state = kept.get(env.index);
+  if (state?.version !== version) {
+    state = { version, scopes: new Map() };
+    kept.set(env.index, state);
+  }
+  const key = JSON.stringify(given);
+  let scope = state.scopes.get(key);
+  if (scope === undefined) {
+    scope = given.length === 0 ? liveEntries(env, entries) : filteredEntries(env, entries, filters);
+    if (state.scopes.size >= KEPT_SCOPES) state.scopes.clear();
+    state.scopes.set(key, scope);
+  }
+  return scope;
+}
+
+/** All of them but stored results, which are there for who names their collection. */
+function liveEntries({ truth, index }: ReadEnvironment, { states }: Entries): Scope {
+  const scope = states.map((state) => (state === LIVE ? 1 : 0));
+  const results = collectionId(truth, RESULTS_COLLECTION);
+  if (results === undefined) return scope;
+  for (const version of truth.column<number>("SELECT version FROM documents WHERE collection = ?", results)) {
+    const entry = index.get<{ id: number }>("SELECT id FROM entries WHERE version = ?", version);
+    if (entry !== undefined) scope[entry.id] = 0;
+  }
+  return scope;
+}
+
+function filteredEntries({ truth, index }: ReadEnvironment, { states }: Entries, filters: SelectionParams): Scope {
+  const selection = selectDocuments(truth, filters);
+  const versions = new Set(
+    truth.column<number>(`SELECT v.id FROM ${selection.from} WHERE ${selection.where}`, ...selection.values),
+  );
+  const scope = new Uint8Array(states.length);
+  for (const [id, version] of index.tuples<[number, number]>("SELECT id, version FROM entries")) {
+    if (versions.has(version)) scope[id] = 1;
+  }
+  return scope;
+}

@@ -1,0 +1,173 @@
+// `search`: words and meaning rank, filters come before any cut, snippets are cut from the content.
+import { TrunklineError } from "@trunkline/core";
+import { decodeText } from "../engine/content/text.js";
+import { type ContentRow, hexOf, matchingIds, readContent } from "../engine/sqlite/contents.js";
+import type { Db } from "../engine/sqlite/database.js";
+import { baseNameOf } from "../engine/sqlite/documents.js";
+import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import { decodeCursor, encodeCursor, wholeNumber } from "../params.js";
+import type { SearchHit, SearchParams, SearchResult } from "../types.js";
+import { type Correction, correctTerms } from "./corrections.js";
+import type { QueryVector } from "./embedding.js";
+import { type Hit, type Ranking, rank, rounded } from "./search-ranking.js";
+import { scopeOf } from "./search-scope.js";
+import { passageRow } from "./semantic.js";
+import { cutSnippet } from "./snippet.js";
+import { type Term, termsOf } from "./terms.js";
+
+/** Parameters of `search` with the session resolved to its id, and the query embedded where that was possible. */
+export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
+  Omit<SelectionParams, "type"> & {
+    readonly type?: SearchParams["type"];
+    /** The session whose pinned content comes first. */
+    readonly pins?: string | undefined;
+    readonly embedded?: QueryVector | undefined;
+  };
+
+const DEFAULT_LIMIT = 10;
+const DEFAULT_SIMILARITY = 0.7;
+/** The least that four digits can show. */
+const LEAST_SHOWN_SCORE = 0.0001;
+
+/** `search`. */
+export function search(
+  env: ReadEnvironment,
+  params: ResolvedSearchParams,
+  call: Call,
+): SearchResult | { paths: string[]; total: number; cursor?: string } {
+  const started = performance.now();
+  const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
+  const offset = params.cursor === undefined ? 0 : Number(decodeCursor(params.cursor, 1)[0]);
+  return env.truth.reading(() =>
+    env.index.reading(() => {
+      const scope = scopeOf(env, filtersOf(params));
+      const { terms, corrections } = wordsOf(env.index, params);
+      const pinned = pinnedEntries(env, params);
+      const { query, embedded } = params;
+      const { type, hits, total, notice }: Ranking =
+        params.hash === undefined
+          ? rank(
+              env.index,
+              { query, type: params.type, embedded, terms, scope, most: offset + limit, pinned },
+              call.check,
+            )
+          : byHash(env, params);
+      const page = pinnedFirst(hits, pinned).slice(offset, offset + limit);
+      const cursor = total > offset + limit && page.length === limit ? { cursor: encodeCursor([offset + limit]) } : {};
+      const rows = page.map((hit) => ({ hit, row: documentOf(env, hit.entry) }));
+      if (params.paths_only) {
+        return {
+          paths: rows.flatMap(({ row }) => (row === undefined ? [] : [row.path])),
+          total,
+          ...cursor,
+        };
+      }
+      const shown = terms.map((term) => term.corrected ?? term.word);
+      const results = rows.flatMap(({ hit, row }) =>
+        row === undefined ? [] : [describe(env, { hit, row }, { terms: shown, params, call })],
+      );
+      return {
+        total,
+        type,
+        execution_time_ms: Math.round(performance.now() - started),
+        results,
+        ...cursor,
+        ...(corrections.length === 0 ? {} : { corrections }),
+        ...(notice === undefined ? {} : { notice }),
+      };
+    }),
+  );
+}
+
+function filtersOf(params: ResolvedSearchParams): SelectionParams {
+  const { collection, snapshot, tags, match_all_tags, metadata, session, extension, path_pattern } = params;
+  return { collection, snapshot, tags, match_all_tags, metadata, session, extension, pattern: path_pattern };
+}
+
+function wordsOf(index: Db, params: ResolvedSearchParams): { terms: Term[]; corrections: Correction[] } {
+  const words = termsOf(params.query);
+  const similarity = params.similarity ?? DEFAULT_SIMILARITY;
+  if (!(similarity >= 0 && similarity <= 1)) {
+    throw new TrunklineError("INVALID_ARGUMENT", `similarity has to be a number from 0 to 1, not ${similarity}.`);
+  }
+  const exact = params.fuzzy === false || params.hash !== undefined || params.type === "semantic";
+  return exact ? { terms: words.map((word) => ({ word })), corrections: [] } : correctTerms(index, words, similarity);
+}
+
+function pinnedEntries({ truth, index }: ReadEnvironment, { pins }: ResolvedSearchParams): ReadonlySet<number> {
+  if (pins === undefined) return new Set();
+  const contents = truth.column<number>("SELECT content FROM pins WHERE session = ?", pins);
+  return new Set(
+    contents.flatMap((content) => index.column<number>("SELECT id FROM entries WHERE content = ?", content)),
+  );
+}
+
+function pinnedFirst(hits: readonly Hit[], pinned: ReadonlySet<number>): readonly Hit[] {
+  if (pinned.size === 0) return hits;
+  return [...hits].sort((a, b) => Number(pinned.has(b.entry)) - Number(pinned.has(a.entry)));
+}
+
+/** Every document whose content begins with these digits. */
+function byHash({ truth, index }: ReadEnvironment, params: ResolvedSearchParams): Ranking {
+  const selection = selectDocuments(truth, filtersOf(params));
+  const hits = matchingIds(truth, params.hash as string, Number.MAX_SAFE_INTEGER).flatMap((id) =>
+    truth
+      .all<{ version: number }>(
+        `SELECT v.id AS version FROM ${selection.from} WHERE c.hash = ? AND ${selection.where} ORDER BY d.path, v.id`,
+        Buffer.from(id, "hex"),
+        ...selection.values,
+      )
+      .flatMap(({ version }) => {
+        const entry = index.get<{ id: number }>("SELECT id FROM entries WHERE version = ?", version)?.id;
+        return entry === undefined ? [] : [{ entry, score: 1, parts: { hash: id } }];
+      }),
+  );
+  return { type: "keyword", hits, total: hits.length };
+}
+
+interface DocumentHit extends ContentRow {
+  readonly document: number;
+  readonly path: string;
+  readonly title: string | null;
+}
+
+function documentOf({ truth, index }: ReadEnvironment, entry: number): DocumentHit | undefined {
+  const found = index.get<{ document: number; version: number }>(
+    "SELECT document, version FROM entries WHERE id = ?",
+    entry,
+  );
+  if (found === undefined) return undefined;
+  return truth.get<DocumentHit>(
+    `SELECT d.id AS document, d.path, d.title, c.id, c.hash, c.size, c.type
+     FROM documents d JOIN versions v ON v.id = ? JOIN contents c ON c.id = v.content WHERE d.id = ?`,
+    found.version,
+    found.document,
+  );
+}
+
+function describe(
+  { truth, index }: ReadEnvironment,
+  { hit, row }: { hit: Hit; row: DocumentHit },
+  { terms, params, call }: { terms: readonly string[]; params: ResolvedSearchParams; call: Call },
+): SearchHit {
+  const text = row.type === "text" ? decodeText(readContent(truth, row, call.check)) : "";
+  const passage = hit.passage === undefined ? undefined : passageRow(index, hit.passage);
+  const { snippet, line } = cutSnippet(text, terms, {
+    context: params.context ?? 0,
+    lineNumbers: params.line_numbers ?? false,
+    within: passage === undefined ? undefined : { from: passage.from_line, to: passage.to_line },
+  });
+  return {
+    id: row.document,
+    hash: hexOf(row.hash),
+    title: row.title ?? baseNameOf(row.path),
+    path: row.path,
+    // A word that nearly every document has is worth next to nothing, and still not nothing.
+    score: hit.score > 0 ? Math.max(LEAST_SHOWN_SCORE, rounded(hit.score)) : 0,
+    snippet,
+    ...(line === undefined ? {} : { line }),
+    ...(params.explain ? { explain: { ...hit.parts, terms } } : {}),
+  };
+}

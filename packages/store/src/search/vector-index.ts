@@ -1,0 +1,234 @@
+// The vectors of one model in memory, one bit a dimension: which side of zero it is on. Three looks, each at fewer and
+// more closely: the number of differing bits for all; the query's numbers against the bits for the likely ones; the
+// numbers of both, from the database, for the best of those.
+
+import type { Db } from "../engine/sqlite/database.js";
+import { ABSENT, type Entries, entriesOf } from "./entry-states.js";
+import type { Scope } from "./search-scope.js";
+import {
+  boundOfRank,
+  cosine,
+  countDistances,
+  distanceOfRank,
+  floatsOf,
+  lengthOf,
+  OUT,
+  SignTable,
+  setSigns,
+  wordsOf,
+} from "./vector-math.js";
+import { type EmbedderRow, embedderRow } from "./vectors-indexer.js";
+
+/** A passage and how near it is to the query: the cosine. */
+export interface NearPassage {
+  readonly entry: number;
+  readonly passage: number;
+  readonly similarity: number;
+}
+
+/** How many come to the second look, at least and as a part of all, and how many to the third. */
+const LEAST_LIKELY = 2000;
+const LIKELY_SHARE = 0.02;
+const COMPARED = 300;
+const LEAST_ROOM = 1024;
+
+/** Keeps up with the database by itself: every search takes up what is new and forgets what is gone. */
+export class VectorIndex {
+  readonly #index: Db;
+  readonly #embedder: number;
+  readonly #dimensions: number;
+  readonly #words: number;
+  #bits: Int32Array;
+  #entries = new Int32Array(LEAST_ROOM);
+  #passages = new Float64Array(LEAST_ROOM);
+  #vectors = new Float64Array(LEAST_ROOM);
+  #rows = 0;
+  #lastPassage = 0;
+  #lastVector = 0;
+  #dataVersion = -1;
+  #entriesKey = "";
+
+  constructor(index: Db, { id, dimensions }: EmbedderRow) {
+    this.#index = index;
+    this.#embedder = id;
+    this.#dimensions = dimensions;
+    this.#words = Math.ceil(dimensions / 32);
+    this.#bits = new Int32Array(LEAST_ROOM * this.#words);
+  }
+
+  get size(): number {
+    return this.#rows;
+  }
+
+  /** What it takes in memory. */
+  get sizeBytes(): number {
+    return this.#bits.byteLength + this.#entries.byteLength + this.#passages.byteLength + this.#vectors.byteLength;
+  }
+
+  /** Takes up passages and vectors that were not there before, and forgets those of entries that are gone. */
+  refresh(check: () => void): void {
+    const version = this.#index.pragma<number>("data_version");
+    if (version === this.#dataVersion) return;
+    this.#takeNew(check);
+    const entries = entriesOf(this.#index);
+    if (entries.key !== this.#entriesKey) this.#forget(entries);
+    this.#entriesKey = entries.key;
+    this.#dataVersion = version;
+  }
+
+  #takeNew(check: () => void): void {
+    const { passage, vector } = this.#index.one<{ passage: number; vector: number }>(
+      "SELECT coalesce((SELECT max(id) FROM passages), 0) AS passage, coalesce((SELECT max(id) FROM vectors), 0) AS vector",
+    );
+    if (passage <= this.#lastPassage && vector <= this.#lastVector) return;
+    const isFirst = this.#rows === 0;
+    if (isFirst) [this.#lastPassage, this.#lastVector] = [0, 0];
+    // Signs are a thirtieth of the vectors, so that a large store is there soon after it was opened.
+    const rows = this.#index.tuples<[number, number, number, Uint8Array | null]>(
+      `SELECT p.id, p.entry, v.id, s.signs FROM vectors v JOIN passages p ON p.hash = v.hash
+         LEFT JOIN vector_signs s ON s.vector = v.id
+       WHERE v.embedder = ? AND v.id > ? AND v.id <= ? AND p.id <= ? AND ? > 0
+       UNION ALL
+       SELECT p.id, p.entry, v.id, s.signs FROM passages p JOIN vectors v ON v.embedder = ? AND v.hash = p.hash
+         LEFT JOIN vector_signs s ON s.vector = v.id
+       WHERE p.id > ? AND p.id <= ? AND v.id <= ?`,
+      this.#embedder,
+      this.#lastVector,
+      vector,
+      // The first time everything comes in the order of passages, by the second part.
+      isFirst ? 0 : passage,
+      isFirst ? 0 : 1,
+      this.#embedder,
+      this.#lastPassage,
+      passage,
+      isFirst ? vector : this.#lastVector,
+    );
+    for (const [id, entry, of, signs] of rows) {
+      if ((this.#rows & 1023) === 0) check();
+      this.#push({ id, entry, vector: of, signs });
+    }
+    this.#lastPassage = passage;
+    this.#lastVector = vector;
+  }
+
+  /** Closes the gaps that removed entries leave, and gives memory back when most of it is empty. */
+  #forget({ states }: Entries): void {
+    const words = this.#words;
+    let to = 0;
+    for (let row = 0; row < this.#rows; row++) {
+      if ((states[this.#entries[row] as number] ?? ABSENT) === ABSENT) continue;
+      if (to !== row) {
+        this.#entries[to] = this.#entries[row] as number;
+        this.#passages[to] = this.#passages[row] as number;
+        this.#vectors[to] = this.#vectors[row] as number;
+        this.#bits.copyWithin(to * words, row * words, (row + 1) * words);
+      }
+      to++;
+    }
+    // Rows are filled bit by bit, so that free ones have to be empty.
+    this.#bits.fill(0, to * words, this.#rows * words);
+    this.#rows = to;
+    const room = this.#entries.length;
+    if (room > LEAST_ROOM && to * 4 < room) this.#resize(Math.max(LEAST_ROOM, to * 2));
+  }
+
+  /** The nearest passages within the scope, best first; `also` are entries whose best passage is compared in any case. */
+  nearest(query: Float32Array, { scope, also = [] }: { scope: Scope; also?: Iterable<number> }): NearPassage[] {
+    const signs = new Int32Array(this.#words);
+    setSigns(signs, 0, query);
+    const distances = countDistances(this.#bits, signs, { entries: this.#entries, rows: this.#rows, scope });
+    const wanted = Math.max(LEAST_LIKELY, Math.ceil(this.#rows * LIKELY_SHARE));
+    const limit = distanceOfRank(distances, { wanted, most: this.#words * 32 });
+    const table = new SignTable(query);
+    const marked = new Uint8Array(scope.length);
+    for (const entry of also) marked[entry] = 1;
+    const likely: number[] = [];
+    const guesses: number[] = [];
+    const ofMarked = new Map<number, { row: number; guess: number }>();
+    for (let row = 0; row < this.#rows; row++) {
+      const distance = distances[row] as number;
+      if (distance === OUT) continue;
+      const entry = this.#entries[row] as number;
+      if (distance > limit && marked[entry] !== 1) continue;
+      const guess = table.product(this.#bits, row * this.#words);
+      if (distance <= limit) {
+        likely.push(row);
+        guesses.push(guess);
+      }
+      if (marked[entry] === 1 && guess > (ofMarked.get(entry)?.guess ?? Number.NEGATIVE_INFINITY)) {
+        ofMarked.set(entry, { row, guess });
+      }
+    }
+    const bound = boundOfRank(Float32Array.from(guesses), COMPARED);
+    const rows = new Set(likely.filter((_, at) => (guesses[at] as number) >= bound));
+    for (const { row } of ofMarked.values()) rows.add(row);
+    return this.#compare(query, [...rows]);
+  }
+
+  #compare(query: Float32Array, rows: readonly number[]): NearPassage[] {
+    const length = lengthOf(query);
+    // In the order of the table, so that neighbours are read together.
+    const ids = Float64Array.from(new Set(rows.map((row) => this.#vectors[row] as number))).sort();
+    const numbers = new Map<number, number>();
+    const found = this.#index.tuples<[number, Uint8Array]>(
+      "SELECT v.id, v.vector FROM json_each(?) j CROSS JOIN vectors v ON v.id = j.value",
+      JSON.stringify([...ids]),
+    );
+    for (const [id, vector] of found) numbers.set(id, cosine(query, floatsOf(vector), length));
+    return rows
+      .flatMap((row) => {
+        const similarity = numbers.get(this.#vectors[row] as number);
+        if (similarity === undefined) return [];
+        return [{ entry: this.#entries[row] as number, passage: this.#passages[row] as number, similarity }];
+      })
+      .sort((a, b) => b.similarity - a.similarity || a.entry - b.entry || a.passage - b.passage);
+  }
+
+  #push({ id, entry, vector, signs }: { id: number; entry: number; vector: number; signs: Uint8Array | null }): void {
+    if (this.#rows === this.#entries.length) this.#resize(this.#rows * 2);
+    const at = this.#rows * this.#words;
+    if (signs !== null && signs.length === this.#words * 4) this.#bits.set(wordsOf(signs), at);
+    else {
+      // Kept by a version that did not write signs.
+      const row = this.#index.get<{ vector: Uint8Array }>("SELECT vector FROM vectors WHERE id = ?", vector);
+      const floats = row === undefined ? undefined : floatsOf(row.vector);
+      if (floats?.length !== this.#dimensions) return;
+      setSigns(this.#bits, at, floats);
+    }
+    this.#entries[this.#rows] = entry;
+    this.#passages[this.#rows] = id;
+    this.#vectors[this.#rows] = vector;
+    this.#rows++;
+  }
+
+  #resize(length: number): void {
+    const resized = <A extends Int32Array | Float64Array>(into: A, from: A, used: number): A => {
+      into.set(from.subarray(0, used));
+      return into;
+    };
+    this.#entries = resized(new Int32Array(length), this.#entries, this.#rows);
+    this.#passages = resized(new Float64Array(length), this.#passages, this.#rows);
+    this.#vectors = resized(new Float64Array(length), this.#vectors, this.#rows);
+    this.#bits = resized(new Int32Array(length * this.#words), this.#bits, this.#rows * this.#words);
+  }
+}
+
+const kept = new WeakMap<Db, { key: string; vectors: VectorIndex }>();
+
+/** The vectors of a model, up to date; `undefined` where it has none. */
+export function vectorIndexOf(index: Db, model: string, check: () => void): VectorIndex | undefined {
+  const row = embedderRow(index, model);
+  if (row === undefined) return undefined;
+  // An index of an earlier version that this process may only read.
+  if (index.get("SELECT 1 FROM sqlite_schema WHERE name = 'vector_signs'") === undefined) return undefined;
+  // An index that was made anew gives its numbers out again.
+  const made = index.get<{ value: string }>("SELECT value FROM facts WHERE key = 'vectors_made'")?.value ?? "";
+  const key = `${made}/${row.id}/${row.model}`;
+  let state = kept.get(index);
+  if (state?.key !== key) {
+    state = { key, vectors: new VectorIndex(index, row) };
+    kept.set(index, state);
+  }
+  state.vectors.refresh(check);
+  return state.vectors.size === 0 ? undefined : state.vectors;
+}

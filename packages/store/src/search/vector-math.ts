@@ -1,0 +1,175 @@
+// Arithmetic on vectors and on their signs. Pure.
+import type { Scope } from "./search-scope.js";
+
+/** The distance of what is out of the scope. */
+export const OUT = 0xffff;
+
+/** Sets a bit for each number above zero. The bits have to be clear. */
+export function setSigns(bits: Int32Array, at: number, numbers: Float32Array): void {
+  for (let n = 0; n < numbers.length; n++) {
+    if ((numbers[n] as number) > 0) bits[at + (n >>> 5)] = (bits[at + (n >>> 5)] as number) | (1 << (n & 31));
+  }
+}
+
+/** The signs of a vector as they are kept. */
+export function signsOf(numbers: Float32Array): Uint8Array {
+  const bits = new Int32Array(Math.ceil(numbers.length / 32));
+  setSigns(bits, 0, numbers);
+  return new Uint8Array(bits.buffer);
+}
+
+/** Kept signs as words. */
+export function wordsOf(bytes: Uint8Array): Int32Array {
+  if (bytes.byteOffset % 4 === 0) return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2);
+  return new Int32Array(bytes.slice().buffer);
+}
+
+/** In how many bits each row differs from `signs`. */
+export function countDistances(
+  bits: Int32Array,
+  signs: Int32Array,
+  { entries, rows, scope }: { entries: Int32Array; rows: number; scope: Scope },
+): Uint16Array {
+  const words = signs.length;
+  const triples = words - (words % 3);
+  const distances = new Uint16Array(rows);
+  for (let row = 0, at = 0; row < rows; row++, at += words) {
+    if (scope[entries[row] as number] !== 1) {
+      distances[row] = OUT;
+      continue;
+    }
+    // Three words are added bit by bit first: what is left to be counted are sums and carries, two words of three. The
+    // counts, four side by side in one number, are added up at the end; they fit for up to 1,024 dimensions.
+    let ones = 0;
+    let twos = 0;
+    let word = 0;
+    for (; word < triples; word += 3) {
+      const a = (bits[at + word] as number) ^ (signs[word] as number);
+      const b = (bits[at + word + 1] as number) ^ (signs[word + 1] as number);
+      const c = (bits[at + word + 2] as number) ^ (signs[word + 2] as number);
+      const u = a ^ b;
+      ones += bitsInBytes(u ^ c);
+      twos += bitsInBytes((a & b) | (u & c));
+    }
+    for (; word < words; word++) ones += bitsInBytes((bits[at + word] as number) ^ (signs[word] as number));
+    distances[row] = sumOfBytes(ones) + 2 * sumOfBytes(twos);
+  }
+  return distances;
+}
+
+/** For each of the four bytes how many of its bits are set. */
+function bitsInBytes(bits: number): number {
+  let x = bits - ((bits >>> 1) & 0x55555555);
+  x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
+  return (x + (x >>> 4)) & 0x0f0f0f0f;
+}
+
+function sumOfBytes(x: number): number {
+  return (x & 0xff) + ((x >>> 8) & 0xff) + ((x >>> 16) & 0xff) + (x >>> 24);
+}
+
+/** The distance within which so many rows are; `most` where there are not so many. */
+export function distanceOfRank(distances: Uint16Array, { wanted, most }: { wanted: number; most: number }): number {
+  const counts = new Uint32Array(most + 1);
+  for (let row = 0; row < distances.length; row++) {
+    const distance = distances[row] as number;
+    if (distance !== OUT) counts[distance] = (counts[distance] as number) + 1;
+  }
+  for (let distance = 0, sum = 0; distance <= most; distance++) {
+    sum += counts[distance] as number;
+    if (sum >= wanted) return distance;
+  }
+  return most;
+}
+
+/** A query's numbers against signs: +1 and -1 in place of the numbers of the other. Much closer than counting bits. */
+export class SignTable {
+  /** For each byte of signs, what each of its 256 values comes to. */
+  readonly #sums: Float32Array;
+  readonly #words: number;
+
+  constructor(query: Float32Array) {
+    this.#words = Math.ceil(query.length / 32);
+    this.#sums = new Float32Array(this.#words * 4 * 256);
+    for (let byte = 0; byte < this.#words * 4; byte++) {
+      let none = 0;
+      for (let bit = 0; bit < 8; bit++) none -= query[byte * 8 + bit] ?? 0;
+      this.#sums[byte * 256] = none;
+      for (let value = 1; value < 256; value++) {
+        const lowest = 31 - Math.clz32(value & -value);
+        const without = this.#sums[byte * 256 + (value & (value - 1))] as number;
+        this.#sums[byte * 256 + value] = without + 2 * (query[byte * 8 + lowest] ?? 0);
+      }
+    }
+  }
+
+  product(bits: Int32Array, at: number): number {
+    const sums = this.#sums;
+    let sum = 0;
+    for (let word = 0, table = 0; word < this.#words; word++, table += 1024) {
+      const x = bits[at + word] as number;
+      sum +=
+        (sums[table + (x & 0xff)] as number) +
+        (sums[table + 256 + ((x >>> 8) & 0xff)] as number) +
+        (sums[table + 512 + ((x >>> 16) & 0xff)] as number) +
+        (sums[table + 768 + (x >>> 24)] as number);
+    }
+    return sum;
+  }
+}
+
+/** Numbers as the database has them. */
+export function floatsOf(bytes: Uint8Array): Float32Array {
+  // A copy where need be, because what the driver gives need not begin at a multiple of four.
+  if (bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2);
+  return new Float32Array(bytes.slice().buffer);
+}
+
+export function lengthOf(vector: Float32Array): number {
+  let sum = 0;
+  for (const number of vector) sum += number * number;
+  return Math.sqrt(sum) || 1;
+}
+
+export function cosine(query: Float32Array, vector: Float32Array, queryLength: number): number {
+  let sum = 0;
+  let square = 0;
+  for (let n = 0; n < vector.length; n++) {
+    const number = vector[n] as number;
+    sum += (query[n] ?? 0) * number;
+    square += number * number;
+  }
+  return sum / (queryLength * (Math.sqrt(square) || 1));
+}
+
+const BUCKETS = 2048;
+
+/**
+ * A bound that about `rank` of the numbers reach, and no fewer where there are so many: what is left to be sorted is
+ * little more than what is wanted. Numbers up to `above` do not count.
+ */
+export function boundOfRank(numbers: Float32Array, rank: number, above = Number.NEGATIVE_INFINITY): number {
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  for (let at = 0; at < numbers.length; at++) {
+    const number = numbers[at] as number;
+    if (number <= above) continue;
+    count++;
+    if (number < least) least = number;
+    if (number > most) most = number;
+  }
+  if (count <= rank || most <= least) return least;
+  const counts = new Uint32Array(BUCKETS + 1);
+  const scale = BUCKETS / (most - least);
+  for (let at = 0; at < numbers.length; at++) {
+    const number = numbers[at] as number;
+    if (number <= above) continue;
+    const bucket = Math.floor((number - least) * scale);
+    counts[bucket] = (counts[bucket] as number) + 1;
+  }
+  let bucket = BUCKETS;
+  for (let sum = counts[bucket] as number; sum < rank && bucket > 0; ) sum += counts[--bucket] as number;
+  // A little lower, so that what is at the edge is not lost to rounding.
+  return bucket === 0 ? least : least + (bucket - 0.001) / scale;
+}

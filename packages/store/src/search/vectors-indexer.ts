@@ -1,0 +1,172 @@
+// Vectors of passages. A passage is a part of a text that is embedded by itself; its vector is kept by the hash of what
+// was embedded and by the model, so that equal passages are embedded once, whatever document they stand in.
+import { randomUUID } from "node:crypto";
+import { contentIdOf } from "@trunkline/core";
+import type { IndexText } from "../engine/content/text.js";
+import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
+import type { Db } from "../engine/sqlite/database.js";
+import { baseNameOf } from "../engine/sqlite/documents.js";
+
+/** A part of a text, with what stands in front of it when it is embedded. */
+export interface Passage {
+  readonly number: number;
+  /** Both included; the first line is 1. */
+  readonly fromLine: number;
+  readonly toLine: number;
+  readonly text: string;
+  readonly hash: string;
+  /** How much it looks like a program: 0 to 1. */
+  readonly code: number;
+}
+
+const PASSAGE_TOKENS = 200;
+/** Up to this a text is left whole; the model reads 256. */
+const WHOLE_TOKENS = 250;
+const OVERLAP_TOKENS = 30;
+/** A text beyond this, about 2 MB, is found by meaning in its beginning only. */
+const MOST_PASSAGES = 2500;
+
+/** The `vectors` indexer: it has the tables and forgets removed entries. The embedding queue fills them. */
+export const vectorsIndexer: Indexer = {
+  name: "vectors",
+  version: 1,
+  when: "write",
+  wantsText: () => false,
+  create(index) {
+    index.exec(`
+      CREATE TABLE IF NOT EXISTS embedders (
+        id INTEGER PRIMARY KEY, model TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL,
+        entry INTEGER NOT NULL, complete INTEGER NOT NULL, used INTEGER NOT NULL);
+      CREATE TABLE IF NOT EXISTS passages (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, entry INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL,
+        from_line INTEGER NOT NULL, to_line INTEGER NOT NULL, code REAL NOT NULL, UNIQUE (entry, number));
+      CREATE INDEX IF NOT EXISTS passages_by_hash ON passages (hash);
+      CREATE TABLE IF NOT EXISTS vectors (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL,
+        UNIQUE (embedder, hash));
+      CREATE TABLE IF NOT EXISTS vector_signs (vector INTEGER PRIMARY KEY, signs BLOB NOT NULL);`);
+    index.run("INSERT OR IGNORE INTO facts VALUES ('vectors_made', ?)", randomUUID());
+  },
+  add() {},
+  update() {},
+  remove(index, entryId) {
+    index.run("DELETE FROM passages WHERE entry = ?", entryId);
+  },
+  clear(index) {
+    index.exec("DROP TABLE IF EXISTS embedders; DROP TABLE IF EXISTS passages; DROP TABLE IF EXISTS vectors");
+    index.exec("DROP TABLE IF EXISTS vector_signs");
+    index.run("DELETE FROM facts WHERE key = 'vectors_made'");
+  },
+};
+
+/** Cuts a text at line ends, and long lines at sentences, into passages of about 200 tokens that overlap a little. */
+export function passagesOf(entry: Pick<IndexEntry, "title" | "path">, text: IndexText): Passage[] {
+  const pieces = linePieces(text.body);
+  const total = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+  if (total === 0) return [];
+  const count = total <= WHOLE_TOKENS ? 1 : Math.ceil(total / PASSAGE_TOKENS);
+  const target = total / count;
+  const header = headerOf(entry, text);
+  const passages: Passage[] = [];
+  for (let start = 0; start < pieces.length && passages.length < MOST_PASSAGES; ) {
+    let end = start;
+    let tokens = 0;
+    while (end < pieces.length && (tokens < target || count === 1)) tokens += pieces[end++]?.tokens ?? 0;
+    const part = pieces.slice(start, end);
+    const body = part.map((piece) => piece.text).join("");
+    if (body.trim() !== "") passages.push(passage(header, body, { number: passages.length, part }));
+    if (end >= pieces.length) break;
+    start = Math.max(start + 1, overlapFrom(pieces, end));
+  }
+  return passages;
+}
+
+function passage(
+  header: string,
+  body: string,
+  { number, part }: { number: number; part: readonly LinePiece[] },
+): Passage {
+  const text = header === "" ? body.trim() : `${header}\n${body.trim()}`;
+  const fromLine = part[0]?.line ?? 1;
+  return {
+    number,
+    fromLine,
+    toLine: part.at(-1)?.line ?? fromLine,
+    text,
+    hash: contentIdOf(text),
+    code: codeShare(body),
+  };
+}
+
+interface LinePiece {
+  readonly text: string;
+  readonly line: number;
+  readonly tokens: number;
+}
+
+function linePieces(body: string): LinePiece[] {
+  const pieces: LinePiece[] = [];
+  const most = MOST_PASSAGES * PASSAGE_TOKENS * 8;
+  let line = 1;
+  for (const text of body.slice(0, most).split(/(?<=\n)/)) {
+    const parts = text.length <= 400 ? [text] : (text.match(/[\s\S]{1,320}?(?:[.!?;]\s|$)|[\s\S]{1,320}/g) ?? []);
+    for (const part of parts) pieces.push({ text: part, line, tokens: tokensOf(part) });
+    line++;
+  }
+  return pieces;
+}
+
+function overlapFrom(pieces: readonly LinePiece[], end: number): number {
+  let from = end;
+  for (let tokens = 0; from > 0; from--) {
+    tokens += pieces[from - 1]?.tokens ?? 0;
+    if (tokens > OVERLAP_TOKENS) break;
+  }
+  return from;
+}
+
+/** About as many as WordPiece would make: a word of up to six letters is one, marks are one each. */
+function tokensOf(text: string): number {
+  let tokens = 0;
+  for (const [word] of text.matchAll(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu)) tokens += Math.ceil(word.length / 7);
+  return tokens;
+}
+
+/** The title where there is one, else the file's name in words. Folders stay out, so that a moved file keeps its vectors. */
+function headerOf({ title, path }: Pick<IndexEntry, "title" | "path">, text: IndexText): string {
+  const known = title ?? text.title;
+  if (known !== undefined) return text.body.slice(0, 400).includes(known) ? "" : known;
+  const name = baseNameOf(path).replace(/\.[^.\s]{1,8}$/, "");
+  // Numbers and hashes say nothing about a text.
+  return /\p{L}{3}/u.test(name) && !/^[0-9a-f-]{8,}$/i.test(name) ? name.replace(/[-_.]+/g, " ") : "";
+}
+
+/** The share of marks that programs are full of and language is not, on a scale from 0 to 1. */
+export function codeShare(text: string): number {
+  const marks = text.match(/[(){}[\]=_;<>+*/\\|&$#@"`]/g)?.length ?? 0;
+  const visible = text.replace(/\s+/g, "").length;
+  if (visible === 0) return 0;
+  return Math.min(1, Math.max(0, (marks / visible - 0.03) / 0.07));
+}
+
+/** Numbers as they are kept: little-endian, as on every platform that Node runs on. */
+export function vectorBytes(vector: Float32Array): Uint8Array {
+  return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+}
+
+/** The row of a model; `undefined` where nothing was embedded with it. */
+export function embedderRow(index: Db, model: string): EmbedderRow | undefined {
+  return index.get<EmbedderRow>("SELECT * FROM embedders WHERE model = ?", model);
+}
+
+/** A row of `embedders`. */
+export interface EmbedderRow {
+  readonly id: number;
+  readonly model: string;
+  readonly dimensions: number;
+  /** Everything up to this entry has its vectors. */
+  readonly entry: number;
+  /** Whether it once had all of them. */
+  readonly complete: number;
+  readonly used: number;
+}

@@ -1,0 +1,135 @@
+// The sessions that are under way in this process: each client has at most one, with its watchers.
+import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
+import type { GuardedPaths } from "../engine/files/guard.js";
+import type { WorkerPool } from "../engine/threads/thread-pool.js";
+import type { SessionSummary, StartParams, StoreCallOptions, WatchParams } from "../types.js";
+import type { Watcher } from "./watcher.js";
+
+interface OpenSession {
+  readonly id: string;
+  readonly watchers: Watcher[];
+}
+
+/** Sessions by client. */
+export class ClientSessions {
+  readonly #pool: WorkerPool;
+  readonly #logger: Logger;
+  readonly #folder: string;
+  readonly #guarded: GuardedPaths;
+  readonly #sessions = new Map<string, OpenSession>();
+  readonly #listeners = new Set<(path: string) => void>();
+
+  constructor(
+    pool: WorkerPool,
+    { logger, folder, guarded }: { logger: Logger; folder: string; guarded: GuardedPaths },
+  ) {
+    this.#pool = pool;
+    this.#logger = logger;
+    this.#folder = folder;
+    this.#guarded = guarded;
+  }
+
+  /** The id of the client's session, if it has one. */
+  current({ client = "" }: StoreCallOptions): string | undefined {
+    return this.#sessions.get(client)?.id;
+  }
+
+  /** The id of the client's session; throws where it has none. */
+  require(options: StoreCallOptions): string {
+    return this.#open(options).id;
+  }
+
+  /** The id that a filter means: the client's own session for `true`. */
+  meant(session: boolean | string | undefined, options: StoreCallOptions): string | undefined {
+    if (session === undefined || session === false) return undefined;
+    return session === true ? this.require(options) : session;
+  }
+
+  async start({ label, name }: StartParams, options: StoreCallOptions): Promise<{ session_id: string }> {
+    const { client = "", signal } = options;
+    if (this.#sessions.has(client)) await this.stop(options);
+    const started = await this.#pool.call("writer", "start", { label: label ?? name }, { signal });
+    this.#sessions.set(client, { id: started.session_id, watchers: [] });
+    return started;
+  }
+
+  /** Makes a session that is under way, maybe of an earlier process, the client's own. */
+  async resume(session: string, options: StoreCallOptions): Promise<{ session_id: string }> {
+    const { client = "", signal } = options;
+    const resumed = await this.#pool.call("reader", "resume", { session }, { signal });
+    if (this.current(options) !== session) {
+      if (this.#sessions.has(client)) await this.stop(options);
+      this.#sessions.set(client, { id: session, watchers: [] });
+    }
+    return resumed;
+  }
+
+  async stop(options: StoreCallOptions): Promise<SessionSummary> {
+    const { client = "", signal } = options;
+    const session = this.#open(options);
+    this.#sessions.delete(client);
+    await Promise.all(session.watchers.map((watcher) => watcher.stop()));
+    return await this.#pool.call("writer", "stop", { session: session.id }, { signal });
+  }
+
+  /** Paths are absolute. */
+  async watch(params: WatchParams, options: StoreCallOptions): Promise<{ watching: readonly string[] }> {
+    const session = this.#open(options);
+    const { client = "", onProgress, onChanges } = options;
+    let taken = 0;
+    const target = {
+      logger: this.#logger,
+      take: async (root: string, paths: readonly string[]) => {
+        const changes = { root, paths, collection: params.collection ?? "default", session: session.id };
+        const result = await this.#pool.call("mover", "takeChanges", changes);
+        taken += result.files + result.removed;
+        if (result.changes.length > 0) onChanges?.(result.changes);
+        for (const { path } of result.changes) this.#tell(path);
+        onProgress?.({ progress: taken, message: paths.join(", ") });
+      },
+    };
+    // Loaded when it is first needed: most uses of a store watch nothing.
+    const { Watcher } = await import("./watcher.js");
+    const places = { store: this.#folder, guarded: this.#guarded };
+    for (const root of params.paths) {
+      const watcher = await Watcher.start(root, target, places).catch((error: unknown) => {
+        throw new TrunklineError("NOT_FOUND", `${root} cannot be watched: ${messageOf(error)}`, { cause: error });
+      });
+      session.watchers.push(watcher);
+      // Stopped meanwhile: nobody else would stop this one.
+      if (this.#sessions.get(client) !== session) await watcher.stop();
+    }
+    return { watching: params.paths };
+  }
+
+  /** Tells the path of every document that any watcher has taken up or found gone. */
+  onChanged(listener: (path: string) => void): () => void {
+    // One entry per listener, even where the same function is given twice.
+    const own = (path: string) => listener(path);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** Stops all watching; the sessions themselves stay open in the store. */
+  async close(): Promise<void> {
+    const watchers = [...this.#sessions.values()].flatMap((session) => session.watchers);
+    this.#sessions.clear();
+    await Promise.all(watchers.map((watcher) => watcher.stop()));
+  }
+
+  #tell(path: string): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(path);
+      } catch (error) {
+        this.#logger.error("a listener of changed documents failed", { error: messageOf(error) });
+      }
+    }
+  }
+
+  #open({ client = "" }: StoreCallOptions): OpenSession {
+    const session = this.#sessions.get(client);
+    if (session !== undefined) return session;
+    throw new TrunklineError("INVALID_ARGUMENT", "No session is under way.", { hint: "Begin one with start." });
+  }
+}

@@ -1,0 +1,141 @@
+// Sessions in the truth: what was added, changed and pinned in a stretch of work. What changes them runs in the writer.
+import { randomBytes } from "node:crypto";
+import { TrunklineError } from "@trunkline/core";
+import { hexOf, resolveContent } from "../engine/sqlite/contents.js";
+import type { Db } from "../engine/sqlite/database.js";
+import { oneDocument } from "../engine/sqlite/find-document.js";
+import type { ReadEnvironment } from "../engine/threads/thread-context.js";
+import type { WriteContext } from "../engine/writing/write-queue.js";
+import { wholeNumber } from "../params.js";
+import type { SessionInfo, SessionSummary } from "../types.js";
+
+interface SessionRow {
+  readonly id: string;
+  readonly label: string | null;
+  readonly started: number;
+  readonly stopped: number | null;
+}
+
+export function startSession(
+  { truth }: WriteContext,
+  { label }: { label?: string | undefined },
+): { session_id: string } {
+  const id = `ses-${randomBytes(8).toString("hex")}`;
+  truth.run("INSERT INTO sessions (id, label, started) VALUES (?, ?, ?)", id, label ?? null, Date.now());
+  return { session_id: id };
+}
+
+const DEFAULT_LIMIT = 100;
+
+const SESSIONS = `SELECT s.*, (SELECT count(*) FROM session_documents d WHERE d.session = s.id) AS documents,
+  (SELECT count(*) FROM pins p WHERE p.session = s.id) AS pinned FROM sessions s`;
+
+/** Sessions, the newest first; `open`: only those under way. */
+export function listSessions(
+  { truth }: ReadEnvironment,
+  params: { limit?: number | undefined; open?: boolean | undefined },
+): { sessions: readonly SessionInfo[]; total: number } {
+  const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
+  const where = params.open ? "WHERE s.stopped IS NULL" : "";
+  return truth.reading(() => {
+    const rows = truth.all<SessionRow & { documents: number; pinned: number }>(
+      `${SESSIONS} ${where} ORDER BY s.started DESC, s.id LIMIT ?`,
+      limit,
+    );
+    const { total } = truth.one<{ total: number }>(`SELECT count(*) AS total FROM sessions s ${where}`);
+    const sessions = rows.map((row) => ({
+      session_id: row.id,
+      label: row.label,
+      started: new Date(row.started).toISOString(),
+      stopped: row.stopped === null ? null : new Date(row.stopped).toISOString(),
+      documents: row.documents,
+      pinned: row.pinned,
+    }));
+    return { sessions, total };
+  });
+}
+
+/** Makes sure that a session is under way. */
+export function resumeSession({ truth }: ReadEnvironment, { session }: { session: string }): { session_id: string } {
+  if (requireSession(truth, session).stopped === null) return { session_id: session };
+  throw new TrunklineError("INVALID_ARGUMENT", `The session "${session}" has been stopped.`, {
+    hint: "Start another: what is added later belongs to that.",
+  });
+}
+
+/** Ends a session. What it added stays, and what it pinned stays pinned until it is unpinned. */
+export function stopSession({ truth }: WriteContext, { session }: { session: string }): SessionSummary {
+  const row = requireSession(truth, session);
+  const stopped = row.stopped ?? Date.now();
+  truth.run("UPDATE sessions SET stopped = ? WHERE id = ?", stopped, session);
+  const paths = (change: string) =>
+    truth
+      .all<{ path: string }>(
+        `SELECT d.path FROM session_documents s JOIN documents d ON d.id = s.document
+         WHERE s.session = ? AND s.change = ? ORDER BY d.path`,
+        session,
+        change,
+      )
+      .map((document) => document.path);
+  const pinned = truth.all<{ hash: Uint8Array }>(
+    "SELECT c.hash FROM pins p JOIN contents c ON c.id = p.content WHERE p.session = ? ORDER BY p.pinned",
+    session,
+  );
+  return {
+    session_id: session,
+    label: row.label,
+    started: new Date(row.started).toISOString(),
+    stopped: new Date(stopped).toISOString(),
+    added: paths("added"),
+    changed: paths("changed"),
+    removed: paths("removed"),
+    pinned: pinned.map(({ hash }) => hexOf(hash)),
+  };
+}
+
+/** What is to be pinned. */
+export interface PinParams {
+  readonly session: string;
+  readonly hash?: string | undefined;
+  readonly path?: string | undefined;
+  readonly absolute?: string | undefined;
+}
+
+export function pinContent({ truth }: WriteContext, params: PinParams): { hash: string; pinned: boolean } {
+  requireSession(truth, params.session);
+  const content = contentMeant(truth, params);
+  truth.run("INSERT OR IGNORE INTO pins VALUES (?, ?, ?)", params.session, content.id, Date.now());
+  return { hash: hexOf(content.hash), pinned: true };
+}
+
+export function unpinContent({ truth }: WriteContext, params: PinParams): { hash: string; pinned: boolean } {
+  requireSession(truth, params.session);
+  const content = contentMeant(truth, params);
+  const { changes } = truth.run("DELETE FROM pins WHERE session = ? AND content = ?", params.session, content.id);
+  if (changes === 0) {
+    throw new TrunklineError("NOT_FOUND", `${hexOf(content.hash)} is not pinned in this session.`);
+  }
+  return { hash: hexOf(content.hash), pinned: false };
+}
+
+function contentMeant(truth: Db, { hash, path, absolute }: PinParams): { id: number; hash: Uint8Array } {
+  if ((hash === undefined) === (path === undefined)) {
+    throw new TrunklineError("INVALID_ARGUMENT", "Give a hash or a path.");
+  }
+  if (hash !== undefined) return resolveContent(truth, hash);
+  const document = oneDocument(truth, path as string, { absolute });
+  return truth.one(
+    "SELECT c.id, c.hash FROM versions v JOIN contents c ON c.id = v.content WHERE v.id = ?",
+    document.version,
+  );
+}
+
+function requireSession(truth: Db, id: string): SessionRow {
+  const row = truth.get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
+  if (row === undefined) {
+    throw new TrunklineError("NOT_FOUND", `The store has no session "${id}".`, {
+      hint: "trunkline store sessions shows those that there are.",
+    });
+  }
+  return row;
+}

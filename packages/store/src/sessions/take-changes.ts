@@ -1,0 +1,98 @@
+// What a watcher noticed, brought into the store: files that are there are taken, files that are gone are marked removed.
+import { realpathSync, statSync } from "node:fs";
+import { dirname, sep } from "node:path";
+import { isTrunklineError, systemCodeOf } from "@trunkline/core";
+import { takeFile } from "../documents/add.js";
+import { DocumentBatcher } from "../documents/document-batch.js";
+import { problemText } from "../documents/walk.js";
+import { Guard } from "../engine/files/guard.js";
+import { collectionId } from "../engine/sqlite/documents.js";
+import type { Call } from "../engine/threads/rpc.js";
+import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import type { FileProblem, WatchedChange } from "../types.js";
+
+/** Paths below one watched root that may have changed. */
+export interface TakeChangesParams {
+  readonly root: string;
+  readonly paths: readonly string[];
+  readonly collection: string;
+  readonly session: string | undefined;
+}
+
+/** What became of them. */
+export interface TakenChanges {
+  readonly files: number;
+  readonly removed: number;
+  readonly changes: readonly WatchedChange[];
+  readonly problems: readonly FileProblem[];
+}
+
+/** Looks at each path as it is now; what happened in between does not matter. */
+export async function takeChanges(env: MoveEnvironment, params: TakeChangesParams, call: Call): Promise<TakenChanges> {
+  const { root, collection, session } = params;
+  const problems: FileProblem[] = [];
+  const gone: string[] = [];
+  const guard = new Guard(env.guarded);
+  const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const batcher = new DocumentBatcher(
+    env,
+    { collection, tags: [], metadata: {}, session },
+    call,
+    isFolder ? root : dirname(root),
+  );
+  const before = new Map(params.paths.map((path) => [path, versionAt(env, collection, path)]));
+  for (const path of params.paths) {
+    call.check();
+    try {
+      const stats = statSync(path);
+      if (stats.isFile() && staysInside(root, path, guard)) {
+        await takeFile(env, batcher, { path, size: stats.size, known: undefined }, call);
+      }
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) gone.push(path);
+      else if (isTrunklineError(error) && error.data?.sqlite !== undefined) throw error;
+      else problems.push({ path, message: problemText(error) });
+    }
+  }
+  const { added, changed } = await batcher.finish();
+  const lost = gone.flatMap((path) => liveAt(env, collection, path));
+  const ids = lost.map((document) => document.id);
+  const removed = ids.length === 0 ? 0 : (await env.writer.call("removeDocuments", { ids, session })).removed;
+  const changes: WatchedChange[] = lost.map(({ path }) => ({ path, change: "removed" }));
+  for (const [path, version] of before) {
+    const now = versionAt(env, collection, path);
+    if (now !== undefined && now !== version)
+      changes.push({ path, change: version === undefined ? "added" : "changed" });
+  }
+  return { files: added + changed, removed, changes, problems };
+}
+
+/** The version that a live document has. */
+function versionAt({ truth }: MoveEnvironment, collection: string, path: string): number | undefined {
+  return truth.get<{ version: number }>(
+    `SELECT d.version FROM documents d JOIN collections k ON k.id = d.collection
+     WHERE k.name = ? AND d.path = ? AND d.state = 'live'`,
+    collection,
+    path,
+  )?.version;
+}
+
+function staysInside(root: string, path: string, guard: Guard): boolean {
+  const real = realpathSync(path);
+  const realRoot = realpathSync(root);
+  if (guard.leavesOut(real, realRoot)) return false;
+  return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
+}
+
+/** Live documents at a path, or below it if it was a folder. */
+function liveAt({ truth }: MoveEnvironment, collection: string, path: string): { id: number; path: string }[] {
+  const id = collectionId(truth, collection);
+  if (id === undefined) return [];
+  return truth.all<{ id: number; path: string }>(
+    "SELECT id, path FROM documents WHERE collection = ? AND state = 'live' AND (path = ? OR (path >= ? AND path < ?))",
+    id,
+    path,
+    `${path}/`,
+    `${path}0`,
+  );
+}

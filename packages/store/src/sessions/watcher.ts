@@ -1,0 +1,130 @@
+// Watches folders and files for a session. Events only say where to look; bursts are gathered, and each path is then
+// looked at as it is, so that editors that write a new file and rename it make one change.
+import { lstatSync, readFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { type Logger, systemCodeOf } from "@trunkline/core";
+import { type FSWatcher, watch } from "chokidar";
+import ignore, { type Ignore } from "ignore";
+import { Guard, type GuardedPaths, realPathOf } from "../engine/files/guard.js";
+
+/** How long a path has to be quiet, and how long a burst may put off what it is about. */
+const QUIET_MS = 50;
+const LONGEST_MS = 500;
+
+/** What a watcher needs of the store. */
+export interface WatchTarget {
+  /** Takes paths up; called one at a time. */
+  take(root: string, paths: readonly string[]): Promise<void>;
+  readonly logger: Logger;
+}
+
+/** What is not watched wherever it is. */
+export interface UnwatchedPlaces {
+  /** The store's own folder. */
+  readonly store: string;
+  readonly guarded: GuardedPaths;
+}
+
+/** One watched root. */
+export class Watcher {
+  readonly #root: string;
+  readonly #realRoot: string;
+  readonly #guard: Guard;
+  readonly #target: WatchTarget;
+  readonly #watcher: FSWatcher;
+  readonly #rules = new Map<string, Ignore | undefined>();
+  #dirty = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #firstAt = 0;
+  #taking: Promise<void> = Promise.resolve();
+
+  private constructor(root: string, target: WatchTarget, { store, guarded }: UnwatchedPlaces) {
+    this.#root = root;
+    this.#realRoot = realPathOf(root);
+    this.#guard = new Guard(guarded);
+    this.#target = target;
+    this.#watcher = watch(root, {
+      ignoreInitial: true,
+      followSymlinks: false,
+      atomic: false,
+      ignored: (path) => path === store || this.#isIgnored(path),
+    });
+    this.#watcher.on("all", (event, path) => {
+      if (event === "add" || event === "change" || event === "unlink") this.#note(path);
+      if (path.endsWith(`${sep}.gitignore`)) this.#rules.clear();
+    });
+    this.#watcher.on("error", (error) => target.logger.warn("watching failed", { root, error }));
+  }
+
+  /** Begins to watch; resolves when changes are noticed. */
+  static async start(root: string, target: WatchTarget, places: UnwatchedPlaces): Promise<Watcher> {
+    lstatSync(root);
+    const watcher = new Watcher(root, target, places);
+    await new Promise<void>((resolve) => watcher.#watcher.once("ready", () => resolve()));
+    return watcher;
+  }
+
+  /** Stops, after what was noticed has been taken up. */
+  async stop(): Promise<void> {
+    await this.#watcher.close();
+    clearTimeout(this.#timer);
+    this.#flush();
+    await this.#taking;
+  }
+
+  #note(path: string): void {
+    const now = performance.now();
+    if (this.#dirty.size === 0) this.#firstAt = now;
+    this.#dirty.add(path);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#flush(), Math.max(0, Math.min(QUIET_MS, this.#firstAt + LONGEST_MS - now)));
+  }
+
+  #flush(): void {
+    if (this.#dirty.size === 0) return;
+    const paths = [...this.#dirty];
+    this.#dirty = new Set();
+    this.#taking = this.#taking
+      .then(() => this.#target.take(this.#root, paths))
+      .catch((error: unknown) =>
+        this.#target.logger.warn("changed files could not be taken up", { root: this.#root, error }),
+      );
+  }
+
+  /** As .gitignore files between the root and the path say. */
+  #isIgnored(path: string): boolean {
+    const way = relative(this.#root, path);
+    if (way === "" || way.startsWith("..")) return false;
+    // No link is followed on the way down, so the rest of the path is the same below the real root.
+    if (this.#guard.leavesOut(join(this.#realRoot, way), this.#realRoot)) return true;
+    for (let folder = dirname(path); ; folder = dirname(folder)) {
+      const rules = this.#rulesIn(folder);
+      const name = relative(folder, path).split(sep).join("/");
+      const { ignored, unignored } = rules === undefined ? { ignored: false, unignored: false } : either(rules, name);
+      if (ignored) return true;
+      if (unignored || folder === this.#root || folder === dirname(folder)) return false;
+    }
+  }
+
+  #rulesIn(folder: string): Ignore | undefined {
+    if (this.#rules.has(folder)) return this.#rules.get(folder);
+    const rules = readRules(join(folder, ".gitignore"));
+    this.#rules.set(folder, rules);
+    return rules;
+  }
+}
+
+/** Whether it is a folder is not known here, so a rule for folders counts too. */
+function either(rules: Ignore, name: string): { ignored: boolean; unignored: boolean } {
+  const file = rules.test(name);
+  return file.ignored || file.unignored ? file : rules.test(`${name}/`);
+}
+
+function readRules(path: string): Ignore | undefined {
+  try {
+    return ignore().add(readFileSync(path, "utf8"));
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EISDIR", "EACCES"].includes(systemCodeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}

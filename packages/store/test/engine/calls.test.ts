@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryStore } from "../support/temporary.js";
+
+describe("calls", () => {
+  it("leave the main thread free while a large file is added", async () => {
+    const { store, folder } = await temporaryStore();
+    writeFileSync(join(folder, "big.bin"), randomBytes(40_000_000));
+    await store.add({ content: "threads are up", name: "warm" });
+    const before = performance.eventLoopUtilization();
+    await store.add({ path: "big.bin" });
+    // Hashing, cutting and compressing on the main thread would keep it busy all the time.
+    expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.5);
+  });
+
+  it("stop the work, not only the waiting, and leave the store sound", async () => {
+    const { store, folder } = await temporaryStore();
+    writeFileSync(join(folder, "big.bin"), randomBytes(60_000_000));
+    const controller = new AbortController();
+    const onProgress = () => controller.abort();
+    const work = store.add({ path: "big.bin" }, { signal: controller.signal, onProgress });
+    await expect(work).rejects.toMatchObject({ code: "ABORTED" });
+    await store.add({ content: "next", name: "next" });
+    expect(await store.list({ paths_only: true })).toMatchObject({ paths: ["next"] });
+    expect(await store.verify()).toMatchObject({ ok: true });
+  });
+
+  it("share transactions when many come at once, and each gets its own answer or error", async () => {
+    const { store } = await temporaryStore();
+    const results = await Promise.allSettled(
+      Array.from({ length: 200 }, (_, number) =>
+        number % 10 === 0
+          ? store.update({ name: `missing-${number}`, tags: ["x"] })
+          : store.add({ content: `text ${number}`, name: `n${number}` }),
+      ),
+    );
+    expect(results.filter((result) => result.status === "rejected")).toHaveLength(20);
+    expect(await store.list()).toMatchObject({ total: 180 });
+    expect(await store.verify()).toMatchObject({ ok: true });
+  });
+
+  it("report progress of a folder", async () => {
+    const { store, folder } = await temporaryStore();
+    writeFileSync(join(folder, "a.txt"), "a");
+    const messages: unknown[] = [];
+    await store.add({ path: "." }, { onProgress: (progress) => messages.push(progress) });
+    expect(messages.at(-1)).toEqual({ progress: 1, total: 1, message: "1 files taken" });
+  });
+
+  it("reject with CLOSED after close, and close is idempotent", async () => {
+    const { store } = await temporaryStore();
+    const pending = store.add({ content: "x", name: "x" });
+    const settled = expect(pending).rejects.toMatchObject({ code: "CLOSED" });
+    await store.close();
+    await store.close();
+    await settled;
+    await expect(store.list()).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});

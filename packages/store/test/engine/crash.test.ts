@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { openStore } from "../../src/index.js";
+import { temporaryFolder } from "../support/temporary.js";
+
+const WRITER = fileURLToPath(new URL("../programs/writer.js", import.meta.url));
+
+/** Starts a writer, kills it a random moment after its first acknowledgement, and answers what it acknowledged. */
+async function killedWriter(store: string, prefix: string, kind: "lean" | "store"): Promise<string[]> {
+  const child = spawn(process.execPath, [WRITER, store, prefix, kind], { stdio: ["ignore", "pipe", "inherit"] });
+  const acknowledged: string[] = [];
+  const lines = createInterface({ input: child.stdout });
+  const ended = once(lines, "close");
+  let armed = false;
+  lines.on("line", (line) => {
+    acknowledged.push(line);
+    if (armed) return;
+    armed = true;
+    // The moment of the kill is what is being tried out; nothing waits for it.
+    setTimeout(() => child.kill("SIGKILL"), Math.random() * 25);
+  });
+  const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+  await ended;
+  expect({ code, signal }).toEqual({ code: null, signal: "SIGKILL" });
+  return acknowledged;
+}
+
+async function expectNothingLost(path: string, acknowledged: readonly string[]): Promise<void> {
+  await using store = await openStore({ path });
+  const verified = await store.verify();
+  expect(verified.problems).toEqual([]);
+  const list = await store.list({ paths_only: true, limit: 1_000_000 });
+  const there = new Set("paths" in list ? list.paths : []);
+  expect(acknowledged.filter((name) => !there.has(name))).toEqual([]);
+  for (const name of acknowledged.slice(-5)) {
+    expect((await store.get({ path: name, include_content: true })).content).toContain(`document ${name}\n`);
+    const found = await store.search({
+      query: name.replace(".txt", ""),
+      type: "keyword",
+      paths_only: true,
+      limit: 100,
+    });
+    expect("paths" in found && found.paths).toContain(name);
+  }
+}
+
+describe("kill -9", () => {
+  it("loses nothing that was acknowledged in 200 kills of writers, four at a time in one store", {
+    timeout: 240_000,
+  }, async () => {
+    const path = join(await temporaryFolder(), "store");
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 50; round++) {
+      const writers = [0, 1, 2, 3].map((number) => killedWriter(path, `k${round}w${number}`, "lean"));
+      for (const names of await Promise.all(writers)) acknowledged.push(...names);
+      if (round % 10 === 9) await expectNothingLost(path, acknowledged);
+    }
+    expect(acknowledged.length).toBeGreaterThanOrEqual(200);
+  });
+
+  it("loses nothing that the whole store acknowledged, threads and all", { timeout: 120_000 }, async () => {
+    const path = join(await temporaryFolder(), "store");
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      const writers = [0, 1].map((number) => killedWriter(path, `r${round}w${number}`, "store"));
+      for (const names of await Promise.all(writers)) acknowledged.push(...names);
+    }
+    await expectNothingLost(path, acknowledged);
+  });
+});

@@ -1,0 +1,278 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import {
+  cpSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { contentIdOf } from "@trunkline/core";
+import Database from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openStore } from "../../src/index.js";
+import { temporaryFolder, temporaryStore } from "../support/temporary.js";
+
+const canMount = process.platform === "linux" && process.getuid?.() === 0;
+
+const NEEDS_ROOT = canMount ? "" : " (needs root on Linux)";
+
+function mountSmall(folder: string, size: string): void {
+  mkdirSync(folder, { recursive: true });
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
+  onTestFinished(() => void execFileSync("umount", ["-l", folder]));
+}
+
+/** A closed store with two documents on a file system of its own, which `freeze` makes read-only. */
+async function mountedStore(): Promise<{ folder: string; path: string; freeze: () => void }> {
+  const folder = await temporaryFolder();
+  const mounted = join(folder, "fixed");
+  mountSmall(mounted, "20m");
+  const path = join(mounted, "store");
+  const store = await openStore({ path, cwd: folder });
+  await store.add({ content: "a heron\n", name: "kept.txt" });
+  await store.add({ content: "export function wing() {}\n", name: "bird.ts" });
+  await store.indexed();
+  await store.close();
+  return { folder, path, freeze: () => void execFileSync("mount", ["-o", "remount,ro", mounted]) };
+}
+
+/** Changes the stored bytes of one chunk behind the store's back. */
+function damageChunk(path: string, hash: string): void {
+  const db = new Database(join(path, "content.sqlite"));
+  const { data } = db.prepare("SELECT data FROM chunks WHERE hash = ?").get(Buffer.from(hash, "hex")) as {
+    data: Buffer;
+  };
+  data[data.length >> 1] = (data[data.length >> 1] as number) ^ 1;
+  db.prepare("UPDATE chunks SET data = ? WHERE hash = ?").run(data, Buffer.from(hash, "hex"));
+  db.close();
+}
+
+describe("damage", () => {
+  it("never gives back a chunk with a flipped bit, reports it with its paths, and repairs it from the file", async () => {
+    const { store, folder, path } = await temporaryStore();
+    writeFileSync(join(folder, "a.txt"), "a text that will be damaged ".repeat(50));
+    const { hash } = await store.add({ path: "a.txt" });
+    await store.add({ content: "sound", name: "b.txt" });
+    damageChunk(path, hash as string);
+    await expect(store.get({ path: "a.txt", include_content: true })).rejects.toMatchObject({ code: "IO" });
+    const { ok, problems } = await store.verify();
+    expect(ok).toBe(false);
+    expect(problems).toContainEqual(expect.objectContaining({ kind: "chunk", hash, paths: [join(folder, "a.txt")] }));
+    expect((await store.get({ path: "b.txt", include_content: true })).content).toBe("sound");
+    expect(await store.repair()).toMatchObject({ chunks: 1, lost: [] });
+    expect(await store.verify()).toMatchObject({ ok: true });
+    expect((await store.get({ path: "a.txt", include_content: true })).size).toBe(1400);
+  });
+
+  it("finds flipped bits anywhere in the database file, and never answers with wrong bytes", async () => {
+    const { store, path } = await temporaryStore();
+    const contents = Array.from({ length: 40 }, () => randomBytes(9000));
+    for (const [number, content] of contents.entries()) await store.add({ content, name: `n${number}` });
+    await store.close();
+    new Database(join(path, "content.sqlite")).pragma("wal_checkpoint(TRUNCATE)");
+    const file = join(path, "content.sqlite");
+    const size = statSync(file).size;
+    const fd = openSync(file, "r+");
+    // Beyond the first pages, which hold the schema: damage there keeps the store from opening at all.
+    for (let at = 8192 * 40 + 3000; at < size; at += 40_000) writeSync(fd, Buffer.from([0x5a]), 0, 1, at);
+    const damaged = await openStore({ path }).catch((error: unknown) => error);
+    if (damaged instanceof Error) {
+      expect(damaged).toMatchObject({ code: "IO" });
+      return;
+    }
+    const again = damaged as Awaited<ReturnType<typeof openStore>>;
+    onTestFinished(() => again.close());
+    expect((await again.verify()).ok).toBe(false);
+    for (const content of contents) {
+      const got = await again.bytes(contentIdOf(content)).catch((error: unknown) => error);
+      if (got instanceof Uint8Array) expect(Buffer.compare(got, content)).toBe(0);
+      else expect(got).toMatchObject({ name: "TrunklineError" });
+    }
+  });
+
+  it("makes a missing or damaged index anew when it is opened", async () => {
+    const { store, path } = await temporaryStore();
+    for (let number = 0; number < 20; number++) await store.add({ content: `walrus ${number}`, name: `n${number}` });
+    await store.close();
+    const index = join(path, "index.sqlite");
+    for (const harm of [() => rmSync(index), () => writeFileSync(index, randomBytes(50_000))]) {
+      harm();
+      for (const end of ["-wal", "-shm"]) rmSync(index + end, { force: true });
+      await using again = await openStore({ path });
+      expect(await again.search({ query: "walrus", type: "keyword" })).toMatchObject({ total: 20 });
+      expect(await again.verify()).toMatchObject({ ok: true });
+    }
+  });
+
+  it("notices an index that lost rows, and repair brings them back", async () => {
+    const { store, path } = await temporaryStore();
+    await store.add({ content: "narwhal", name: "n" });
+    const db = new Database(join(path, "index.sqlite"));
+    db.exec("DELETE FROM keyword WHERE rowid > 0");
+    db.close();
+    expect(await store.verify()).toMatchObject({ ok: false, problems: [{ kind: "index" }] });
+    expect(await store.repair()).toMatchObject({ documents: 1 });
+    expect(await store.verify()).toMatchObject({ ok: true });
+    expect(await store.search({ query: "narwhal", type: "keyword" })).toMatchObject({ total: 1 });
+  });
+});
+
+describe("opening", () => {
+  it("refuses a newer format and says so", async () => {
+    const { store, path } = await temporaryStore();
+    await store.close();
+    const db = new Database(join(path, "content.sqlite"));
+    db.pragma("user_version = 99");
+    db.close();
+    await expect(openStore({ path })).rejects.toMatchObject({
+      code: "IO",
+      message: expect.stringContaining("format 99"),
+    });
+  });
+
+  it("refuses a database of another program", async () => {
+    const folder = await temporaryFolder();
+    const db = new Database(join(folder, "content.sqlite"));
+    db.pragma("application_id = 1234");
+    db.exec("CREATE TABLE theirs (x)");
+    db.close();
+    await expect(openStore({ path: folder })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it.skipIf(process.platform !== "linux")("ends where a folder cannot be made, also in /proc", async () => {
+    for (const path of ["/proc/nowhere", "/proc/nowhere/deep/store", "/dev/null", "/dev/null/store"]) {
+      await expect(openStore({ path })).rejects.toMatchObject({
+        code: "IO",
+        message: expect.stringContaining(`cannot be made: ${path}`),
+      });
+    }
+  });
+
+  it("refuses every change when it is opened for reading only", async () => {
+    const { store, path } = await temporaryStore();
+    await store.add({ content: "x", name: "x" });
+    await using reader = await openStore({ path, readOnly: true });
+    expect(await reader.list({ paths_only: true })).toMatchObject({ paths: ["x"] });
+    await expect(reader.add({ content: "y", name: "y" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("the disk", () => {
+  it.skipIf(!canMount)(`says that the disk is full and stays good${NEEDS_ROOT}`, async () => {
+    const folder = await temporaryFolder();
+    mountSmall(join(folder, "small"), "6m");
+    const path = join(folder, "small", "store");
+    const store = await openStore({ path, cwd: folder });
+    onTestFinished(() => store.close());
+    await store.add({ content: "kept", name: "kept.txt" });
+    writeFileSync(join(folder, "large.bin"), randomBytes(12_000_000));
+    await expect(store.add({ path: "large.bin" })).rejects.toMatchObject({
+      code: "IO",
+      message: expect.stringMatching(/full/),
+    });
+    expect((await store.get({ path: "kept.txt", include_content: true })).content).toBe("kept");
+    expect((await store.verify()).problems).toEqual([]);
+  });
+
+  it.skipIf(!canMount)(`says that a folder is read-only${NEEDS_ROOT}`, async () => {
+    const folder = await temporaryFolder();
+    const mounted = join(folder, "fixed");
+    mountSmall(mounted, "6m");
+    execFileSync("mount", ["-o", "remount,ro", mounted]);
+    await expect(openStore({ path: join(mounted, "store") })).rejects.toMatchObject({
+      code: "IO",
+      message: expect.stringContaining("folder cannot be made"),
+    });
+  });
+
+  it.skipIf(!canMount)(`reads a store on a read-only file system, and refuses to change it${NEEDS_ROOT}`, async () => {
+    const { folder, path, freeze } = await mountedStore();
+    freeze();
+    await using store = await openStore({ path, cwd: folder });
+    // A second process would do the same: both read.
+    await using other = await openStore({ path, cwd: folder });
+    for (const reader of [store, other]) {
+      expect(await reader.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
+      expect(await reader.grep({ pattern: "her.n" })).toMatchObject({ total: 1, truncated: false });
+      expect(await reader.list({ paths_only: true })).toMatchObject({ paths: ["bird.ts", "kept.txt"] });
+      expect(await reader.get({ path: "kept.txt", include_content: true, graph: true })).toMatchObject({
+        content: "a heron\n",
+      });
+      expect(await reader.graph({ name: "bird.ts" })).toMatchObject({
+        nodes: expect.arrayContaining([expect.objectContaining({ name: "wing" })]),
+      });
+      expect(await reader.status()).toMatchObject({ total_objects: 2 });
+      expect(await reader.verify()).toMatchObject({ ok: true, problems: [] });
+    }
+    await store.restore({ collection: "default", output_directory: "out" });
+    expect(readFileSync(join(folder, "out", "kept.txt"), "utf8")).toBe("a heron\n");
+    const refused = { code: "IO", message: expect.stringMatching(/cannot be changed: its file system is read-only/) };
+    await expect(store.add({ content: "x", name: "x" })).rejects.toMatchObject(refused);
+    await expect(store.delete({ name: "kept.txt" })).rejects.toMatchObject(refused);
+    await expect(store.start()).rejects.toMatchObject(refused);
+    await expect(store.gc()).rejects.toMatchObject(refused);
+  });
+
+  it.skipIf(!canMount)(`reads what a killed process left, also where nothing can be written${NEEDS_ROOT}`, async () => {
+    const folder = await temporaryFolder();
+    const mounted = join(folder, "fixed");
+    mountSmall(mounted, "20m");
+    const path = join(mounted, "store");
+    const store = await openStore({ path });
+    await store.add({ content: "a heron", name: "kept.txt" });
+    await store.indexed();
+    // What stands in the write-ahead log only has to be read from there.
+    cpSync(path, join(mounted, "killed"), { recursive: true });
+    await store.close();
+    expect(statSync(join(mounted, "killed", "content.sqlite-wal")).size).toBeGreaterThan(0);
+    execFileSync("mount", ["-o", "remount,ro", mounted]);
+    await using again = await openStore({ path: join(mounted, "killed") });
+    expect(await again.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
+  });
+
+  it.skipIf(!canMount)(
+    `says what to do where the files beside the databases were not copied${NEEDS_ROOT}`,
+    async () => {
+      const { path, freeze } = await mountedStore();
+      for (const name of readdirSync(path)) if (/-(?:wal|shm)$/.test(name)) rmSync(join(path, name));
+      freeze();
+      await expect(openStore({ path })).rejects.toMatchObject({
+        code: "IO",
+        message: expect.stringMatching(/content\.sqlite-wal and content\.sqlite-shm are missing/),
+        hint: expect.stringMatching(/Copy the store/),
+      });
+    },
+  );
+
+  it.skipIf(process.platform === "win32")(
+    "reads for somebody who may not write the folder, and refuses changes",
+    () => {
+      // Root may write everything, so that the test becomes somebody else; who is nobody in particular stays who they are.
+      const script = fileURLToPath(new URL("../programs/without-permission.js", import.meta.url));
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: "utf8" });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(JSON.parse(stdout)).toEqual({
+        folder: { found: 1, code: "IO", message: expect.stringMatching(/store may not be written\.$/) },
+        files: { found: 1, code: "IO", message: expect.stringMatching(/content\.sqlite may not be written\.$/) },
+      });
+    },
+  );
+
+  it("leaves nothing behind in the folder but its own files", async () => {
+    const { store, path } = await temporaryStore();
+    await store.add({ content: "x", name: "x" });
+    await store.close();
+    // The empty files beside the databases are what makes the store readable where nothing can be written.
+    expect(readdirSync(path).filter((name) => /-(?:wal|shm)$/.test(name))).toHaveLength(4);
+    const names = readdirSync(path).map((name) => name.replace(/-(?:wal|shm)$/, ""));
+    expect([...new Set(names)].sort()).toEqual(["content.sqlite", "index.sqlite"]);
+    expect(readFileSync(join(path, "content.sqlite")).subarray(0, 15).toString()).toBe("SQLite format 3");
+  });
+});

@@ -1,0 +1,218 @@
+import { contentIdOf } from "@trunkline/core";
+import { describe, expect, it } from "vitest";
+import type { SearchParams, SearchResult, Store } from "../../src/index.js";
+import { editDistance } from "../../src/search/edit-distance.js";
+import { identifierShare } from "../../src/search/terms.js";
+import { FakeEmbedder } from "../support/fake-embedder.js";
+import { temporaryStore } from "../support/temporary.js";
+
+async function addAll(store: Store, documents: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, content] of Object.entries(documents)) await store.add({ content, name });
+  await store.indexed();
+}
+
+async function search(store: Store, params: SearchParams): Promise<SearchResult> {
+  const found = await store.search(params);
+  if (!("results" in found)) throw new Error("only paths were answered");
+  return found;
+}
+
+async function names(store: Store, params: SearchParams): Promise<string[]> {
+  return (await search(store, params)).results.map(({ path }) => path.split("/").pop() as string);
+}
+
+describe("the edit distance", () => {
+  it.each([
+    ["database", "database", 0],
+    ["databse", "database", 1],
+    ["dtaabase", "database", 1],
+    ["datebasa", "database", 2],
+    ["data", "database", 3],
+    ["completely", "different", 3],
+  ])("of %s and %s is %i, where 3 stands for more than two", (a, b, distance) => {
+    expect(editDistance(a, b, 2)).toBe(distance);
+    expect(editDistance(b, a, 2)).toBe(distance);
+  });
+});
+
+describe("fuzzy search", () => {
+  const documents = {
+    "a.md": "The database keeps every transaction in a journal.",
+    "b.md": "Pelicans fish in shallow lagoons.",
+    "c.ts": "export function parseHTTPRequest(socket: Socket) {}",
+  };
+
+  it("corrects a typo and says so", async () => {
+    const { store } = await temporaryStore();
+    await addAll(store, documents);
+    for (const [typo, word, name] of [
+      ["databse", "database", "a.md"],
+      ["trnasaction", "transaction", "a.md"],
+      ["pellicans", "pelicans", "b.md"],
+      ["parseHTPRequest", "parsehttprequest", "c.ts"],
+      ["parse_htttp_request", "parsehttprequest", "c.ts"],
+    ] as const) {
+      const found = await search(store, { query: typo, type: "keyword" });
+      expect(found.corrections).toMatchObject([{ from: typo, to: word }]);
+      expect(found.results[0]?.path.endsWith(name)).toBe(true);
+    }
+  });
+
+  it("leaves words alone that are there, and all words where it is switched off or similarity asks for more", async () => {
+    const { store } = await temporaryStore();
+    await addAll(store, documents);
+    expect(await search(store, { query: "database", type: "keyword" })).not.toHaveProperty("corrections");
+    expect(await search(store, { query: "databse", type: "keyword", fuzzy: false })).toMatchObject({ total: 0 });
+    expect(await search(store, { query: "databse", type: "keyword", similarity: 0.95 })).toMatchObject({ total: 0 });
+    await expect(store.search({ query: "x", similarity: 7 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  it("does not correct to words that only deleted documents had", async () => {
+    const { store } = await temporaryStore();
+    await addAll(store, documents);
+    await store.delete({ name: "b.md" });
+    await store.indexed();
+    const found = await search(store, { query: "pellicans", type: "keyword" });
+    expect(found).toMatchObject({ total: 0 });
+    expect(found).not.toHaveProperty("corrections");
+  });
+
+  it("finds a misspelt word that others misspelt too, together with the right one", async () => {
+    const { store } = await temporaryStore();
+    const right = Array.from(
+      { length: 40 },
+      (_, n) => [`r${n}.md`, `Number ${n} is about a separate matter.`] as const,
+    );
+    await addAll(store, { ...Object.fromEntries(right), "wrong.md": "A seperate matter." });
+    const found = await search(store, { query: "seperate", type: "keyword", limit: 1 });
+    expect(found).toMatchObject({ total: 41, corrections: [{ from: "seperate", to: "separate" }] });
+    expect(found.results[0]?.path).toMatch(/wrong\.md$/);
+  });
+});
+
+describe("a search that cannot go by meaning", () => {
+  it("goes by keyword and says why", async () => {
+    const { store } = await temporaryStore();
+    await addAll(store, { "a.md": "heron" });
+    for (const type of ["hybrid", "semantic"] as const) {
+      const found = await search(store, { query: "heron", type });
+      expect(found).toMatchObject({ type: "keyword", total: 1 });
+      expect(found.notice).toMatch(/opened without an embedding model; trunkline models pull/);
+    }
+    expect(await search(store, { query: "heron", type: "keyword" })).not.toHaveProperty("notice");
+  });
+
+  it("shows no score of nothing for what was found, even by a word that every document has", async () => {
+    const { store } = await temporaryStore();
+    await addAll(store, { "a.md": "bread with butter", "b.md": "tea with milk", "c.md": "rice with beans" });
+    const { results } = await search(store, { query: "retry with backoff" });
+    expect(results).not.toHaveLength(0);
+    for (const { score } of results) expect(score).toBeGreaterThan(0);
+  });
+
+  it("goes by keyword where the model fails for the query", async () => {
+    const embedder = new FakeEmbedder();
+    const { store } = await temporaryStore({ embedder });
+    await addAll(store, { "a.md": "heron" });
+    embedder.before = () => {
+      throw new Error("out of memory");
+    };
+    const found = await search(store, { query: "heron" });
+    expect(found).toMatchObject({ type: "keyword", total: 1, notice: expect.stringContaining("out of memory") });
+  });
+});
+
+describe("results", () => {
+  it("explain the parts of their score", async () => {
+    const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
+    await addAll(store, { "a.md": "A cat sleeps.", "b.md": "Stock exchange." });
+    const { results, type } = await search(store, { query: "cat", explain: true });
+    expect(type).toBe("hybrid");
+    expect(results[0]?.explain).toMatchObject({
+      terms: ["cat"],
+      weight: expect.any(Number),
+      keyword: { bm25: expect.any(Number), score: 1 },
+      semantic: { cosine: expect.any(Number), score: 1 },
+    });
+    const plain = await search(store, { query: "cat" });
+    expect(plain.results[0]).not.toHaveProperty("explain");
+  });
+
+  it.each(["keyword", "semantic", "hybrid"] as const)("by %s are paged without gaps or repeats", async (type) => {
+    const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
+    await addAll(
+      store,
+      Object.fromEntries(
+        Array.from({ length: 23 }, (_, n) => [`n${n}.md`, `cat number ${n} ${"and more ".repeat(n % 5)}`]),
+      ),
+    );
+    const whole = await names(store, { query: "cat number", type, limit: 100 });
+    expect(new Set(whole).size).toBe(23);
+    const paged: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await search(store, { query: "cat number", type, limit: 5, cursor });
+      expect(page.total).toBe(23);
+      paged.push(...page.results.map(({ path }) => path.split("/").pop() as string));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(paged).toEqual(whole);
+  });
+
+  it.each(["keyword", "semantic", "hybrid"] as const)("by %s are filtered before they are cut", async (type) => {
+    const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
+    for (let n = 0; n < 450; n++) await store.add({ content: `cat ${n}`, name: `many${n}.md` });
+    const session = await store.start({ label: "filters" });
+    await store.add({
+      content: `a long text that has the cat only once ${"among other things ".repeat(20)}`,
+      name: "deep/one.txt",
+      tags: ["rare"],
+      metadata: { owner: "ada" },
+      collection: "other",
+    });
+    await store.indexed();
+    for (const filter of [
+      { path_pattern: "**/deep/*" },
+      { extension: "txt" },
+      { collection: "other" },
+      { tags: ["rare"] },
+      { metadata: { owner: "ada" } },
+      { session: session.session_id },
+    ]) {
+      expect(await search(store, { query: "cat", type, ...filter }), JSON.stringify(filter)).toMatchObject({
+        total: 1,
+        type,
+        results: [{ path: expect.stringMatching(/one\.txt$/) }],
+      });
+    }
+  });
+
+  it("are all documents that a hash of eight digits or more stands for", async () => {
+    const { store } = await temporaryStore();
+    await addAll(store, { "a.md": "same", "b.md": "same", "c.md": "other" });
+    const hash = contentIdOf("same");
+    expect((await names(store, { query: "", hash: hash.slice(0, 8) })).sort()).toEqual(["a.md", "b.md"]);
+    expect(await search(store, { query: "", hash, extension: "txt" })).toMatchObject({ total: 0 });
+    await expect(store.search({ query: "", hash: "1234567" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("a query", () => {
+  it("without a word finds nothing, by meaning either", async () => {
+    const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
+    await addAll(store, { "a.md": "heron" });
+    for (const type of ["keyword", "semantic", "hybrid"] as const) {
+      expect(await search(store, { query: " ", type })).toMatchObject({ total: 0, results: [] });
+    }
+  });
+
+  it.each([
+    ["how do bees tell each other where food is", 0],
+    ["parseHTTPRequest", 1],
+    ["read_file encoding", 0.5],
+    ["Array.from", 1],
+    ["What is it?", 0],
+  ])("%j names identifiers to the part of %d", (query, share) => {
+    expect(identifierShare(query)).toBe(share);
+  });
+});
