@@ -1,6 +1,8 @@
 // The commands of ours in a block of shell, and whether the program would take them.
-import { createContext } from "../../packages/cli/src/context.js";
 import { buildProgram } from "../../packages/cli/src/program.js";
+import { createContext } from "../../packages/cli/src/terminal/context.js";
+import { Interrupts } from "../../packages/cli/src/terminal/interrupts.js";
+import { processIo } from "../../packages/cli/src/terminal/process-io.js";
 
 type Command = ReturnType<typeof buildProgram>;
 
@@ -19,7 +21,7 @@ export function commandLinesIn(script: string): string[][] {
 
 /** Why the program would not take this; undefined where it would. Nothing is run. */
 export async function refusalOf(words: readonly string[]): Promise<string | undefined> {
-  const program = buildProgram(createContext(new AbortController().signal), () => {});
+  const program = buildProgram(createContext(processIo(new Interrupts())), () => {});
   silence(program);
   try {
     await program.parseAsync(words, { from: "user" });

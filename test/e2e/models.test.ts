@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
+import { PassThrough } from "node:stream";
 import { silentLogger } from "@trunkline/core";
 import * as embedPackage from "@trunkline/embed";
 import { describe, expect, it } from "vitest";
@@ -89,7 +90,8 @@ describe("the package that embeds", () => {
     using _ = place;
     const { home } = place;
     const { signal } = new AbortController();
-    await installEmbedPackage({ home, version: VERSION, env: process.env, npmCommand: [npm], signal });
+    const stderr = new PassThrough();
+    await installEmbedPackage({ home, version: VERSION, env: process.env, npmCommand: [npm], signal, stderr });
     expect(calls()).toEqual([expect.arrayContaining(["install", `@trunkline/embed@${VERSION}`, packagesFolder(home)])]);
     const installed = await loadEmbedPackage({ version: VERSION, from: [`${packagesFolder(home)}/`] });
     expect(installed).toMatchObject({ skipped: "skip" });
@@ -103,7 +105,13 @@ describe("the package that embeds", () => {
   it("says that it could not be installed", async () => {
     const { place, npm } = placeWithNpm("process.exitCode = 7;");
     using _ = place;
-    const options = { home: place.home, version: VERSION, env: process.env, signal: new AbortController().signal };
+    const options = {
+      home: place.home,
+      version: VERSION,
+      env: process.env,
+      signal: new AbortController().signal,
+      stderr: new PassThrough(),
+    };
     await expect(installEmbedPackage({ ...options, npmCommand: [npm] })).rejects.toMatchObject({
       code: "IO",
       message: expect.stringContaining("exit code 7"),

@@ -187,7 +187,7 @@ describe("marking matches", () => {
   const printed = (pattern: string, text: string, more: object = {}) =>
     new GrepPrinter({
       pattern: { pattern, ...more },
-      paint: paintFor({ env: {} }, "always"),
+      paint: paintFor({ io: process, env: {} }, "always"),
       heading: true,
       numbers: false,
       hasContext: false,

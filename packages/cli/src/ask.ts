@@ -2,12 +2,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { abortError } from "@trunkline/core";
-import type { CommandContext } from "./context.js";
-
-/** Whether somebody is there to read a question and to answer it. */
-export function isAtTerminal(): boolean {
-  return process.stdin.isTTY === true && process.stderr.isTTY === true;
-}
+import type { CommandContext } from "./terminal/context.js";
 
 /** Asks for yes or no; everything but a clear yes is a no. Rejects with `ABORTED` on Ctrl-C. */
 export async function askYesNo(context: CommandContext, question: string): Promise<boolean> {
@@ -22,8 +17,9 @@ export async function askLine(
 ): Promise<string> {
   const interrupt = new AbortController();
   const signal = AbortSignal.any([context.signal, interrupt.signal]);
-  const screen = new Screen();
-  const terminal = createInterface({ input: process.stdin, output: screen, terminal: true });
+  const { stdin, stderr } = context.io;
+  const screen = new Screen(stderr);
+  const terminal = createInterface({ input: stdin, output: screen, terminal: true });
   // The terminal hands Ctrl-C to readline while it reads, not to the process.
   terminal.once("SIGINT", () => interrupt.abort());
   // At the end of input nothing answers any more, and `question` would wait for ever.
@@ -37,16 +33,22 @@ export async function askLine(
     throw error;
   } finally {
     terminal.close();
-    if (screen.hidden) process.stderr.write("\n");
+    if (screen.hidden) stderr.write("\n");
   }
 }
 
 /** Standard error, on which what is typed can be hidden. */
 class Screen extends Writable {
   hidden = false;
+  readonly #stderr: Writable;
+
+  constructor(stderr: Writable) {
+    super();
+    this.#stderr = stderr;
+  }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    if (!this.hidden) process.stderr.write(chunk);
+    if (!this.hidden) this.#stderr.write(chunk);
     done();
   }
 }

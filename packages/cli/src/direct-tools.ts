@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Hub } from "@trunkline/client";
 import { isRecord, parseJson } from "@trunkline/core";
 import type { ListedTool } from "@trunkline/server/journal";
-import type { CommandContext } from "./context.js";
 import { namesIn } from "./names-in.js";
+import type { CommandContext } from "./terminal/context.js";
 
 /** Where commands keep what upstream servers last listed. */
 export function cacheFolder({ home }: Pick<CommandContext, "home">): string {

@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import type { Writable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   abortError,
@@ -123,6 +124,8 @@ export interface InstallOptions {
   /** The program that is npm, and what stands before its arguments. */
   npmCommand?: readonly string[] | undefined;
   signal: AbortSignal;
+  /** Where npm says what it does. */
+  stderr: Writable;
 }
 
 /** npm as it comes with Node. On Windows it is a batch file, which only a shell can run; its script is run instead. */
@@ -145,9 +148,10 @@ export async function installEmbedPackage(options: InstallOptions): Promise<void
     // Its native library is in its tarball; the install script would download parts for graphics cards.
     env: { ...env, ONNXRUNTIME_NODE_INSTALL: "skip" },
     // npm's words are for the person; stdout is for the result.
-    stdio: ["ignore", "ignore", "inherit"],
+    stdio: ["ignore", "ignore", "fd" in options.stderr ? options.stderr : "pipe"],
     signal,
   });
+  child.stderr?.pipe(options.stderr, { end: false });
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     child.once("close", resolve);
     child.once("error", reject);

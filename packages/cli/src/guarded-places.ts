@@ -1,6 +1,6 @@
 // What of Trunkline's own is not for clients to read or write, and not for the store to take in.
 import { dirname, join, resolve } from "node:path";
-import type { CommandContext } from "./context.js";
+import type { CommandContext } from "./terminal/context.js";
 
 /** The paths, as the server and the store take them. */
 export interface GuardedPlaces {

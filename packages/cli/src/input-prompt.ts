@@ -1,8 +1,8 @@
 // Asks the person at the terminal for the inputs that a configuration needs.
 import type { InputRequest } from "@trunkline/client/config";
 import { askLine } from "./ask.js";
-import type { CommandContext } from "./context.js";
 import { printable } from "./printable.js";
+import type { CommandContext } from "./terminal/context.js";
 
 /** Asks for one input. An empty line takes the default; with a list, the answer is a number or one of its values. */
 export async function askInput(context: CommandContext, input: InputRequest): Promise<string | undefined> {

@@ -1,29 +1,31 @@
 // The command behind bin/trunkline.cjs. It stays small: what a command needs is loaded when the command runs, so that the
 // first answer does not wait for the rest.
 import { EXIT } from "./exit-codes.js";
-import { interruptTaken } from "./interrupts.js";
+import { Interrupts, type StopSignal } from "./terminal/interrupts.js";
+import { processIo } from "./terminal/process-io.js";
 
 /** How long an interrupted command waits for whoever reads its output. */
 const LAST_WORDS_MS = 500;
 
-const interrupt = new AbortController();
+const interrupts = new Interrupts((signal) => void process.emit(signal));
 const exitCode = await run();
 process.exitCode = exitCode;
 // What has been written and is not read would keep the process for ever.
-if (interrupt.signal.aborted) setTimeout(() => process.exit(exitCode), LAST_WORDS_MS).unref();
+if (interrupts.signal.aborted) setTimeout(() => process.exit(exitCode), LAST_WORDS_MS).unref();
 
 async function run(): Promise<number> {
   // The first Ctrl-C stops the work in order; the second one does not wait.
-  const onSignal = (name: "SIGINT" | "SIGTERM" | "SIGHUP") => {
-    if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
-    if (name === "SIGINT" && interruptTaken()) return;
-    interrupt.abort(name);
+  const onSignal = (name: StopSignal) => {
+    if (interrupts.signal.aborted) process.exit(EXIT.interrupted);
+    interrupts.press(name);
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => onSignal(name));
   // A reader that has gone (`trunkline tools | head`) is a normal end, not a crash.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     process.exit(error.code === "EPIPE" ? EXIT.success : EXIT.failure);
   });
+  // Nothing can be said about a stderr that cannot be written to.
+  process.stderr.on("error", () => {});
   const { runProgram } = await import("./program.js");
-  return await runProgram(process.argv.slice(2), interrupt.signal);
+  return await runProgram(process.argv.slice(2), processIo(interrupts));
 }

@@ -1,7 +1,7 @@
 // The embedded model, where it is on this machine.
 import { type Embedder, isTrunklineError, messageOf } from "@trunkline/core";
-import type { CommandContext } from "./context.js";
 import { embedPlaces, loadEmbedPackage, withOwnErrors } from "./embed-package.js";
+import type { CommandContext } from "./terminal/context.js";
 
 /** Opens the model; undefined where the package or the weights are not installed. Whoever opens it closes it. */
 export async function openEmbedder(

@@ -3,9 +3,8 @@ import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Channel, type Hub, type LoadedConfig, openHub, type Root, type SignIn } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
-import { isAtTerminal } from "./ask.js";
-import type { CommandContext } from "./context.js";
 import { readConfig } from "./read-config.js";
+import { type CommandContext, isAtTerminal } from "./terminal/context.js";
 import { createTerminalChannel, SHOWN_LOG_LEVEL } from "./terminal-channel.js";
 import { confirmProjectFiles } from "./trust-prompt.js";
 
@@ -60,7 +59,7 @@ export async function openConfiguredHub(context: CommandContext, options: OpenOp
       },
     );
   }
-  const terminal = options.channel ?? (isAtTerminal() ? createTerminalChannel(context) : undefined);
+  const terminal = options.channel ?? (isAtTerminal(context) ? createTerminalChannel(context) : undefined);
   const hub = await openHub(config, {
     logger: context.logger,
     clientInfo: { name: "trunkline", version: context.version },

@@ -1,6 +1,6 @@
 // The commands and their options. Each action is loaded when it is run.
 import { isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError, Option, type OutputConfiguration } from "commander";
 import type { LoginOptions, StatusOptions } from "./commands/auth.js";
 import type { CallOptions } from "./commands/call.js";
 import type { DoctorOptions } from "./commands/doctor.js";
@@ -13,11 +13,12 @@ import { registerStore } from "./commands/store/register.js";
 import type { ToolsOptions } from "./commands/tools.js";
 import type { TrustOptions } from "./commands/trust.js";
 import { registerCompletion } from "./completion/register.js";
-import { type CommandContext, createContext } from "./context.js";
 import { EXIT, exitCodeOf } from "./exit-codes.js";
 import { registerAgents } from "./register-agent.js";
 import { registerRun } from "./register-run.js";
 import { registerAroundServer, registerServe, registerTools } from "./register-server.js";
+import { type CommandContext, createContext } from "./terminal/context.js";
+import type { OutputStream, ProgramIo } from "./terminal/program-io.js";
 
 const EXAMPLES = `
 Examples:
@@ -42,9 +43,16 @@ Servers are read from .trunkline/mcp.json in this folder or above it, from setti
 folder and in ~/.trunkline, or from the file given with --mcp.
 Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 sign-in needed, 130 interrupted.`;
 
-/** Runs one command line and returns its exit code. Never throws. */
-export async function runProgram(args: readonly string[], signal: AbortSignal): Promise<number> {
-  const context = createContext(signal);
+/**
+ * Runs one command line and returns its exit code. Never throws.
+ *
+ * Everything outside is in `io`, and nothing is shared between two runs: a process may have several, also at once. `run` is
+ * the exception. A script takes over the whole process: it is loaded with the process's module hooks, reads `process.argv`,
+ * and ends the process itself.
+ */
+export async function runProgram(args: readonly string[], io: ProgramIo): Promise<number> {
+  const context = createContext(io);
+  const { signal } = context;
   let exitCode: number = EXIT.success;
   let stoppedInOrder = false;
   const program = buildProgram(context, (code, options) => {
@@ -87,7 +95,7 @@ export function buildProgram(context: CommandContext, setExitCode: SetExitCode):
     .showSuggestionAfterError(true)
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
     .exitOverride()
-    .configureOutput({ outputError: () => {} })
+    .configureOutput(outputOf(context))
     .addHelpText("after", EXAMPLES);
 
   const serverCommands = { program, context, setExitCode, mcpPathOf, mcpOption };
@@ -177,9 +185,25 @@ export function buildProgram(context: CommandContext, setExitCode: SetExitCode):
   registerModels(program, context, setExitCode);
   registerCompletion(program, context);
 
-  // Subcommands inherit these only when they are set before the command is made.
-  for (const command of program.commands) command.exitOverride().configureOutput({ outputError: () => {} });
+  for (const command of program.commands) command.exitOverride();
   return program;
+}
+
+/** The width of help that no terminal shows. */
+const DEFAULT_COLUMNS = 80;
+
+/** Where commander writes its help. Errors are ours to report. */
+function outputOf({ io }: CommandContext): OutputConfiguration {
+  const widthOf = ({ isTTY, columns }: OutputStream) => (isTTY === true && columns ? columns : DEFAULT_COLUMNS);
+  return {
+    writeOut: (text) => void io.stdout.write(text),
+    writeErr: (text) => void io.stderr.write(text),
+    getOutHelpWidth: () => widthOf(io.stdout),
+    getErrHelpWidth: () => widthOf(io.stderr),
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+    outputError: () => {},
+  };
 }
 
 function registerServers(program: Command, context: CommandContext, setExitCode: SetExitCode): void {

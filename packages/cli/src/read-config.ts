@@ -6,9 +6,8 @@ import {
   loadConfig,
   TrustStore,
 } from "@trunkline/client/config";
-import { isAtTerminal } from "./ask.js";
-import type { CommandContext } from "./context.js";
 import { askInput } from "./input-prompt.js";
+import { type CommandContext, isAtTerminal } from "./terminal/context.js";
 
 /** Reads the configuration; its secrets are kept out of everything that is printed from then on. */
 export async function readConfig(
@@ -16,7 +15,7 @@ export async function readConfig(
   mcp: string | undefined,
   wanted?: (server: string) => boolean,
 ): Promise<LoadedConfig> {
-  const prompt = isAtTerminal()
+  const prompt = isAtTerminal(context)
     ? ({ prompt: (input) => askInput(context, input) } satisfies Partial<LoadConfigOptions>)
     : {};
   return await load(context, { env: context.env, mcpPath: mcp, wanted, ...prompt });

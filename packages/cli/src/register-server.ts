@@ -8,9 +8,9 @@ import type { LogOptions } from "./commands/log.js";
 import type { QueryOptions } from "./commands/query.js";
 import type { ServeOptions } from "./commands/serve.js";
 import type { StatsOptions } from "./commands/stats.js";
-import type { CommandContext } from "./context.js";
 import { EXIT } from "./exit-codes.js";
 import { storeOption, wholeNumberOption } from "./store-options.js";
+import type { CommandContext } from "./terminal/context.js";
 
 /** What the commands are put into. */
 export interface ServerCommands {

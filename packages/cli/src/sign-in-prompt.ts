@@ -2,10 +2,9 @@
 import { createInterface } from "node:readline";
 import type { SignInRequest } from "@trunkline/client";
 import { isTrunklineError } from "@trunkline/core";
-import { isAtTerminal } from "./ask.js";
-import type { CommandContext } from "./context.js";
 import { hasDisplay, openAddress } from "./open-address.js";
 import { printable } from "./printable.js";
+import { type CommandContext, isAtTerminal } from "./terminal/context.js";
 
 /** Asks the person to sign in. At a terminal, the end of input is a no. */
 export async function askToSignIn(
@@ -14,17 +13,17 @@ export async function askToSignIn(
   options: { browser: boolean },
 ): Promise<"completed" | "cancelled"> {
   const { server, url, submit, signal } = request;
-  const atTerminal = isAtTerminal();
+  const atTerminal = isAtTerminal(context);
   context.note(`To sign in to "${printable(server)}", open this address of ${new URL(url).host}:`);
   // Not redacted: a client id that came from a variable is part of the address.
-  process.stderr.write(`\n  ${printable(url)}\n\n`);
+  context.io.stderr.write(`\n  ${printable(url)}\n\n`);
   // Not awaited, for nothing depends on it: the address is on the screen.
   if (atTerminal && options.browser && hasDisplay(context.env)) void openAddress(new URL(url), context.signal);
   context.note(
     "Waiting for the browser to come back. If it cannot reach this machine, copy the address that it ends at,",
   );
   context.note("although it shows an error there, and paste it here.");
-  const lines = createInterface({ input: process.stdin });
+  const lines = createInterface({ input: context.io.stdin });
   try {
     return await new Promise((resolve) => {
       signal.addEventListener("abort", () => resolve("completed"), { once: true });
@@ -42,6 +41,6 @@ export async function askToSignIn(
     });
   } finally {
     lines.close();
-    process.stdin.pause();
+    context.io.stdin.pause();
   }
 }

@@ -1,7 +1,7 @@
 // How the store's answers are written: for a person at a terminal, or for whatever reads the pipe.
 import { once } from "node:events";
-import type { CommandContext } from "./context.js";
 import { printable } from "./printable.js";
+import type { CommandContext } from "./terminal/context.js";
 
 /** What every `store` command can be told. */
 export interface StoreOptions {
@@ -70,8 +70,11 @@ export interface Paint {
 }
 
 /** Colours as grep has them: on a terminal that is not dumb, unless `NO_COLOR` is set. */
-export function paintFor({ env }: Pick<CommandContext, "env">, when: "auto" | "always" | "never" = "auto"): Paint {
-  const isTerminal = process.stdout.isTTY === true;
+export function paintFor(
+  { io, env }: Pick<CommandContext, "io" | "env">,
+  when: "auto" | "always" | "never" = "auto",
+): Paint {
+  const isTerminal = io.stdout.isTTY === true;
   const hasColours = when === "auto" ? isTerminal && env.TERM !== "dumb" && !env.NO_COLOR : when === "always";
   const paint = (code: string) => (text: string) => (hasColours ? `\u001b[${code}m${text}\u001b[0m` : text);
   return {
@@ -87,6 +90,6 @@ export function paintFor({ env }: Pick<CommandContext, "env">, when: "auto" | "a
 }
 
 /** Writes to stdout no faster than its reader takes it. */
-export async function writeOut(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
-  if (bytes.length > 0 && !process.stdout.write(bytes)) await once(process.stdout, "drain", { signal });
+export async function writeOut({ io, signal }: CommandContext, bytes: Uint8Array): Promise<void> {
+  if (bytes.length > 0 && !io.stdout.write(bytes)) await once(io.stdout, "drain", { signal });
 }

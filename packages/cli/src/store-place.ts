@@ -3,11 +3,11 @@ import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { abortError, TrunklineError } from "@trunkline/core";
 import type { Store, StoreCallOptions } from "@trunkline/store";
-import type { CommandContext } from "./context.js";
 import { guardedPlaces } from "./guarded-places.js";
 import { printable } from "./printable.js";
 import { ProgressLine } from "./progress-line.js";
 import { shownBytes } from "./store-output.js";
+import type { CommandContext } from "./terminal/context.js";
 
 /** The store's folder: the one given, that of the environment, the project's where it has one, else the user's own. */
 export function storeFolder(context: Pick<CommandContext, "cwd" | "env" | "home">, given: string | undefined): string {
@@ -62,7 +62,7 @@ export async function openCommandStore(
   const guarded = guardedPlaces(context);
   const store = await openStore({ path: folder, cwd, logger, signal, lazyWriter: options.reading, ...guarded });
   const line =
-    process.stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(process.stderr) : undefined;
+    context.io.stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(context.io.stderr) : undefined;
   const show = (text: string) => line?.update(redactor.text(printable(text)));
   return {
     store,

@@ -11,10 +11,10 @@ import {
   type UrlElicitation,
 } from "@trunkline/client";
 import { isRecord, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "./context.js";
 import { openAddress } from "./open-address.js";
 import { printable } from "./printable.js";
 import { ProgressLine } from "./progress-line.js";
+import type { CommandContext } from "./terminal/context.js";
 import { askWord, fillForm } from "./terminal-form.js";
 import { type Prompt, TerminalPrompt } from "./terminal-prompt.js";
 
@@ -54,7 +54,7 @@ export function createTerminalChannel(context: CommandContext): TerminalChannel 
 
 class Terminal {
   readonly #context: CommandContext;
-  readonly #progress = new ProgressLine(process.stderr);
+  readonly #progress: ProgressLine;
   readonly #showsProgress: boolean;
   /** Settles when the last question that was let in has ended. */
   #last: Promise<void> = Promise.resolve();
@@ -65,7 +65,8 @@ class Terminal {
 
   constructor(context: CommandContext) {
     this.#context = context;
-    this.#showsProgress = process.stderr.isTTY === true && context.env.TERM !== "dumb";
+    this.#progress = new ProgressLine(context.io.stderr);
+    this.#showsProgress = context.io.stderr.isTTY === true && context.env.TERM !== "dumb";
   }
 
   async elicit(elicitation: Elicitation, asked: QuestionContext): Promise<ElicitationAnswer> {
@@ -152,7 +153,7 @@ class Terminal {
   #onInterrupt(interrupted: boolean): void {
     this.#interruptions = interrupted ? this.#interruptions + 1 : 0;
     if (this.#interruptions === 1) this.#context.note("The question was cancelled. Ctrl-C again stops the call.");
-    else if (this.#interruptions > 1) process.emit("SIGINT");
+    else if (this.#interruptions > 1) this.#context.interrupts.raise();
   }
 
   /** Shows where a server wants the person to go. Nothing is opened before they have said so. */
@@ -171,7 +172,7 @@ class Terminal {
     }
     prompt.say(`  Host:    ${address.host}`);
     // Past the redactor: who decides to go there, or goes there by hand, needs the whole address.
-    process.stderr.write(`  Address: ${printable(address.href)}\n`);
+    this.#context.io.stderr.write(`  Address: ${printable(address.href)}\n`);
     for (const warning of warningsOf(address)) prompt.say(`  Careful: ${warning}`);
     const words = {
       open: /^(o(pen)?|y(es)?)$/i,
@@ -184,7 +185,7 @@ class Terminal {
       case "open":
         if (!(await openAddress(address, asked.signal))) {
           prompt.say("There is nothing here that opens it. Please open this address by hand:");
-          process.stderr.write(`  ${printable(address.href)}\n`);
+          this.#context.io.stderr.write(`  ${printable(address.href)}\n`);
         }
         return { action: "accept" };
       case "hand":

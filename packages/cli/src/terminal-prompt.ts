@@ -1,7 +1,7 @@
 // One question to the person at the terminal, of as many lines as it takes. It is asked on stderr, since stdout is for the
 // result. One reader stays open for all of its lines, so that several pasted at once reach several fields.
 import { createInterface, type Interface } from "node:readline";
-import type { CommandContext } from "./context.js";
+import type { CommandContext } from "./terminal/context.js";
 
 /** Why there are no more answers: Ctrl-C, Ctrl-D (or the end of input), or nobody needs them any more. */
 export type PromptEnding = "interrupted" | "ended" | "withdrawn";
@@ -29,8 +29,8 @@ export class TerminalPrompt implements Prompt, Disposable {
     this.#context = context;
     this.#signal = signal;
     this.#reader = createInterface({
-      input: process.stdin,
-      output: process.stderr,
+      input: context.io.stdin,
+      output: context.io.stderr,
       terminal: true,
       // What was typed for one server is not offered to the next.
       historySize: 0,
@@ -42,7 +42,7 @@ export class TerminalPrompt implements Prompt, Disposable {
     signal.addEventListener("abort", this.#onAbort, { once: true });
     if (signal.aborted) this.#end("withdrawn");
     // An input that has ended already does not tell so again.
-    else if (process.stdin.readableEnded || process.stdin.destroyed) this.#end("ended");
+    else if (context.io.stdin.readableEnded || context.io.stdin.destroyed) this.#end("ended");
   }
 
   /** Why `ask` gave nothing; `undefined` while it still may. */
@@ -60,7 +60,7 @@ export class TerminalPrompt implements Prompt, Disposable {
     this.#reader.prompt();
     const pasted = this.#lines.shift();
     if (pasted !== undefined) {
-      process.stderr.write(`${pasted}\n`);
+      this.#context.io.stderr.write(`${pasted}\n`);
       return pasted;
     }
     return await new Promise((resolve) => {
@@ -86,7 +86,7 @@ export class TerminalPrompt implements Prompt, Disposable {
     this.#reader.close();
     if (this.#waiting === undefined) return;
     // The cursor still stands behind the question.
-    process.stderr.write("\n");
+    this.#context.io.stderr.write("\n");
     this.#waiting(undefined);
     this.#waiting = undefined;
   }

@@ -1,8 +1,8 @@
 // Trust at the command line: what a project's files would run is shown, and confirmed by a person.
 import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/client/config";
-import { askYesNo, isAtTerminal } from "./ask.js";
-import type { CommandContext } from "./context.js";
+import { askYesNo } from "./ask.js";
 import { printable } from "./printable.js";
+import { type CommandContext, isAtTerminal } from "./terminal/context.js";
 
 /** A project's file that would run something. */
 export type RunnableFile = ConfigFile & TrustSubject;
@@ -24,14 +24,14 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
     config.servers.some(({ file, trusted }) => file === path && !trusted),
   );
   if (files.length === 0) return false;
-  if (!isAtTerminal()) {
+  if (!isAtTerminal(context)) {
     const notice = untrustedNotice(config);
     if (notice !== undefined) context.note(notice);
     return false;
   }
   context.note("This project would start programs or reach servers that you have not confirmed yet.");
   // Past the redactor: a project that puts its command into env as well must not have it hidden from who confirms it.
-  for (const line of describeFiles(files)) process.stderr.write(`${line}\n`);
+  for (const line of describeFiles(files)) context.io.stderr.write(`${line}\n`);
   if (!(await askYesNo(context, "Confirm them?"))) {
     context.note("Not confirmed. `trunkline trust` asks again.");
     return false;

@@ -13,7 +13,7 @@ import {
   type TrustSubject,
 } from "@trunkline/client/config";
 import { systemCodeOf, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "./context.js";
+import type { CommandContext } from "./terminal/context.js";
 
 /** Where the user wants something written. */
 export interface ScopeOptions {

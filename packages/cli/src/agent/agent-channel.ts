@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Model, TokenUsage } from "@trunkline/agent";
 import type { Channel, QuestionContext } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 import { createTerminalChannel, messagesOf, nameOf, sayQuoted } from "../terminal-channel.js";
 import { askWord } from "../terminal-form.js";
 import { TerminalPrompt } from "../terminal-prompt.js";

@@ -21,9 +21,7 @@ import {
 } from "@trunkline/agent";
 import type { Hub } from "@trunkline/client";
 import { isTrunklineError, Redactor, TrunklineError } from "@trunkline/core";
-import { isAtTerminal } from "../ask.js";
-import type { CommandContext } from "../context.js";
-import { takeInterrupts } from "../interrupts.js";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { type AgentOptions, refuseContradictions } from "./agent-options.js";
 import { type AnswerFormat, readFormat } from "./answer-format.js";
 import { type ModelSettings, readModelSettings } from "./model-settings.js";
@@ -114,7 +112,7 @@ export class AgentSession implements AsyncDisposable {
     if (settings !== undefined) noteEndpoint(context, settings);
     const keys = new Redactor().add(settings?.options.apiKey ?? "");
     const plain = replay?.model ?? createModel(requireSettings(settings));
-    const terminal = isAtTerminal() ? new TerminalTurns() : undefined;
+    const terminal = isAtTerminal(context) ? new TerminalTurns() : undefined;
     const wantsTools = replay === undefined && options.tools && (options.tool ?? options.surface) !== undefined;
     // A server may ask for the model later, when the command has another one.
     const current: { session?: AgentSession } = {};
@@ -165,7 +163,7 @@ export class AgentSession implements AsyncDisposable {
     const { maxTurns, maxTokens, maxTime, think, delegate, agent } = this.#options;
     const { sink, servers, replay, format } = this.#parts;
     const approve = replay?.approve ?? servers?.approve ?? refuseAll("There are no tools.");
-    using _interrupts = takeInterrupts(() => this.#cancelOnInterrupt());
+    using _interrupts = this.#context.interrupts.take(() => this.#cancelOnInterrupt());
     try {
       return await findAgent(agent).run({
         ...request,

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { AgentRequest } from "@trunkline/agent";
 import { isRecord, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** The form of the answer; undefined for text. */
 export type AnswerFormat = AgentRequest["format"];

@@ -1,8 +1,8 @@
 // Who lets a tool run that changes things: `--yes`, the allow lists, or the person at the terminal.
 import { type Approval, type Approver, allowList, approveAll, refuseAll, type Tool } from "@trunkline/agent";
 import { isRecord, matchesGlob } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { printable } from "../printable.js";
+import type { CommandContext } from "../terminal/context.js";
 import { askWord } from "../terminal-form.js";
 import { TerminalPrompt } from "../terminal-prompt.js";
 import type { TerminalTurns } from "./terminal-turns.js";

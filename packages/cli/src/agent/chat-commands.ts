@@ -1,9 +1,9 @@
 // The commands within a chat. What they say goes to stderr: stdout is for answers.
 import { nearestNames } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { printable } from "../printable.js";
 import { readOwnConfig } from "../read-config.js";
 import { table } from "../table.js";
+import type { CommandContext } from "../terminal/context.js";
 import type { AgentSession } from "./agent-session.js";
 
 const HELP: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 // The line editor of a chat at a terminal. It has the terminal only while it waits for an entry: between entries servers may
 // ask things there, and Ctrl-C is the signal that stops a turn.
 import { createInterface } from "node:readline";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 import { EntryReader } from "./chat-entry.js";
 import { fromEditorLine, KeyStream, PasteReader, toEditorLine } from "./paste-input.js";
 
@@ -39,13 +39,14 @@ export class ChatEditor {
 
   /** Waits for an entry. */
   async read(): Promise<Entry> {
-    const { signal, env } = this.#context;
+    const { signal, env, io } = this.#context;
+    const { stdin, stderr } = io;
     if (signal.aborted) return { type: "ended" };
-    const keys = new KeyStream();
+    const keys = new KeyStream(stdin);
     const history = this.#options.history().map(toEditorLine);
     const reader = createInterface({
       input: keys,
-      output: process.stderr,
+      output: stderr,
       terminal: true,
       history,
       historySize: Math.max(history.length, 1) + 1,
@@ -53,7 +54,7 @@ export class ChatEditor {
       completer: (line: string) => [this.#completions(line), line],
     });
     const marksPastes = env.TERM !== "dumb";
-    if (marksPastes) process.stderr.write("\u001b[?2004h");
+    if (marksPastes) stderr.write("\u001b[?2004h");
     const lines = new EntryReader();
     let isOver = false;
     const pressAll = (text: string) => {
@@ -70,8 +71,8 @@ export class ChatEditor {
       const end = (result: Entry) => {
         if (isOver) return;
         isOver = true;
-        process.stdin.off("data", onData);
-        process.stdin.off("end", onEnd);
+        stdin.off("data", onData);
+        stdin.off("end", onEnd);
         signal.removeEventListener("abort", onEnd);
         resolve(result);
       };
@@ -84,18 +85,18 @@ export class ChatEditor {
       });
       reader.on("SIGINT", () => end({ type: "interrupted", wasEmpty: reader.line === "" && !lines.isOpen }));
       reader.on("close", onEnd);
-      process.stdin.on("end", onEnd);
+      stdin.on("end", onEnd);
       signal.addEventListener("abort", onEnd, { once: true });
       reader.setPrompt(PROMPT);
       reader.prompt();
-      process.stdin.on("data", onData);
-      process.stdin.resume();
+      stdin.on("data", onData);
+      stdin.resume();
       pressAll("");
     });
     reader.close();
-    process.stdin.pause();
-    if (marksPastes) process.stderr.write("\u001b[?2004l");
-    if (entry.type !== "text") process.stderr.write("\n");
+    stdin.pause();
+    if (marksPastes) stderr.write("\u001b[?2004l");
+    if (entry.type !== "text") stderr.write("\n");
     return entry;
   }
 

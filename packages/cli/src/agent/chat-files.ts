@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { nearestNames, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { namesIn } from "../names-in.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** A conversation's id and file. */
 export interface ChatFile {
@@ -15,7 +15,7 @@ export interface ChatFile {
 const SUFFIX = ".jsonl";
 
 /** A new one; nothing is made yet. Ids sort by their time. */
-export function newChatFile(context: Pick<CommandContext, "home">, now = new Date()): ChatFile {
+export function newChatFile(context: Pick<CommandContext, "home">, now: Date): ChatFile {
   const time = now
     .toISOString()
     .replace(/\.\d+Z$/, "")

@@ -3,7 +3,7 @@ import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { writeFileAtomically } from "@trunkline/client/config";
 import { messageOf, parseJson, systemCodeOf } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 
 const MAX_ENTRIES = 1000;
 /** How far the file may grow before it is cut. */

@@ -1,7 +1,6 @@
 // A conversation as it goes on: turn by turn, each message kept as soon as it is whole.
 import { Conversation, createFrameKey, type Message, messageText, textMessage } from "@trunkline/agent";
-import type { CommandContext } from "../context.js";
-import { takeInterrupts } from "../interrupts.js";
+import type { CommandContext } from "../terminal/context.js";
 import type { AgentSession } from "./agent-session.js";
 import type { ChatFile } from "./chat-files.js";
 
@@ -47,7 +46,7 @@ export class ChatTalk implements AsyncDisposable {
     const writing: Promise<void>[] = [];
     let lastSaid = "";
     // Beside the session's own, which is asked first and cancels running calls.
-    using _interrupts = takeInterrupts(() => {
+    using _interrupts = this.#context.interrupts.take(() => {
       if (stop.signal.aborted) return false;
       stop.abort("SIGINT");
       return true;

@@ -1,7 +1,7 @@
 // The model section of `trunkline doctor`: one tiny question, really asked.
 import { createModel, textMessage } from "@trunkline/agent";
 import { formatMs, isTrunklineError, startDeadline, type TrunklineError, toTrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 import { findModelSettings, type ModelSettings } from "./model-settings.js";
 
 /** What came of it. */

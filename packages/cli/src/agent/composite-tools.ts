@@ -3,9 +3,9 @@
 import type { Tool } from "@trunkline/agent";
 import { type Channel, renderBlocks } from "@trunkline/client";
 import { isRecord, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { type OpenedService, openService } from "../serving/open-service.js";
 import { ownExchange } from "../serving/own-exchange.js";
+import type { CommandContext } from "../terminal/context.js";
 import { toOutput } from "./select-tools.js";
 
 /** How the service is reached. */

@@ -13,7 +13,7 @@ import {
   TrunklineError,
   withDeadline,
 } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 import type { ModelFlags } from "./agent-options.js";
 
 /** The models that a provider is asked for where nobody names one. */

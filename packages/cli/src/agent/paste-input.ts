@@ -72,13 +72,20 @@ function beginningAtEnd(text: string, mark: string): number {
 export class KeyStream extends Readable {
   readonly isTTY = true;
   isRaw = false;
+  readonly #terminal: { setRawMode?(isRaw: boolean): unknown };
+
+  /** `terminal`: where the keys come from. */
+  constructor(terminal: { setRawMode?(isRaw: boolean): unknown }) {
+    super();
+    this.#terminal = terminal;
+  }
 
   override _read(): void {}
 
   /** As a terminal has it: the editor calls it. */
   setRawMode(isRaw: boolean): this {
     this.isRaw = isRaw;
-    process.stdin.setRawMode?.(isRaw);
+    this.#terminal.setRawMode?.(isRaw);
     return this;
   }
 

@@ -1,9 +1,9 @@
 // What a person sees of a run: the answer on stdout, everything around it on stderr.
 import { type AgentEvent, addUsage, costOf, type Model, NO_USAGE, type TokenUsage } from "@trunkline/agent";
 import { formatMs, type Redactor } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { printable, screenText } from "../printable.js";
 import { ProgressLine } from "../progress-line.js";
+import type { CommandContext } from "../terminal/context.js";
 import { PieceWriter } from "./screen-text.js";
 
 /** How a run is shown. */
@@ -39,13 +39,12 @@ export class RunPrinter {
   constructor(context: CommandContext, options: RunPrinterOptions) {
     this.#context = context;
     this.#options = options;
-    const isScreen = process.stdout.isTTY === true;
-    const write = (text: string) => void process.stdout.write(isScreen ? screenText(text) : text);
+    const { stdout, stderr } = context.io;
+    const isScreen = stdout.isTTY === true;
+    const write = (text: string) => void stdout.write(isScreen ? screenText(text) : text);
     this.#answer = new PieceWriter(write, options.keys);
     this.#running =
-      options.folded && process.stderr.isTTY === true && context.env.TERM !== "dumb"
-        ? new ProgressLine(process.stderr)
-        : undefined;
+      options.folded && stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(stderr) : undefined;
   }
 
   /** What was said in the turn that is running or was the last. */

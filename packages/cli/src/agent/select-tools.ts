@@ -12,8 +12,8 @@ import {
   wireName,
 } from "@trunkline/client";
 import { isTrunklineError, type SourcedTool } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { printable } from "../printable.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** The two tools that belong to no server. */
 const RESOURCE_TOOLS = ["list_mcp_resources", "read_mcp_resource"];

@@ -1,7 +1,7 @@
 // Tools of servers for an agent command, with whom the servers ask and who approves. Loaded only where tools are wanted: a
 // question to a model alone does not wait for the client.
 import type { Approver, Model, TokenUsage } from "@trunkline/agent";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 import { type AgentChannel, createAgentChannel } from "./agent-channel.js";
 import { createApprover } from "./approval-prompt.js";
 import type { TerminalTurns } from "./terminal-turns.js";

@@ -2,9 +2,9 @@
 import type { Tool } from "@trunkline/agent";
 import type { Hub, LoadedConfig } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { openConfiguredHub } from "../open-hub.js";
 import { readHeadlessConfig } from "../read-config.js";
+import type { CommandContext } from "../terminal/context.js";
 import { confirmProjectFiles } from "../trust-prompt.js";
 import type { AgentChannel } from "./agent-channel.js";
 import type { AgentOptions } from "./agent-options.js";

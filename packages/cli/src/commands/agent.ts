@@ -1,5 +1,5 @@
 import type { AgentOptions } from "../agent/agent-options.js";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 import { answerOnce } from "./ask.js";
 
 /** Options of `trunkline agent`. */

@@ -3,8 +3,8 @@ import { TrunklineError } from "@trunkline/core";
 import type { AgentOptions } from "../agent/agent-options.js";
 import { AgentSession, type SessionOptions } from "../agent/agent-session.js";
 import { readPrompt } from "../agent/read-prompt.js";
-import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** Options of `trunkline ask`. */
 export interface AskOptions extends AgentOptions {

@@ -1,12 +1,12 @@
 import { forgetSignIn, type HttpServer, type KeptSignIn, type LoadedConfig, readSignIn } from "@trunkline/client";
 import { formatMs, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
 import { printable } from "../printable.js";
 import { readConfig } from "../read-config.js";
 import { askToSignIn } from "../sign-in-prompt.js";
 import { table } from "../table.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** Options of `trunkline auth login`. */
 export interface LoginOptions {
@@ -71,6 +71,7 @@ export async function status(context: CommandContext, options: StatusOptions): P
       ? config.servers.filter((server) => server.type !== "stdio")
       : [signInServer(config, options.server)];
   const { home } = context;
+  const now = context.clock.now();
   const found = await Promise.all(
     servers.map(async (server) => ({ server, kept: await readSignIn(server, { home }) })),
   );
@@ -78,36 +79,40 @@ export async function status(context: CommandContext, options: StatusOptions): P
     const shown = found.map(({ server, kept }) => ({
       server: server.name,
       url: server.url,
-      state: stateOf(kept),
+      state: stateOf(kept, now),
       ...kept,
     }));
     context.out(JSON.stringify(context.redactor.value(shown), null, 2));
   } else if (found.length === 0) context.note("No server on the network is configured.");
   else {
-    const rows = found.map(({ server, kept }) => [server.name, stateOf(kept), context.redactor.text(factsOf(kept))]);
+    const rows = found.map(({ server, kept }) => [
+      server.name,
+      stateOf(kept, now),
+      context.redactor.text(factsOf(kept, now)),
+    ]);
     for (const line of table(rows)) context.out(printable(line));
   }
   const [only] = found;
   const isOut =
     options.server !== undefined &&
     only !== undefined &&
-    stateOf(only.kept) !== "signed in" &&
+    stateOf(only.kept, now) !== "signed in" &&
     only.kept.kind === "person";
   return isOut ? EXIT.signIn : EXIT.success;
 }
 
-function stateOf(kept: KeptSignIn): string {
+function stateOf(kept: KeptSignIn, now: number): string {
   if (kept.kind === "header") return "header";
   if (kept.kind === "client-credentials") return "client credentials";
   if (!kept.signedIn) return "not signed in";
-  return isOver(kept) && !kept.renewable ? "expired" : "signed in";
+  return isOver(kept, now) && !kept.renewable ? "expired" : "signed in";
 }
 
-function factsOf(kept: KeptSignIn): string {
+function factsOf(kept: KeptSignIn, now: number): string {
   if (kept.kind === "header") return "its entry has an Authorization header";
   if (kept.kind === "client-credentials") return "signs in as itself, when it is used";
   if (!kept.signedIn) return "";
-  const left = kept.expiresAt === undefined ? undefined : Date.parse(kept.expiresAt) - Date.now();
+  const left = kept.expiresAt === undefined ? undefined : Date.parse(kept.expiresAt) - now;
   const facts = [
     kept.issuer === undefined ? undefined : `at ${kept.issuer}`,
     kept.scope === undefined ? undefined : `for ${kept.scope}`,
@@ -122,8 +127,8 @@ function factsOf(kept: KeptSignIn): string {
   return facts.filter((fact) => fact !== undefined).join(", ");
 }
 
-function isOver({ expiresAt }: { expiresAt?: string }): boolean {
-  return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
+function isOver({ expiresAt }: { expiresAt?: string }, now: number): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= now;
 }
 
 /** The server of this name, if it is one that somebody can sign in to. */

@@ -1,10 +1,9 @@
 import { mayBelongTo } from "@trunkline/client";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
-import { isAtTerminal } from "../ask.js";
 import { readCallArguments, unlistedArguments } from "../call-arguments.js";
-import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 
 /** Options of `trunkline call`. */
 export interface CallOptions {
@@ -34,7 +33,7 @@ export async function call(context: CommandContext, options: CallOptions): Promi
   const result = await hub
     .call(tool, args, { signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) })
     .catch((error: unknown) => {
-      throw isAtTerminal() ? error : withAskingHint(error);
+      throw isAtTerminal(context) ? error : withAskingHint(error);
     });
   opened.clearProgress();
   const printed = options.raw ? JSON.stringify(result.raw, null, 2) : result.text;

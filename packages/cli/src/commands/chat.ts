@@ -9,10 +9,9 @@ import { EntryReader } from "../agent/chat-entry.js";
 import { findChatFile, newChatFile } from "../agent/chat-files.js";
 import { ChatHistory } from "../agent/chat-history.js";
 import { ChatTalk } from "../agent/chat-talk.js";
-import { isAtTerminal } from "../ask.js";
-import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { printable } from "../printable.js";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 
 /** Options of `trunkline chat`. */
 export interface ChatOptions extends AgentOptions {
@@ -38,9 +37,9 @@ export async function chat(context: CommandContext, options: ChatOptions): Promi
   const { resume } = options;
   const file =
     resume === undefined || resume === false
-      ? newChatFile(context)
+      ? newChatFile(context, new Date(context.clock.now()))
       : await findChatFile(context, typeof resume === "string" ? resume : undefined);
-  const atTerminal = isAtTerminal();
+  const atTerminal = isAtTerminal(context);
   await using session = await AgentSession.open(context, {
     ...options,
     name: "chat",
@@ -120,13 +119,13 @@ async function talkByLines(parts: Chat): Promise<number> {
   const { context, options } = parts;
   const begin = options.words.join(" ").trim();
   if (begin !== "" && !(await enter(parts, begin))) return EXIT.success;
-  const reader = createInterface({ input: process.stdin, signal: context.signal });
+  const reader = createInterface({ input: context.io.stdin, signal: context.signal });
   const entries = new EntryReader();
   for await (const line of reader) {
     const text = entries.add(line);
     if (text !== undefined && !(await enter(parts, text))) {
       reader.close();
-      process.stdin.destroy();
+      context.io.stdin.destroy();
       return EXIT.success;
     }
   }

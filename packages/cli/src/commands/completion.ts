@@ -5,7 +5,7 @@ import { positionOf } from "../completion/position.js";
 import type { Shell } from "../completion/register.js";
 import { INSTALLING, scriptFor } from "../completion/scripts.js";
 import { unquote } from "../completion/unquote.js";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** Prints the script for a shell, or how to install it in each. */
 export function completion(context: CommandContext, shell: Shell | undefined): void {

@@ -1,11 +1,11 @@
 import { openHub, type ServerState } from "@trunkline/client";
 import { checkModel, jsonModel, textModel } from "../agent/check-model.js";
-import type { CommandContext } from "../context.js";
 import { keepTools } from "../direct-tools.js";
 import { type Findings, jsonReport, textReport } from "../doctor-report.js";
 import { EXIT } from "../exit-codes.js";
 import { screenText } from "../printable.js";
 import { readConfig } from "../read-config.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** Options of `trunkline doctor`. */
 export interface DoctorOptions {

@@ -1,7 +1,7 @@
 import { type Embedder, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { type EmbedPackage, embedPlaces, loadEmbedPackage, withOwnErrors } from "../embed-package.js";
 import { EXIT } from "../exit-codes.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** Options of `trunkline embed`. */
 export interface EmbedOptions {

@@ -1,5 +1,4 @@
 // Copies servers from the files of other programs. Nothing is started, and what would be written is shown first.
-import { homedir } from "node:os";
 import {
   type ConfigEdit,
   dialectNotes,
@@ -14,13 +13,13 @@ import {
   toDialect,
 } from "@trunkline/client/config";
 import { TrunklineError } from "@trunkline/core";
-import { askYesNo, isAtTerminal } from "../ask.js";
-import type { CommandContext } from "../context.js";
+import { askYesNo } from "../ask.js";
 import { EXIT } from "../exit-codes.js";
 import { startsTrunkline } from "../launch-command.js";
 import { printable } from "../printable.js";
 import { readOwnConfig } from "../read-config.js";
 import { shownEntry } from "../shown-entry.js";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { quantity } from "../trust-prompt.js";
 import {
   checkScope,
@@ -56,7 +55,7 @@ export async function importServers(context: CommandContext, options: ImportOpti
     return EXIT.success;
   }
   if (options.dryRun) return EXIT.success;
-  if (!options.yes && !isAtTerminal()) {
+  if (!options.yes && !isAtTerminal(context)) {
     throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask at.", {
       hint: "Write it with --yes, or only look at it with --dry-run.",
     });
@@ -75,8 +74,8 @@ export async function importServers(context: CommandContext, options: ImportOpti
 }
 
 async function find(context: CommandContext, options: ImportOptions): Promise<FoundImport[]> {
-  const { cwd, env, signal } = context;
-  const place = { cwd, env, signal, userHome: homedir(), platform: process.platform };
+  const { cwd, env, signal, userHome } = context;
+  const place = { cwd, env, signal, userHome, platform: process.platform };
   const { programs, from } = options;
   if (from !== undefined) {
     if (programs.length > 1 || programs.includes("all")) {

@@ -2,11 +2,11 @@
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { systemCodeOf, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { printable } from "../printable.js";
 import { counted, shownBytes } from "../store-output.js";
 import { openCommandStore } from "../store-place.js";
+import type { CommandContext } from "../terminal/context.js";
 import { isWholeHome, wholeHomeReason } from "../whole-home.js";
 
 /** Options of `trunkline init`. */
@@ -25,10 +25,10 @@ const SHOWN_PROBLEMS = 5;
 export async function init(context: CommandContext, options: InitOptions): Promise<number> {
   const folder = await projectFolder(context, options);
   const own = join(folder, ".trunkline");
-  if (!options.force && isWholeHome(folder)) {
+  if (!options.force && isWholeHome(folder, context.userHome)) {
     throw new TrunklineError(
       "USAGE",
-      `${folder} is no project: ${wholeHomeReason(folder)}, and all of it would be taken in.`,
+      `${folder} is no project: ${wholeHomeReason(folder, context.userHome)}, and all of it would be taken in.`,
       {
         hint: "Go to the project's folder first, or say --force.",
       },

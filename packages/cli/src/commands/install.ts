@@ -1,7 +1,6 @@
 // Puts Trunkline into the configuration of another program, and takes it out again. What would be written is shown first,
 // the file as it was is kept beside it, and nothing but the one entry is changed.
 import { chmod, copyFile, rm } from "node:fs/promises";
-import { homedir } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import {
   type EntryPlace,
@@ -23,13 +22,13 @@ import {
   projectFile,
   userFile,
 } from "../agent-programs.js";
-import { askYesNo, isAtTerminal } from "../ask.js";
-import type { CommandContext } from "../context.js";
+import { askYesNo } from "../ask.js";
 import { EXIT } from "../exit-codes.js";
 import { launchCommand, startsTrunkline } from "../launch-command.js";
 import { printable } from "../printable.js";
 import { projectStore } from "../store-place.js";
 import { table } from "../table.js";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 
 /** What the entry is called. */
 const NAME = "trunkline";
@@ -173,8 +172,8 @@ async function targetOf(context: CommandContext, id: string, options: { project?
   return { program, path, place, file: await readProgramFile(path, place, { signal: context.signal }) };
 }
 
-function placeOf({ env }: CommandContext): ImportPlace {
-  return { env, userHome: homedir(), platform: process.platform };
+function placeOf({ env, userHome }: CommandContext): ImportPlace {
+  return { env, userHome, platform: process.platform };
 }
 
 function entryPlace({ format, table: servers }: AgentProgram): EntryPlace {
@@ -209,7 +208,7 @@ async function isConfirmed(
 ): Promise<boolean> {
   if (dryRun) return false;
   if (yes) return true;
-  if (!isAtTerminal()) {
+  if (!isAtTerminal(context)) {
     throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask at.", {
       hint: "Write it with --yes, or only look at it with --dry-run.",
     });

@@ -1,5 +1,5 @@
 // The models that Trunkline runs itself: what is there, and bringing it here.
-import type { CommandContext } from "../context.js";
+
 import {
   type EmbedPackage,
   embedPlaces,
@@ -11,6 +11,7 @@ import {
 } from "../embed-package.js";
 import { EXIT } from "../exit-codes.js";
 import { table } from "../table.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** Pulls a model, and first the package that runs it where it is missing. The only command that downloads anything. */
 export async function pullModels(
@@ -59,7 +60,7 @@ async function installedPackage(context: CommandContext): Promise<EmbedPackage> 
   const places = embedPlaces(context);
   if ((await resolveEmbedPackage(places)) === undefined) {
     context.note(`installing @trunkline/embed ${version} with npm`);
-    await installEmbedPackage({ home, version, env, signal });
+    await installEmbedPackage({ home, version, env, signal, stderr: context.io.stderr });
   }
   return await loadEmbedPackage(places);
 }

@@ -1,9 +1,9 @@
 import { type Hub, type PromptResult, renderBlocks, type SourcedPrompt } from "@trunkline/client";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
 import { printable } from "../printable.js";
+import type { CommandContext } from "../terminal/context.js";
 import { reportUnlisted } from "../unlisted.js";
 
 /** Options of `trunkline prompts list`. */

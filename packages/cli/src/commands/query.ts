@@ -6,13 +6,12 @@ import { addAbortSignal } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { isRecord, isTrunklineError, messageOf, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 import type { Operation, ServerRegistry } from "@trunkline/server";
-import { isAtTerminal } from "../ask.js";
 import { readCallArguments } from "../call-arguments.js";
-import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { openService } from "../serving/open-service.js";
 import { ownExchange } from "../serving/own-exchange.js";
 import { ServeBackends } from "../serving/serve-backends.js";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { describeOperation, describeTool } from "./query-help.js";
 
 /** The tools that can be called so. */
@@ -48,7 +47,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     return EXIT.usage;
   }
   const args = await argumentsOf(context, options);
-  const channel = isAtTerminal() ? await terminalChannel(context) : undefined;
+  const channel = isAtTerminal(context) ? await terminalChannel(context) : undefined;
   await using opened = openService(context, {
     mcp: options.mcp,
     store: options.store,
@@ -71,7 +70,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   const params = { name: tool, arguments: { ...args, max_tokens: args.max_tokens ?? maxTokens } };
   const result = await opened.service.handle("tools/call", params, { ...exchange, onProgress });
   channel?.clearProgress();
-  context.out(shown(result, options.pretty === true || process.stdout.isTTY === true));
+  context.out(shown(result, options.pretty === true || context.io.stdout.isTTY === true));
   return result.isError === true || hasFailures(result.structuredContent) ? EXIT.failure : EXIT.success;
 }
 
@@ -117,9 +116,9 @@ async function schemaOf(registry: ServerRegistry, name: string): Promise<Readonl
 }
 
 /** The text where the word stands for JSON: itself, a file, or stdin. Undefined where it is the name of an operation. */
-async function writtenJson({ cwd, signal }: CommandContext, word: string): Promise<string | undefined> {
+async function writtenJson({ io, cwd, signal }: CommandContext, word: string): Promise<string | undefined> {
   if (/^\s*[[{]/.test(word)) return word;
-  if (word === "-") return await textOf(addAbortSignal(signal, process.stdin));
+  if (word === "-") return await textOf(addAbortSignal(signal, io.stdin));
   const path = word.startsWith("@") ? word.slice(1) : word;
   if (path === word && !/\.jsonc?$/.test(word) && !/^\.{0,2}[\\/]/.test(word)) return undefined;
   try {

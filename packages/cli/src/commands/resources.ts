@@ -1,10 +1,10 @@
 import { type Hub, type ReadResourceResult, type ResourceUpdate, renderBlocks } from "@trunkline/client";
 import { messageOf } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
 import { printable } from "../printable.js";
 import { table } from "../table.js";
+import type { CommandContext } from "../terminal/context.js";
 import { reportUnlisted } from "../unlisted.js";
 
 /** Options of `trunkline resources list`. */

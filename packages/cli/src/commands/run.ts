@@ -1,11 +1,12 @@
 // `trunkline run`: a script with the hub, the store, models and agents at hand. It runs in this process, and ends as a
 // program of Node does: when it has nothing left to do.
-import type { CommandContext } from "../context.js";
+
 import { EXIT } from "../exit-codes.js";
 import { installHooks, type LoadedModules } from "../scripting/install-hooks.js";
 import { findScript, type ScriptFile } from "../scripting/script-file.js";
 import { shownError } from "../scripting/show-error.js";
 import { openWorld, type World } from "../scripting/world.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** Options of `trunkline run`. */
 export interface RunOptions {
@@ -22,8 +23,7 @@ const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EX
  * change the code. A script that fails or is interrupted ends the process from here, after everything was closed.
  */
 export async function run(context: CommandContext, options: RunOptions): Promise<number> {
-  const { cwd } = context;
-  const script = await findScript(cwd, options.script);
+  const script = await findScript(context, options.script);
   process.argv = [process.execPath, script.path, ...options.args];
   const interrupt = new AbortController();
   const world = openWorld({ context: { ...context, signal: interrupt.signal }, mcp: options.mcp });

@@ -3,10 +3,9 @@
 import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { createLogger, type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
-import { isAtTerminal } from "../ask.js";
-import type { CommandContext } from "../context.js";
+import { type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
 import { type OpenedService, openService } from "../serving/open-service.js";
+import { type CommandContext, isAtTerminal, loggerFor } from "../terminal/context.js";
 
 /** Options of `trunkline serve`. */
 export interface ServeOptions {
@@ -57,14 +56,20 @@ async function serveStdio(context: CommandContext, options: ServeOptions, parts:
     failing.abort();
     return { error };
   });
-  if (process.stdin.isTTY === true) {
+  if (context.io.stdin.isTTY === true) {
     context.note(
       "Serving MCP on stdin and stdout, for programs: `trunkline install` puts it into one, and --http serves several. Ctrl-C stops it.",
     );
   }
   try {
     const signal = AbortSignal.any([context.signal, failing.signal]);
-    await serveOnStdio({ service: parts.service, logger: context.logger, signal });
+    await serveOnStdio({
+      service: parts.service,
+      logger: context.logger,
+      signal,
+      input: context.io.stdin,
+      output: context.io.stdout,
+    });
     // A client that was gone at once has to hear of a bad file too; whoever named one waits for it to be read.
     if (isConfigNamed(context, options) && !context.signal.aborted) await parts.backends.config();
   } finally {
@@ -81,7 +86,7 @@ async function serveHttp(context: CommandContext, options: ServeOptions, parts: 
   const token = tokenOf(env.TRUNKLINE_TOKEN);
   if (token !== undefined) redactor.add(token);
   const { listenHttp } = await import("@trunkline/server/http");
-  if (isAtTerminal()) await confirmAtTerminal(context, options);
+  if (isAtTerminal(context)) await confirmAtTerminal(context, options);
   await prepare(context, parts);
   const { host, port, allowHost } = options;
   const endpoint = await listenHttp({ service, logger, host, port, token, allowedHosts: allowHost });
@@ -182,6 +187,5 @@ async function confirmAtTerminal(context: CommandContext, { mcp }: ServeOptions)
 
 function withLogLevel(context: CommandContext, level: LogLevel | undefined): CommandContext {
   if (level === undefined) return context;
-  const format = context.env.TRUNKLINE_LOG_FORMAT === "json" ? "json" : "text";
-  return { ...context, logger: createLogger({ level, format, redactor: context.redactor }) };
+  return { ...context, logger: loggerFor(context, level) };
 }

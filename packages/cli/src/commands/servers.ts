@@ -8,11 +8,11 @@ import {
   type ServerEntry,
 } from "@trunkline/client/config";
 import { isTrunklineError, REDACTED, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import { commandLine, printable } from "../printable.js";
 import { readConfig, readOwnConfig } from "../read-config.js";
 import { table } from "../table.js";
+import type { CommandContext } from "../terminal/context.js";
 import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../write-config.js";
 
 /** Options of `trunkline servers add`. */

@@ -1,11 +1,11 @@
 // What the server cost its clients in tokens, beside what the tools themselves would have cost.
 import { journalFolder, type TokenReport, tokenReport } from "@trunkline/server/journal";
-import type { CommandContext } from "../context.js";
 import { directTools } from "../direct-tools.js";
 import { EXIT } from "../exit-codes.js";
 import { readHeadlessConfig } from "../read-config.js";
 import { storeFolder } from "../store-place.js";
 import { table } from "../table.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** Options of `trunkline stats`. */
 export interface StatsOptions {

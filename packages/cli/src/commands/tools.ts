@@ -1,11 +1,11 @@
 import { dottedName, type Hub, isGlob } from "@trunkline/client";
 import { type SourcedTool, signatureOf } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { keepTools } from "../direct-tools.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
 import { printable } from "../printable.js";
 import { table } from "../table.js";
+import type { CommandContext } from "../terminal/context.js";
 import { type ToolCost, toolCosts } from "../token-cost.js";
 
 /** Options of `trunkline tools`. */

@@ -1,9 +1,9 @@
 import { TrustStore } from "@trunkline/client/config";
 import { TrunklineError } from "@trunkline/core";
-import { askYesNo, isAtTerminal } from "../ask.js";
-import type { CommandContext } from "../context.js";
+import { askYesNo } from "../ask.js";
 import { EXIT } from "../exit-codes.js";
 import { readConfig } from "../read-config.js";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { describeFiles, runnableFiles } from "../trust-prompt.js";
 
 /** Options of `trunkline trust`. */
@@ -46,7 +46,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
     context.out("Already confirmed.");
     return EXIT.success;
   }
-  if (!options.yes && !isAtTerminal()) {
+  if (!options.yes && !isAtTerminal(context)) {
     throw new TrunklineError("USAGE", "Nothing was confirmed: there is no terminal to ask at.", {
       hint: "If all of this may run, confirm it with `trunkline trust --yes`.",
     });

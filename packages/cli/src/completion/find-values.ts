@@ -1,7 +1,7 @@
 // Values that are not written in the commands: servers, their tools, operations, programs, providers, files. Nothing is
 // started for them, nobody is asked, and what cannot be read is left out.
 import { isRecord } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 import type { Candidate, Candidates, Slot } from "./candidates.js";
 import { knownTools } from "./known-tools.js";
 

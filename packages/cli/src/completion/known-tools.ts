@@ -3,9 +3,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, parseJson } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { cacheFolder } from "../direct-tools.js";
 import { namesIn } from "../names-in.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** A tool and the names of its parameters. */
 export interface KnownTool {

@@ -1,6 +1,6 @@
 // The command `completion`, and the hidden one that its scripts call back. Each action is loaded when it is run.
 import { Argument, type Command } from "commander";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** The shells that have a script. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;

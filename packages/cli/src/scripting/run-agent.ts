@@ -1,7 +1,8 @@
 // An agent's run, from a script's words: tools by glob, a model by id, approval by allow list.
+
 import type { Agent, AgentRequest, AgentResult, Approver, Message, Model, ModelOptions, Tool } from "@trunkline/agent";
 import { TrunklineError } from "@trunkline/core";
-import { isAtTerminal } from "../ask.js";
+import { isAtTerminal } from "../terminal/context.js";
 import { holding } from "./lifeline.js";
 import { openModel } from "./open-model.js";
 import { world } from "./world.js";
@@ -117,6 +118,6 @@ async function approverOf(allow: readonly string[] | true, rules: Rules): Promis
     yes: allow === true,
     allow: allow === true ? [] : [...allow, ...rules.allow],
     mustAsk: rules.mustAsk,
-    terminal: isAtTerminal() ? new TerminalTurns() : undefined,
+    terminal: isAtTerminal(world().context) ? new TerminalTurns() : undefined,
   });
 }

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { nearestNames, TrunklineError } from "@trunkline/core";
+import type { CommandContext } from "../terminal/context.js";
 
 /** A script that can be run. */
 export interface ScriptFile {
@@ -21,10 +22,10 @@ const JAVASCRIPT = new Set([".js", ".mjs", ".cjs"]);
 const STDIN_NAME = "stdin-script.ts";
 
 /** Finds it. `-` is standard input. Throws `USAGE` where there is no such file, and for a kind that cannot be run. */
-export async function findScript(cwd: string, given: string): Promise<ScriptFile> {
+export async function findScript({ cwd, io }: Pick<CommandContext, "cwd" | "io">, given: string): Promise<ScriptFile> {
   if (given === "-") {
     const path = join(cwd, STDIN_NAME);
-    return { path: "-", url: pathToFileURL(path).href, text: await readText(process.stdin), isTypeScript: true };
+    return { path: "-", url: pathToFileURL(path).href, text: await readText(io.stdin), isTypeScript: true };
   }
   const named = resolve(cwd, given);
   const found = statSync(named, { throwIfNoEntry: false });

@@ -3,10 +3,12 @@
 import type { Hub } from "@trunkline/client";
 import { type Embedder, messageOf, TrunklineError } from "@trunkline/core";
 import type { Store } from "@trunkline/store";
-import { type CommandContext, createContext } from "../context.js";
 import { EXIT } from "../exit-codes.js";
 import type { OpenedHub } from "../open-hub.js";
 import { storeFolder } from "../store-place.js";
+import { type CommandContext, createContext } from "../terminal/context.js";
+import { Interrupts } from "../terminal/interrupts.js";
+import { processIo } from "../terminal/process-io.js";
 import { held, holding, unreferenced } from "./lifeline.js";
 
 /** How the parts are opened. */
@@ -151,7 +153,7 @@ let current: World | undefined;
 
 /** The world of this program. */
 export function world(): World {
-  current ??= new World({ context: createContext(new AbortController().signal) });
+  current ??= new World({ context: createContext(processIo(new Interrupts())) });
   return current;
 }
 

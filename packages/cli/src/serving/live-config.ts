@@ -4,8 +4,8 @@
 import { join } from "node:path";
 import { ConfigMemory, type ConfigWatch, type LoadedConfig, watchConfig } from "@trunkline/client/config";
 import { isTrunklineError, messageOf } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
 import { readHeadlessConfig } from "../read-config.js";
+import type { CommandContext } from "../terminal/context.js";
 import { untrustedNotice } from "../trust-prompt.js";
 
 /** How the configuration is read. */

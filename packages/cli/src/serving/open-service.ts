@@ -2,9 +2,9 @@
 import { resolve } from "node:path";
 import type { LoadedConfig } from "@trunkline/client/config";
 import { createService, type Service } from "@trunkline/server";
-import type { CommandContext } from "../context.js";
 import { cacheFolder } from "../direct-tools.js";
 import { guardedPlaces } from "../guarded-places.js";
+import type { CommandContext } from "../terminal/context.js";
 import { promptFolders } from "./prompt-folders.js";
 import { openRecords } from "./records.js";
 import { ServeBackends, type ServeBackendsOptions } from "./serve-backends.js";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /**
  * Where `PROMPT-*.md` files are looked for, the strongest first: the folder given, that of the environment, the project's

@@ -2,8 +2,8 @@
 import type { LoadedConfig } from "@trunkline/client";
 import { systemCodeOf } from "@trunkline/core";
 import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount } from "@trunkline/server/journal";
-import type { CommandContext } from "../context.js";
 import { directTools } from "../direct-tools.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** What is noted while a server runs. */
 export interface Records extends AsyncDisposable {

@@ -3,9 +3,9 @@
 import type { Hub, LoadedConfig } from "@trunkline/client";
 import { type ContentStore, type Embedder, TrunklineError } from "@trunkline/core";
 import type { Backends } from "@trunkline/server";
-import type { CommandContext } from "../context.js";
 import { guardedPlaces } from "../guarded-places.js";
 import { storeFolder } from "../store-place.js";
+import type { CommandContext } from "../terminal/context.js";
 import type { LiveConfig } from "./live-config.js";
 
 /** How the parts are opened. */

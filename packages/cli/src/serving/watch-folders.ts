@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "@trunkline/core";
-import type { CommandContext } from "../context.js";
+import type { CommandContext } from "../terminal/context.js";
 import { isWholeHome, wholeHomeReason } from "../whole-home.js";
 import type { ServeBackends } from "./serve-backends.js";
 
@@ -14,10 +14,10 @@ export async function watchFolders(
 ): Promise<void> {
   const all = given.map((path) => resolve(context.cwd, path));
   const there = all.filter((path) => existsSync(path));
-  const paths = there.filter((path) => !isWholeHome(path));
+  const paths = there.filter((path) => !isWholeHome(path, context.userHome));
   for (const path of all) {
     if (!there.includes(path)) context.note(`${path} is not watched: it does not exist.`);
-    else if (!paths.includes(path)) context.note(`${path} is not watched: ${wholeHomeReason(path)}.`);
+    else if (!paths.includes(path)) context.note(`${path} is not watched: ${wholeHomeReason(path, context.userHome)}.`);
   }
   if (paths.length === 0) return;
   try {

@@ -2,8 +2,8 @@
 import { isRecord } from "@trunkline/core";
 import type { Service } from "@trunkline/server";
 import { countTokens } from "@trunkline/server/journal";
-import type { CommandContext } from "../context.js";
 import { printable } from "../printable.js";
+import type { CommandContext } from "../terminal/context.js";
 import { quantity } from "../trust-prompt.js";
 import { ownExchange } from "./own-exchange.js";
 import type { ServeBackends } from "./serve-backends.js";

@@ -3,10 +3,12 @@ import { describe, expect, it } from "vitest";
 import { VALUE_KINDS } from "../../src/completion/find-values.js";
 import { positionOf } from "../../src/completion/position.js";
 import { unquote } from "../../src/completion/unquote.js";
-import { createContext } from "../../src/context.js";
 import { buildProgram } from "../../src/program.js";
+import { createContext } from "../../src/terminal/context.js";
+import { Interrupts } from "../../src/terminal/interrupts.js";
+import { processIo } from "../../src/terminal/process-io.js";
 
-const program = buildProgram(createContext(new AbortController().signal), () => {});
+const program = buildProgram(createContext(processIo(new Interrupts())), () => {});
 
 function at(line: string) {
   const { command, given, option, current, isAfterDashes } = positionOf(program, line.split(" "));

@@ -3,12 +3,12 @@ import { addAbortSignal } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { TrunklineError } from "@trunkline/core";
 import type { AddParams, AddResult } from "@trunkline/store";
-import type { CommandContext } from "../../context.js";
 import { EXIT } from "../../exit-codes.js";
 import { printable } from "../../printable.js";
 import type { Repeated } from "../../store-options.js";
 import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../store-output.js";
 import { openCommandStore } from "../../store-place.js";
+import type { CommandContext } from "../../terminal/context.js";
 
 /** Problems that are shown one by one. */
 const SHOWN_PROBLEMS = 20;
@@ -66,7 +66,7 @@ export async function addDocuments(context: CommandContext, options: AddOptions)
 }
 
 async function sourceOf(
-  { signal }: CommandContext,
+  { io, signal }: CommandContext,
   { paths, name }: AddOptions,
 ): Promise<Pick<AddParams, "paths" | "content" | "name">> {
   if (!paths.includes("-")) {
@@ -83,7 +83,7 @@ async function sourceOf(
       hint: "Use: trunkline store add --name <name> -",
     });
   }
-  return { name, content: await buffer(addAbortSignal(signal, process.stdin)) };
+  return { name, content: await buffer(addAbortSignal(signal, io.stdin)) };
 }
 
 function summaryOf({ hash, path, size, new_bytes, files, skipped, removed, snapshot_id }: AddResult): string {

@@ -2,7 +2,6 @@
 import { dirname, resolve } from "node:path";
 import { type Embedder, isTrunklineError, parseContentId, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
-import type { CommandContext } from "../../context.js";
 import { EXIT } from "../../exit-codes.js";
 import { printable } from "../../printable.js";
 import { type FilterOptions, filterParams } from "../../store-options.js";
@@ -20,6 +19,7 @@ import {
 } from "../../store-output.js";
 import { type OpenedStore, openCommandStore } from "../../store-place.js";
 import { table } from "../../table.js";
+import type { CommandContext } from "../../terminal/context.js";
 
 /** Options of `trunkline store search`. */
 export interface SearchOptions extends StoreOptions, FilterOptions {
@@ -230,12 +230,11 @@ async function showDocument(
   { result, options, isPart }: { result: GetResult; options: GetOptions; isPart: boolean },
 ): Promise<void> {
   const { output, lines, symbol, graph, includeContent } = options;
-  const { signal } = context;
   if (output !== undefined)
     context.note(`wrote ${printable(result.output_path ?? output)} (${shownBytes(result.size)})`);
   else if (lines !== undefined || symbol !== undefined) {
-    await writeOut(new TextEncoder().encode(result.content ?? ""), signal);
-  } else if (!graph || includeContent || isPart) await streamOut(opened, result, signal);
+    await writeOut(context, new TextEncoder().encode(result.content ?? ""));
+  } else if (!graph || includeContent || isPart) await streamOut(context, opened, result);
   if (!graph) return;
   if (result.related === undefined || result.path === undefined) {
     context.note("Only a document that is there now is in the graph.");
@@ -249,8 +248,8 @@ async function showDocument(
   if (related.truncated) context.note(`There is more: trunkline store graph ${printable(path)} --limit <number>`);
 }
 
-async function streamOut({ store }: OpenedStore, result: GetResult, signal: AbortSignal): Promise<void> {
-  if (result.type === "binary" && process.stdout.isTTY === true) {
+async function streamOut(context: CommandContext, { store }: OpenedStore, result: GetResult): Promise<void> {
+  if (result.type === "binary" && context.io.stdout.isTTY === true) {
     throw new TrunklineError("USAGE", "This content is binary and would garble the terminal.", {
       hint: "Write it to a file with --output <file>, or send stdout somewhere.",
     });
@@ -259,7 +258,8 @@ async function streamOut({ store }: OpenedStore, result: GetResult, signal: Abor
   const from = result.bytes?.from ?? 0;
   const end = result.bytes === undefined ? result.size : result.bytes.to + 1;
   for (let start = from; start < end; start += PIECE_BYTES) {
-    await writeOut(await store.bytes(id, { start, end: Math.min(end, start + PIECE_BYTES), signal }), signal);
+    const piece = { start, end: Math.min(end, start + PIECE_BYTES), signal: context.signal };
+    await writeOut(context, await store.bytes(id, piece));
   }
 }
 

@@ -1,12 +1,12 @@
 // `trunkline store grep`: what grep and ripgrep do for files, for everything that the store holds.
 import { TrunklineError } from "@trunkline/core";
 import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
-import type { CommandContext } from "../../context.js";
 import { EXIT } from "../../exit-codes.js";
 import { GrepPrinter } from "../../store-grep-output.js";
 import { type FilterOptions, filterParams, type Repeated } from "../../store-options.js";
 import { counted, outJson, paintFor, type StoreOptions, wantsJson, writeOut } from "../../store-output.js";
 import { type OpenedStore, openCommandStore } from "../../store-place.js";
+import type { CommandContext } from "../../terminal/context.js";
 import { noteNothing } from "./finding.js";
 
 /** Options of `trunkline store grep`. */
@@ -129,7 +129,7 @@ async function grepAsText(context: CommandContext, opened: OpenedStore, query: Q
       if (found) break;
       continue;
     }
-    await writeOut(Buffer.from(printer.page(page)), context.signal);
+    await writeOut(context, Buffer.from(printer.page(page)));
   }
   if (options.quiet) return found ? EXIT.success : EXIT.failure;
   if (options.page && last?.cursor !== undefined) context.note(`There is more: --cursor ${last.cursor}`);

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CommandContext } from "../../context.js";
+import type { CommandContext } from "../../terminal/context.js";
 
 /** What the registration of a group of `store` commands is given. */
 export interface StoreGroup {

@@ -1,7 +1,6 @@
 // Collections and their history: `snapshot`, `snapshots`, `collections`, `diff` and `restore`.
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import type { DiffResult } from "@trunkline/store";
-import type { CommandContext } from "../../context.js";
 import { EXIT } from "../../exit-codes.js";
 import { printable } from "../../printable.js";
 import type { Repeated } from "../../store-options.js";
@@ -18,6 +17,7 @@ import {
 } from "../../store-output.js";
 import { openCommandStore } from "../../store-place.js";
 import { table } from "../../table.js";
+import type { CommandContext } from "../../terminal/context.js";
 
 /** Options of `trunkline store diff`. */
 export interface DiffOptions extends StoreOptions {

@@ -1,11 +1,11 @@
 // Looking after the store: `status`, `verify`, `gc`, `repair`, `export` and `import`.
 import { formatMs } from "@trunkline/core";
-import type { CommandContext } from "../../context.js";
 import { EXIT } from "../../exit-codes.js";
 import { printable } from "../../printable.js";
 import { counted, outJson, type StoreOptions, shownBytes, wantsJson } from "../../store-output.js";
 import { openCommandStore } from "../../store-place.js";
 import { table } from "../../table.js";
+import type { CommandContext } from "../../terminal/context.js";
 
 /** Options of `trunkline store status`. */
 export interface StatusOptions extends StoreOptions {

@@ -1,7 +1,6 @@
 // Sessions at the command line: `sessions`, `start`, `stop`, `pin`, `unpin` and `watch`. A session outlives the process
 // that started it: its id is what a script hands on.
 import type { SessionSummary, WatchedChange } from "@trunkline/store";
-import type { CommandContext } from "../../context.js";
 import { EXIT } from "../../exit-codes.js";
 import { printable } from "../../printable.js";
 import {
@@ -17,6 +16,7 @@ import {
 } from "../../store-output.js";
 import { openCommandStore } from "../../store-place.js";
 import { table } from "../../table.js";
+import type { CommandContext } from "../../terminal/context.js";
 import { byPathOrHash } from "./finding.js";
 
 /** Options of `trunkline store sessions`. */

@@ -1,0 +1,38 @@
+// The world of this process. Nothing else in the command touches the process's streams, environment, home or working folder.
+import { fstatSync } from "node:fs";
+import { homedir } from "node:os";
+import { systemClock, systemCodeOf } from "@trunkline/core";
+import type { Interrupts } from "./interrupts.js";
+import type { ProgramIo } from "./program-io.js";
+
+/** This process as the outside world of a run. */
+export function processIo(interrupts: Interrupts): ProgramIo {
+  return {
+    // Node sets each stream up when it is first touched, which takes time and for stdin has side effects.
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return process.stdout;
+    },
+    get stderr() {
+      return process.stderr;
+    },
+    env: process.env,
+    cwd: process.cwd(),
+    userHome: homedir(),
+    clock: systemClock,
+    interrupts,
+    hasPipedInput,
+  };
+}
+
+function hasPipedInput(): boolean {
+  try {
+    const stats = fstatSync(0);
+    return stats.isFIFO() || stats.isFile() || stats.isSocket();
+  } catch (error) {
+    if (systemCodeOf(error) === "EBADF") return false;
+    throw error;
+  }
+}

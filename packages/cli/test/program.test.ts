@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runProgram } from "../src/program.js";
+import { Interrupts } from "../src/terminal/interrupts.js";
+import type { ProgramIo } from "../src/terminal/program-io.js";
+
+let base: string;
+beforeAll(() => {
+  base = mkdtempSync(join(tmpdir(), "trunkline-program-"));
+});
+afterAll(() => {
+  rmSync(base, { recursive: true, force: true });
+});
+
+/** A world of its own: an empty home, an empty project and streams to read from. */
+function world(name: string, changes: Partial<ProgramIo> = {}) {
+  const cwd = join(base, name, "project");
+  const userHome = join(base, name, "home");
+  mkdirSync(cwd, { recursive: true });
+  mkdirSync(userHome, { recursive: true });
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const io: ProgramIo = { stdin, stdout, stderr, env: { HOME: userHome }, cwd, userHome, ...changes };
+  return { io, cwd, stdin, stdout, stderr };
+}
+
+async function run(args: readonly string[], { io, stdout, stderr }: ReturnType<typeof world>) {
+  const printed = Promise.all([text(stdout), text(stderr)]);
+  const code = await runProgram(args, io);
+  stdout.end();
+  stderr.end();
+  const [out, err] = await printed;
+  return { code, out, err };
+}
+
+describe("runProgram", () => {
+  it("prints help to the given stdout, as wide as the given terminal", async () => {
+    const piped = world("piped");
+    const narrow = world("narrow");
+    Object.assign(narrow.stdout, { isTTY: true, columns: 50 });
+    const [wide, folded] = [await run(["call", "--help"], piped), await run(["call", "--help"], narrow)];
+    expect(wide).toMatchObject({ code: 0, err: "" });
+    expect(wide.out).toContain("Usage: trunkline call");
+    expect(folded.out.split("\n").length).toBeGreaterThan(wide.out.split("\n").length);
+  });
+
+  it("reports wrong usage on the given stderr", async () => {
+    const { code, out, err } = await run(["servers", "lost"], world("usage"));
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain('There is no command "servers lost".');
+  });
+
+  it("keeps concurrent runs apart: folder, home, environment and secrets", async () => {
+    const one = world("one");
+    const two = world("two");
+    for (const [{ cwd }, secret] of [
+      [one, "secret-of-one"],
+      [two, "secret-of-two"],
+    ] as const) {
+      mkdirSync(join(cwd, ".git"));
+      const servers = {
+        docs: { url: `https://${secret}.example.com/mcp`, headers: { Authorization: `Bearer ${secret}` } },
+      };
+      mkdirSync(join(cwd, ".trunkline"));
+      writeFileSync(join(cwd, ".trunkline", "mcp.json"), JSON.stringify({ mcpServers: servers }));
+    }
+    const [a, b] = await Promise.all([
+      run(["servers", "list", "--json"], one),
+      run(["trust", "--yes"], two).then(() => run(["servers", "list", "--json"], world("two"))),
+    ]);
+    expect(JSON.parse(a.out)).toMatchObject([{ name: "docs", file: join(one.cwd, ".trunkline", "mcp.json") }]);
+    expect(JSON.parse(b.out)).toMatchObject([{ name: "docs", file: join(two.cwd, ".trunkline", "mcp.json") }]);
+    expect(`${a.out}${b.out}`).not.toContain("Bearer secret");
+  });
+
+  it("asks at the given terminal", async () => {
+    const at = world("terminal");
+    mkdirSync(join(at.cwd, ".trunkline"));
+    writeFileSync(
+      join(at.cwd, ".trunkline", "mcp.json"),
+      JSON.stringify({ mcpServers: { docs: { command: "docs" } } }),
+    );
+    Object.assign(at.stdin, { isTTY: true });
+    Object.assign(at.stderr, { isTTY: true, columns: 80 });
+    at.stdin.write("y\n");
+    const { code, out, err } = await run(["trust"], at);
+    expect(code).toBe(0);
+    expect(err).toContain("May all of this run? [y/N]");
+    expect(out).toContain("Confirmed:");
+  });
+
+  it("ends on an interrupt with the code of the signal", async () => {
+    for (const [name, expected] of [
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+      ["SIGHUP", 129],
+    ] as const) {
+      const interrupts = new Interrupts();
+      const stopped = world(name, { interrupts });
+      const ended = run(["store", "add", "--name", "note", "-"], stopped);
+      interrupts.press(name);
+      expect((await ended).code).toBe(expected);
+    }
+  });
+});
