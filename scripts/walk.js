@@ -1,0 +1,175 @@
+// Counts the source files that a flow passes, in the built command: `node scripts/walk.js [--files] [flow …]`.
+//
+// A flow passes a file if one of the file's async functions starts in it, or if the file is on the stack when the flow
+// touches the outside: a file, a socket, a process, another thread or the database. Files with nothing but pure helpers
+// do not count, so these are the files a reader has to open to follow the flow.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const COMMAND = join(ROOT, "packages/cli/dist/main.js");
+const PROBE = new URL("./walk/probe.js", import.meta.url).href;
+
+/** @param {string} name @param {string[]} args */
+const server = (name, ...args) => ({
+  command: process.execPath,
+  args: [join(ROOT, `test/servers/${name}.js`), ...args],
+});
+
+/**
+ * @typedef {{ folder: string, start: (args: string[], window?: { from: string, to?: string }) => import("node:child_process").ChildProcess }} Place
+ * @type {Record<string, { target: number, run: (place: Place) => Promise<void> }>}
+ */
+const FLOWS = {
+  call: {
+    target: 20,
+    run: async ({ start }) => ended(start(["call", "hello.hello", "name=Ada"])),
+  },
+  query: { target: 25, run: queryOverHttp },
+  add: {
+    target: 35,
+    run: async ({ start, folder }) => {
+      writeFileSync(join(folder, "note.md"), "# A note\nRetry with backoff.\n");
+      await ended(start(["store", "add", "note.md"]));
+    },
+  },
+  elicitation: { target: 12, run: elicit },
+  ask: {
+    target: 30,
+    run: async ({ start, folder }) => {
+      const turns = [{ tool: "hello.hello", args: { name: "Ada" } }, { text: "Done." }];
+      writeFileSync(join(folder, "turns.jsonl"), turns.map((turn) => JSON.stringify(turn)).join("\n"));
+      await ended(
+        start(["ask", "--provider", "echo", "--script", "turns.jsonl", "--tool", "hello.*", "--yes", "Greet Ada."]),
+      );
+    },
+  },
+};
+
+/**
+ * One `query` with a search, from the arrival of its POST to the answer; the store's threads are not followed.
+ * @param {Place} place
+ */
+async function queryOverHttp({ start }) {
+  const gateway = start(["serve", "--http", "--port", "0"], { from: "tools/call", to: '"content"' });
+  const url = await lineWith(gateway.stderr, /http:\/\/\S+\/mcp/);
+  const steps = [{ op: "search", params: { query: "retry" } }];
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "query",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: {
+        name: "query",
+        arguments: { steps },
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientInfo": { name: "walk", version: "1" },
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    }),
+  });
+  const text = await answer.text();
+  if (!answer.ok || text.includes('"isError":true')) throw new Error(`query failed: ${answer.status} ${text}`);
+  gateway.kill("SIGTERM");
+  await ended(gateway);
+}
+
+/** A question of an upstream server, from its arrival at the gateway to the answer on its way back. @param {Place} place */
+async function elicit({ start }) {
+  const gateway = start(["serve"], { from: "elicitation/create", to: '"action"' });
+  const { stdin, stdout } = gateway;
+  if (stdin === null || stdout === null) throw new Error("The gateway has no pipes.");
+  /** @param {object} message */
+  const send = (message) => stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const clientInfo = { name: "walk", version: "1" };
+  const capabilities = { elicitation: { form: {} } };
+  send({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities, clientInfo } });
+  for await (const line of createInterface({ input: stdout })) {
+    const message = JSON.parse(line);
+    if (message.id === 1 && message.result !== undefined) {
+      send({ method: "notifications/initialized" });
+      const operations = [{ op: "asking.ask_form", params: {} }];
+      send({ id: 2, method: "tools/call", params: { name: "execute", arguments: { operations } } });
+    } else if (message.method === "elicitation/create") {
+      send({ id: message.id, result: { action: "accept", content: { name: "Ada", agreed: true } } });
+    } else if (message.id === 2) {
+      if (JSON.stringify(message).includes('"isError":true')) throw new Error(`The call failed: ${line}`);
+      break;
+    }
+  }
+  stdin.end();
+  await ended(gateway);
+}
+
+/** @param {import("node:child_process").ChildProcess} child */
+async function ended(child) {
+  const code = child.exitCode ?? (await new Promise((resolve) => child.once("exit", resolve)));
+  if (code !== 0 && code !== null) throw new Error(`${child.spawnargs.join(" ")} ended with ${code}.`);
+}
+
+/** @param {import("node:stream").Readable | null} stream @param {RegExp} wanted */
+async function lineWith(stream, wanted) {
+  if (stream === null) throw new Error("The command has no stderr.");
+  for await (const line of createInterface({ input: stream })) {
+    const match = wanted.exec(line);
+    if (match !== null) return match[0];
+  }
+  throw new Error(`No line matches ${wanted}.`);
+}
+
+/** @param {string} flow */
+async function walk(flow) {
+  const folder = mkdtempSync(join(tmpdir(), "trunkline-walk-"));
+  const names = join(folder, "names.txt");
+  writeFileSync(names, "");
+  mkdirSync(join(folder, ".trunkline/store"), { recursive: true });
+  const servers = { hello: server("hello"), asking: server("asking", "--legacy-only") };
+  writeFileSync(join(folder, ".trunkline/mcp.json"), JSON.stringify({ servers }));
+  try {
+    await FLOWS[flow]?.run({
+      folder,
+      start: (args, window = undefined) =>
+        spawn(process.execPath, [COMMAND, ...args], {
+          cwd: folder,
+          env: {
+            PATH: process.env.PATH,
+            HOME: folder,
+            TRUNKLINE_TRUST: "all",
+            NODE_OPTIONS: `--import ${PROBE}`,
+            WALK_FILE: names,
+            WALK_WINDOW: JSON.stringify(window ?? {}),
+          },
+          stdio: [args[0] === "serve" ? "pipe" : "ignore", "pipe", "pipe"],
+        }),
+    });
+    return [...new Set(readFileSync(names, "utf8").split("\n").filter(Boolean))].sort();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const args = process.argv.slice(2);
+const wanted = args.filter((arg) => !arg.startsWith("-"));
+for (const flow of wanted.length > 0 ? wanted : Object.keys(FLOWS)) {
+  if (FLOWS[flow] === undefined) {
+    console.error(`Unknown flow "${flow}". There are ${Object.keys(FLOWS).join(", ")}.`);
+    process.exit(2);
+  }
+  const files = await walk(flow);
+  console.log(`${flow}: ${files.length} files (target ${FLOWS[flow].target})`);
+  if (args.includes("--files")) for (const file of files) console.log(`  ${file}`);
+}
