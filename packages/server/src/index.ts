@@ -7,7 +7,7 @@ export type { Caller, Era, Exchange } from "./exchange.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal/journal.js";
 export type { ContentBlock, Operation, OperationContext, OperationOutcome, Params } from "./operations/operation.js";
 export { createRegistry, type RegistryOptions, type ServerRegistry } from "./operations/registry.js";
-export { createRunner, type RunnerOptions, type RunOperation } from "./operations/run-operation.js";
+export { createRunner, type RunnerOptions, type RunStep } from "./operations/run-operation.js";
 export { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
 export type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
 export { createService, type Service } from "./service.js";

@@ -8,11 +8,10 @@ import { echoTool } from "./composite/echo.js";
 import { createCompositeTools } from "./composite/tools.js";
 import { ServiceEvents } from "./events.js";
 import type { Caller, Exchange } from "./exchange.js";
-import { type BeginCall, callNotes } from "./journal/call-notes.js";
-import type { TokenAccount } from "./journal/journal.js";
+import { CallLog, type TokenAccount } from "./journal/journal.js";
 import type { Params } from "./operations/operation.js";
 import { createRegistry, type ServerRegistry } from "./operations/registry.js";
-import { createRunner, type RunOperation } from "./operations/run-operation.js";
+import { createRunner } from "./operations/run-operation.js";
 import { Prompts } from "./prompts/prompts.js";
 import { isLogLevel } from "./protocol/log-levels.js";
 import { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
@@ -59,7 +58,7 @@ class TrunklineService implements Service {
   readonly #registry: ServerRegistry;
   readonly #own: ReadonlyMap<string, ServedTool>;
   readonly #direct: DirectSurface | undefined;
-  readonly #begin: BeginCall;
+  readonly #log: CallLog;
   readonly #prompts: Prompts;
   readonly #resources: Resources;
   readonly #statusListeners = new Set<() => void>();
@@ -88,18 +87,20 @@ class TrunklineService implements Service {
       store: () => options.backends.store(),
       embedder: async () => await options.backends.embedder?.(),
     };
-    const run = createRunner({ policies, denialHint: options.denialHint, journal, logger });
-    this.#begin = callNotes({ journal, logger });
-    const noting: RunOperation = async (operation, params, context) => {
-      const outcome = await run(operation, params, context);
-      if (operation.server !== undefined) this.#resources.routes.note(operation.server, outcome.blocks);
-      return outcome;
-    };
+    this.#log = new CallLog({ journal, logger });
+    const run = createRunner({
+      policies,
+      denialHint: options.denialHint,
+      log: this.#log,
+      onOutcome: ({ server }, { blocks }) => {
+        if (server !== undefined) this.#resources.routes.note(server, blocks);
+      },
+    });
     this.#registry = createRegistry({ ...options, backends, tokens: () => account?.report?.() });
     const composite =
       surface === "direct"
         ? [echoTool]
-        : createCompositeTools({ ...options, backends, registry: this.#registry, run: noting, begin: this.#begin });
+        : createCompositeTools({ ...options, backends, registry: this.#registry, run, log: this.#log });
     this.#own = new Map(composite.map((tool) => [tool.definition.name, tool]));
     if (surface !== "composite") {
       this.#direct = new DirectSurface({
@@ -107,7 +108,7 @@ class TrunklineService implements Service {
         names,
         reserved: new Set(this.#own.keys()),
         run,
-        begin: this.#begin,
+        log: this.#log,
         logger,
         onResult: (server, { content }) => {
           this.#resources.routes.note(server, content);
@@ -252,7 +253,7 @@ class TrunklineService implements Service {
 
   /** One line in the journal for what is no operation. */
   async #noted<T extends Raw>(what: string, { caller, signal }: Exchange, work: () => Promise<T>): Promise<T> {
-    const end = this.#begin(what, caller.name);
+    const end = this.#log.begin(what, caller.name);
     try {
       const result = await work();
       end({ value: result, ...(result.isError === true ? { code: "INVALID_ARGUMENT" } : {}) });

@@ -6,10 +6,9 @@ import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_
 import { jsonBytes } from "../budget/shrink.js";
 import { serializeValue, storeValue } from "../budget/stored-value.js";
 import { tokensWithin } from "../budget/tokens.js";
-import type { BeginCall } from "../journal/call-notes.js";
-import type { TokenAccount, TokenUse } from "../journal/journal.js";
-import type { ContentBlock, Operation, OperationContext, OperationRegistry } from "../operations/operation.js";
-import type { RunOperation } from "../operations/run-operation.js";
+import type { CallLog, TokenAccount, TokenUse } from "../journal/journal.js";
+import type { ContentBlock, Operation, OperationRegistry } from "../operations/operation.js";
+import type { RunStep } from "../operations/run-operation.js";
 import { answerError } from "../pipeline/errors.js";
 import type { StepOutcome } from "../pipeline/run-step.js";
 import type { StepRecord } from "../pipeline/scope.js";
@@ -25,10 +24,9 @@ export interface CompositeRegistry extends OperationRegistry {
 export interface CompositeOptions {
   readonly registry: CompositeRegistry;
   readonly backends: Pick<Backends, "store">;
-  /** How an operation is run. Default: its parameters are checked, then it runs. */
-  readonly run?: RunOperation | undefined;
-  /** Where calls are noted that never came to running an operation; `run` notes the others itself. */
-  readonly begin?: BeginCall | undefined;
+  readonly run: RunStep;
+  /** For calls that fail before an operation runs; `run` journals the others. */
+  readonly log: CallLog;
   readonly account?: TokenAccount | undefined;
   /** Whether answers over the budget are stored and given as a handle. Default true. */
   readonly spill?: boolean | undefined;
@@ -40,10 +38,8 @@ export interface CompositeOptions {
 /** The same with everything filled in. */
 export interface CompositeEnvironment {
   readonly registry: CompositeRegistry;
-  readonly run: RunOperation;
-  readonly begin: BeginCall;
-  /** Whether the operation of this context was run: then it has been noted. */
-  readonly wasRun: (context: OperationContext) => boolean;
+  readonly run: RunStep;
+  readonly log: CallLog;
   readonly store: () => Promise<ContentStore>;
   readonly account: TokenAccount | undefined;
   readonly spill: boolean;

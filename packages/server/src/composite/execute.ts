@@ -3,7 +3,7 @@ import { isRecord, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../exchange.js";
 import type { Operation, Params } from "../operations/operation.js";
-import type { RunOperation } from "../operations/run-operation.js";
+import type { StepRun } from "../operations/run-operation.js";
 import { dryRun } from "../pipeline/dry-run.js";
 import { type AnswerError, answerError } from "../pipeline/errors.js";
 import { readArguments, readFlag, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
@@ -56,7 +56,7 @@ async function execute(
   { args, exchange, batches }: { args: Params; exchange: Exchange; batches: IdempotentBatches },
 ): Promise<ToolResult> {
   const { signal } = exchange;
-  const end = env.begin("execute", exchange.caller.name);
+  const end = env.log.begin("execute", exchange.caller.name);
   let maxTokens = DEFAULT_MAX_TOKENS;
   let hasBegun = false;
   try {
@@ -140,18 +140,23 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
   for (const [index, step] of operations.entries()) {
     const isLast = index === operations.length - 1;
     const isCertain = !hasReferences(step.params, (name) => trail.names.has(name));
-    const run: RunOperation = async (operation, params, context) => {
-      if (batch.dryRun) return await dryRun(operation, params, { run: env.run, store: env.store, context, isCertain });
-      if (log !== undefined && !isLast) {
-        await requireNoSnapshot(operation, operation.validate(params), { ...env, endpoint: exchange.caller.endpoint });
-      }
-      await log?.before(operation, operation.validate(params), context.signal);
-      hasRun ||= operation.kind !== "read";
-      const outcome = await env.run(operation, params, context);
-      log?.after(operation, operation.validate(params), outcome.value);
-      return outcome;
-    };
-    const stepEnv = { ...env, run, exchange, admit: admitAny };
+    const around =
+      ({ operation, context }: Pick<StepRun, "operation" | "context">): StepRun["around"] =>
+      async (params, run) => {
+        if (batch.dryRun) return await dryRun(operation, params, { run, store: env.store, context, isCertain });
+        if (log !== undefined && !isLast) {
+          await requireNoSnapshot(operation, operation.validate(params), {
+            ...env,
+            endpoint: exchange.caller.endpoint,
+          });
+        }
+        await log?.before(operation, operation.validate(params), context.signal);
+        hasRun ||= operation.kind !== "read";
+        const outcome = await run(params);
+        log?.after(operation, operation.validate(params), outcome.value);
+        return outcome;
+      };
+    const stepEnv = { ...env, around, exchange, admit: admitAny };
     const place = { stepIndex: index, step: `operations[${index}]` };
     const outcome = await runStep(step, stepEnv, { trail, place, onProgress: progress(index) });
     outcomes.push(outcome);

@@ -27,7 +27,6 @@ export function queryTool(env: CompositeEnvironment): ServedTool {
 
 async function query(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {
   const { signal } = exchange;
-  const end = env.begin("query", exchange.caller.name);
   let maxTokens = DEFAULT_MAX_TOKENS;
   let hasBegun = false;
   try {
@@ -38,7 +37,7 @@ async function query(env: CompositeEnvironment, args: Params, exchange: Exchange
     const outcomes = await runSteps(env, steps, exchange);
     return await sendAnswer(env, answerOf(steps, outcomes), { maxTokens, signal });
   } catch (error) {
-    if (!hasBegun) end({ error });
+    if (!hasBegun) env.log.note("query", exchange.caller.name, { error });
     return await sendError(env, error, { maxTokens, signal, op: "query" });
   }
 }

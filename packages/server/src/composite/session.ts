@@ -17,14 +17,13 @@ export function sessionTool(env: CompositeEnvironment): ServedTool {
 async function session(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {
   const { signal, onProgress } = exchange;
   const budget = { maxTokens: DEFAULT_MAX_TOKENS, signal };
-  const end = env.begin("session", exchange.caller.name);
   let hasBegun = false;
   try {
     const { action, params } = readAction(args);
     const operation = await env.registry.findAction(action);
     hasBegun = true;
     try {
-      const { value } = await env.run(operation, params, { exchange, signal, onProgress });
+      const { value } = await env.run({ operation, params, context: { exchange, signal, onProgress } });
       const parts = [{ op: `session.${action}`, value, isStorable: true }];
       return await sendAnswer(env, { parts, frame: ([only]) => only, isError: false }, budget);
     } catch (error) {
@@ -33,7 +32,7 @@ async function session(env: CompositeEnvironment, args: Params, exchange: Exchan
       return await sendAnswer(env, { parts, frame: ([only]) => only, isError: true }, budget);
     }
   } catch (error) {
-    if (!hasBegun) end({ error });
+    if (!hasBegun) env.log.note("session", exchange.caller.name, { error });
     return await sendError(env, error, { signal, op: "session" });
   }
 }

@@ -1,8 +1,7 @@
-// The one way to run an operation: rules, parameters, the work, and one line in the journal.
+// The step runner: the one way to run an operation. It applies the policy, validates, runs and writes the journal entry.
 import type { PolicyVerdict } from "@trunkline/client";
-import { type Clock, isTrunklineError, type Logger, TrunklineError, toTrunklineError } from "@trunkline/core";
-import { callNotes } from "../journal/call-notes.js";
-import type { Journal } from "../journal/journal.js";
+import { isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
+import type { CallLog } from "../journal/journal.js";
 import type { Policies } from "../service-options.js";
 import { requireShallow } from "./depth.js";
 import type { Operation, OperationContext, OperationOutcome, Params } from "./operation.js";
@@ -12,54 +11,69 @@ export interface RunnerOptions {
   readonly policies?: Policies | undefined;
   /** What to say beside a refusal by these rules; undefined leaves it at the usual. */
   readonly denialHint?: (() => Promise<string | undefined>) | undefined;
-  readonly journal?: Journal | undefined;
-  readonly logger?: Logger | undefined;
-  readonly clock?: Clock | undefined;
+  readonly log?: CallLog | undefined;
+  /** Sees every outcome. */
+  readonly onOutcome?: ((operation: Operation, outcome: OperationOutcome) => void) | undefined;
 }
 
-/** Runs an operation. Rejects with a `TrunklineError`; what an upstream tool itself reports is an outcome with `isError`. */
-export type RunOperation = (
-  operation: Operation,
-  params: Params,
-  context: OperationContext,
-) => Promise<OperationOutcome>;
+/** Runs the operation of a step with these parameters. */
+export type RunWith = (params: Params) => Promise<OperationOutcome>;
 
-/** Makes the way to run operations. */
-export function createRunner(options: RunnerOptions): RunOperation {
-  const { policies, denialHint } = options;
-  const begin = callNotes(options);
-  return async (operation, params, context) => {
-    const end = begin(operation.name, context.exchange.caller.name);
+/** One operation to run. */
+export interface StepRun {
+  readonly operation: Operation;
+  /** A function is called as part of the step: its failure is the step's. */
+  readonly params: Params | (() => Promise<Params>);
+  readonly context: OperationContext;
+  /** Wraps the operation, such as to undo it later. It may leave `run` uncalled. */
+  readonly around?: ((params: Params, run: RunWith) => Promise<OperationOutcome>) | undefined;
+}
+
+/**
+ * Runs a step and writes its journal entry, the only one it gets. Rejects with a `TrunklineError`; a failure that an
+ * upstream tool reports is an outcome with `isError`.
+ */
+export type RunStep = (step: StepRun) => Promise<OperationOutcome>;
+
+/** Makes the step runner. */
+export function createRunner(options: RunnerOptions): RunStep {
+  const { log, onOutcome } = options;
+  return async ({ operation, params, context, around }) => {
+    const end = log?.begin(operation.name, context.exchange.caller.name);
+    let outcome: OperationOutcome;
     try {
-      const outcome = await run(operation, params, { context, policies, denialHint });
-      const { value, blocks = [] } = outcome;
-      end({
-        value: blocks.length === 0 ? value : [value, blocks],
-        ...(outcome.isError === true ? { code: "UPSTREAM" } : {}),
-      });
-      return outcome;
+      const run: RunWith = (given) => runOperation(operation, given, { context, options });
+      const resolved = typeof params === "function" ? await params() : params;
+      outcome = await (around === undefined ? run(resolved) : around(resolved, run));
     } catch (error) {
       const known = toTrunklineError(error);
-      end({ error: known });
+      end?.({ error: known });
       throw known;
     }
+    const { value, blocks = [] } = outcome;
+    end?.({
+      value: blocks.length === 0 ? value : [value, blocks],
+      ...(outcome.isError === true ? { code: "UPSTREAM" } : {}),
+    });
+    onOutcome?.(operation, outcome);
+    return outcome;
   };
 }
 
-async function run(
+async function runOperation(
   operation: Operation,
   params: Params,
-  { context, policies, denialHint }: Pick<RunnerOptions, "policies" | "denialHint"> & { context: OperationContext },
+  { context, options }: { context: OperationContext; options: RunnerOptions },
 ): Promise<OperationOutcome> {
-  const verdict = await verdictFor(operation, policies);
+  const verdict = await verdictFor(operation, options.policies);
   if (verdict === "deny") {
     throw new TrunklineError("DENIED", `The configuration does not allow ${operation.name}.`, {
-      hint: (await denialHint?.()) ?? 'See "policy" in the configuration.',
+      hint: (await options.denialHint?.()) ?? 'See "policy" in the configuration.',
     });
   }
   requireShallow(params, "params");
   const checked = operation.validate(params);
-  // Nobody is bothered with a call that could not run anyway.
+  // Validate before asking the user.
   if (verdict === "ask") await ask(operation, checked, context);
   return await operation.run(checked, context);
 }

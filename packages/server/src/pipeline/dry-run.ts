@@ -1,7 +1,7 @@
 // What an operation would do, without doing it.
 import { type ContentStore, contentIdOf, isTrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../operations/operation.js";
-import type { RunOperation } from "../operations/run-operation.js";
+import type { RunWith } from "../operations/run-operation.js";
 
 /** Operations that can tell by themselves. */
 const TELL_THEMSELVES: ReadonlySet<string> = new Set(["delete", "restore"]);
@@ -11,20 +11,20 @@ export async function dryRun(
   operation: Operation,
   params: Params,
   options: {
-    run: RunOperation;
+    run: RunWith;
     store: () => Promise<ContentStore>;
     context: OperationContext;
     isCertain: boolean;
   },
 ): Promise<OperationOutcome> {
-  const { run, context, isCertain } = options;
-  if (operation.server === undefined && operation.kind === "read") return await run(operation, params, context);
+  const { run, isCertain } = options;
+  if (operation.server === undefined && operation.kind === "read") return await run(params);
   if (!isCertain) {
     return { value: { dry_run: true, would: `${operation.name}, with what the operations before it answer` } };
   }
   const valid = operation.validate(params);
   if (TELL_THEMSELVES.has(operation.name)) {
-    const { value } = await run(operation, { ...params, dry_run: true }, context);
+    const { value } = await run({ ...params, dry_run: true });
     return { value: { dry_run: true, would: operation.name, ...(value as object) } };
   }
   const told = operation.server === undefined ? await tell(operation.name, valid, options) : {};

@@ -8,9 +8,9 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import type { Exchange } from "../exchange.js";
-import type { BeginCall } from "../journal/call-notes.js";
+import type { CallLog } from "../journal/journal.js";
 import type { ContentBlock, Operation, OperationContext, OperationRegistry, Params } from "../operations/operation.js";
-import type { RunOperation } from "../operations/run-operation.js";
+import type { RunStep, StepRun } from "../operations/run-operation.js";
 import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./errors.js";
 import { documentsOf, type FoundDocument, takesDocuments } from "./implicit-documents.js";
 import type { Step } from "./read-steps.js";
@@ -20,14 +20,15 @@ import { type StepRecord, StepScope } from "./scope.js";
 /** What running steps needs. */
 export interface StepEnvironment {
   readonly registry: OperationRegistry;
-  readonly run: RunOperation;
-  /** Notes what never came to running an operation; `run` notes the rest. */
-  readonly begin: BeginCall;
-  readonly wasRun: (context: OperationContext) => boolean;
+  readonly run: RunStep;
+  /** For steps that fail before their operation runs; `run` journals the others. */
+  readonly log: CallLog;
   readonly store: () => Promise<ContentStore>;
   readonly exchange: Exchange;
   /** Throws where the tool does not take this operation. */
   readonly admit: (operation: Operation) => void;
+  /** Wraps each operation. */
+  readonly around?: ((step: Omit<StepRun, "params" | "around">) => StepRun["around"]) | undefined;
 }
 
 /** What steps have left behind so far. */
@@ -62,7 +63,6 @@ export async function runStep(
   env: StepEnvironment,
   { trail, place, onProgress }: { trail: Trail; place: ErrorPlace; onProgress?: OperationContext["onProgress"] },
 ): Promise<StepOutcome> {
-  const end = env.begin(step.op, env.exchange.caller.name);
   let operation: Operation | undefined;
   try {
     const { signal } = env.exchange;
@@ -73,7 +73,7 @@ export async function runStep(
     const run = { step, env, trail, place, operation, onProgress };
     return step.forEach === undefined ? await runOnce(run, undefined) : await runForEach(run);
   } catch (error) {
-    end({ error });
+    env.log.note(step.op, env.exchange.caller.name, { error });
     return failed(operation, answerError(error, { ...place, op: step.op }));
   }
 }
@@ -95,21 +95,20 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
   const { env, operation, place } = run;
   const { signal } = env.exchange;
   const context: OperationContext = { exchange: env.exchange, signal, onProgress: run.onProgress };
-  const end = env.begin(operation.name, env.exchange.caller.name);
   let warnings: readonly string[] = [];
-  try {
+  const params = async () => {
     const resolved = await resolveReferences(run.step.params, scopeOf(run.env, run.trail, item));
     warnings = resolved.warnings;
-    const params = await withDocuments(run, objectOf(resolved.value));
-    const outcome = await env.run(operation, params, context);
-    if (!env.wasRun(context)) end({ value: outcome.value });
+    return await withDocuments(run, objectOf(resolved.value));
+  };
+  try {
+    const outcome = await env.run({ operation, params, context, around: env.around?.({ operation, context }) });
     const blocks = outcome.blocks ?? [];
     if (outcome.isError !== true)
       return { operation, value: outcome.value ?? null, blocks, error: undefined, warnings };
     const error = upstreamFailure(outcome.value, { ...place, op: operation.name });
     return { operation, value: { error }, blocks, error, warnings };
   } catch (error) {
-    if (!env.wasRun(context)) end({ error });
     return failed(operation, answerError(error, { ...place, op: operation.name }), warnings);
   }
 }

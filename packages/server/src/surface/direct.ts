@@ -10,9 +10,9 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import type { Exchange } from "../exchange.js";
-import type { BeginCall } from "../journal/call-notes.js";
+import type { CallLog } from "../journal/journal.js";
 import type { Operation, Params } from "../operations/operation.js";
-import type { RunOperation } from "../operations/run-operation.js";
+import type { RunStep } from "../operations/run-operation.js";
 import { summaryOf } from "../operations/upstream.js";
 import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
 import type { TaskSupport } from "../protocol/service.js";
@@ -25,10 +25,9 @@ export interface DirectSurfaceOptions {
   readonly names: "prefixed" | "plain";
   /** Names that tools of our own have. */
   readonly reserved: ReadonlySet<string>;
-  /** The rules and the journal of every operation. */
-  readonly run: RunOperation;
-  /** Notes a call that never came to a server; `run` notes the others. */
-  readonly begin: BeginCall;
+  readonly run: RunStep;
+  /** For calls that fail before they reach a server; `run` journals the others. */
+  readonly log: CallLog;
   readonly logger: Logger;
   /** Sees each result, with the server it came from. */
   readonly onResult?: ((server: string, result: ToolResult) => void) | undefined;
@@ -102,18 +101,17 @@ export class DirectSurface {
 
   /** Calls a tool. An unknown one rejects with an `RpcError`. */
   async call(name: string, args: Params, exchange: Exchange): Promise<ToolResult> {
-    const { upstreams, run, begin, onResult } = this.#options;
-    const end = begin(name, exchange.caller.name);
+    const { upstreams, run, log, onResult } = this.#options;
     let operation = this.#table?.routes.get(name);
     let wasRun = false;
     try {
       operation ??= await this.#find(await upstreams.hub(), name, exchange.signal);
       wasRun = true;
-      const { value } = await run(operation, args, { exchange, signal: exchange.signal });
+      const { value } = await run({ operation, params: args, context: { exchange, signal: exchange.signal } });
       onResult?.(operation.server ?? "", value as ToolResult); // what `passing` puts there
       return value as ToolResult;
     } catch (error) {
-      if (!wasRun) end({ error });
+      if (!wasRun) log.note(name, exchange.caller.name, { error });
       if (error instanceof RpcError) throw error;
       const failure = toTrunklineError(error);
       if (failure.code === "TOOL_NOT_FOUND" || failure.code === "SERVER_NOT_FOUND")

@@ -218,8 +218,8 @@ describe("atomic", () => {
     const runner = createRunner({});
     let runs = 0;
     const tools = await openOffice({
-      run: async (...call) => {
-        const outcome = await runner(...call);
+      run: async (step) => {
+        const outcome = await runner(step);
         if (++runs === 2) controller.abort();
         return outcome;
       },

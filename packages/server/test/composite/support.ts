@@ -3,6 +3,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { CompositeOptions } from "../../src/composite/environment.js";
 import { createCompositeTools } from "../../src/composite/tools.js";
 import type { Exchange } from "../../src/exchange.js";
+import { CallLog } from "../../src/journal/journal.js";
 import type { Params } from "../../src/operations/operation.js";
 import { createRunner } from "../../src/operations/run-operation.js";
 import type { ToolResult } from "../../src/surface/served-tool.js";
@@ -43,6 +44,7 @@ function officeOf(bench: Bench, options: Partial<CompositeOptions>): Office {
     backends: { store: bench.store },
     workspace: bench.workspace,
     run: createRunner({}),
+    log: new CallLog({}),
     ...options,
   });
   const call: Office["call"] = async (name, args, exchange = exchangeOf()) => {

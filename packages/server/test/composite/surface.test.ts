@@ -1,12 +1,15 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { createCompositeTools } from "../../src/composite/tools.js";
+import { CallLog } from "../../src/journal/journal.js";
 import { exchangeOf } from "../operations/support.js";
 
 const never = () => Promise.reject(new Error("nothing is opened for a list"));
 const tools = createCompositeTools({
   registry: { builtin: [], find: never, findAction: never },
   backends: { store: never },
+  run: never,
+  log: new CallLog({}),
   workspace: "/",
 });
 

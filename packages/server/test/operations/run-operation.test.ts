@@ -1,7 +1,7 @@
 import type { Channel, Elicitation } from "@trunkline/client";
 import { type Clock, TrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
-import type { CallRecord } from "../../src/journal/journal.js";
+import { CallLog, type CallRecord } from "../../src/journal/journal.js";
 import type { Operation } from "../../src/operations/operation.js";
 import { createRunner } from "../../src/operations/run-operation.js";
 import { answerError } from "../../src/pipeline/errors.js";
@@ -22,7 +22,7 @@ const operation: Operation = {
 describe("policies", () => {
   it("what is denied does not run", async () => {
     const run = createRunner({ policies: [{ "github.*": "deny" }] });
-    await expect(run(operation, {}, contextOf())).rejects.toMatchObject({ code: "DENIED" });
+    await expect(run({ operation, params: {}, context: contextOf() })).rejects.toMatchObject({ code: "DENIED" });
   });
 });
 
@@ -38,7 +38,9 @@ describe("asking", () => {
       },
     };
     const params = { title: "Crash", body: "x".repeat(5000), api_key: "k-123", nested: { password: "hunter2" } };
-    expect(await run(operation, params, contextOf(exchangeOf({ channel })))).toEqual({ value: { ran: params } });
+    expect(await run({ operation, params, context: contextOf(exchangeOf({ channel })) })).toEqual({
+      value: { ran: params },
+    });
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatchObject({
       mode: "form",
@@ -66,7 +68,9 @@ describe("asking", () => {
       "na\nme": "\u202eexe.\u2028\u0085",
       list: ["a\nb"],
     };
-    await expect(run(hostile, params, contextOf(exchangeOf({ channel })))).rejects.toMatchObject({ code: "DENIED" });
+    await expect(
+      run({ operation: hostile, params, context: contextOf(exchangeOf({ channel })) }),
+    ).rejects.toMatchObject({ code: "DENIED" });
     const { message, requestedSchema } = asked as Elicitation & { mode: "form" };
     expect(`${message}${JSON.stringify(requestedSchema)}`).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     expect(JSON.stringify(requestedSchema)).not.toContain("\\u001b");
@@ -81,7 +85,9 @@ describe("asking", () => {
     ["nothing in the form", { action: "accept", content: {} }],
   ] as const)("%s is a no", async (_, answer) => {
     const exchange = exchangeOf({ channel: { elicit: async () => answer } });
-    await expect(run(operation, {}, contextOf(exchange))).rejects.toMatchObject({ code: "DENIED" });
+    await expect(run({ operation, params: {}, context: contextOf(exchange) })).rejects.toMatchObject({
+      code: "DENIED",
+    });
   });
 
   it.each<[string, Channel]>([
@@ -96,7 +102,9 @@ describe("asking", () => {
       },
     ],
   ])("a client %s is refused", async (_, channel) => {
-    await expect(run(operation, {}, contextOf(exchangeOf({ channel })))).rejects.toMatchObject({ code: "DENIED" });
+    await expect(run({ operation, params: {}, context: contextOf(exchangeOf({ channel })) })).rejects.toMatchObject({
+      code: "DENIED",
+    });
   });
 
   it("nobody is asked about parameters that cannot be used", async () => {
@@ -105,7 +113,9 @@ describe("asking", () => {
         throw new Error("asked");
       },
     };
-    await expect(run(operation, { bad: true }, contextOf(exchangeOf({ channel })))).rejects.toMatchObject({
+    await expect(
+      run({ operation, params: { bad: true }, context: contextOf(exchangeOf({ channel })) }),
+    ).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
     });
   });
@@ -119,18 +129,20 @@ describe("the journal", () => {
 
   it("has one line for each call, without arguments", async () => {
     const calls: CallRecord[] = [];
-    const run = createRunner({ journal: { record: (call) => void calls.push(call) }, clock: clock() });
-    await run(operation, { title: "secret" }, contextOf());
-    await expect(run(operation, { bad: true }, contextOf())).rejects.toThrow();
+    const run = createRunner({
+      log: new CallLog({ journal: { record: (call) => void calls.push(call) }, clock: clock() }),
+    });
+    await run({ operation, params: { title: "secret" }, context: contextOf() });
+    await expect(run({ operation, params: { bad: true }, context: contextOf() })).rejects.toThrow();
     const failing = { ...operation, run: async () => ({ value: { text: "no" }, isError: true }) };
-    await run(failing, {}, contextOf());
+    await run({ operation: failing, params: {}, context: contextOf() });
     const aborted: Operation = {
       ...operation,
       run: async () => {
         throw new TrunklineError("ABORTED", "stopped");
       },
     };
-    await expect(run(aborted, {}, contextOf())).rejects.toThrow();
+    await expect(run({ operation: aborted, params: {}, context: contextOf() })).rejects.toThrow();
     const common = { atMs: 1000, client: "test", operation: "github.create_issue", durationMs: 5 };
     expect(calls).toEqual([
       { ...common, sizeBytes: expect.any(Number), outcome: "ok" },
@@ -150,8 +162,12 @@ describe("the journal", () => {
       },
     };
     const run = createRunner({});
-    await expect(run(broken, {}, contextOf())).rejects.toMatchObject({ code: "INTERNAL" });
-    const error = await run(operation, { bad: true }, contextOf()).catch((thrown: unknown) => thrown);
+    await expect(run({ operation: broken, params: {}, context: contextOf() })).rejects.toMatchObject({
+      code: "INTERNAL",
+    });
+    const error = await run({ operation, params: { bad: true }, context: contextOf() }).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(answerError(error)).toMatchObject({ code: "INVALID_ARGUMENT", message: "bad", path: "bad" });
     expect(answerError(new TypeError("x"))).toMatchObject({ code: "INTERNAL", message: "x" });
   });

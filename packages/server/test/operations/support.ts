@@ -108,7 +108,7 @@ export async function openBench(
   options: Partial<RegistryOptions> &
     RunnerOptions & { servers?: readonly ServerDefinition[]; embedder?: Embedder } = {},
 ): Promise<Bench> {
-  const { servers = [], embedder, policies, journal, clock, ...rest } = options;
+  const { servers = [], embedder, policies, ...rest } = options;
   const workspace = await realpath(await mkdtemp(join(tmpdir(), "trunkline-operations-")));
   let store: Promise<ContentStore> | undefined;
   let hub: Promise<Hub> | undefined;
@@ -124,16 +124,16 @@ export async function openBench(
     ...(embedder === undefined ? {} : { embedder: async () => embedder }),
   };
   const registry = createRegistry({ backends, workspace, ...rest });
-  const run = createRunner({ policies, journal, logger: rest.logger, clock });
+  const run = createRunner({ policies });
   return {
     workspace,
     registry,
     store: backends.store,
     hub: backends.hub,
     run: async (name, params = {}, exchange) =>
-      (await run(await registry.find(name), params, contextOf(exchange))).value,
+      (await run({ operation: await registry.find(name), params, context: contextOf(exchange) })).value,
     session: async (action, params = {}, exchange) =>
-      (await run(await registry.findAction(action), params, contextOf(exchange))).value,
+      (await run({ operation: await registry.findAction(action), params, context: contextOf(exchange) })).value,
     async [Symbol.asyncDispose]() {
       await registry.close();
       await (await hub)?.close();
