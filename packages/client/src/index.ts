@@ -66,9 +66,8 @@ export { type PolicyRules, type PolicyVerdict, verdictOn } from "./config/policy
 export type { ConfigSettings } from "./config/settings.js";
 export { type ConfigWatch, type WatchConfigOptions, watchConfig } from "./config/watch.js";
 export type { ConnectCause } from "./connection/connection-errors.js";
-export type { ClientInfo, ListKind } from "./connection/generation.js";
+export type { ClientInfo, ListKind, ServerState } from "./connection/connection-options.js";
 export { INHERITED_NAMES } from "./connection/server-environment.js";
-export type { ServerState } from "./connection/server-state.js";
 export type { TaskWish } from "./connection/task-calls.js";
 export type { PromptArgument, SourcedPrompt, SourcedResource, SourcedTemplate } from "./hub/catalogue-items.js";
 export { Hub, openHub } from "./hub/hub.js";

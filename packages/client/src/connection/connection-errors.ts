@@ -13,6 +13,7 @@ import { usesSignIn } from "../auth/server-auth.js";
 import { hintToSignIn } from "../auth/sign-in-errors.js";
 import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "../revisions.js";
+import type { ServerState } from "./connection-options.js";
 import type { ProcessExit } from "./stdio-transport.js";
 
 /** What is known about an attempt to connect that failed. */
@@ -317,4 +318,20 @@ function isUnauthorized(error: unknown): boolean {
 
 function shellQuoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Throws where a server in this state may not be connected, with what its owner can do about it. */
+export function requireConnectable(server: string, state: ServerState): void {
+  if (state === "disabled") {
+    throw new TrunklineError("SERVER_UNAVAILABLE", `Server "${server}" is disabled.`, {
+      hint: `Enable it: trunkline servers enable ${server}`,
+    });
+  }
+  if (state === "untrusted") {
+    throw new TrunklineError(
+      "SERVER_UNAVAILABLE",
+      `Server "${server}" comes from a project file that nobody has confirmed.`,
+      { hint: "See what it would run, and confirm it: trunkline trust" },
+    );
+  }
 }

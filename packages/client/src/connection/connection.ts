@@ -5,20 +5,24 @@ import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineErr
 import type { SignInReport } from "../auth/sign-in-report.js";
 import { runOutsideScopes } from "../channel/in-flight.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
-import { attemptToConnect, launch } from "./attempt.js";
-import { isSessionExpired, neededScope, requestError, unusableError } from "./connection-errors.js";
-import { Conversation, type RequestOptions } from "./conversation.js";
-import type { Generation, Verdict } from "./generation.js";
+import { isSessionExpired, neededScope, requestError, requireConnectable, unusableError } from "./connection-errors.js";
+import type { ConnectionOptions, ServerState } from "./connection-options.js";
+import { connectGeneration, type Generation, launch, type Verdict } from "./generation.js";
 import { collectPages } from "./list-pages.js";
-import type { ConnectionOptions } from "./options.js";
 import type { OutgoingRequest } from "./outgoing.js";
 import { Restarts } from "./restarts.js";
-import { requireConnectable, type ServerState } from "./server-state.js";
+import { Conversation, type RequestOptions } from "./server-conversation.js";
 import { SigningIn } from "./signing-in.js";
 import { StdioTransport } from "./stdio-transport.js";
 
+/** How often a person is asked to sign in before a server that is never satisfied is given up. */
+const MAX_SIGN_INS = 3;
+
 /** How often a person is asked for more permissions on account of one request. */
 const MAX_STEP_UPS = 2;
+
+/** A request, or how to make it once the server is connected and its era is known. */
+export type RequestSource = OutgoingRequest | (() => OutgoingRequest);
 
 /** A connection to one server. */
 export class Connection {
@@ -150,10 +154,21 @@ export class Connection {
   /** The attempt under way, or a new one. */
   #try(options: { ask: boolean }): Promise<void> {
     this.#restarts.cancel();
-    this.#attempt ??= runOutsideScopes(() => this.#signingIn.connect(() => this.#connect(), options)).finally(() => {
+    this.#attempt ??= runOutsideScopes(() => this.#connectSignedIn(options)).finally(() => {
       this.#attempt = undefined;
     });
     return this.#attempt;
+  }
+
+  /** Connects. If the server wants a sign-in, asks a person for it, outside the connect timeout, and tries again. */
+  async #connectSignedIn({ ask }: { ask: boolean }): Promise<void> {
+    for (let signIns = 0; ; signIns++) {
+      try {
+        return await this.#connect();
+      } catch (error) {
+        if (!ask || signIns === MAX_SIGN_INS || !(await this.#signingIn.recover(error))) throw error;
+      }
+    }
   }
 
   async #join(attempt: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
@@ -171,7 +186,7 @@ export class Connection {
    * Sends a request and returns the result as the server sent it. Progress starts the time anew. A session that the
    * server has forgotten is opened again once, and the request, which was refused unseen, repeated.
    */
-  async request(request: OutgoingRequest, options: RequestOptions = {}): Promise<Record<string, unknown>> {
+  async request(request: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
     for (let stepUps = 0; ; stepUps++) {
       try {
         return await this.#requestOnce(request, options);
@@ -181,16 +196,17 @@ export class Connection {
     }
   }
 
-  async #requestOnce(request: OutgoingRequest, options: RequestOptions): Promise<Record<string, unknown>> {
+  async #requestOnce(source: RequestSource, options: RequestOptions): Promise<Record<string, unknown>> {
     await this.connect(options.signal);
+    const make = typeof source === "function" ? source : () => source;
     const generation = this.#requireGeneration();
     try {
-      return await this.#send(generation, request, options);
+      return await this.#send(generation, make(), options);
     } catch (error) {
       if (!isSessionExpired(error)) throw error;
       this.#options.logger.info("session expired, connecting again", { server: this.definition.name });
       await this.#replace(generation, options.signal);
-      return await this.#send(this.#requireGeneration(), request, options);
+      return await this.#send(this.#requireGeneration(), make(), options);
     }
   }
 
@@ -280,7 +296,7 @@ export class Connection {
     const launched = launch(this.definition, onSecrets);
     const startedMs = performance.now();
     try {
-      await attemptToConnect(launched, {
+      await connectGeneration(launched, {
         ...this.#options,
         abilities: asking.abilities,
         verdict: this.#verdict,

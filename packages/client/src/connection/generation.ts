@@ -1,5 +1,5 @@
-// One attempt at a connection that succeeded: a client on a started transport. A connection goes through several of
-// these in its life; each is opened once and closed once.
+// A generation is a client on a started transport. A connection goes through several of them in its life; each is opened
+// once, within its time and with a reason if that fails, and closed once.
 import {
   Client,
   type ClientCapabilities,
@@ -8,12 +8,14 @@ import {
   SdkErrorCode,
   type Transport,
 } from "@modelcontextprotocol/client";
-import type { Logger } from "@trunkline/core";
+import { type Logger, TrunklineError, withDeadline } from "@trunkline/core";
 import { z } from "zod";
+import type { ServerAuth } from "../auth/server-auth.js";
 import type { Abilities } from "../channel/channel.js";
 import type { Question, QuestionMethod } from "../channel/questions.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
-import { isSessionExpired, networkCodeOf } from "./connection-errors.js";
+import { connectError, isSessionExpired, networkCodeOf, unusableError } from "./connection-errors.js";
+import type { ClientInfo, ListKind } from "./connection-options.js";
 import { keepListening } from "./list-changes.js";
 import { letAnswersThrough } from "./raw-answers.js";
 import { type ProcessExit, StdioTransport } from "./stdio-transport.js";
@@ -25,15 +27,6 @@ import {
   transportOrder,
 } from "./transports.js";
 
-/** The lists a server may tell us have changed. */
-export type ListKind = "tools" | "prompts" | "resources";
-
-/** How this program introduces itself to servers. */
-export interface ClientInfo {
-  name: string;
-  version: string;
-}
-
 /** What is remembered of a server from one generation to the next, so that the same question is not asked twice. */
 export interface Verdict {
   transport?: TransportKind;
@@ -42,7 +35,7 @@ export interface Verdict {
 }
 
 /** What opening a generation needs. */
-export interface GenerationOptions extends TransportContext {
+interface GenerationOptions extends TransportContext {
   definition: ServerDefinition;
   clientInfo: ClientInfo;
   verdict: Verdict;
@@ -91,8 +84,76 @@ const LIST_CHANGED_DEBOUNCE_MS = 50;
 /** What a server asks is the channel's business: it is passed on as it came. */
 const anyParams = z.looseObject({}).default({});
 
+/** A definition with every value that is looked up only when the server is started: `\${NAME}` in a skill. */
+interface Launched {
+  readonly definition: ServerDefinition;
+  /** Variables that its values refer to and that are not set. */
+  readonly missing: readonly string[];
+}
+
+/** What an attempt needs, and whom it tells. */
+interface AttemptOptions extends Omit<GenerationOptions, "definition" | "auth"> {
+  readonly timeoutMs: number;
+  /** Aborted when the connection is closed. */
+  readonly signal: AbortSignal;
+  readonly authFor: (definition: ServerDefinition) => ServerAuth | undefined;
+  /** A generation is there; the attempt has succeeded when this has settled. */
+  readonly onOpened: (generation: Generation, signal: AbortSignal) => Promise<void>;
+  /** Closes the generation, if there is one, of an attempt that has failed. */
+  readonly onFailed: () => Promise<void>;
+}
+
+/** Looks up the values of a definition that are due only now. */
+export function launch(definition: ServerDefinition, onSecrets: (values: readonly string[]) => void): Launched {
+  const { unset = [] } = definition;
+  const launched = definition.atLaunch?.();
+  if (launched === undefined) return { definition, missing: unset };
+  onSecrets(launched.secrets);
+  return { definition: launched.definition, missing: [...unset, ...launched.missing] };
+}
+
+/** Connects, or rejects with why it cannot be done. */
+export async function connectGeneration(launched: Launched, options: AttemptOptions): Promise<void> {
+  const { definition, missing } = launched;
+  const { name } = definition;
+  const { timeoutMs } = options;
+  let transport: Transport | undefined;
+  const onTransport = (started: Transport) => {
+    transport = started;
+    options.onTransport(started);
+  };
+  try {
+    const unusable = unusableError(definition);
+    if (unusable !== undefined) throw unusable;
+    const auth = options.authFor(definition);
+    await withDeadline(
+      {
+        what: `Connecting to "${name}"`,
+        timeoutMs,
+        signal: options.signal,
+        hint: `Does it answer when it is started by hand? "timeout" in its entry allows more than ${timeoutMs / 1000} seconds.`,
+      },
+      async (signal) => {
+        const generation = await openGeneration({ ...options, definition, auth, onTransport }, signal);
+        await options.onOpened(generation, signal);
+        signal.throwIfAborted();
+        // It may have ended while it was listing; its late close finds a state that is not "connected" yet.
+        if (generation.closed) throw new TrunklineError("SERVER_EXITED", `Server "${name}" ended while connecting.`);
+      },
+    );
+  } catch (error) {
+    await options.onFailed();
+    if (!(transport instanceof StdioTransport))
+      throw connectError(error, { server: definition, missing, exit: undefined, stderr: [] });
+    // A deadline leaves the process behind while it is still being ended: wait, so that no caller sees an orphan.
+    await transport.close();
+    const { exit, stderrTail, firstNoise } = transport;
+    throw connectError(error, { server: definition, missing, exit, stderr: stderrTail, noise: firstNoise });
+  }
+}
+
 /** Opens a generation, trying what the server may speak in the order the specification gives. */
-export async function openGeneration(options: GenerationOptions, signal: AbortSignal): Promise<Generation> {
+async function openGeneration(options: GenerationOptions, signal: AbortSignal): Promise<Generation> {
   const { definition, verdict } = options;
   const order = verdict.transport === undefined ? transportOrder(definition) : [verdict.transport];
   let firstFailure: unknown;

@@ -3,7 +3,7 @@
 // stream is opened again, and the lists count as changed, because nobody knows what was missed.
 import type { Client } from "@modelcontextprotocol/client";
 import { type Logger, messageOf, sleep } from "@trunkline/core";
-import type { ListKind } from "./generation.js";
+import type { ListKind } from "./connection-options.js";
 
 /** What keeping the stream open needs. */
 export interface ListChangesOptions {

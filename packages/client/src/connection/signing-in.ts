@@ -16,9 +16,6 @@ export interface SigningInOptions {
   readonly onFailure: (failure: TrunklineError) => void;
 }
 
-/** How often a person is asked to sign in before a server that is never satisfied is given up. */
-const MAX_SIGN_INS = 3;
-
 /** The signing in of one connection. */
 export class SigningIn {
   readonly #options: SigningInOptions;
@@ -57,19 +54,12 @@ export class SigningIn {
     return this.#auth;
   }
 
-  /** Connects; where the server wants a sign-in, asks a person for it, outside the connect timeout, and tries again. */
-  async connect(attempt: () => Promise<void>, { ask }: { ask: boolean }): Promise<void> {
-    for (let signIns = 0; ; signIns++) {
-      try {
-        return await attempt();
-      } catch (error) {
-        const auth = this.#auth;
-        if (!ask || signIns === MAX_SIGN_INS || auth?.interactive !== true || !isTrunklineError(error, "AUTH_REQUIRED"))
-          throw error;
-        await auth.want(neededScope(error));
-        await this.signIn();
-      }
-    }
+  /** Has a person sign in if an attempt to connect failed for want of it. False: asking would not help. */
+  async recover(error: unknown): Promise<boolean> {
+    if (this.#auth?.interactive !== true || !isTrunklineError(error, "AUTH_REQUIRED")) return false;
+    await this.#auth.want(neededScope(error));
+    await this.signIn();
+    return true;
   }
 
   /** Has a person sign in. A no, or a failure, rejects. */

@@ -1,5 +1,6 @@
-// Resources and prompts as a hub tells of them: the pair of server and name that identifies one, what its server says about
+// Tools, resources and prompts as a hub tells of them: the pair of server and name that identifies one, what its server says about
 // it, and the description as it came.
+import { isRecord, type SourcedTool } from "@trunkline/core";
 
 /** A resource of a server. Its key is the pair of server and URI. */
 export interface SourcedResource {
@@ -43,6 +44,20 @@ export interface SourcedPrompt {
 }
 
 type Raw = Readonly<Record<string, unknown>>;
+
+/** A tool as it was listed; undefined if it has no name. */
+export function toSourcedTool(server: string, raw: Raw): SourcedTool | undefined {
+  if (typeof raw.name !== "string") return undefined;
+  return {
+    server,
+    tool: raw.name,
+    inputSchema: isRecord(raw.inputSchema) ? raw.inputSchema : { type: "object" },
+    ...(typeof raw.description === "string" ? { description: raw.description } : {}),
+    ...(isRecord(raw.outputSchema) ? { outputSchema: raw.outputSchema } : {}),
+    ...(isRecord(raw.annotations) ? { annotations: raw.annotations } : {}),
+    raw,
+  };
+}
 
 /** A resource as it was listed; undefined where it has no URI. */
 export function toResource(server: string, raw: Raw): SourcedResource | undefined {

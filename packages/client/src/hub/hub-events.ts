@@ -1,6 +1,6 @@
 // Whom a hub tells of changes. Several changes in one turn of the loop are told once.
 import { type Logger, messageOf } from "@trunkline/core";
-import type { ListKind } from "../connection/generation.js";
+import type { ListKind } from "../connection/connection-options.js";
 
 /** Told that something has changed; what, is to be asked of the hub. */
 export type Listener = () => void;

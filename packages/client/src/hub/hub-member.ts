@@ -1,24 +1,28 @@
 // A server in the hub: its connection and what it last said it has.
 import {
   contentIdOf,
-  isRecord,
   isTrunklineError,
   type SourcedTool,
   type ToolCallOptions,
-  type TrunklineError,
+  type ToolCallResult,
+  TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
+import { authenticateResult, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import { type Channel, canAnswer, currentChannel, partyOf } from "../channel/channel.js";
 import type { ServerDefinition, ToolFilter } from "../config/loaded-config.js";
-import { Connection } from "../connection/connection.js";
+import { Connection, type RequestSource } from "../connection/connection.js";
 import { isSessionExpired } from "../connection/connection-errors.js";
-import type { RequestOptions } from "../connection/conversation.js";
-import type { ListKind } from "../connection/generation.js";
-import type { ConnectionOptions } from "../connection/options.js";
-import type { OutgoingRequest } from "../connection/outgoing.js";
+import type { ConnectionOptions, ListKind } from "../connection/connection-options.js";
 import { buildParamHeaders, readParamHeaders } from "../connection/param-headers.js";
+import type { RequestOptions } from "../connection/server-conversation.js";
 import type { TaskWish } from "../connection/task-calls.js";
 import { matchesGlob } from "../names/name-styles.js";
+import { toSourcedTool } from "./catalogue-items.js";
+import type { HubCallOptions } from "./hub-options.js";
+
+/** What a modern server answers when the headers of a request are not those that it wants. */
+const HEADER_MISMATCH_CODE = -32_020;
 
 /** What a member needs besides its definition, and whom it tells. */
 export interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
@@ -74,18 +78,13 @@ export class HubMember {
     return this.connection.state === "connected" ? this.#tools : [];
   }
 
-  /** Differs where what the server offers differs; empty while it is not connected. */
-  get fingerprint(): string {
-    return this.connection.state === "connected" ? [...this.#fingerprints.values()].join() : "";
-  }
-
-  /** The same for one list alone; empty, too, while it is not known. */
+  /** Differs when a list differs; empty while it is not known or the server is not connected. */
   fingerprintOf(kind: ListKind): string {
     return this.connection.state === "connected" ? (this.#fingerprints.get(kind) ?? "") : "";
   }
 
   /** A tool as it was last listed, also while the server is away. */
-  knownTool(tool: string): SourcedTool | undefined {
+  #knownTool(tool: string): SourcedTool | undefined {
     return this.#tools.find((known) => known.tool === tool);
   }
 
@@ -104,7 +103,7 @@ export class HubMember {
     kind: CatalogueKind,
     { refresh, signal }: { refresh: boolean; signal: AbortSignal | undefined },
   ): Promise<readonly Record<string, unknown>[]> {
-    await this.connect(signal);
+    await this.connection.connect(signal);
     await this.#refreshing.get(kind);
     if (refresh || !this.#lists.has(kind) || this.#failures.has(kind)) await this.#refresh(kind);
     const failure = this.#failures.get(kind);
@@ -112,35 +111,75 @@ export class HubMember {
     return this.#lists.get(kind) ?? [];
   }
 
-  /** The headers that a call of this tool has to bear, where the server is reached by HTTP and its revision has them. */
-  headersFor(tool: string, args: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
-    const known = this.#hasParamHeaders ? this.knownTool(tool) : undefined;
-    const read = known === undefined ? undefined : readParamHeaders(known.inputSchema);
-    return read === undefined || "problem" in read ? undefined : buildParamHeaders(read.headers, args);
+  /** Calls a tool, connecting the server if need be. */
+  async call(tool: string, args: Record<string, unknown>, options: HubCallOptions): Promise<ToolCallResult> {
+    const { name, connection } = this;
+    const { logger } = this.#options;
+    if (tool === SIGN_IN_TOOL && connection.state === "needs-auth") {
+      return authenticateResult(name, await connection.authenticate(options.signal), () => this.tools.length);
+    }
+    if (!isAllowed(tool, connection.definition.tools)) {
+      throw new TrunklineError("TOOL_NOT_FOUND", `The configuration of "${name}" leaves out the tool "${tool}".`, {
+        hint: 'See "tools" in its entry.',
+      });
+    }
+    const { task, meta, ...sending } = options;
+    const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
+    // Made only when the server is connected: its era and its list of tools decide on both.
+    const request = () => ({
+      method: "tools/call",
+      params,
+      task: this.#taskFor(tool, task),
+      headers: this.#headersFor(tool, args),
+    });
+    const send = () =>
+      this.request(request, sending).catch(async (error: unknown) => {
+        // The tool has changed since it was listed, and with it the headers that it wants.
+        if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== HEADER_MISMATCH_CODE) throw error;
+        await this.#refresh("tools");
+        return await this.request(request, sending);
+      });
+    logger.debug("calling a tool", { server: name, tool });
+    const raw = await send().catch(async (error: unknown) => {
+      // The call may have taken effect before the server went: only what may safely happen twice is repeated.
+      if (!isTrunklineError(error, "SERVER_EXITED") || !this.#isRepeatable(tool)) throw error;
+      logger.info("server ended in mid-call, repeating an idempotent call", { server: name, tool });
+      return await send();
+    });
+    return { isError: raw.isError === true, raw };
   }
 
-  /** Lists the tools again: what was listed before does not fit what the server now says. */
-  async refreshTools(): Promise<void> {
-    await this.#refresh("tools");
+  /** Whether the server declares that calling the tool twice does no more than calling it once. */
+  #isRepeatable(tool: string): boolean {
+    const annotations = this.#knownTool(tool)?.annotations;
+    return annotations?.idempotentHint === true || annotations?.readOnlyHint === true;
+  }
+
+  /** The headers that a call of this tool has to bear, where the server is reached by HTTP and its revision has them. */
+  #headersFor(tool: string, args: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
+    const known = this.#hasParamHeaders ? this.#knownTool(tool) : undefined;
+    const read = known === undefined ? undefined : readParamHeaders(known.inputSchema);
+    return read === undefined || "problem" in read ? undefined : buildParamHeaders(read.headers, args);
   }
 
   /**
    * Whether a call has to be made as a task, or may be where somebody wishes it. A modern server decides for itself; a
    * legacy one that does not offer tasks for this tool must not be asked for one.
    */
-  taskFor(tool: string, wish: TaskWish | boolean | undefined): TaskWish | false | undefined {
+  #taskFor(tool: string, wish: TaskWish | boolean | undefined): TaskWish | false | undefined {
     if (wish === false) return false;
     const wanted = wish === true ? {} : wish;
     if (this.connection.era === "modern") return wanted;
     const { tasks } = this.connection.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
     if (tasks?.requests?.tools?.call === undefined) return undefined;
-    const execution = this.knownTool(tool)?.raw?.execution as { taskSupport?: unknown } | undefined;
+    const execution = this.#knownTool(tool)?.raw?.execution as { taskSupport?: unknown } | undefined;
     if (execution?.taskSupport === "required") return wanted ?? {};
     return execution?.taskSupport === "optional" ? wanted : undefined;
   }
 
   /** Sets the level from which the server sends log messages, now and after each time it is connected again. */
   async setLogLevel(level: string, options: ToolCallOptions): Promise<void> {
+    await this.connection.connect(options.signal);
     if (this.connection.era === "legacy") {
       await this.connection.request({ method: "logging/setLevel", params: { level } }, options);
     }
@@ -169,14 +208,11 @@ export class HubMember {
     return this.connection.state === "connected" ? (this.#lists.get(kind)?.length ?? 0) : 0;
   }
 
-  async connect(signal?: AbortSignal): Promise<void> {
-    await this.connection.connect(signal);
-  }
-
-  /** Sends a request on the connection of the channel that makes it. */
-  async request(request: OutgoingRequest, options: RequestOptions = {}): Promise<Record<string, unknown>> {
-    await this.connect(options.signal);
-    return await this.#connectionFor(options.channel ?? currentChannel()).request(request, options);
+  /** Sends a request on the connection of the channel that makes it, connecting it if need be. */
+  async request(request: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
+    const channel = options.channel ?? currentChannel();
+    const connection = this.#mayIsolate(channel) ? await this.#isolatedFor(channel, options.signal) : this.connection;
+    return await connection.request(request, options);
   }
 
   /** Closes the connection that a party had to itself. */
@@ -197,11 +233,16 @@ export class HubMember {
   }
 
   /** A legacy stdio server cannot say whom it asks; with the policy `isolate` each channel that can be asked has its own. */
-  #connectionFor(channel: Channel | undefined): Connection {
+  #mayIsolate(channel: Channel | undefined): channel is Channel {
+    const { definition } = this.connection;
+    if (this.#options.asking.policy !== "isolate" || channel === undefined || !canAnswer(channel)) return false;
+    return definition.type === "stdio" && definition.asks !== false;
+  }
+
+  async #isolatedFor(channel: Channel, signal: AbortSignal | undefined): Promise<Connection> {
+    await this.connection.connect(signal);
     const { definition, era } = this.connection;
-    const { policy } = this.#options.asking;
-    if (policy !== "isolate" || channel === undefined || !canAnswer(channel)) return this.connection;
-    if (definition.type !== "stdio" || era !== "legacy" || definition.asks === false) return this.connection;
+    if (era !== "legacy") return this.connection;
     const party = partyOf(channel) ?? channel;
     let own = this.#isolated.get(party);
     if (own === undefined) {
@@ -314,21 +355,8 @@ export class HubMember {
 }
 
 /** Whether the configuration lets a tool through. What is denied stays out even where it is allowed. */
-export function isAllowed(tool: string, filter: ToolFilter | undefined): boolean {
+function isAllowed(tool: string, filter: ToolFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (filter.deny?.some((glob) => matchesGlob(glob, tool))) return false;
   return filter.allow === undefined || filter.allow.some((glob) => matchesGlob(glob, tool));
-}
-
-function toSourcedTool(server: string, raw: Record<string, unknown>): SourcedTool | undefined {
-  if (typeof raw.name !== "string") return undefined;
-  return {
-    server,
-    tool: raw.name,
-    inputSchema: isRecord(raw.inputSchema) ? raw.inputSchema : { type: "object" },
-    ...(typeof raw.description === "string" ? { description: raw.description } : {}),
-    ...(isRecord(raw.outputSchema) ? { outputSchema: raw.outputSchema } : {}),
-    ...(isRecord(raw.annotations) ? { annotations: raw.annotations } : {}),
-    raw,
-  };
 }

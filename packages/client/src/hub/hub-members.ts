@@ -1,9 +1,10 @@
-// The servers of a hub: finding one, connecting them, and telling whether what they offer has changed.
-import { isTrunklineError, type Logger, TrunklineError, toTrunklineError } from "@trunkline/core";
+// The servers of a hub as one catalogue: finding a server or a tool, connecting what that takes, and noticing changes.
+import { isTrunklineError, type Logger, type SourcedTool, TrunklineError } from "@trunkline/core";
+import { authenticateTool, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
-import type { ListKind } from "../connection/generation.js";
-import { isConnectable } from "../connection/server-state.js";
-import { nearestNames } from "../names/name-styles.js";
+import { isConnectable, type ListKind } from "../connection/connection-options.js";
+import { mayBelongTo, nearestNames, toolNamePrefix } from "../names/name-styles.js";
+import { ToolNames } from "../names/names-table.js";
 import type { CatalogueFingerprints } from "./hub-events.js";
 import type { HubMember } from "./hub-member.js";
 
@@ -11,14 +12,13 @@ import type { HubMember } from "./hub-member.js";
 export interface HubMembersOptions {
   readonly logger: Logger;
   create(definition: ServerDefinition): HubMember;
-  /** The same error without any known secret. */
-  redacted(error: TrunklineError): TrunklineError;
 }
 
 /** The members of one hub. */
 export class HubMembers implements Iterable<HubMember> {
   readonly #members = new Map<string, HubMember>();
   readonly #options: HubMembersOptions;
+  #names: ToolNames<SourcedTool> | undefined;
 
   constructor(options: HubMembersOptions) {
     this.#options = options;
@@ -60,13 +60,14 @@ export class HubMembers implements Iterable<HubMember> {
       .filter(({ name }) => !this.#members.has(name))
       .map((definition) => this.#options.create(definition));
     for (const member of fresh) this.#members.set(member.name, member);
+    this.catalogueChanged();
     return { gone, fresh };
   }
 
   /** Connects a server if that can be done. */
   async tryConnect(member: HubMember, signal: AbortSignal | undefined): Promise<void> {
     try {
-      await member.connect(signal);
+      await member.connection.connect(signal);
     } catch (error) {
       if (!isTrunklineError(error)) throw error;
       if (!isTrunklineError(error, "CLOSED"))
@@ -86,17 +87,6 @@ export class HubMembers implements Iterable<HubMember> {
     );
   }
 
-  /** The server of this name, connected. */
-  async require(server: string, signal: AbortSignal | undefined): Promise<HubMember> {
-    const member = this.get(server);
-    try {
-      await member.connect(signal);
-    } catch (error) {
-      throw this.#options.redacted(toTrunklineError(error));
-    }
-    return member;
-  }
-
   /** Every server that could be connected, sorted by name. */
   async connected(signal: AbortSignal | undefined): Promise<readonly HubMember[]> {
     const members = this.sorted().filter(({ connection }) => isConnectable(connection.state));
@@ -104,18 +94,67 @@ export class HubMembers implements Iterable<HubMember> {
     return members.filter(({ connection }) => connection.state === "connected");
   }
 
-  /** Differs where what the servers offer differs. */
-  fingerprint(): string {
-    return this.sorted()
-      .map((member) => `${member.name}:${member.fingerprint}`)
-      .join();
+  /** The tools of all connected servers, sorted by server, in each server's own order. */
+  tools(): SourcedTool[] {
+    return this.sorted().flatMap((member) => member.tools);
   }
 
-  /** The same for each list. */
+  /** The table between tools and their names. It is kept until {@link catalogueChanged}. */
+  names(): ToolNames<SourcedTool> {
+    this.#names ??= new ToolNames(this.tools());
+    return this.#names;
+  }
+
+  /** A server was connected, lost or replaced, or lists other tools than before. */
+  catalogueChanged(): void {
+    this.#names = undefined;
+  }
+
+  /** Finds the tool that a name stands for, connecting the servers it may belong to. */
+  async findTool(name: string, signal: AbortSignal | undefined): Promise<SourcedTool> {
+    const asked = this.#signInTool(name);
+    if (asked !== undefined) return asked;
+    const candidates = this.#waiting().filter((member) => mayBelongTo(name, member.name));
+    await Promise.all(candidates.map((member) => this.tryConnect(member, signal)));
+    try {
+      return this.names().resolve(name);
+    } catch (error) {
+      if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
+      const signIn = this.#signInTool(name);
+      if (signIn !== undefined) return signIn;
+      const owner = this.sorted().find((member) => name.startsWith(`${member.name}.`));
+      if (owner !== undefined && owner.connection.state !== "connected") {
+        // The server was tried a moment ago: its failure is the answer.
+        if (owner.connection.error !== undefined) throw owner.connection.error;
+        await owner.connection.connect(signal);
+      }
+    }
+    // Only to suggest the nearest name: nothing is called that was not asked for.
+    await Promise.all(this.#waiting().map((member) => this.tryConnect(member, signal)));
+    return this.names().resolve(name);
+  }
+
+  /** Differs for each list when what the servers offer differs. */
   fingerprints(): CatalogueFingerprints {
     const members = this.sorted();
     const of = (kind: ListKind) => members.map((member) => `${member.name}:${member.fingerprintOf(kind)}`).join();
     return { tools: of("tools"), prompts: of("prompts"), resources: of("resources") };
+  }
+
+  /** Servers that could be connected and are not. */
+  #waiting(): HubMember[] {
+    return this.sorted().filter(
+      ({ connection }) => connection.state !== "connected" && isConnectable(connection.state),
+    );
+  }
+
+  #signInTool(name: string): SourcedTool | undefined {
+    const found = this.sorted().find(
+      ({ name: server, connection }) =>
+        connection.state === "needs-auth" &&
+        (name === `${toolNamePrefix(server)}${SIGN_IN_TOOL}` || name === `${server}.${SIGN_IN_TOOL}`),
+    );
+    return found === undefined ? undefined : authenticateTool(found.name);
   }
 }
 

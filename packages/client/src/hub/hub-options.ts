@@ -3,7 +3,7 @@ import type { Logger, Redactor, ToolCallOptions, ToolCallResult } from "@trunkli
 import type { SignIn } from "../auth/sign-in.js";
 import type { Abilities, Channel, Root } from "../channel/channel.js";
 import type { AskPolicy } from "../channel/in-flight.js";
-import type { ClientInfo } from "../connection/generation.js";
+import type { ClientInfo } from "../connection/connection-options.js";
 import type { TaskWish } from "../connection/task-calls.js";
 import type { ToolKey } from "../names/name-styles.js";
 import type { CatalogueListener } from "./hub-events.js";

@@ -1,7 +1,6 @@
 // What a hub does with a server besides calling tools: resources, prompts, completions, the logging level, pings.
 import { isTrunklineError, type ToolCallOptions, TrunklineError } from "@trunkline/core";
 import { nearestNames } from "../names/name-styles.js";
-import { requireMethod } from "../revisions.js";
 import {
   type SourcedPrompt,
   type SourcedResource,
@@ -11,6 +10,7 @@ import {
   toTemplate,
 } from "./catalogue-items.js";
 import type { CatalogueKind, HubMember } from "./hub-member.js";
+import type { HubMembers } from "./hub-members.js";
 
 /** Which part of a catalogue is wanted. */
 export interface ListOptions {
@@ -77,23 +77,15 @@ export const LOG_MESSAGE_LEVELS = [
 /** One of {@link LOG_MESSAGE_LEVELS}. */
 export type LogMessageLevel = (typeof LOG_MESSAGE_LEVELS)[number];
 
-/** What the requests need of the hub. */
-export interface RequestPort {
-  /** The server of this name, connected. */
-  require(server: string, signal: AbortSignal | undefined): Promise<HubMember>;
-  /** Every server that could be connected, sorted by name. */
-  connected(signal: AbortSignal | undefined): Promise<readonly HubMember[]>;
-}
-
 /** What servers answer where there is no such resource: legacy, modern. */
 const RESOURCE_NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([-32_002, -32_602]);
 
 /** The requests of a hub. */
 export class HubRequests {
-  readonly #port: RequestPort;
+  readonly #members: HubMembers;
 
-  constructor(port: RequestPort) {
-    this.#port = port;
+  constructor(members: HubMembers) {
+    this.#members = members;
   }
 
   async resources(options: ListOptions): Promise<SourcedResource[]> {
@@ -109,7 +101,7 @@ export class HubRequests {
   }
 
   async readResource(server: string, uri: string, options: ToolCallOptions): Promise<ReadResourceResult> {
-    const member = await this.#port.require(server, options.signal);
+    const member = this.#members.get(server);
     let raw: Record<string, unknown>;
     try {
       raw = await member.request({ method: "resources/read", params: { uri } }, options);
@@ -124,7 +116,7 @@ export class HubRequests {
     name: string,
     { args, options }: { args: Readonly<Record<string, string>>; options: ToolCallOptions },
   ): Promise<PromptResult> {
-    const member = await this.#port.require(server, options.signal);
+    const member = this.#members.get(server);
     const raw = await member.request({ method: "prompts/get", params: { name, arguments: { ...args } } }, options);
     const description = typeof raw.description === "string" ? { description: raw.description } : {};
     return { server, name, ...description, messages: recordsOf(raw.messages), raw };
@@ -159,7 +151,7 @@ export class HubRequests {
     { argument, options }: { argument: { name: string; value: string }; options: CompleteOptions },
   ): Promise<Completion> {
     const { context, ...rest } = options;
-    const member = await this.#port.require(server, options.signal);
+    const member = this.#members.get(server);
     const params = { ref, argument, ...(context === undefined ? {} : { context: { arguments: { ...context } } }) };
     const raw = await member.request({ method: "completion/complete", params }, rest);
     const { values, total, hasMore } = (raw.completion ?? {}) as Record<string, unknown>;
@@ -177,15 +169,15 @@ export class HubRequests {
         hint: `Levels are ${LOG_MESSAGE_LEVELS.join(", ")}.`,
       });
     }
-    const member = await this.#port.require(server, options.signal);
+    const member = this.#members.get(server);
     await member.setLogLevel(level, options);
   }
 
   /** How long a server takes to answer, in milliseconds. */
   async ping(server: string, options: ToolCallOptions): Promise<number> {
-    const member = await this.#port.require(server, options.signal);
-    const { revision } = member.connection;
-    if (revision !== undefined) requireMethod(revision, "ping", "client-to-server");
+    const member = this.#members.get(server);
+    // Connecting is not part of the time.
+    await member.connection.connect(options.signal);
     const startedMs = performance.now();
     await member.request({ method: "ping", params: {} }, options);
     return performance.now() - startedMs;
@@ -199,8 +191,8 @@ export class HubRequests {
     const how = { refresh, signal };
     const items = async (member: HubMember) =>
       (await member.list(kind, how)).flatMap((raw) => read(member.name, raw) ?? []);
-    if (server !== undefined) return await items(await this.#port.require(server, signal));
-    const members = await this.#port.connected(signal);
+    if (server !== undefined) return await items(this.#members.get(server));
+    const members = await this.#members.connected(signal);
     // One server that cannot list is its own trouble; its member has said so in the log.
     const lists = await Promise.all(
       members.map((member) =>

@@ -1,9 +1,10 @@
-// What the hub tells about its servers, with the secrets taken out.
+// What the hub tells about its servers: their status and its warnings, with the secrets taken out.
 import { REDACTED, type Redactor, TrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
-import type { AuthSettings, ServerDefinition } from "../config/loaded-config.js";
-import type { ServerState } from "../connection/server-state.js";
+import type { AuthSettings, LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
+import type { ServerState } from "../connection/connection-options.js";
 import type { HubMember } from "./hub-member.js";
+import type { HubWarning } from "./hub-options.js";
 
 /** What is known about one server. Secrets are already taken out. */
 export interface ServerStatus {
@@ -54,6 +55,33 @@ export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
     ...(connection.signIn === undefined ? {} : { signIn: connection.signIn }),
     stderr: connection.stderrTail.map((line) => redactor.text(line)),
   };
+}
+
+/** Remarks on the files, servers that failed, and tools that were left out. */
+export function warningsOf(
+  { diagnostics }: LoadedConfig,
+  members: readonly HubMember[],
+  redactor: Redactor,
+): readonly HubWarning[] {
+  const remarks = diagnostics
+    .filter(({ severity }) => severity !== "note")
+    .map(({ message, server, file, line }) => ({
+      message: `${message} (${file}${line === undefined ? "" : `:${line}`})`,
+      ...(server === undefined ? {} : { server }),
+    }));
+  const failures = members
+    .map((member) => statusOf(member, redactor))
+    .flatMap(({ name, error, toolsError }) =>
+      [error, toolsError].flatMap((problem) =>
+        problem === undefined
+          ? []
+          : [{ message: problem.message, server: name, ...(problem.hint === undefined ? {} : { hint: problem.hint }) }],
+      ),
+    );
+  const leftOut = members.flatMap(({ name, remarks: own }) =>
+    own.map((message) => ({ message: redactor.text(message), server: name })),
+  );
+  return [...redactor.value(remarks), ...failures, ...leftOut];
 }
 
 /** The same error without any known secret. */

@@ -19,10 +19,9 @@ import { SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import { abilitiesOf, type Channel, partyOf, type Root, runWithChannel } from "../channel/channel.js";
 import type { LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
 import { type ToolKey, toolNamePrefix } from "../names/name-styles.js";
-import { ToolNames } from "../names/names-table.js";
+import type { ToolNames } from "../names/names-table.js";
 import { renderText } from "../results/render-result.js";
 import type { SourcedPrompt, SourcedResource, SourcedTemplate } from "./catalogue-items.js";
-import { HubCalls } from "./hub-calls.js";
 import { type CatalogueListener, HubEvents, type Listener, type NotificationListener } from "./hub-events.js";
 import { HubMember } from "./hub-member.js";
 import { HubMembers } from "./hub-members.js";
@@ -37,8 +36,7 @@ import {
   type PromptResult,
   type ReadResourceResult,
 } from "./hub-requests.js";
-import { redactedError, type ServerStatus, statusOf } from "./hub-status.js";
-import { warningsOf } from "./hub-warnings.js";
+import { redactedError, type ServerStatus, statusOf, warningsOf } from "./hub-status.js";
 import { type ResourceListener, Subscriptions } from "./resource-subscriptions.js";
 
 const DEFAULT_MAX_QUESTIONS = 50;
@@ -53,13 +51,11 @@ export class Hub implements ToolSource, AsyncDisposable {
   readonly #events: HubEvents;
   readonly #scopes = new Map<object, number>();
   readonly #requests: HubRequests;
-  readonly #calls: HubCalls;
   readonly #subscriptions: Subscriptions;
   #roots: readonly Root[] | undefined;
   readonly #onAbort = () => void this.close().catch((error: unknown) => this.#logger.warn("closing failed", { error }));
   #config: LoadedConfig;
   #logLevel: string | undefined;
-  #names: { catalogue: string; table: ToolNames<SourcedTool> } | undefined;
   #closing: Promise<void> | undefined;
 
   /** Use {@link openHub}. */
@@ -72,16 +68,8 @@ export class Hub implements ToolSource, AsyncDisposable {
     this.#members = new HubMembers({
       logger: this.#logger,
       create: (definition) => this.#createMember(definition),
-      redacted: (error) => this.#redacted(error),
     });
     this.#requests = new HubRequests(this.#members);
-    this.#calls = new HubCalls({
-      members: this.#members,
-      names: () => this.names(),
-      authenticate: (server, signal) => this.authenticate(server, signal),
-      redacted: (error) => this.#redacted(error),
-      logger: this.#logger,
-    });
     this.#events = new HubEvents({ logger: this.#logger, fingerprints: () => this.#members.fingerprints() });
     if (options.onCatalogChanged) this.#events.catalogue.add(options.onCatalogChanged);
     if (options.onStatusChanged) this.#events.status.add(options.onStatusChanged);
@@ -102,14 +90,12 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** The tools of all connected servers, sorted by server, in each server's own order. */
   tools(): readonly SourcedTool[] {
-    return this.#members.sorted().flatMap((member) => member.tools);
+    return this.#members.tools();
   }
 
   /** The table between tools and their names, as of now. */
   names(): ToolNames<SourcedTool> {
-    const catalogue = this.#members.fingerprint();
-    if (this.#names?.catalogue !== catalogue) this.#names = { catalogue, table: new ToolNames(this.tools()) };
-    return this.#names.table;
+    return this.#members.names();
   }
 
   /** The prefixed names of all tools, sorted, with one `authenticate` for each server that needs sign-in. */
@@ -156,7 +142,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** Finds the tool that a name stands for, connecting the servers it may belong to. */
   async findTool(name: string, signal?: AbortSignal): Promise<SourcedTool> {
-    return await this.#calls.findTool(name, signal);
+    return await this.#redacting(this.#members.findTool(name, signal));
   }
 
   async callTool(
@@ -165,7 +151,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     args: Record<string, unknown>,
     options: HubCallOptions = {},
   ): Promise<ToolCallResult> {
-    const call = () => this.#calls.callTool({ server, tool }, args, options);
+    const call = () => this.#redacting(this.#members.get(server).call(tool, args, options));
     // Connections of a channel's own are given up when its last scope has ended: then there has to be one.
     const { channel } = options;
     if (channel === undefined || this.#options.askPolicy !== "isolate") return await call();
@@ -177,22 +163,22 @@ export class Hub implements ToolSource, AsyncDisposable {
    * lists the tools; a cancelled one leaves the server in `needs-auth`. Rejects with `AUTH_REQUIRED` where nobody can be asked.
    */
   async authenticate(server: string, signal?: AbortSignal): Promise<"completed" | "cancelled"> {
-    return await this.#telling(this.#members.get(server).connection.authenticate(signal));
+    return await this.#redacting(this.#members.get(server).connection.authenticate(signal));
   }
 
   /** The resources of all servers that can be connected, or of one. */
   async resources(options: ListOptions = {}): Promise<readonly SourcedResource[]> {
-    return await this.#telling(this.#requests.resources(options));
+    return await this.#redacting(this.#requests.resources(options));
   }
 
   /** The kinds of resources that servers make on demand. */
   async resourceTemplates(options: ListOptions = {}): Promise<readonly SourcedTemplate[]> {
-    return await this.#telling(this.#requests.resourceTemplates(options));
+    return await this.#redacting(this.#requests.resourceTemplates(options));
   }
 
   /** Reads a resource. One that is not there is `NOT_FOUND`, with those that have a similar URI. */
   async readResource(server: string, uri: string, options: ToolCallOptions = {}): Promise<ReadResourceResult> {
-    return await this.#telling(this.#requests.readResource(server, uri, options));
+    return await this.#redacting(this.#requests.readResource(server, uri, options));
   }
 
   /**
@@ -205,18 +191,19 @@ export class Hub implements ToolSource, AsyncDisposable {
     listener: ResourceListener,
     options: { signal?: AbortSignal } = {},
   ): Promise<() => Promise<void>> {
-    await this.#members.require(server, options.signal);
-    return await this.#telling(this.#subscriptions.subscribe(server, uri, { listener, signal: options.signal }));
+    const { signal } = options;
+    await this.#redacting(this.#members.get(server).connection.connect(signal));
+    return await this.#redacting(this.#subscriptions.subscribe(server, uri, { listener, signal }));
   }
 
   /** The prompts of all servers that can be connected, or of one. */
   async prompts(options: ListOptions = {}): Promise<readonly SourcedPrompt[]> {
-    return await this.#telling(this.#requests.prompts(options));
+    return await this.#redacting(this.#requests.prompts(options));
   }
 
   /** Finds a prompt by `server.name`, or by its name alone where only one server has it. */
   async findPrompt(name: string, signal?: AbortSignal): Promise<SourcedPrompt> {
-    return await this.#telling(this.#requests.findPrompt(name, signal));
+    return await this.#redacting(this.#requests.findPrompt(name, signal));
   }
 
   /** The messages of a prompt with these arguments. */
@@ -226,7 +213,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     args: Readonly<Record<string, string>> = {},
     options: ToolCallOptions = {},
   ): Promise<PromptResult> {
-    return await this.#telling(this.#requests.getPrompt(server, name, { args, options }));
+    return await this.#redacting(this.#requests.getPrompt(server, name, { args, options }));
   }
 
   /** How a server would complete what has been typed so far of a prompt's or a template's argument. */
@@ -236,12 +223,12 @@ export class Hub implements ToolSource, AsyncDisposable {
     argument: { readonly name: string; readonly value: string },
     options: CompleteOptions = {},
   ): Promise<Completion> {
-    return await this.#telling(this.#requests.complete(server, ref, { argument, options }));
+    return await this.#redacting(this.#requests.complete(server, ref, { argument, options }));
   }
 
   /** Sets the level from which a server sends log messages, from now on and after each time it is connected again. */
   async setLogLevel(server: string, level: LogMessageLevel, options: ToolCallOptions = {}): Promise<void> {
-    await this.#telling(this.#requests.setLogLevel(server, level, options));
+    await this.#redacting(this.#requests.setLogLevel(server, level, options));
   }
 
   /**
@@ -255,7 +242,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   /** How long a server takes to answer, in milliseconds. Modern servers have no ping: `PROTOCOL`. */
   async ping(server: string, options: ToolCallOptions = {}): Promise<number> {
-    return await this.#telling(this.#requests.ping(server, options));
+    return await this.#redacting(this.#requests.ping(server, options));
   }
 
   /** Sends any request to a server and returns its result untouched. */
@@ -265,8 +252,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     params: Record<string, unknown> = {},
     options: ToolCallOptions = {},
   ): Promise<Record<string, unknown>> {
-    const member = await this.#members.require(server, options.signal);
-    return await this.#telling(member.request({ method, params }, options));
+    return await this.#redacting(this.#members.get(server).request({ method, params }, options));
   }
 
   /**
@@ -387,25 +373,26 @@ export class Hub implements ToolSource, AsyncDisposable {
       onSecrets: (values) => void this.#redactor.add(...values),
       onState: () => {
         this.#events.statusChanged();
-        this.#events.catalogueChanged();
+        this.#catalogueChanged();
         if (member.connection.state === "connected") this.#subscriptions.onConnected(definition.name);
       },
-      onCatalogue: () => this.#events.catalogueChanged(),
+      onCatalogue: () => this.#catalogueChanged(),
     });
     return member;
   }
 
-  /** The same outcome, with an error of ours in which no secret is left. */
-  async #telling<T>(work: Promise<T>): Promise<T> {
+  #catalogueChanged(): void {
+    this.#members.catalogueChanged();
+    this.#events.catalogueChanged();
+  }
+
+  /** Rethrows failures as redacted `TrunklineError`s. */
+  async #redacting<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {
-      throw this.#redacted(toTrunklineError(error));
+      throw redactedError(toTrunklineError(error), this.#redactor);
     }
-  }
-
-  #redacted(error: TrunklineError): TrunklineError {
-    return redactedError(error, this.#redactor);
   }
 }
 

@@ -1,9 +1,25 @@
-// What a connection is opened with.
+// What a connection is opened with, and the states it goes through.
 import type { Logger } from "@trunkline/core";
 import type { AuthOptions } from "../auth/server-auth.js";
 import type { Abilities, Channel, Root } from "../channel/channel.js";
 import type { AskPolicy } from "../channel/in-flight.js";
-import type { ClientInfo, ListKind } from "./generation.js";
+
+/** The states of a server, visible while they happen. */
+export type ServerState = "pending" | "connected" | "failed" | "needs-auth" | "disabled" | "untrusted";
+
+/** Whether a server in this state may be connected at all. */
+export function isConnectable(state: ServerState): boolean {
+  return state !== "disabled" && state !== "untrusted";
+}
+
+/** The lists a server may tell us have changed. */
+export type ListKind = "tools" | "prompts" | "resources";
+
+/** How this program introduces itself to servers. */
+export interface ClientInfo {
+  name: string;
+  version: string;
+}
 
 /** What a connection needs besides its definition, and whom it tells. */
 export interface ConnectionOptions {

@@ -20,9 +20,9 @@ import { type Call, currentCall, InFlightTable, runInCall } from "../channel/in-
 import { declinedAnswer, type Question } from "../channel/questions.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import { Answering } from "./answering.js";
+import type { AskingOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf, progressKey } from "./notices.js";
-import type { AskingOptions } from "./options.js";
 import { checkRevision, mayBecomeTask, type OutgoingRequest, paramsFor } from "./outgoing.js";
 import { PROGRESS_TOKEN_PREFIX, restoreItems, STREAM_ENDED_CODE } from "./raw-answers.js";
 import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } from "./task-calls.js";
