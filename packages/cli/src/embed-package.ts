@@ -2,7 +2,7 @@
 // be: beside trunkline (in the repository, or because somebody installed it), else below the user's own folder, where
 // `trunkline models pull` puts it. Nothing else installs anything.
 import { spawn } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Writable } from "node:stream";
@@ -17,6 +17,7 @@ import {
   parseJson,
   systemCodeOf,
   TrunklineError,
+  writeFileAtomically,
 } from "@trunkline/core";
 
 const PACKAGE = "@trunkline/embed";
@@ -138,9 +139,11 @@ export function npmCommandOf(platform: NodeJS.Platform = process.platform): read
 export async function installEmbedPackage(options: InstallOptions): Promise<void> {
   const { home, version, env, signal } = options;
   const folder = packagesFolder(home);
-  await mkdir(folder, { recursive: true });
   // Without a manifest of its own npm would install into the nearest folder above that has one.
-  await writeFile(join(folder, "package.json"), `${JSON.stringify({ name: "trunkline-packages", private: true })}\n`);
+  await writeFileAtomically(
+    join(folder, "package.json"),
+    `${JSON.stringify({ name: "trunkline-packages", private: true })}\n`,
+  );
   const [program = "npm", ...before] = options.npmCommand ?? npmCommandOf();
   const args = ["install", `${PACKAGE}@${version}`, "--prefix", folder, "--save-exact", "--no-audit", "--no-fund"];
   const child = spawn(program, [...before, ...args], {

@@ -1,5 +1,13 @@
 /** What every Trunkline package shares. It imports nothing but Node itself. */
 export {
+  BM25_MAX_GAIN,
+  bm25Gain,
+  bm25LengthFactor,
+  bm25Weight,
+  bm25WeightOfFts5,
+  boundedBm25,
+} from "./bm25.js";
+export {
   type ContentId,
   contentIdOf,
   isContentId,
@@ -26,10 +34,19 @@ export {
   TrunklineError,
   toTrunklineError,
 } from "./errors.js";
+export {
+  type AtomicWriteOptions,
+  isAbsent,
+  isFolder,
+  isFolderSync,
+  makeFolder,
+  placeFileSync,
+  resolvedPath,
+  writeFileAtomically,
+} from "./files.js";
 export { hasReservedName, isReservedName, isWithin } from "./guarded-paths.js";
 export { isRecord, parseJson } from "./json.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
-export { makeFolder } from "./make-folder.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";
 export {
   type Clock,
@@ -49,5 +66,6 @@ export {
   type ToolSource,
 } from "./ports.js";
 export { MIN_SECRET_LENGTH, REDACTED, Redactor, secretForms } from "./redaction.js";
+export { escapeControls, escapeControlsInLines, hasControls, replaceControls, toOneLine } from "./safe-text.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";

@@ -1,8 +1,7 @@
 // What was typed in chats, for the arrow keys of the next one: one JSON text per line, the newest last.
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { writeFileAtomically } from "@trunkline/client/config";
-import { messageOf, parseJson, systemCodeOf } from "@trunkline/core";
+import { messageOf, parseJson, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
 const MAX_ENTRIES = 1000;

@@ -8,12 +8,10 @@ import {
   type ImportPlace,
   type ProgramFile,
   readProgramFile,
-  resolvedPath,
   withEntry,
   withoutEntry,
-  writeFileAtomically,
 } from "@trunkline/client/config";
-import { isRecord, REDACTED, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isRecord, REDACTED, resolvedPath, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import {
   AGENT_PROGRAMS,
   type AgentProgram,

@@ -5,9 +5,8 @@ import { mkdirSync, watch } from "node:fs";
 import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
-import { parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isAbsent, parseJson, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { z } from "zod";
-import { isAbsent, writeFileAtomically } from "../config/atomic-file.js";
 import { withFileLock } from "./file-lock.js";
 
 /** What a sign-in is kept under, besides its issuer. */

@@ -3,12 +3,11 @@
 // A lock is a row of numbered files, and whoever makes the highest number, which only one can, holds it. The highest one
 // stays when it is released, marked as free; the next holder makes the number after it and clears away the old ones.
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { parseJson, sleep, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isAbsent, parseJson, sleep, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { z } from "zod";
-import { isAbsent } from "../config/atomic-file.js";
 
 /** How a lock is waited for. */
 export interface LockOptions {
@@ -98,9 +97,7 @@ async function claim(path: string, number: number): Promise<boolean> {
 }
 
 async function release(path: string, number: number): Promise<void> {
-  const draft = `${path}.${randomBytes(6).toString("hex")}.draft`;
-  await writeFile(draft, holderText(true), { mode: 0o600 });
-  await rename(draft, numbered(path, number));
+  await writeFileAtomically(numbered(path, number), holderText(true), { mode: 0o600, flush: false });
 }
 
 async function isFree(path: string, number: number): Promise<boolean> {

@@ -2,8 +2,7 @@
 // that cannot be read is never touched.
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { TrunklineError } from "@trunkline/core";
-import { isAbsent, writeFileAtomically } from "./atomic-file.js";
+import { isAbsent, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { findSections } from "./dialects.js";
 import { removeJson, setJson } from "./edit-json.js";
 import type { Dialect } from "./loaded-config.js";

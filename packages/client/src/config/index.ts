@@ -4,7 +4,6 @@
  */
 
 export { nearestNames, normalizeName } from "../names/name-styles.js";
-export { resolvedPath, writeFileAtomically } from "./atomic-file.js";
 export { type DotEnv, readDotEnv } from "./dot-env.js";
 export {
   type ConfigEdit,

@@ -1,7 +1,6 @@
 // `${input:id}`: values that a person is asked for once, and that are kept.
 import { join } from "node:path";
-import { messageOf, systemCodeOf } from "@trunkline/core";
-import { writeFileAtomically } from "./atomic-file.js";
+import { messageOf, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 import { readOptional } from "./read-config-text.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
 

@@ -2,10 +2,9 @@
 // is, character by character, and each change is checked by reading the changed text again before anything is written.
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import { isRecord, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isAbsent, isRecord, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, stringify as stringifyToml, TomlError } from "smol-toml";
-import { isAbsent } from "./atomic-file.js";
 import { removeJson, setJson } from "./edit-json.js";
 
 /** Where an entry stands in a file. */

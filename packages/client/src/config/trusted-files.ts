@@ -2,8 +2,7 @@
 // project: a project must not be able to confirm itself.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseJson, TrunklineError } from "@trunkline/core";
-import { isAbsent, resolvedPath, writeFileAtomically } from "./atomic-file.js";
+import { isAbsent, parseJson, resolvedPath, TrunklineError, writeFileAtomically } from "@trunkline/core";
 
 /** A file in one state: the fingerprint covers what it would run. */
 export interface TrustSubject {

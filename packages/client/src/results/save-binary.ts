@@ -1,9 +1,8 @@
 // Binary parts of results, saved under the home folder where a person or the next tool can open them. A file is named by
 // what it holds, so the same bytes are saved once however often they come.
-import { randomUUID } from "node:crypto";
-import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { abortError, type ContentId, contentIdOf, systemCodeOf } from "@trunkline/core";
+import { abortError, type ContentId, contentIdOf, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 
 /** Where and as what to save. */
 export interface SaveBinaryOptions {
@@ -72,12 +71,9 @@ export async function saveBinary(bytes: Uint8Array, options: SaveBinaryOptions):
   const path = join(folder, `${id}${extensionOf(mimeType)}`);
   if (await holds(path, id)) return path;
 
-  const temporary = join(folder, `.${id}.${randomUUID()}.tmp`);
   try {
-    await writeFile(temporary, bytes, { mode: 0o600, flag: "wx", flush: true, signal });
-    await rename(temporary, path);
+    await writeFileAtomically(path, bytes, { mode: 0o600, forceMode: true, signal });
   } catch (error) {
-    await rm(temporary, { force: true });
     if (signal?.aborted) throw abortError(signal, "Saving a binary");
     // Windows refuses to rename over a file that is open; another process may have saved the same bytes just now.
     if (await holds(path, id)) return path;

@@ -1,8 +1,8 @@
 // Vectors of texts by model, kept between runs: a text is embedded once.
-import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Embedder, type Logger, sleep, systemCodeOf } from "@trunkline/core";
+import { type Embedder, type Logger, sleep, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 
 const HASH_BYTES = 32;
 const BATCH = 16;
@@ -103,14 +103,10 @@ export class Vectors {
       if (vector === undefined) continue;
       parts.push(Buffer.from(key, "hex"), new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
     }
-    const temporary = `${this.#path}.${randomUUID()}`;
     try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      await writeFile(temporary, Buffer.concat(parts), { mode: 0o600 });
-      await rename(temporary, this.#path);
+      await writeFileAtomically(this.#path, Buffer.concat(parts), { mode: 0o600, folderMode: 0o700, flush: false });
     } catch (error) {
       this.#logger.warn("vectors not kept", { error });
-      await rm(temporary, { force: true }).catch(() => {});
     }
   }
 }

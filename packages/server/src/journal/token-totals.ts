@@ -1,9 +1,8 @@
 // What was spent, on disk: one file for each day, `tokens-2026-11-15.jsonl`, to which processes append what they spent
 // since the last time. A day that is over is replaced by its sum; whoever does that writes the same, so no lock is needed.
-import { randomBytes } from "node:crypto";
-import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord, makeFolder, parseJson, systemCodeOf } from "@trunkline/core";
+import { isRecord, makeFolder, parseJson, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 
 /** Tokens by what they were spent on, and how often the tool list was sent. */
 export interface TokenTotals {
@@ -62,13 +61,7 @@ export async function compactTotals(folder: string, nowMs: number): Promise<void
     if (day >= since) continue;
     const { lines, spent } = sumOf(await readOrEmpty(path));
     if (lines <= 1) continue;
-    const temporary = `${path}.${randomBytes(4).toString("hex")}.tmp`;
-    try {
-      await writeFile(temporary, `${JSON.stringify(spent)}\n`, { mode: 0o600 });
-      await rename(temporary, path);
-    } finally {
-      await rm(temporary, { force: true });
-    }
+    await writeFileAtomically(path, `${JSON.stringify(spent)}\n`, { mode: 0o600 });
   }
 }
 

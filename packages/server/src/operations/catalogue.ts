@@ -1,10 +1,10 @@
 // What upstream servers last listed, kept between runs, so that `describe` can tell of servers that nobody has connected
 // yet in this one.
-import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hub, ServerStatus } from "@trunkline/client";
-import { isRecord, type Logger, parseJson, type SourcedTool, systemCodeOf } from "@trunkline/core";
+import { isRecord, type Logger, parseJson, type SourcedTool, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 
 /** One server, as far as it is known. */
 export interface KnownServer {
@@ -93,7 +93,7 @@ export class Catalogue {
       const folder = this.#folder;
       if (folder === undefined) continue;
       const path = join(folder, fileName(status.name));
-      this.#writing = this.#writing.then(() => this.#write(folder, path, text));
+      this.#writing = this.#writing.then(() => this.#write(path, text));
     }
   }
 
@@ -114,15 +114,11 @@ export class Catalogue {
   }
 
   /** Whole or not at all; a catalogue that cannot be kept is only asked for again. */
-  async #write(folder: string, path: string, text: string): Promise<void> {
-    const temporary = `${path}.${randomUUID()}`;
+  async #write(path: string, text: string): Promise<void> {
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFile(temporary, text, { mode: 0o600 });
-      await rename(temporary, path);
+      await writeFileAtomically(path, text, { mode: 0o600, folderMode: 0o700, flush: false });
     } catch (error) {
       this.#logger.warn("catalogue not kept", { error });
-      await rm(temporary, { force: true }).catch(() => {});
     }
   }
 }

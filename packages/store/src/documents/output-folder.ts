@@ -1,23 +1,18 @@
 // A folder to write into that cannot be left: every step down is taken through an open folder, so that a symbolic link,
 // planted before or meanwhile, leads nowhere. A file gets its name only when it is complete.
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
   fchmodSync,
-  fsyncSync,
   futimesSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   realpathSync,
-  renameSync,
-  rmSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, systemCodeOf } from "@trunkline/core";
+import { makeFolder, placeFileSync, systemCodeOf } from "@trunkline/core";
 
 /** One file to write. */
 export interface OutputFile {
@@ -72,28 +67,16 @@ export class OutputFolder {
   }
 
   #writeWhole(folder: OpenFolder, name: string, file: OutputFile): "restored" | (string & {}) {
-    const partial = join(folder.path, `.trunkline-${randomBytes(8).toString("hex")}.part`);
-    const path = join(folder.path, name);
-    const fd = openSync(
-      partial,
-      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-      0o600,
-    );
-    try {
-      try {
+    const placed = placeFileSync(
+      join(folder.path, name),
+      (fd) => {
         for (const chunk of file.chunks()) writeSync(fd, chunk);
         fchmodSync(fd, file.mode & 0o777);
         if (file.mtimeUs !== undefined) futimesSync(fd, file.mtimeUs / 1e6, file.mtimeUs / 1e6);
-        fsyncSync(fd);
-      } finally {
-        closeSync(fd);
-      }
-      if (file.overwrite) renameSync(partial, path);
-      else if (!linkOrRename(partial, path)) return "another file is there";
-      return "restored";
-    } finally {
-      rmSync(partial, { force: true });
-    }
+      },
+      { mode: 0o600, overwrite: file.overwrite },
+    );
+    return placed ? "restored" : "another file is there";
   }
 
   #enter(parts: readonly string[]): OpenFolder | undefined {
@@ -145,20 +128,4 @@ function openFolder(path: string): OpenFolder {
   const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   // Linux can name a file relative to an open folder. Elsewhere the real path is checked, which a race could beat.
   return { fd, path: process.platform === "linux" ? `/proc/self/fd/${fd}` : realpathSync(path) };
-}
-
-/** Gives the file its name unless that is taken. */
-function linkOrRename(partial: string, path: string): boolean {
-  try {
-    linkSync(partial, path);
-    return true;
-  } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === "EEXIST") return false;
-    // Not every file system has hard links.
-    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "EXDEV", "ENOENT", "EINVAL"].includes(code ?? "")) throw error;
-  }
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
-  renameSync(partial, path);
-  return true;
 }

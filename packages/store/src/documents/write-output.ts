@@ -1,8 +1,7 @@
 // Writing one content to a place outside the store, where the server was told that this is allowed.
-import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, writeSync } from "node:fs";
+import { realpathSync, writeSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { TrunklineError } from "@trunkline/core";
+import { placeFileSync, TrunklineError } from "@trunkline/core";
 import { type ContentRow, readChunks } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import type { Call } from "../engine/threads/rpc.js";
@@ -21,20 +20,9 @@ export function writeOutput(
       hint: "Use restore, or start the server with --allow-write and the folder.",
     });
   }
-  const partial = join(folder, `.${basename(target)}.${randomBytes(6).toString("hex")}.part`);
-  const file = openSync(partial, "wx", 0o644);
-  try {
-    try {
-      for (const chunk of readChunks(db, content, call.check)) writeSync(file, chunk);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(partial, target);
-  } catch (error) {
-    rmSync(partial, { force: true });
-    throw error;
-  }
+  placeFileSync(target, (file) => {
+    for (const chunk of readChunks(db, content, call.check)) writeSync(file, chunk);
+  });
   return target;
 }
 

@@ -1,7 +1,6 @@
 // `export` and `import`: the whole truth in one file, and its history played into another store.
-import { randomBytes } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
-import { TrunklineError } from "@trunkline/core";
+import { existsSync, statSync } from "node:fs";
+import { placeFileSync, TrunklineError } from "@trunkline/core";
 import { takeSnapshot } from "../documents/change.js";
 import { openChunk } from "../engine/content/prepare.js";
 import { bytesOf, findContent, hexOf, insertContent, storeChunk } from "../engine/sqlite/contents.js";
@@ -32,17 +31,10 @@ export function exportStore(
       hint: "Give another path, or overwrite it (--overwrite).",
     });
   }
-  const partial = `${path}.${randomBytes(6).toString("hex")}.part`;
-  try {
+  placeFileSync(path, (_fd, partial) => {
     truth.run("VACUUM INTO ?", partial);
     call.check();
-    const fd = openSync(partial, "r");
-    fsyncSync(fd);
-    closeSync(fd);
-    renameSync(partial, path);
-  } finally {
-    rmSync(partial, { force: true });
-  }
+  });
   return { path, bytes: statSync(path).size };
 }
 

@@ -1,0 +1,173 @@
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { chmod, mkdir, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { systemCodeOf } from "./errors.js";
+
+/** Whether an error says that a file or a folder on its path doesn't exist. */
+export function isAbsent(error: unknown): boolean {
+  const code = systemCodeOf(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/** Whether the path leads to a folder. False if it can't be inspected: opening it reports why. */
+export async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** {@link isFolder}, without waiting. */
+export function isFolderSync(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/**
+ * Makes a folder, and those above it, where it is not there; `mode` is that of the folder itself. Not `recursive`: Node goes
+ * on for ever where a file system, such as /proc, answers ENOENT to what cannot be made in it.
+ */
+export function makeFolder(folder: string, mode = 0o777): void {
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    if (isFolderSync(folder)) return;
+    const parent = dirname(folder);
+    if (systemCodeOf(error) !== "ENOENT" || existsSync(parent)) throw error;
+    makeFolder(parent);
+    makeFolder(folder, mode);
+  }
+}
+
+export interface AtomicWriteOptions {
+  /** Mode of a new file; an existing file keeps its own. Default 0o644. */
+  mode?: number;
+  /** Mode of folders that have to be created. Default 0o755. */
+  folderMode?: number;
+  /** Applies `mode` to an existing file as well. */
+  forceMode?: boolean;
+  /** Waits until the bytes are on the disk. Default true; a cache can do without. */
+  flush?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Replaces a file's content in one step: readers see the old content or the new one, never a part. Creates missing
+ * folders. Writes through a symbolic link to the file it points to.
+ */
+export async function writeFileAtomically(
+  path: string,
+  data: string | Uint8Array,
+  options: AtomicWriteOptions = {},
+): Promise<void> {
+  const { mode = 0o644, folderMode = 0o755, forceMode = false, flush = true, signal } = options;
+  const target = await resolvedPath(path);
+  await mkdir(dirname(target), { recursive: true, mode: folderMode });
+  const kept = forceMode ? undefined : await modeOf(target);
+  const partial = partialBeside(target);
+  try {
+    await writeFile(partial, data, { flag: "wx", mode: kept ?? mode, flush, signal });
+    // The umask applies to the mode given at creation.
+    if (kept !== undefined || forceMode) await chmod(partial, kept ?? mode);
+    await rename(partial, target);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Creates or replaces a file in one step, with content that `fill` writes to an open, empty file. Without `overwrite` an
+ * existing file stays and the answer is false. Doesn't follow a symbolic link in the last part of the path.
+ */
+export function placeFileSync(
+  path: string,
+  fill: (fd: number, partial: string) => void,
+  { mode = 0o644, overwrite = true }: { mode?: number; overwrite?: boolean } = {},
+): boolean {
+  const partial = partialBeside(path);
+  try {
+    const fd = openSync(partial, "wx", mode);
+    try {
+      fill(fd, partial);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    if (!overwrite) return linkOrRename(partial, path);
+    renameSync(partial, path);
+    return true;
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}
+
+/** In the same folder, because a rename is atomic only within one file system. Short, because a name has at most 255 bytes. */
+function partialBeside(target: string): string {
+  return join(dirname(target), `.trunkline-${randomBytes(8).toString("hex")}.part`);
+}
+
+/** Gives the file its name unless that is taken. */
+function linkOrRename(partial: string, path: string): boolean {
+  try {
+    linkSync(partial, path);
+    return true;
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === "EEXIST") return false;
+    // Not every file system has hard links.
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "EXDEV", "ENOENT", "EINVAL"].includes(code ?? "")) throw error;
+  }
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+  renameSync(partial, path);
+  return true;
+}
+
+const MAX_LINKS = 40;
+
+/** The path with all symbolic links resolved, including a link to a file that doesn't exist yet. */
+export async function resolvedPath(path: string, links = 0): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!isAbsent(error) || links > MAX_LINKS) throw error;
+  }
+  const target = await linkTarget(path);
+  return target === undefined ? path : await resolvedPath(resolve(dirname(path), target), links + 1);
+}
+
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (isAbsent(error) || systemCodeOf(error) === "EINVAL") return undefined;
+    throw error;
+  }
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mode & 0o777;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
