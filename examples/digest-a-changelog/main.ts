@@ -1,4 +1,4 @@
-// What is new, part by part, read through a server and put into one sentence each by a model:
+// Reads a changelog through a server and has a model summarise each part in one sentence:
 //   npx trunkline --mcp examples/digest-a-changelog/mcp.jsonc run examples/digest-a-changelog/main.ts CHANGELOG.md
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -8,7 +8,7 @@ const [file = "CHANGELOG.md"] = args;
 const { text, isError } = await hub.call("files.read_text_file", { path: resolve(file) });
 assert.equal(isError, false, text);
 
-/** The entries of the newest version, by the part of the product that they begin with: "- `client`: …". */
+/** The entries of the newest version, grouped by the part they begin with: "- `client`: …". */
 function entriesByPart(changelog: string): Map<string, string[]> {
   const [, newest = ""] = changelog.split(/^## /m);
   const parts = new Map<string, string[]>();
@@ -18,7 +18,7 @@ function entriesByPart(changelog: string): Map<string, string[]> {
   return parts;
 }
 
-// Without a model of your own, `echo` stands in: it repeats what it is asked.
+// Falls back to `echo`, which repeats the prompt, if you have not configured a model.
 const isSetUp = process.env.TRUNKLINE_PROVIDER !== undefined;
 const sentence = (part: string, entries: readonly string[]): Promise<string> =>
   model.ask(
