@@ -2,7 +2,7 @@
 // table of what is supported. Needs the build.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { REVISIONS } from "../packages/client/dist/revisions.generated.js";
-import { createRegistry } from "../packages/server/dist/operations/registry.js";
+import { createRegistry } from "../packages/server/dist/operations/operation-registry.js";
 import { protocolPage } from "./protocol-page.js";
 import { referencePage } from "./reference-page.js";
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { silentLogger } from "../../packages/core/dist/index.js";
 import { createEmbedder, pullModel } from "../../packages/embed/dist/index.js";
-import { Ranker } from "../../packages/server/dist/find/ranking.js";
+import { Ranker } from "../../packages/server/dist/find/operation-ranker.js";
 import { catalogueFile, readCatalogue } from "../catalogue.js";
 import { report } from "../report.js";
 

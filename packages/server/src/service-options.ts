@@ -1,7 +1,7 @@
 // How a service is set up.
 import type { PolicyRules } from "@trunkline/client";
 import type { Logger } from "@trunkline/core";
-import type { Backends } from "./backends.js";
+import type { Backends } from "./interfaces/backends.js";
 import type { Journal, TokenAccount } from "./journal/journal.js";
 import type { AccessOptions } from "./operations/store-calls.js";
 import type { ServerInfo } from "./protocol/service.js";

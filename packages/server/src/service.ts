@@ -2,27 +2,27 @@
 
 import type { Root } from "@trunkline/client";
 import { isRecord, messageOf } from "@trunkline/core";
-import type { Backends } from "./backends.js";
 import { complete } from "./completions.js";
+import { createCompositeTools } from "./composite/composite-tools.js";
 import { echoTool } from "./composite/echo.js";
-import { createCompositeTools } from "./composite/tools.js";
-import { ServiceEvents } from "./events.js";
-import type { Caller, Exchange } from "./exchange.js";
+import type { Backends } from "./interfaces/backends.js";
+import type { Caller, Exchange } from "./interfaces/exchange.js";
+import type { Params } from "./interfaces/operation.js";
+import type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
 import { CallLog, type TokenAccount } from "./journal/journal.js";
-import type { Params } from "./operations/operation.js";
-import { createRegistry, type ServerRegistry } from "./operations/registry.js";
+import { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
 import { createRunner } from "./operations/run-operation.js";
 import { Prompts } from "./prompts/prompts.js";
 import { isLogLevel } from "./protocol/log-levels.js";
 import { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
 import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
 import { Resources } from "./resources/resources.js";
+import { ServiceEvents } from "./service-events.js";
 import type { ServiceOptions } from "./service-options.js";
-import { collisionError, DirectSurface, unknownTool } from "./surface/direct.js";
+import { collisionError, DirectSurface, unknownTool } from "./surface/direct-surface.js";
 import { instructionsFor } from "./surface/instructions.js";
-import type { ServedTool, ToolResult } from "./surface/served-tool.js";
-import { UpstreamCallers } from "./upstream-callers.js";
-import { Upstreams } from "./upstreams.js";
+import { UpstreamCallers } from "./upstreams/upstream-callers.js";
+import { Upstreams } from "./upstreams/upstreams.js";
 
 /** A service. Closing it closes nothing of its backends. */
 export interface Service extends McpService, AsyncDisposable {

@@ -1,7 +1,7 @@
 // Content blocks within the budget of an answer. What is text counts as text; pictures, sound and other bytes go out as they
 // are up to a bound. What is beyond is stored, and the answer lists it with a handle.
 import { type ContentStore, contentIdOf, isRecord, isTrunklineError, messageOf } from "@trunkline/core";
-import type { ContentBlock } from "../operations/operation.js";
+import type { ContentBlock } from "../interfaces/operation.js";
 import { headOf } from "./shrink.js";
 import { type SerializedValue, storeValue } from "./stored-value.js";
 import { countTokens } from "./tokens.js";

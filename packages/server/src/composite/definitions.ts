@@ -1,6 +1,6 @@
 // The composite tools as clients list them. Their whole description costs at most 400 tokens, whatever stands behind it:
 // what operations there are, `describe` tells.
-import type { ServedTool } from "../surface/served-tool.js";
+import type { ServedTool } from "../interfaces/served-tool.js";
 
 type Definition = ServedTool["definition"];
 

@@ -1,6 +1,6 @@
 // `mcp.echo`: the protocol test, on every surface, whatever stands behind it.
-import type { Params } from "../operations/operation.js";
-import type { ServedTool, ToolResult } from "../surface/served-tool.js";
+import type { Params } from "../interfaces/operation.js";
+import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import { echoDefinition } from "./definitions.js";
 
 /** The tool. */

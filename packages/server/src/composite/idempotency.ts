@@ -11,7 +11,7 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import { RESULTS_COLLECTION } from "../budget/stored-value.js";
-import type { ToolResult } from "../surface/served-tool.js";
+import type { ToolResult } from "../interfaces/served-tool.js";
 
 /** A batch and what came of it. */
 interface Kept {

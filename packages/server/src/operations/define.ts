@@ -9,7 +9,7 @@ import type {
   OperationKind,
   OperationOutcome,
   Params,
-} from "./operation.js";
+} from "../interfaces/operation.js";
 import type { ParamsReader } from "./read-params.js";
 
 /** zod, as definitions are given it. */

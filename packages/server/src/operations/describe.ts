@@ -9,13 +9,13 @@ import {
   sleep,
   TrunklineError,
 } from "@trunkline/core";
-import type { Candidate, Ranker } from "../find/ranking.js";
-import type { Catalogue, KnownServer } from "./catalogue.js";
+import type { Candidate, Ranker } from "../find/operation-ranker.js";
+import type { Operation, OperationKind } from "../interfaces/operation.js";
+import type { Catalogue, KnownServer } from "../upstreams/kept-tools.js";
 import { define } from "./define.js";
-import type { Operation, OperationKind } from "./operation.js";
 import { count, text } from "./parameters.js";
 import { briefSignature } from "./signature.js";
-import { kindOf, summaryOf } from "./upstream.js";
+import { kindOf, summaryOf } from "./upstream-operation.js";
 
 /** What `describe` looks at. */
 export interface DescribeOptions {
@@ -164,7 +164,7 @@ class Describer {
 
   async #openRanker(): Promise<Ranker<Findable>> {
     const { embedder, cacheFolder: folder, logger } = this.#options;
-    const loaded = await import("../find/ranking.js");
+    const loaded = await import("../find/operation-ranker.js");
     this.#ranker ??= new loaded.Ranker({ embedder, folder, logger });
     return this.#ranker;
   }

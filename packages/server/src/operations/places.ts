@@ -4,7 +4,7 @@
 import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { hasReservedName, isWithin, systemCodeOf, TrunklineError } from "@trunkline/core";
-import type { Exchange } from "../exchange.js";
+import type { Exchange } from "../interfaces/exchange.js";
 
 /** Which folders clients may name. */
 export interface PlacesOptions {

@@ -2,8 +2,8 @@
 // quotes, one text where a list is wanted. What cannot be understood is refused with what was expected and what came.
 import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
 import { z } from "zod";
+import type { Params } from "../interfaces/operation.js";
 import type { ReaderSource, Zod } from "./define.js";
-import type { Params } from "./operation.js";
 
 /** Reads the parameters of one operation. */
 export interface ParamsReader {

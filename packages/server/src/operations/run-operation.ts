@@ -1,10 +1,10 @@
 // The step runner: the one way to run an operation. It applies the policy, validates, runs and writes the journal entry.
 import type { PolicyVerdict } from "@trunkline/client";
 import { isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
+import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
 import type { Policies } from "../service-options.js";
 import { requireShallow } from "./depth.js";
-import type { Operation, OperationContext, OperationOutcome, Params } from "./operation.js";
 
 /** What operations are run with. */
 export interface RunnerOptions {

@@ -1,6 +1,7 @@
 // The actions of the tool `session`.
+
+import type { Operation, OperationContext } from "../interfaces/operation.js";
 import { define } from "./define.js";
-import type { Operation, OperationContext } from "./operation.js";
 import { session, text } from "./parameters.js";
 import type { StoreCalls } from "./store-calls.js";
 

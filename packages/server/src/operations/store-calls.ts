@@ -1,8 +1,8 @@
 // How operations reach the store: in whose name, in which session, and with which folders.
 import { randomUUID } from "node:crypto";
 import { type ContentStore, type StoreOperation, TrunklineError } from "@trunkline/core";
-import type { Caller, Exchange } from "../exchange.js";
-import type { OperationContext, Params } from "./operation.js";
+import type { Caller, Exchange } from "../interfaces/exchange.js";
+import type { OperationContext, Params } from "../interfaces/operation.js";
 import { Places, type PlacesOptions } from "./places.js";
 
 /** What operations may reach in the name of clients. */

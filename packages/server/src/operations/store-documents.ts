@@ -1,7 +1,7 @@
 // `grep`, `get` and `search` on given documents: those of an earlier answer, and stored results by their hashes.
 import { isTrunklineError, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
 import { RESULTS_COLLECTION } from "../budget/stored-value.js";
-import type { OperationContext, Params } from "./operation.js";
+import type { OperationContext, Params } from "../interfaces/operation.js";
 import type { DocumentRef, StoreCalls } from "./store-calls.js";
 
 const AT_ONCE = 4;

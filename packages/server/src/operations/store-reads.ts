@@ -1,6 +1,7 @@
 // The operations of the store that change nothing.
+
+import type { Operation } from "../interfaces/operation.js";
 import { define } from "./define.js";
-import type { Operation } from "./operation.js";
 import { count, documents, FILTER_ALIASES, filters, flag, text, texts } from "./parameters.js";
 import type { StoreCalls } from "./store-calls.js";
 import { getDocuments, grepDocuments, lookedUp, searchHandles } from "./store-documents.js";

@@ -1,7 +1,7 @@
 // The operations of the store that change something.
 import { TrunklineError } from "@trunkline/core";
+import type { Operation } from "../interfaces/operation.js";
 import { define } from "./define.js";
-import type { Operation } from "./operation.js";
 import { flag, metadata, session, text, texts } from "./parameters.js";
 import type { StoreCalls } from "./store-calls.js";
 

@@ -1,6 +1,6 @@
 // What an operation would do, without doing it.
 import { type ContentStore, contentIdOf, isTrunklineError } from "@trunkline/core";
-import type { Operation, OperationContext, OperationOutcome, Params } from "../operations/operation.js";
+import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { RunWith } from "../operations/run-operation.js";
 
 /** Operations that can tell by themselves. */

@@ -1,7 +1,7 @@
 // `list` → `grep` needs no reference: where a step names nothing to work on, `grep` and `get` take the documents that the
 // step before returned.
 import { isRecord } from "@trunkline/core";
-import type { Params } from "../operations/operation.js";
+import type { Params } from "../interfaces/operation.js";
 
 /** A document in an answer. Without a hash it is known by its path only. */
 export interface FoundDocument {

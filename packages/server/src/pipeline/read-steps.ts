@@ -1,8 +1,8 @@
 // Steps as models write them, brought into one form. What can be understood in one way only is taken; the rest is refused
 // with what was meant to be there.
 import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
+import type { Params } from "../interfaces/operation.js";
 import { requireShallow } from "../operations/depth.js";
-import type { Params } from "../operations/operation.js";
 import { RESERVED_NAMES } from "./references.js";
 
 /** One operation to run. */

@@ -7,15 +7,15 @@ import {
   type ToolProgress,
   TrunklineError,
 } from "@trunkline/core";
-import type { Exchange } from "../exchange.js";
+import type { Exchange } from "../interfaces/exchange.js";
+import type { ContentBlock, Operation, OperationContext, OperationRegistry, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
-import type { ContentBlock, Operation, OperationContext, OperationRegistry, Params } from "../operations/operation.js";
 import type { RunStep, StepRun } from "../operations/run-operation.js";
-import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./errors.js";
+import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./answer-error.js";
 import { documentsOf, type FoundDocument, takesDocuments } from "./implicit-documents.js";
 import type { Step } from "./read-steps.js";
 import { resolveReferences } from "./references.js";
-import { type StepRecord, StepScope } from "./scope.js";
+import { type StepRecord, StepScope } from "./step-trail.js";
 
 /** What running steps needs. */
 export interface StepEnvironment {

@@ -11,8 +11,8 @@ import {
   systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
-import type { Caller } from "../exchange.js";
-import type { Operation, Params } from "../operations/operation.js";
+import type { Caller } from "../interfaces/exchange.js";
+import type { Operation, Params } from "../interfaces/operation.js";
 
 /** A document before an operation. */
 interface DocumentState {

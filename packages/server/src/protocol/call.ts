@@ -2,7 +2,7 @@
 // asks waits in a table; whoever serves the call (the repeated request, or the task's own methods) brings the answers.
 import type { Channel, QuestionContext } from "@trunkline/client";
 import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
-import type { Caller, Exchange } from "../exchange.js";
+import type { Caller, Exchange } from "../interfaces/exchange.js";
 import { createChannel, elicitationModes, progressMessage } from "./exchange-channel.js";
 import type { RpcId, RpcParams } from "./messages.js";
 import type { Outlet } from "./outlet.js";

@@ -1,7 +1,7 @@
 // Tasks as 2025-11-25 has them: the client asks for one with its call, looks after it with tasks/get, and gets the result, and
 // on the way to it the questions, from tasks/result.
 import { isRecord } from "@trunkline/core";
-import type { Caller } from "../exchange.js";
+import type { Caller } from "../interfaces/exchange.js";
 import { Call } from "./call.js";
 import { methodNotFound, notificationMessage, type RpcParams, type RpcRequest } from "./messages.js";
 import { foreignMeta, META, metaOf, progressTokenOf } from "./meta.js";

@@ -1,7 +1,7 @@
 // The legacy era: one client with a handshake and a connection that lasts, over stdio or as a session of HTTP. The endpoint
 // brings messages in and says for each where what belongs to it goes out.
 import { abortable, isRecord, type Logger, TrunklineError } from "@trunkline/core";
-import type { Caller, Exchange } from "../exchange.js";
+import type { Caller, Exchange } from "../interfaces/exchange.js";
 import { ClientRequests } from "./client-requests.js";
 import { createChannel, progressReporter, readRoots } from "./exchange-channel.js";
 import { LegacyTasks } from "./legacy-tasks.js";

@@ -1,6 +1,6 @@
 // What every request of the modern era carries in `_meta`: who speaks, what they can do, and in which revision.
 import { isRecord } from "@trunkline/core";
-import type { Caller } from "../exchange.js";
+import type { Caller } from "../interfaces/exchange.js";
 import { isLogLevel } from "./log-levels.js";
 import type { RpcParams } from "./messages.js";
 import { clientName, META, metaOf } from "./meta.js";

@@ -1,7 +1,7 @@
 // The protocol over one service, for one endpoint: both eras, and what they share.
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@trunkline/core";
-import type { Caller } from "../exchange.js";
+import type { Caller } from "../interfaces/exchange.js";
 import { LegacyConnection } from "./legacy.js";
 import { DEFAULT_LIMITS, type ProtocolLimits } from "./limits.js";
 import { ModernProtocol } from "./modern.js";

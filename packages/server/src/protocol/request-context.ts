@@ -1,5 +1,5 @@
 // One request while it is being answered, as its endpoint holds it.
-import type { Caller } from "../exchange.js";
+import type { Caller } from "../interfaces/exchange.js";
 import type { Outlet } from "./outlet.js";
 
 /** What the protocol needs to know of the client and cannot read off the request. */

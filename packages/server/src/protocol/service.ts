@@ -1,7 +1,7 @@
 // What the endpoints serve. The protocol itself (handshake, discovery, ping, cancellation, tasks, streams of
 // notifications) is theirs; tools, prompts, resources and completions are the service's.
 import type { Root } from "@trunkline/client";
-import type { Caller, Exchange } from "../exchange.js";
+import type { Caller, Exchange } from "../interfaces/exchange.js";
 
 /** How the server introduces itself. */
 export interface ServerInfo {

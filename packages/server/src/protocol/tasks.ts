@@ -2,7 +2,7 @@
 // keeps it until its time is up.
 import { randomUUID } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
-import type { Era } from "../exchange.js";
+import type { Era } from "../interfaces/exchange.js";
 import type { Call } from "./call.js";
 import { errorObject, type RpcParams, toRpcError } from "./messages.js";
 import { RPC_CODES, RpcError } from "./rpc-error.js";

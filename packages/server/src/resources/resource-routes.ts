@@ -1,7 +1,7 @@
 // Which upstream server a URI leads to. Resources keep their own URIs; of two servers with the same one, the first by name
 // has it, and the other's is hidden until the first is gone.
 import type { SourcedResource, SourcedTemplate } from "@trunkline/client";
-import { LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams.js";
+import { LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams/upstreams.js";
 import { parseUriTemplate, type UriTemplate } from "./uri-template.js";
 
 interface Routes {

@@ -1,7 +1,7 @@
 // Blocks that are not text, through the whole of query and execute: none of them gets past the budget, and none is lost.
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ToolResult } from "../../src/surface/served-tool.js";
+import type { ToolResult } from "../../src/interfaces/served-tool.js";
 import { shapes } from "../operations/support.js";
 import { type Answer, answerIn, type Office, openOffice, textIn } from "./support.js";
 

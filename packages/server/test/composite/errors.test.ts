@@ -3,7 +3,7 @@ import { Redactor, TrunklineError } from "@trunkline/core";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallRecord } from "../../src/journal/journal.js";
-import { answerError } from "../../src/pipeline/errors.js";
+import { answerError } from "../../src/pipeline/answer-error.js";
 import { shapes } from "../operations/support.js";
 import { callTool, stdio, type TestService, testExchange, testService } from "../service/support.js";
 import { type Answer, answerIn, type Office, openOffice, tokensOf } from "./support.js";

@@ -1,12 +1,12 @@
 // The composite tools over a real store and real servers, as a client would call them.
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import type { CompositeOptions } from "../../src/composite/environment.js";
-import { createCompositeTools } from "../../src/composite/tools.js";
-import type { Exchange } from "../../src/exchange.js";
+import type { CompositeOptions } from "../../src/composite/answer.js";
+import { createCompositeTools } from "../../src/composite/composite-tools.js";
+import type { Exchange } from "../../src/interfaces/exchange.js";
+import type { Params } from "../../src/interfaces/operation.js";
+import type { ToolResult } from "../../src/interfaces/served-tool.js";
 import { CallLog } from "../../src/journal/journal.js";
-import type { Params } from "../../src/operations/operation.js";
 import { createRunner } from "../../src/operations/run-operation.js";
-import type { ToolResult } from "../../src/surface/served-tool.js";
 import { type Bench, exchangeOf, openBench, stdio } from "../operations/support.js";
 
 /** Answers are read as a test needs them: any field may be there. */

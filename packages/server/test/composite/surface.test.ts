@@ -1,6 +1,6 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
-import { createCompositeTools } from "../../src/composite/tools.js";
+import { createCompositeTools } from "../../src/composite/composite-tools.js";
 import { CallLog } from "../../src/journal/journal.js";
 import { exchangeOf } from "../operations/support.js";
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Operation, Params } from "../../src/operations/operation.js";
-import { createRegistry } from "../../src/operations/registry.js";
+import type { Operation, Params } from "../../src/interfaces/operation.js";
+import { createRegistry } from "../../src/operations/operation-registry.js";
 
 const never = async () => {
   throw new Error("nothing is opened for parameters");

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { referencePage } from "../../../../scripts/reference-page.js";
-import { createRegistry } from "../../src/operations/registry.js";
+import { createRegistry } from "../../src/operations/operation-registry.js";
 
 it("the reference page is what the definitions say (npm run reference)", async () => {
   const never = async () => {

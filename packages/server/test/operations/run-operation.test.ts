@@ -1,10 +1,10 @@
 import type { Channel, Elicitation } from "@trunkline/client";
 import { type Clock, TrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
+import type { Operation } from "../../src/interfaces/operation.js";
 import { CallLog, type CallRecord } from "../../src/journal/journal.js";
-import type { Operation } from "../../src/operations/operation.js";
 import { createRunner } from "../../src/operations/run-operation.js";
-import { answerError } from "../../src/pipeline/errors.js";
+import { answerError } from "../../src/pipeline/answer-error.js";
 import { contextOf, exchangeOf } from "./support.js";
 
 const operation: Operation = {

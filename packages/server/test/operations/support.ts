@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 import { type Channel, type Hub, type LoadedConfig, openHub, type ServerDefinition } from "@trunkline/client";
 import type { ContentStore, Embedder } from "@trunkline/core";
 import { asContentStore, openStore } from "@trunkline/store";
-import type { Caller, Exchange } from "../../src/exchange.js";
-import type { OperationContext, Params } from "../../src/operations/operation.js";
-import { createRegistry, type RegistryOptions, type ServerRegistry } from "../../src/operations/registry.js";
+import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
+import type { OperationContext, Params } from "../../src/interfaces/operation.js";
+import { createRegistry, type RegistryOptions, type ServerRegistry } from "../../src/operations/operation-registry.js";
 import { createRunner, type RunnerOptions } from "../../src/operations/run-operation.js";
 
 /** A client. */

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Channel } from "@trunkline/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { summaryOf } from "../../src/operations/upstream.js";
+import { summaryOf } from "../../src/operations/upstream-operation.js";
 import { type Bench, contextOf, exchangeOf, openBench, shapes, stdio } from "./support.js";
 
 let bench: Bench;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parsePath, readPath, type Segment } from "../../src/pipeline/paths.js";
 import { parseReference, resolveReferences } from "../../src/pipeline/references.js";
-import { type StepRecord, StepScope } from "../../src/pipeline/scope.js";
+import { type StepRecord, StepScope } from "../../src/pipeline/step-trail.js";
 
 const CONTENTS: Record<string, string> = { aaaabbbb: "the content", ccccdddd: "another" };
 

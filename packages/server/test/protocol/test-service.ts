@@ -1,6 +1,6 @@
 // A service for the tests of the protocol: its tools do what a test says, and it tells what became of them.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Caller, Exchange } from "../../src/exchange.js";
+import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
 import { RPC_CODES, RpcError } from "../../src/protocol/rpc-error.js";
 import type { McpService, ServiceEvent, TaskSupport } from "../../src/protocol/service.js";
 

@@ -6,7 +6,7 @@ import { type Channel, type Hub, type HubOptions, openHub, type ServerDefinition
 import { type ContentStore, createLogger, type ToolProgress } from "@trunkline/core";
 import { asContentStore, openStore } from "@trunkline/store";
 import { configOf } from "../../../client/test/hub/fixtures.js";
-import type { Caller, Exchange } from "../../src/exchange.js";
+import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
 import type { RpcError } from "../../src/protocol/rpc-error.js";
 import type { ServiceEvent } from "../../src/protocol/service.js";
 import { createService, type Service } from "../../src/service.js";

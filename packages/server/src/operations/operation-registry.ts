@@ -9,17 +9,17 @@ import {
   silentLogger,
   TrunklineError,
 } from "@trunkline/core";
-import type { Backends } from "../backends.js";
-import type { Caller } from "../exchange.js";
-import { Catalogue } from "./catalogue.js";
+import type { Backends } from "../interfaces/backends.js";
+import type { Caller } from "../interfaces/exchange.js";
+import type { Operation, OperationRegistry } from "../interfaces/operation.js";
+import { Catalogue } from "../upstreams/kept-tools.js";
 import { loadDefinitions } from "./define.js";
 import { describeOperation } from "./describe.js";
-import type { Operation, OperationRegistry } from "./operation.js";
 import { sessionActions } from "./session-actions.js";
 import { type AccessOptions, StoreCalls } from "./store-calls.js";
 import { storeReads, type TokenReport } from "./store-reads.js";
 import { storeWrites } from "./store-writes.js";
-import { upstreamOperation } from "./upstream.js";
+import { upstreamOperation } from "./upstream-operation.js";
 
 /** How a registry is set up. */
 export interface RegistryOptions extends AccessOptions {

@@ -1,18 +1,18 @@
 // What the composite tools share: where operations, store and budgets come from, and how an answer goes out.
 import { type Clock, type ContentStore, isRecord } from "@trunkline/core";
-import type { Backends } from "../backends.js";
 import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../budget/blocks.js";
 import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
 import { jsonBytes } from "../budget/shrink.js";
 import { serializeValue, storeValue } from "../budget/stored-value.js";
 import { tokensWithin } from "../budget/tokens.js";
+import type { Backends } from "../interfaces/backends.js";
+import type { ContentBlock, Operation, OperationRegistry } from "../interfaces/operation.js";
+import type { ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog, TokenAccount, TokenUse } from "../journal/journal.js";
-import type { ContentBlock, Operation, OperationRegistry } from "../operations/operation.js";
 import type { RunStep } from "../operations/run-operation.js";
-import { answerError } from "../pipeline/errors.js";
+import { answerError } from "../pipeline/answer-error.js";
 import type { StepOutcome } from "../pipeline/run-step.js";
-import type { StepRecord } from "../pipeline/scope.js";
-import type { ToolResult } from "../surface/served-tool.js";
+import type { StepRecord } from "../pipeline/step-trail.js";
 
 /** Where the composite tools find operations; actions of `session` are apart. */
 export interface CompositeRegistry extends OperationRegistry {

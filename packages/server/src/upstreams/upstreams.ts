@@ -2,7 +2,7 @@
 // somebody wants to see what they have, and never waited for longer than a client can be expected to wait.
 import type { Hub, ListKind } from "@trunkline/client";
 import { abortable, type Logger, messageOf, sleep, type TrunklineError, toTrunklineError } from "@trunkline/core";
-import { RpcError } from "./protocol/rpc-error.js";
+import { RpcError } from "../protocol/rpc-error.js";
 
 /** How long a list waits for servers that are being connected. What comes later is told with list_changed. */
 const PATIENCE_MS = 5_000;

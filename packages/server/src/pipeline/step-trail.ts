@@ -1,6 +1,6 @@
 // What the references of a step can see: the steps before it, by place and by name, and the item of `for_each`.
 import { isRecord } from "@trunkline/core";
-import type { ContentBlock } from "../operations/operation.js";
+import type { ContentBlock } from "../interfaces/operation.js";
 import type { Segment } from "./paths.js";
 import type { ReferenceRoot, ReferenceScope } from "./references.js";
 

@@ -9,15 +9,15 @@ import {
   TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
-import type { Exchange } from "../exchange.js";
+import type { Exchange } from "../interfaces/exchange.js";
+import type { Operation, Params } from "../interfaces/operation.js";
+import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog } from "../journal/journal.js";
-import type { Operation, Params } from "../operations/operation.js";
 import type { RunStep } from "../operations/run-operation.js";
-import { summaryOf } from "../operations/upstream.js";
+import { summaryOf } from "../operations/upstream-operation.js";
 import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
 import type { TaskSupport } from "../protocol/service.js";
-import { faithful, passedOn, type Upstreams } from "../upstreams.js";
-import type { ServedTool, ToolResult } from "./served-tool.js";
+import { faithful, passedOn, type Upstreams } from "../upstreams/upstreams.js";
 
 /** How the surface is set up. */
 export interface DirectSurfaceOptions {

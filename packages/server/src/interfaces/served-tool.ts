@@ -1,6 +1,6 @@
 // A tool as clients see it. The composite tools and each upstream tool of the direct surface have this shape.
-import type { Exchange } from "../exchange.js";
-import type { ContentBlock, Params } from "../operations/operation.js";
+import type { Exchange } from "./exchange.js";
+import type { ContentBlock, Params } from "./operation.js";
 
 /** The result of `tools/call`, as it goes out. */
 export interface ToolResult {

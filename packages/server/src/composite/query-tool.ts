@@ -1,13 +1,12 @@
 // `query`: a pipeline of operations that change nothing.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
-import type { Exchange } from "../exchange.js";
-import type { Operation, Params } from "../operations/operation.js";
-import type { AnswerError } from "../pipeline/errors.js";
+import type { Exchange } from "../interfaces/exchange.js";
+import type { Operation, Params } from "../interfaces/operation.js";
+import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
+import type { AnswerError } from "../pipeline/answer-error.js";
 import { readArguments, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
 import { emptyTrail, runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
-import type { ServedTool, ToolResult } from "../surface/served-tool.js";
-import { queryDefinition } from "./definitions.js";
 import {
   type Answer,
   type BlockNotes,
@@ -16,7 +15,8 @@ import {
   recordOf,
   sendAnswer,
   sendError,
-} from "./environment.js";
+} from "./answer.js";
+import { queryDefinition } from "./definitions.js";
 
 const PARAMETERS = ["steps", "max_tokens"];
 

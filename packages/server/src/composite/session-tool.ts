@@ -1,13 +1,13 @@
 // `session`: a stretch of work in the store.
 import { isRecord, parseJson, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
-import type { Exchange } from "../exchange.js";
+import type { Exchange } from "../interfaces/exchange.js";
+import type { Params } from "../interfaces/operation.js";
+import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import { requireShallow } from "../operations/depth.js";
-import type { Params } from "../operations/operation.js";
-import { answerError } from "../pipeline/errors.js";
-import type { ServedTool, ToolResult } from "../surface/served-tool.js";
+import { answerError } from "../pipeline/answer-error.js";
+import { type CompositeEnvironment, sendAnswer, sendError } from "./answer.js";
 import { sessionDefinition } from "./definitions.js";
-import { type CompositeEnvironment, sendAnswer, sendError } from "./environment.js";
 
 /** The tool. */
 export function sessionTool(env: CompositeEnvironment): ServedTool {

@@ -1,7 +1,7 @@
 // An operation: what a step of a pipeline names. Those of the store, those of the server itself and every upstream tool
 // have this one shape; validator, `describe`, the reference page and the help of the command come from it.
 import type { ToolProgress } from "@trunkline/core";
-import type { Exchange } from "../exchange.js";
+import type { Exchange } from "./exchange.js";
 
 /** Parameters by name, as they came off the wire or out of a reference. */
 export type Params = Readonly<Record<string, unknown>>;

@@ -1,13 +1,13 @@
 // The composite surface: a handful of tools, whatever stands behind them.
 import { systemClock } from "@trunkline/core";
-import type { ServedTool } from "../surface/served-tool.js";
+import type { ServedTool } from "../interfaces/served-tool.js";
+import type { CompositeEnvironment, CompositeOptions } from "./answer.js";
 import { echoTool } from "./echo.js";
-import type { CompositeEnvironment, CompositeOptions } from "./environment.js";
-import { executeTool } from "./execute.js";
-import { queryTool } from "./query.js";
-import { sessionTool } from "./session.js";
+import { executeTool } from "./execute-tool.js";
+import { queryTool } from "./query-tool.js";
+import { sessionTool } from "./session-tool.js";
 
-export type { CompositeOptions, CompositeRegistry } from "./environment.js";
+export type { CompositeOptions, CompositeRegistry } from "./answer.js";
 
 /** Makes `query`, `execute`, `session` and `mcp.echo`, in the order they are listed. It opens nothing. */
 export function createCompositeTools(options: CompositeOptions): readonly ServedTool[] {

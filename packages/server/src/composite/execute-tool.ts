@@ -1,17 +1,16 @@
 // `execute`: a batch of operations that may change something.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
-import type { Exchange } from "../exchange.js";
-import type { Operation, Params } from "../operations/operation.js";
+import type { Exchange } from "../interfaces/exchange.js";
+import type { Operation, Params } from "../interfaces/operation.js";
+import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { StepRun } from "../operations/run-operation.js";
+import { type AnswerError, answerError } from "../pipeline/answer-error.js";
 import { dryRun } from "../pipeline/dry-run.js";
-import { type AnswerError, answerError } from "../pipeline/errors.js";
 import { readArguments, readFlag, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
 import { hasReferences } from "../pipeline/references.js";
 import { emptyTrail, runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
 import { requireNoSnapshot, requireUndoable, UndoLog } from "../pipeline/undo.js";
-import type { ServedTool, ToolResult } from "../surface/served-tool.js";
-import { executeDefinition } from "./definitions.js";
 import {
   type Answer,
   type BlockNotes,
@@ -20,7 +19,8 @@ import {
   recordOf,
   sendAnswer,
   sendError,
-} from "./environment.js";
+} from "./answer.js";
+import { executeDefinition } from "./definitions.js";
 import { IdempotentBatches } from "./idempotency.js";
 
 const PARAMETERS = ["operations", "continueOnError", "atomic", "dry_run", "idempotency_key", "max_tokens"];

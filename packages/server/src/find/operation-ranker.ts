@@ -1,8 +1,8 @@
 // Which operations a question is about: by words, and by meaning where there is a model.
 import type { Embedder, Logger } from "@trunkline/core";
+import { Vectors } from "./kept-vectors.js";
 import { KeywordIndex } from "./keyword-index.js";
 import { synonymsOf } from "./synonyms.js";
-import { Vectors } from "./vectors.js";
 import { wordsOf } from "./words.js";
 
 /** What is known about an operation, as far as it helps to find it. */

@@ -2,8 +2,8 @@
 // here, because the servers are opened later than the first caller comes, and told then.
 import type { Hub, LogMessageLevel, Root } from "@trunkline/client";
 import { type Logger, messageOf } from "@trunkline/core";
-import type { Caller, Exchange } from "./exchange.js";
-import { isLogged } from "./protocol/log-levels.js";
+import type { Caller, Exchange } from "../interfaces/exchange.js";
+import { isLogged } from "../protocol/log-levels.js";
 import type { Upstreams } from "./upstreams.js";
 
 /** The wishes of the callers of one service. */

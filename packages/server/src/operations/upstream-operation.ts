@@ -1,7 +1,7 @@
 // Every tool of every connected server as an operation.
 import type { Hub, ServerStatus } from "@trunkline/client";
 import { isRecord, matchesGlob, nearestNames, parseJson, type SourcedTool, TrunklineError } from "@trunkline/core";
-import type { ContentBlock, Operation, OperationKind, OperationOutcome, Params } from "./operation.js";
+import type { ContentBlock, Operation, OperationKind, OperationOutcome, Params } from "../interfaces/operation.js";
 
 const LONGEST_SUMMARY = 160;
 
