@@ -1,7 +1,7 @@
 // Where the store lives, and opening it. The package is loaded here and nowhere else, so that no other command waits for it.
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { abortError, TrunklineError } from "@trunkline/core";
+import { abortError, isFolderSync, TrunklineError } from "@trunkline/core";
 import type { Store, StoreCallOptions } from "@trunkline/store";
 import { guardedPlaces } from "./guarded-places.js";
 import { printable } from "./printable.js";
@@ -21,7 +21,7 @@ export function storeFolder(context: Pick<CommandContext, "cwd" | "env" | "home"
 export function projectStore(cwd: string, home: string): string | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const own = join(folder, ".trunkline");
-    if (own !== home && isFolder(join(own, "store"))) return join(own, "store");
+    if (own !== home && isFolderSync(join(own, "store"))) return join(own, "store");
     if (dirname(folder) === folder || statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined)
       return undefined;
   }
@@ -53,7 +53,7 @@ export async function openCommandStore(
   const folder = storeFolder(context, options.store);
   // Who reads a store that was named has mistyped it where there is none.
   const mustExist = options.mustExist === true || (options.reading === true && options.store !== undefined);
-  if (mustExist && !isFolder(folder)) {
+  if (mustExist && !isFolderSync(folder)) {
     throw new TrunklineError("NOT_FOUND", `There is no store in ${folder}.`, {
       hint: "Name another with --store, or make one: trunkline store add <path>",
     });
@@ -102,8 +102,4 @@ async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<v
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

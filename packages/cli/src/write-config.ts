@@ -1,5 +1,3 @@
-// Which file a command writes to, and what its writing confirms.
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type ConfigEdit,
@@ -12,7 +10,7 @@ import {
   TrustStore,
   type TrustSubject,
 } from "@trunkline/client/config";
-import { systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isFolder, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "./terminal/context.js";
 
 /** Where the user wants something written. */
@@ -99,13 +97,4 @@ async function subjectOf(context: CommandContext, path: string): Promise<TrustSu
   const [file] = files;
   if (file?.fingerprint === undefined || file.wouldRun.length === 0) return undefined;
   return { path, fingerprint: file.fingerprint };
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) return false;
-    throw error;
-  }
 }

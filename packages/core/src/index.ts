@@ -66,6 +66,6 @@ export {
   type ToolSource,
 } from "./ports.js";
 export { MIN_SECRET_LENGTH, REDACTED, Redactor, secretForms } from "./redaction.js";
-export { escapeControls, escapeControlsInLines, hasControls, replaceControls, toOneLine } from "./safe-text.js";
+export { hasControls, printable, printableLines, replaceControls, toOneLine } from "./safe-text.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";
 export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "./spelling.js";

@@ -11,16 +11,16 @@ export function hasControls(text: string): boolean {
 }
 
 /** Makes control characters visible: ESC becomes `\u001b`. The result is one line. */
-export function escapeControls(text: string): string {
+export function printable(text: string): string {
   return text.replace(CONTROLS, (char) => {
     const hex = (char.codePointAt(0) ?? 0).toString(16);
     return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
   });
 }
 
-/** {@link escapeControls} for text of several lines: line breaks, tabs and the joiners of emoji and some scripts stay. */
-export function escapeControlsInLines(text: string): string {
-  return text.replace(/\r\n/g, "\n").replace(/[^\n\t\u200c\u200d]+/g, escapeControls);
+/** {@link printable} for text of several lines: line breaks, tabs and the joiners of emoji and some scripts stay. */
+export function printableLines(text: string): string {
+  return text.replace(/\r\n/g, "\n").replace(/[^\n\t\u200c\u200d]+/g, printable);
 }
 
 /** Replaces each control character. */

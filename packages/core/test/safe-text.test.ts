@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { escapeControls, escapeControlsInLines, hasControls, replaceControls, toOneLine } from "../src/index.js";
+import { hasControls, printable, printableLines, replaceControls, toOneLine } from "../src/index.js";
 
 const hostile = "a\u001b[2J\u202eb\u2028c\r\nd\u{e0001}";
 
 describe("text from elsewhere", () => {
   it("has its control characters escaped", () => {
-    expect(escapeControls(hostile)).toBe("a\\u001b[2J\\u202eb\\u2028c\\u000d\\u000ad\\u{e0001}");
-    expect(hasControls(escapeControls(hostile))).toBe(false);
-    expect(escapeControls("größer, 漢字, 😀")).toBe("größer, 漢字, 😀");
+    expect(printable(hostile)).toBe("a\\u001b[2J\\u202eb\\u2028c\\u000d\\u000ad\\u{e0001}");
+    expect(hasControls(printable(hostile))).toBe(false);
+    expect(printable("größer, 漢字, 😀")).toBe("größer, 漢字, 😀");
   });
 
   it("keeps lines, tabs and joiners where lines are shown", () => {
-    expect(escapeControlsInLines("a\r\nb\t👩‍💻\u0007\u2029")).toBe("a\nb\t👩‍💻\\u0007\\u2029");
+    expect(printableLines("a\r\nb\t👩‍💻\u0007\u2029")).toBe("a\nb\t👩‍💻\\u0007\\u2029");
   });
 
   it("is recognized by a single character", () => {

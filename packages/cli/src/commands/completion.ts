@@ -1,3 +1,4 @@
+import { replaceControls } from "@trunkline/core";
 import type { Command } from "commander";
 import { type Candidates, candidatesAt } from "../completion/candidates.js";
 import { findValues } from "../completion/find-values.js";
@@ -35,5 +36,5 @@ export async function complete(context: CommandContext, program: Command, words:
 }
 
 function firstLine(text: string): string {
-  return text.split("\n", 1)[0]?.replace(/[\p{Cc}\p{Cf}]/gu, " ") ?? "";
+  return replaceControls(text.split("\n", 1)[0] ?? "", " ");
 }

@@ -1,7 +1,7 @@
 // Gives a project a store of its own and takes the project in. Run again, it takes in what has changed.
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { EXIT } from "../exit-codes.js";
 import { printable } from "../printable.js";
 import { counted, shownBytes } from "../store-output.js";
@@ -110,13 +110,6 @@ async function making(path: string, work: () => Promise<void>): Promise<void> {
       hint: "Check the permissions of the folder, and that there is no file of that name.",
     });
   }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }
 
 async function exists(path: string): Promise<boolean> {

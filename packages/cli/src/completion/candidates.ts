@@ -1,4 +1,5 @@
 // What may stand at the cursor: taken from the commands, their options and their arguments as they are registered.
+import { hasControls } from "@trunkline/core";
 import type { Argument, Command, Option } from "commander";
 import { defaultCommand, type Position } from "./position.js";
 
@@ -82,7 +83,7 @@ function namesOf(place: Option | Argument): string[] {
 
 /** What a project's file calls a server may move the cursor; such a name has to be typed. */
 function isShowable(value: string): boolean {
-  return !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(value);
+  return !hasControls(value);
 }
 
 function uniqueByValue(candidates: readonly Candidate[]): Candidate[] {

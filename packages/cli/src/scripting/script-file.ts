@@ -3,7 +3,7 @@ import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
-import { nearestNames, TrunklineError } from "@trunkline/core";
+import { isFolderSync, nearestNames, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
 /** A script that can be run. */
@@ -56,6 +56,6 @@ function missing(given: string, named: string): TrunklineError {
 }
 
 function scriptsIn(folder: string): string[] {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  if (!isFolderSync(folder)) return [];
   return readdirSync(folder).filter((name) => TYPESCRIPT.has(extname(name)) || JAVASCRIPT.has(extname(name)));
 }

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { isFolderSync } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
 /**
@@ -19,8 +20,7 @@ export function promptFolders(
 function projectFolder(cwd: string, home: string): string {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const own = join(folder, ".trunkline");
-    if (own !== home && statSync(join(own, "prompts"), { throwIfNoEntry: false })?.isDirectory())
-      return join(own, "prompts");
+    if (own !== home && isFolderSync(join(own, "prompts"))) return join(own, "prompts");
     const isTop = dirname(folder) === folder || statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined;
     if (isTop) return join(resolve(cwd), ".trunkline", "prompts");
   }

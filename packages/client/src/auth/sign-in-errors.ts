@@ -1,6 +1,6 @@
 // What goes wrong while signing in or renewing, with a code and the next thing to try.
 import { OAuthError, OAuthErrorCode, RegistrationRejectedError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { isTrunklineError, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, messageOf, systemCodeOf, TrunklineError, toOneLine } from "@trunkline/core";
 import { SignInCallbackError } from "./sign-in.js";
 
 /** What an authorization server says when it is the one that has a problem. */
@@ -98,6 +98,6 @@ function isTimeout(error: unknown): boolean {
 
 /** Somebody else's text on a screen of ours: one line, no control characters, not a page of HTML. */
 function plain(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  const line = toOneLine(text);
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }

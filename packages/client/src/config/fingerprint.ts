@@ -1,6 +1,7 @@
 // What a file would run, as the trust in it is kept and as a person is shown it. Made from the texts as the file has them,
 // so that it neither changes with the environment nor holds what a variable does.
 import { createHash } from "node:crypto";
+import { printable } from "@trunkline/core";
 import type { CheckedEntry } from "./server-entries.js";
 
 /**
@@ -45,18 +46,10 @@ export function wouldRunOf(entries: readonly CheckedEntry[]): { name: string; wh
       ...(entry.cwd === undefined ? [] : [`cwd: ${quoted(entry.cwd.text)}`]),
       ...(entry.disabled ? ["disabled"] : []),
     ];
-    return { name: visible(entry.name), what: extras.length === 0 ? what : `${what} (${extras.join("; ")})` };
+    return { name: printable(entry.name), what: extras.length === 0 ? what : `${what} (${extras.join("; ")})` };
   });
 }
 
 function quoted(text: string): string {
-  return /^[\w@%+=:,./\\${}~?&#*-]+$/.test(text) ? text : visible(JSON.stringify(text));
-}
-
-/** Somebody else's file must not move the cursor, nor turn the direction of writing, on the terminal that shows it. */
-function visible(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
-  );
+  return /^[\w@%+=:,./\\${}~?&#*-]+$/.test(text) ? text : printable(JSON.stringify(text));
 }

@@ -2,7 +2,7 @@
 // them: if they change what a confirmed entry does, it has to be confirmed again. Values of the process's own environment
 // are the user's, and do not count.
 import { resolve } from "node:path";
-import { contentIdOf } from "@trunkline/core";
+import { contentIdOf, replaceControls } from "@trunkline/core";
 import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { expandText, renderParts } from "./expand.js";
 import { readOptional } from "./read-config-text.js";
@@ -87,5 +87,5 @@ async function borrowedBy(entry: CheckedEntry, file: ReadSource, options: Projec
 function shownTarget(entry: CheckedEntry, text: string): string {
   const shown =
     entry.type === "stdio" ? text : URL.canParse(text) ? new URL(text).origin : "an address that cannot be read";
-  return shown.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?");
+  return replaceControls(shown, "?");
 }

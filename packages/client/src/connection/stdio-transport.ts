@@ -1,10 +1,10 @@
 // The stdio transport. Our own instead of the SDK's, because a server's whole process tree has to go when the connection
 // does, noise on stdout must not break a connection, and large answers must not cost quadratic time.
 import type { ChildProcess } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isFolderSync, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 import spawn from "cross-spawn";
 import {
   forgetProcessTree,
@@ -284,7 +284,7 @@ export class StdioTransport implements Transport {
         hint: "Install it, or give its full path. Is it on PATH?",
       });
     }
-    if (code === "EACCES" && isFolder(command)) {
+    if (code === "EACCES" && isFolderSync(command)) {
       return new TrunklineError("SPAWN_FAILED", `"${command}" is a folder, not a program.`, {
         cause: error,
         hint: 'Name the program in "command".',
@@ -304,10 +304,6 @@ export class StdioTransport implements Transport {
 
 function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === "object" && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === "2.0";
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function streamEnd(stream: Readable | null): Promise<void> {

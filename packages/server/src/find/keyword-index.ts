@@ -1,4 +1,5 @@
 // Ranking by words: BM25 over weighted fields. Small and in memory: there are hundreds of operations, not millions.
+import { BM25_MAX_GAIN, bm25Gain, bm25LengthFactor, bm25Weight } from "@trunkline/core";
 import { wordsOf } from "./words.js";
 
 /** What can be found: fields by name, each with its text. */
@@ -9,8 +10,6 @@ export interface FieldWeight {
   readonly weight: number;
   readonly lengthPenalty: number;
 }
-
-const K1 = 1.2;
 
 /** An index over a fixed list of entries. */
 export class KeywordIndex<F extends string> {
@@ -24,7 +23,7 @@ export class KeywordIndex<F extends string> {
       const words = entries.map((entry) => wordsOf(entry[field as F]));
       const average = words.reduce((sum, each) => sum + each.length, 0) / Math.max(1, entries.length);
       words.forEach((each, entry) => {
-        const scale = weight / (1 - lengthPenalty + (lengthPenalty * each.length) / Math.max(1, average));
+        const scale = weight / bm25LengthFactor(each.length, Math.max(1, average), lengthPenalty);
         for (const word of each) this.#add(word, entry, scale);
       });
     }
@@ -41,13 +40,13 @@ export class KeywordIndex<F extends string> {
 
   /** The most that a word can add to a score. */
   mostFor(word: string): number {
-    return this.#weightOf(word) * (K1 + 1);
+    return this.#weightOf(word) * BM25_MAX_GAIN;
   }
 
   /** How rare a word is. */
   #weightOf(word: string): number {
     const having = this.#postings.get(word)?.size ?? 0;
-    return Math.log(1 + (this.#size - having + 0.5) / (having + 0.5));
+    return bm25Weight(having, this.#size);
   }
 
   /** The score of every entry for weighted words. */
@@ -56,7 +55,7 @@ export class KeywordIndex<F extends string> {
     for (const [word, importance] of words) {
       const weight = this.#weightOf(word) * importance;
       for (const [entry, amount] of this.#postings.get(word) ?? []) {
-        scores[entry] = (scores[entry] ?? 0) + (weight * amount * (K1 + 1)) / (amount + K1);
+        scores[entry] = (scores[entry] ?? 0) + weight * bm25Gain(amount);
       }
     }
     return scores;

@@ -1,5 +1,5 @@
 // One call as one line of JSON, and back. The line has only what the record has: no arguments, no results.
-import { isRecord, parseJson } from "@trunkline/core";
+import { isRecord, parseJson, replaceControls } from "@trunkline/core";
 import type { CallRecord } from "./journal.js";
 
 /** A client may call itself and an operation anything; a line stays a line. */
@@ -35,6 +35,6 @@ export function parseLine(line: string): CallRecord | undefined {
 
 /** Short, and without what would do something to the terminal that shows it. */
 function cut(text: string): string {
-  const shown = text.slice(0, MAX_NAME_CHARS + 1).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
+  const shown = replaceControls(text.slice(0, MAX_NAME_CHARS + 1), "\ufffd");
   return shown.length <= MAX_NAME_CHARS ? shown : `${shown.slice(0, MAX_NAME_CHARS - 1)}…`;
 }

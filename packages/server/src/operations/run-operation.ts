@@ -1,6 +1,6 @@
 // The step runner: the one way to run an operation. It applies the policy, validates, runs and writes the journal entry.
 import type { PolicyVerdict } from "@trunkline/client";
-import { isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { isTrunklineError, printable, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
 import type { Policies } from "../service-options.js";
@@ -94,10 +94,12 @@ async function ask(operation: Operation, params: Params, { exchange, signal }: O
       hint: "Use a client with elicitation, or allow the operation in the policy of your own configuration.",
     });
   }
-  const message = `May ${visible(operation.name)} run? ${shownParams(params)}`;
+  const message = `May ${printable(operation.name)} run? ${shownParams(params)}`;
   const requestedSchema = {
     type: "object",
-    properties: { run: { type: "boolean", title: "Run it", description: visible(operation.summary), default: false } },
+    properties: {
+      run: { type: "boolean", title: "Run it", description: printable(operation.summary), default: false },
+    },
     required: ["run"],
   };
   const answer = await channel
@@ -141,15 +143,7 @@ function shownParams(params: Params): string {
 }
 
 function quoted(value: unknown): string {
-  return visible(JSON.stringify(value, (name, inner: unknown) => (SECRET_NAME.test(name) ? "***" : inner)) ?? "null");
-}
-
-/** Control characters, line ends and what turns the direction of writing, as escapes. */
-function visible(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  return printable(JSON.stringify(value, (name, inner: unknown) => (SECRET_NAME.test(name) ? "***" : inner)) ?? "null");
 }
 
 function shortened(text: string): string {

@@ -1,7 +1,15 @@
 // Search inside given contents, such as stored results: passages by the words they share with the query. Contents may be
 // large, so they are read and looked through piece by piece, and only what matches is remembered.
 import { setImmediate } from "node:timers/promises";
-import { type ContentId, type ContentStore, TrunklineError } from "@trunkline/core";
+import {
+  bm25Gain,
+  bm25LengthFactor,
+  bm25Weight,
+  boundedBm25,
+  type ContentId,
+  type ContentStore,
+  TrunklineError,
+} from "@trunkline/core";
 import { queryWords } from "../find/words.js";
 
 /** What to search, and for what. */
@@ -29,8 +37,6 @@ const PIECE_BYTES = 1 << 18;
 const PASSAGE_LENGTH = 600;
 const LONGEST_PASSAGE = 1200;
 const DEFAULT_LIMIT = 10;
-const K1 = 1.2;
-const B = 0.75;
 
 /** The passages that match best, as `search` answers. */
 export async function searchContents(
@@ -158,15 +164,14 @@ function rank(
   const average = characters / Math.max(1, passages);
   const weights = words.map((_, at) => {
     const having = found.reduce((sum, { counts }) => sum + ((counts[at] ?? 0) > 0 ? 1 : 0), 0);
-    return Math.log(1 + (passages - having + 0.5) / (having + 0.5));
+    return bm25Weight(having, passages);
   });
   for (const passage of found) {
-    const norm = K1 * (1 - B + (B * passage.length) / average);
+    const lengthFactor = bm25LengthFactor(passage.length, average);
     const sum = weights.reduce((total, weight, at) => {
-      const count = passage.counts[at] ?? 0;
-      return total + (weight * count * (K1 + 1)) / (count + norm);
+      return total + weight * bm25Gain(passage.counts[at] ?? 0, lengthFactor);
     }, 0);
-    passage.score = sum / (sum + 5);
+    passage.score = boundedBm25(sum);
   }
   found.sort((a, b) => b.score - a.score || a.content - b.content || a.start - b.start);
 }

@@ -1,14 +1,11 @@
-// Undoing operations of the store: what documents were before each operation is noted, and put back in reverse order.
-// Everything goes through the store's own operations, so history keeps both the change and its undoing.
-import { stat } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
 import {
   type ContentStore,
+  isFolder,
   isRecord,
   isTrunklineError,
   messageOf,
   parseContentId,
-  systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
 import type { Caller } from "../interfaces/exchange.js";
@@ -88,15 +85,6 @@ function refused(message: string, hint: string): TrunklineError {
 function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return !way.startsWith("..") && !isAbsolute(way);
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch (error) {
-    if (systemCodeOf(error) !== undefined) return false;
-    throw error;
-  }
 }
 
 function pathsOf({ path, paths }: Params): string[] {

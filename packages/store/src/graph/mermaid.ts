@@ -1,5 +1,6 @@
 // A traversal as a Mermaid flowchart.
 
+import { toOneLine } from "@trunkline/core";
 import type { NodeType } from "./graph-model.js";
 import type { GraphNode, Traversal } from "./traverse.js";
 
@@ -40,5 +41,5 @@ export function toMermaid(traversal: Pick<Traversal, "origin" | "nodes" | "edges
 /** Inside quotes, Mermaid takes entities with `#` for what it would read as its own. */
 function label(name: string): string {
   const short = name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name;
-  return short.replace(/[\s\p{C}]+/gu, " ").replace(/[#"<>&`\\[\]{}|]/g, (char) => `#${char.charCodeAt(0)};`);
+  return toOneLine(short).replace(/[#"<>&`\\[\]{}|]/g, (char) => `#${char.charCodeAt(0)};`);
 }

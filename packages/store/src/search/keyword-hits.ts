@@ -1,8 +1,8 @@
 // Ranking by words: BM25 over every document that has some of them. All of them are counted.
 
+import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Db } from "../engine/sqlite/database.js";
 import { type Postings, wordsOf } from "./postings.js";
-import { rarityOf } from "./ranks-indexer.js";
 import type { Scope } from "./search-scope.js";
 import { ftsTerm, isCompound, type Term } from "./terms.js";
 import { boundOfRank } from "./vector-math.js";
@@ -43,7 +43,7 @@ export function keywordHits(
   for (const [query, term] of asked) {
     const postings = words.postings(query, isCompound(term) ? undefined : term.word, check);
     add(postings, { scores, scope });
-    weight += rarityOf(postings.entries.length, words.count);
+    weight += bm25WeightOfFts5(postings.entries.length, words.count);
   }
   return { ...collect(scores, most), weight };
 }

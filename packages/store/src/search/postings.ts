@@ -2,10 +2,11 @@
 // is a sum over the words of a query, so that the parts can be kept: the next query with the same word has them. For
 // frequent words there are lists that were worked out beforehand; FTS5 is asked for the rest.
 
+import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Db } from "../engine/sqlite/database.js";
 import { ABSENT, type Entries, entriesOf } from "./entry-states.js";
 import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
-import { RANK_SCALE, rarityOf } from "./ranks-indexer.js";
+import { RANK_SCALE } from "./ranks-indexer.js";
 
 /** Entries that have a word, each once, and the BM25 of the word in each: positive, unbounded. */
 export interface Postings {
@@ -100,7 +101,7 @@ export class Words {
     }
     for (const entry of having) push(entry, USUAL_RANK);
     const listed = count;
-    const rarity = rarityOf(listed + newer.entries.length, this.#entries.count);
+    const rarity = bm25WeightOfFts5(listed + newer.entries.length, this.#entries.count);
     for (let at = 0; at < listed; at++) scores[at] = (scores[at] as number) * rarity;
     for (let at = 0; at < newer.entries.length; at++) push(newer.entries[at] as number, newer.scores[at] as number);
     return { entries: entries.subarray(0, count), scores: scores.subarray(0, count) };

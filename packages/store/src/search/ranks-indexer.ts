@@ -3,6 +3,7 @@
 // the background; whatever no segment covers yet is asked of FTS5. Only the part of BM25 that depends on the text is
 // kept: how rare the word is changes with every document.
 
+import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Indexer } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
@@ -112,7 +113,7 @@ function rankTerm(index: Db, segment: Segment, { term, doc }: { term: string; do
     segment.id,
     term,
   );
-  for (const each of without) makeList(index, each, { term, query, rarity: rarityOf(doc, rows) });
+  for (const each of without) makeList(index, each, { term, query, rarity: bm25WeightOfFts5(doc, rows) });
 }
 
 function makeList(
@@ -147,11 +148,6 @@ function makeList(
     bytesOf(Int32Array.from(entries)),
     bytesOf(Uint16Array.from(ranks)),
   );
-}
-
-/** What BM25 multiplies with: how rare a word is that so many of all rows have. As FTS5 has it. */
-export function rarityOf(have: number, rows: number): number {
-  return Math.max(1e-6, Math.log((rows - have + 0.5) / (have + 0.5)));
 }
 
 function bytesOf(numbers: Int32Array | Uint16Array): Uint8Array {

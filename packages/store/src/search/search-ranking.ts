@@ -1,4 +1,5 @@
 // One ranking for a query: by words, by meaning, or by both.
+import { boundedBm25 } from "@trunkline/core";
 import type { Db } from "../engine/sqlite/database.js";
 import type { SearchParams, SearchResult } from "../types.js";
 import type { QueryVector } from "./embedding.js";
@@ -84,7 +85,7 @@ function byWords({ best, total, scoreOf }: KeywordHits, { pinned }: RankQuery): 
   const also = [...pinned].filter((entry) => !known.has(entry) && scoreOf(entry) > 0);
   const hits = [...best, ...also.map((entry) => ({ entry, score: scoreOf(entry) }))].map(({ entry, score }) => ({
     entry,
-    score: bounded(score),
+    score: boundedBm25(score),
     parts: { keyword: { bm25: rounded(score) } },
   }));
   return { type: "keyword", hits, total };
@@ -127,7 +128,7 @@ function byBoth(
   });
   const fused = fuse([...keyword.best, ...also], joining, weight);
   // Fusion compares with the best there is; how good that is shows in the scores of each side.
-  const sure = Math.max(bounded(keyword.best[0]?.score ?? 0), joining[0]?.score ?? 0);
+  const sure = Math.max(boundedBm25(keyword.best[0]?.score ?? 0), joining[0]?.score ?? 0);
   const hits = fused.map(({ entry, score, ...parts }): Hit => {
     const words = keyword.scoreOf(entry);
     const meaning = near.get(entry);
@@ -152,11 +153,6 @@ function byBoth(
 function leadOf([first, second]: readonly SemanticHit[]): number {
   if (first === undefined || second === undefined || first.score <= 0) return 0;
   return (first.score - second.score) / first.score;
-}
-
-/** BM25 is unbounded; a score is between 0 and 1. */
-function bounded(bm25: number): number {
-  return bm25 / (bm25 + 5);
 }
 
 /** A number as answers have it. */

@@ -1,7 +1,7 @@
 // What a watcher noticed, brought into the store: files that are there are taken, files that are gone are marked removed.
 import { realpathSync, statSync } from "node:fs";
 import { dirname, sep } from "node:path";
-import { isTrunklineError, systemCodeOf } from "@trunkline/core";
+import { isFolderSync, isTrunklineError, systemCodeOf } from "@trunkline/core";
 import { takeFile } from "../documents/add.js";
 import { DocumentBatcher } from "../documents/document-batch.js";
 import { problemText } from "../documents/walk.js";
@@ -33,12 +33,11 @@ export async function takeChanges(env: MoveEnvironment, params: TakeChangesParam
   const problems: FileProblem[] = [];
   const gone: string[] = [];
   const guard = new Guard(env.guarded);
-  const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory() ?? false;
   const batcher = new DocumentBatcher(
     env,
     { collection, tags: [], metadata: {}, session },
     call,
-    isFolder ? root : dirname(root),
+    isFolderSync(root) ? root : dirname(root),
   );
   const before = new Map(params.paths.map((path) => [path, versionAt(env, collection, path)]));
   for (const path of params.paths) {
