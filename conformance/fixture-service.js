@@ -1,6 +1,6 @@
 // The fixtures of the official suite as a service that the endpoints of @trunkline/server can serve: tools, prompts, resources.
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
-import { RPC_CODES, RpcError } from "@trunkline/server";
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import { fixtureTools, PNG } from "./fixture-tools.js";
 
 /** @import { Exchange, McpService, ServiceEvent } from "@trunkline/server" */

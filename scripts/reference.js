@@ -1,7 +1,7 @@
 // Writes docs/reference/ from what the programs themselves know: the operations from their definitions, the protocol from the
 // table of what is supported. Needs the build.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { REVISIONS } from "../packages/client/dist/revisions.generated.js";
+import { REVISIONS } from "../packages/protocol/dist/revisions.generated.js";
 import { createRegistry } from "../packages/server/dist/operations/operation-registry.js";
 import { protocolPage } from "./protocol-page.js";
 import { referencePage } from "./reference-page.js";

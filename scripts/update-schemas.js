@@ -1,7 +1,7 @@
-// Writes packages/client/src/revisions.generated.ts from the official JSON Schemas of the protocol.
+// Writes packages/protocol/src/revisions.generated.ts from the official JSON Schemas of the protocol.
 //   npm run update-schemas -- <folder>            <folder>/<revision>/schema.json, as in the specification's repository
 //   npm run update-schemas -- <folder> --check    writes nothing; exit code 1 where the table is out of date
-//   … --out <file>                                another file than the one in the client
+//   … --out <file>                                write to another file
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const TARGET = join(root, "packages", "client", "src", "revisions.generated.ts");
+const TARGET = join(root, "packages", "protocol", "src", "revisions.generated.ts");
 const USAGE = "Usage: npm run update-schemas -- <folder> [--check] [--out <file>]";
 
 class SchemaError extends Error {}

@@ -2,10 +2,11 @@
 // gateway and the client do what the table says they do, in every revision.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Channel, type Hub, openHub, SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/client";
+import { type Channel, type Hub, openHub } from "@trunkline/client";
+import { SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
 import { describe, expect, it } from "vitest";
-import { REVISIONS } from "../../packages/client/src/revisions.generated.js";
 import { configOf, stdio } from "../../packages/client/test/hub/fixtures.js";
+import { REVISIONS } from "../../packages/protocol/src/revisions.generated.js";
 import { isDefined, protocolPage } from "../../scripts/protocol-page.js";
 import { isSupported, type Role, SUPPORT, type Support, TASKS_EXTENSION } from "../../scripts/protocol-support.js";
 import { Place, root } from "../e2e/command.js";

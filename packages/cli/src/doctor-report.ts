@@ -1,16 +1,8 @@
 // What `trunkline doctor` has found, for programs and for people.
 import { listAgents } from "@trunkline/agent";
-import {
-  type Diagnostic,
-  dottedName,
-  LATEST_PROTOCOL_VERSION,
-  type LoadedConfig,
-  type RenamedTool,
-  revisionFacts,
-  type ServerStatus,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from "@trunkline/client";
+import { type Diagnostic, dottedName, type LoadedConfig, type RenamedTool, type ServerStatus } from "@trunkline/client";
 import { formatMs, type SourcedTool } from "@trunkline/core";
+import { LATEST_PROTOCOL_VERSION, REVISION_FACTS, SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
 import { commandLine, printable } from "./printable.js";
 
 /** Everything that was looked at. */
@@ -76,7 +68,7 @@ export function jsonReport(findings: Findings): Record<string, unknown> {
 function revisionCounts() {
   return Object.fromEntries(
     SUPPORTED_PROTOCOL_VERSIONS.map((revision) => {
-      const { definitions, requests, notifications } = revisionFacts(revision);
+      const { definitions, requests, notifications } = REVISION_FACTS[revision];
       const counted = (sides: typeof requests) =>
         Object.values(sides).reduce((sum, methods) => sum + methods.length, 0);
       return [revision, { definitions, requests: counted(requests), notifications: counted(notifications) }];

@@ -11,6 +11,7 @@ import {
   type UrlElicitation,
 } from "@trunkline/client";
 import { isRecord, TrunklineError } from "@trunkline/core";
+import { isLogged, type LogMessageLevel } from "@trunkline/protocol";
 import { openAddress } from "./open-address.js";
 import { printable } from "./printable.js";
 import { ProgressLine } from "./progress-line.js";
@@ -18,11 +19,8 @@ import type { CommandContext } from "./terminal/context.js";
 import { askWord, fillForm } from "./terminal-form.js";
 import { type Prompt, TerminalPrompt } from "./terminal-prompt.js";
 
-/** From the least to the most urgent, as the protocol has them. */
-const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
-
 /** The level from which log messages of servers are shown. */
-export const SHOWN_LOG_LEVEL: (typeof LEVELS)[number] = "warning";
+export const SHOWN_LOG_LEVEL: LogMessageLevel = "warning";
 
 /** Of one text of a server. More than anybody reads before saying yes, and less than fills a terminal's memory. */
 const MAX_SHOWN_CHARS = 20_000;
@@ -102,9 +100,7 @@ class Terminal {
   }
 
   log({ server, level, logger, data }: ServerLog): void {
-    const urgency = (LEVELS as readonly string[]).indexOf(level);
-    // A level that nobody knows is rather shown than lost.
-    if (urgency !== -1 && urgency < LEVELS.indexOf(SHOWN_LOG_LEVEL)) return;
+    if (!isLogged(level, SHOWN_LOG_LEVEL)) return;
     const said = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
     const from = logger === undefined ? "" : `${logger}: `;
     this.#note(printable(capText(`[${server}] ${level}: ${from}${said}`, MAX_SHOWN_CHARS)));

@@ -73,15 +73,13 @@ export type { PromptArgument, SourcedPrompt, SourcedResource, SourcedTemplate } 
 export { Hub, openHub } from "./hub/hub.js";
 export type { CatalogueListener, NotificationListener } from "./hub/hub-events.js";
 export type { CallResult, HubCallOptions, HubOptions, HubWarning } from "./hub/hub-options.js";
-export {
-  type CompleteOptions,
-  type Completion,
-  type CompletionReference,
-  type ListOptions,
-  LOG_MESSAGE_LEVELS,
-  type LogMessageLevel,
-  type PromptResult,
-  type ReadResourceResult,
+export type {
+  CompleteOptions,
+  Completion,
+  CompletionReference,
+  ListOptions,
+  PromptResult,
+  ReadResourceResult,
 } from "./hub/hub-requests.js";
 export type { ServerStatus } from "./hub/hub-status.js";
 export type { ResourceListener, ResourceUpdate } from "./hub/resource-subscriptions.js";
@@ -114,16 +112,3 @@ export {
   renderBlocks,
   renderText,
 } from "./results/render-result.js";
-export {
-  definesInputRequest,
-  definesMethod,
-  isSupportedRevision,
-  LATEST_PROTOCOL_VERSION,
-  type MethodDirection,
-  type ProtocolVersion,
-  type RevisionFacts,
-  requireMethod,
-  revisionFacts,
-  revisionsDefining,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from "./revisions.js";

@@ -1,2 +1,59 @@
-/** The facts of MCP, written once: what each revision defines, message shapes, codes and names. */
-export {};
+// The facts of MCP, written once for client and server. This package imports nothing.
+export {
+  buildParamHeaders,
+  decodeHeaderText,
+  encodeHeaderText,
+  findHeaderMismatch,
+  HEADERS,
+  type ParamHeader,
+  type ParamHeaders,
+  readParamHeaders,
+} from "./headers.js";
+export { DEFAULT_LOG_LEVEL, isLogged, isLogLevel, LOG_MESSAGE_LEVELS, type LogMessageLevel } from "./log-levels.js";
+export {
+  errorMessage,
+  errorObject,
+  type IncomingMessage,
+  type InvalidMessage,
+  isRpcId,
+  notificationMessage,
+  type OutgoingMessage,
+  type RpcId,
+  type RpcNotification,
+  type RpcParams,
+  type RpcRequest,
+  type RpcResponse,
+  readMessage,
+  resultMessage,
+} from "./messages.js";
+export { clientName, foreignMeta, META, metaOf, progressTokenOf, withoutOwnMeta } from "./meta.js";
+export {
+  isQuestionMethod,
+  LIST_CHANGES,
+  QUESTION_CAPABILITIES,
+  QUESTION_METHODS,
+  type QuestionMethod,
+} from "./methods.js";
+export {
+  BATCH_REVISION,
+  definesInputRequest,
+  definesMethod,
+  type Era,
+  isAtLeast,
+  isModernRevision,
+  isSupportedRevision,
+  LATEST_LEGACY_REVISION,
+  LATEST_PROTOCOL_VERSION,
+  LEGACY_REVISIONS,
+  type MethodDirection,
+  MODERN_REVISION,
+  MODERN_REVISIONS,
+  negotiateLegacy,
+  type ProtocolVersion,
+  REVISION_FACTS,
+  type RevisionFacts,
+  revisionsDefining,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "./revisions.js";
+export { methodNotFound, RPC_CODES, RpcError } from "./rpc-errors.js";
+export { isTerminalTaskStatus, TASKS_EXTENSION, type TaskStatus } from "./task-status.js";

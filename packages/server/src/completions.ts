@@ -1,8 +1,8 @@
 // completion/complete: for our own templates and prompts from the store, for those of upstream servers from them.
 import { isRecord, isTrunklineError } from "@trunkline/core";
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "./interfaces/exchange.js";
 import { type Prompts, withMeta } from "./prompts/prompts.js";
-import { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
 import { MAX_COMPLETIONS } from "./resources/own-resources.js";
 import type { Resources } from "./resources/resources.js";
 import { asRpcError, faithful, type Upstreams } from "./upstreams/upstreams.js";

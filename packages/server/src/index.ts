@@ -3,13 +3,12 @@
  * so that a process loads only the one it serves.
  */
 export type { Backends } from "./interfaces/backends.js";
-export type { Caller, Era, Exchange } from "./interfaces/exchange.js";
+export type { Caller, Exchange } from "./interfaces/exchange.js";
 export type { ContentBlock, Operation, OperationContext, OperationOutcome, Params } from "./interfaces/operation.js";
 export type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal/journal.js";
 export { createRegistry, type RegistryOptions, type ServerRegistry } from "./operations/operation-registry.js";
 export { createRunner, type RunnerOptions, type RunStep } from "./operations/run-operation.js";
-export { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
 export type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
 export { createService, type Service } from "./service.js";
 export type { Policies, ServiceOptions, SurfaceKind } from "./service-options.js";

@@ -1,7 +1,7 @@
 // The service: what every endpoint serves, put together from surface, prompts and resources.
-
 import type { Root } from "@trunkline/client";
 import { isRecord, messageOf } from "@trunkline/core";
+import { isLogLevel, RPC_CODES, RpcError } from "@trunkline/protocol";
 import { complete } from "./completions.js";
 import { createCompositeTools } from "./composite/composite-tools.js";
 import { echoTool } from "./composite/echo.js";
@@ -13,8 +13,6 @@ import { CallLog, type TokenAccount } from "./journal/journal.js";
 import { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
 import { createRunner } from "./operations/run-operation.js";
 import { Prompts } from "./prompts/prompts.js";
-import { isLogLevel } from "./protocol/log-levels.js";
-import { RPC_CODES, RpcError } from "./protocol/rpc-error.js";
 import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
 import { Resources } from "./resources/resources.js";
 import { ServiceEvents } from "./service-events.js";

@@ -1,5 +1,6 @@
 import { mayBelongTo } from "@trunkline/client";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { RPC_CODES } from "@trunkline/protocol";
 import { readCallArguments, unlistedArguments } from "../call-arguments.js";
 import { EXIT } from "../exit-codes.js";
 import { openConfiguredHub } from "../open-hub.js";
@@ -42,11 +43,8 @@ export async function call(context: CommandContext, options: CallOptions): Promi
   return result.isError ? EXIT.failure : EXIT.success;
 }
 
-/** The protocol's code for a client that lacks what a request needs: here, somebody to ask. */
-const MISSING_CAPABILITY = -32021;
-
 function withAskingHint(error: unknown): unknown {
-  if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== MISSING_CAPABILITY) return error;
+  if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== RPC_CODES.missingCapability) return error;
   return new TrunklineError("UPSTREAM", error.message, {
     cause: error.cause,
     data: error.data,

@@ -1,5 +1,6 @@
 // What `serve --http` says when it listens: what is served, what that costs, and how to try it.
 import { isRecord } from "@trunkline/core";
+import { HEADERS, LATEST_PROTOCOL_VERSION, META } from "@trunkline/protocol";
 import type { Service } from "@trunkline/server";
 import { countTokens } from "@trunkline/server/journal";
 import { printable } from "../printable.js";
@@ -8,8 +9,6 @@ import { quantity } from "../trust-prompt.js";
 import { ownExchange } from "./own-exchange.js";
 import type { ServeBackends } from "./serve-backends.js";
 
-/** The revision that the line to try speaks. */
-const LATEST = "2026-07-28";
 /** More names than this do not fit a line. */
 const SHOWN_NAMES = 8;
 
@@ -52,14 +51,14 @@ function shownNames(names: readonly string[]): string {
 
 /** One request of the stateless revision, which needs no session: the only kind that fits on one line. */
 function tryLine(url: string, hasToken: boolean): string {
-  const meta = { "io.modelcontextprotocol/protocolVersion": LATEST, "io.modelcontextprotocol/clientCapabilities": {} };
+  const meta = { [META.protocolVersion]: LATEST_PROTOCOL_VERSION, [META.clientCapabilities]: {} };
   const params = { name: "mcp.echo", arguments: { message: "hello" }, _meta: meta };
   const headers = [
     "content-type: application/json",
     "accept: application/json, text/event-stream",
-    `mcp-protocol-version: ${LATEST}`,
-    "mcp-method: tools/call",
-    "mcp-name: mcp.echo",
+    `${HEADERS.protocolVersion}: ${LATEST_PROTOCOL_VERSION}`,
+    `${HEADERS.method}: tools/call`,
+    `${HEADERS.name}: mcp.echo`,
   ].map((header) => `-H '${header}'`);
   if (hasToken) headers.push('-H "authorization: Bearer $TRUNKLINE_TOKEN"');
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });

@@ -1,13 +1,8 @@
 // Puts a server's question to a channel and turns the answer into what the protocol wants.
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { abortable, type Logger, messageOf } from "@trunkline/core";
+import { RPC_CODES } from "@trunkline/protocol";
 import type { Channel, Elicitation, QuestionContext } from "./channel.js";
-
-/** What a server may ask, in both eras: as requests of its own, or within a result. */
-export const QUESTION_METHODS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;
-
-/** One of {@link QUESTION_METHODS}. */
-export type QuestionMethod = (typeof QUESTION_METHODS)[number];
 
 /** A question as it came. */
 export interface Question {
@@ -49,7 +44,7 @@ export async function answerQuestion(
         if (channel?.roots === undefined) throw refusal("There are no roots.");
         return { roots: await abortable(context.signal, channel.roots(asked)) };
       default:
-        throw new ProtocolError(-32601, `Method not found: ${method}`);
+        throw new ProtocolError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
     }
   } catch (error) {
     if (error instanceof ProtocolError) throw error;

@@ -2,9 +2,7 @@
 // the body of an answer, and our stdio transport one on a line; an array within an event of a stream is taken apart here.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { parseJson } from "@trunkline/core";
-
-/** The only revision with batches. Before one is negotiated there is no header, and nothing to rule them out by. */
-const REVISION_WITH_BATCHES = "2025-03-26";
+import { BATCH_REVISION, HEADERS } from "@trunkline/protocol";
 
 /** The same `fetch`; each message of a batch in an event stream comes as an event of its own. */
 export function withoutBatches(fetch: FetchLike): FetchLike {
@@ -12,8 +10,9 @@ export function withoutBatches(fetch: FetchLike): FetchLike {
     const response = await fetch(url, init);
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!isStream || response.body === null) return response;
-    const revision = new Headers(init?.headers).get("mcp-protocol-version") ?? REVISION_WITH_BATCHES;
-    if (revision !== REVISION_WITH_BATCHES) return response;
+    // Before a revision is negotiated there is no header, and batches cannot be ruled out.
+    const revision = new Headers(init?.headers).get(HEADERS.protocolVersion) ?? BATCH_REVISION;
+    if (revision !== BATCH_REVISION) return response;
     const body = response.body
       .pipeThrough(new TextDecoderStream())
       .pipeThrough(eachMessageItsEvent())

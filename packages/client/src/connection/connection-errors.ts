@@ -9,10 +9,10 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { type ErrorCode, isTrunklineError, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
 import { usesSignIn } from "../auth/server-auth.js";
 import { hintToSignIn } from "../auth/sign-in-errors.js";
 import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
-import { SUPPORTED_PROTOCOL_VERSIONS } from "../revisions.js";
 import type { ServerState } from "./connection-options.js";
 import type { ProcessExit } from "./stdio-transport.js";
 

@@ -9,10 +9,11 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { type Logger, TrunklineError, withDeadline } from "@trunkline/core";
+import { MODERN_REVISION, type QuestionMethod, RPC_CODES } from "@trunkline/protocol";
 import { z } from "zod";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { Abilities } from "../channel/channel.js";
-import type { Question, QuestionMethod } from "../channel/questions.js";
+import type { Question } from "../channel/questions.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import { connectError, isSessionExpired, networkCodeOf, unusableError } from "./connection-errors.js";
 import type { ClientInfo, ListKind } from "./connection-options.js";
@@ -71,9 +72,6 @@ export interface Generation {
 
 /** Which handshake to use. `auto` asks the server for its era first. */
 type Handshake = "auto" | "legacy" | { pin: string };
-
-const MODERN_REVISION = "2026-07-28";
-const UNSUPPORTED_REVISION_CODE = -32022;
 
 /** How long a server may leave the question for its era unanswered before it counts as a legacy one. */
 const PROBE_TIMEOUT_MS = 3_000;
@@ -197,7 +195,7 @@ async function openWithTransport(
       return await openOnce(options, kind, { handshake: "legacy", signal });
     }
     // A slow modern server can miss the probe and then refuse the legacy handshake that followed it.
-    if (error instanceof ProtocolError && error.code === UNSUPPORTED_REVISION_CODE) {
+    if (error instanceof ProtocolError && error.code === RPC_CODES.unsupportedVersion) {
       return await openOnce(options, kind, { handshake: { pin: MODERN_REVISION }, signal });
     }
     // A legacy server may meet the probe with anything: an error page, a broken answer, silence. Only an outage is one.

@@ -1,10 +1,17 @@
 // A request as it is sent: what a server of its era has to be told beside the parameters of the method.
-import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
-import { isRecord } from "@trunkline/core";
+import { isRecord, TrunklineError } from "@trunkline/core";
+import {
+  definesMethod,
+  isSupportedRevision,
+  META,
+  type MethodDirection,
+  revisionsDefining,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  TASKS_EXTENSION,
+} from "@trunkline/protocol";
 import { abilitiesOf, type Channel } from "../channel/channel.js";
-import { definesMethod, requireMethod, revisionsDefining } from "../revisions.js";
 import type { Generation } from "./generation.js";
-import { TASKS_EXTENSION, type TaskWish } from "./task-calls.js";
+import type { TaskWish } from "./task-calls.js";
 
 /** A request and what it needs beside its parameters. */
 export interface OutgoingRequest {
@@ -45,12 +52,12 @@ export function paramsFor(
   return {
     ...params,
     _meta: {
-      [CLIENT_CAPABILITIES_META_KEY]: {
+      [META.clientCapabilities]: {
         ...(hasRoots ? { roots: {} } : {}),
         ...abilitiesOf(channel),
         ...(task !== false && offersTasks(generation) ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
       },
-      ...(logLevel === undefined ? {} : { [LOG_LEVEL_META_KEY]: logLevel }),
+      ...(logLevel === undefined ? {} : { [META.logLevel]: logLevel }),
       ...progress,
       ...own,
     },
@@ -66,6 +73,26 @@ export function checkRevision(generation: Generation, method: string): void {
   // The extension has kept some names of the revision that it came from.
   if (generation.era === "modern" && method.startsWith("tasks/") && offersTasks(generation)) return;
   requireMethod(revision, method, "client-to-server");
+}
+
+/**
+ * Throws `PROTOCOL` if a revision does not define a method, and says which ones do. Methods of extensions are in no
+ * revision: check for the extension instead.
+ */
+export function requireMethod(revision: string, method: string, direction?: MethodDirection): void {
+  if (!isSupportedRevision(revision)) {
+    throw new TrunklineError("PROTOCOL", `Revision ${revision} of the protocol is not supported.`, {
+      hint: `Supported are ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}.`,
+      data: { revision, supported: SUPPORTED_PROTOCOL_VERSIONS },
+    });
+  }
+  const definedBy = revisionsDefining(method, direction);
+  if (definedBy.includes(revision)) return;
+  const way = direction === undefined ? "" : ` from ${direction.replaceAll("-", " ")}`;
+  throw new TrunklineError("PROTOCOL", `Revision ${revision} does not define method ${method}${way}.`, {
+    hint: definedBy.length > 0 ? `It is defined by ${definedBy.join(", ")}.` : "No supported revision defines it.",
+    data: { revision, method, definedBy, ...(direction === undefined ? {} : { direction }) },
+  });
 }
 
 /** Whether the answer to a request may be a task. */

@@ -1,15 +1,13 @@
 // A call that a server works on beside the connection: instead of a result it answers with a task, which is asked after until
 // it has ended. Two forms: that of revision 2025-11-25, whose result and questions come on `tasks/result`, and the extension
 // of 2026-07-28, where the task itself carries both. The caller sees the result of an ordinary call.
-import { ProtocolError, RELATED_TASK_META_KEY } from "@modelcontextprotocol/client";
+import { ProtocolError } from "@modelcontextprotocol/client";
 import { isRecord, sleep, TrunklineError } from "@trunkline/core";
+import { isTerminalTaskStatus, META, RPC_CODES } from "@trunkline/protocol";
 import type { Question } from "../channel/questions.js";
 import { isSessionExpired, networkCodeOf } from "./connection-errors.js";
 import { type Notices, taskKey } from "./notices.js";
 import { TASK_META_KEY } from "./raw-answers.js";
-
-/** The extension's name among the capabilities. */
-export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 /** How a caller wants a call to be made as a task. */
 export interface TaskWish {
@@ -59,7 +57,7 @@ export function createdTask(result: Readonly<Record<string, unknown>>): TaskStat
 /** The task that a question of the server says it belongs to. */
 export function relatedTaskOf(question: Question): string | undefined {
   const meta = isRecord(question.params?._meta) ? question.params._meta : {};
-  const related = meta[RELATED_TASK_META_KEY];
+  const related = meta[META.relatedTask];
   return isRecord(related) && typeof related.taskId === "string" ? related.taskId : undefined;
 }
 
@@ -95,7 +93,7 @@ class Follower implements Disposable {
   }
 
   get hasEnded(): boolean {
-    return isTerminal(this.#task);
+    return isTerminalTaskStatus(this.#task.status);
   }
 
   [Symbol.dispose](): void {
@@ -188,10 +186,6 @@ function readTask(value: unknown): TaskState | undefined {
   };
 }
 
-function isTerminal({ status }: TaskState): boolean {
-  return status === "completed" || status === "failed" || status === "cancelled";
-}
-
 function resultOf(raw: Readonly<Record<string, unknown>>, port: TaskPort): Record<string, unknown> {
   if (!isRecord(raw.result)) {
     throw new TrunklineError("PROTOCOL", `${port.what} failed: its task is complete and has no result.`);
@@ -203,7 +197,7 @@ function resultOf(raw: Readonly<Record<string, unknown>>, port: TaskPort): Recor
 function failureOf({ raw, statusMessage }: TaskState): Error {
   const { code, message, data } = isRecord(raw.error) ? raw.error : {};
   const said = typeof message === "string" ? message : (statusMessage ?? "the task failed");
-  return ProtocolError.fromError(typeof code === "number" ? code : -32_603, said, data);
+  return ProtocolError.fromError(typeof code === "number" ? code : RPC_CODES.internalError, said, data);
 }
 
 function cancelledByServer({ statusMessage }: TaskState, port: TaskPort): TrunklineError {

@@ -2,10 +2,9 @@
 // caller, and the call is made again when they have been visited: when the server says so, or else after a while.
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { type Deadline, sleep, TrunklineError } from "@trunkline/core";
+import { RPC_CODES } from "@trunkline/protocol";
 import type { Question } from "../channel/questions.js";
 import { elicitationKey, type Notices } from "./notices.js";
-
-const URL_ELICITATION_REQUIRED = -32_042;
 
 /** Waits between tries where the server does not say that the visit is over; the last one is repeated. */
 const RETRY_DELAYS_MS = [1_000, 2_000, 3_000, 5_000];
@@ -86,7 +85,7 @@ export class UrlVisits {
     return new TrunklineError("UPSTREAM", `${this.#port.what} needs a page to be visited first.`, {
       cause,
       hint: `Open ${pages.map(({ url }) => url).join(" and ")}, and call again. A client with the capability elicitation.url can be shown it.`,
-      data: { code: URL_ELICITATION_REQUIRED, data: { elicitations: pages.map(({ raw }) => raw) } },
+      data: { code: RPC_CODES.urlElicitationRequired, data: { elicitations: pages.map(({ raw }) => raw) } },
     });
   }
 }
@@ -98,7 +97,7 @@ interface Page {
 }
 
 function pagesOf(error: unknown): Page[] | undefined {
-  if (!(error instanceof ProtocolError) || error.code !== URL_ELICITATION_REQUIRED) return undefined;
+  if (!(error instanceof ProtocolError) || error.code !== RPC_CODES.urlElicitationRequired) return undefined;
   const { elicitations } = (error.data ?? {}) as { elicitations?: unknown };
   if (!Array.isArray(elicitations)) return undefined;
   const pages = elicitations.flatMap((raw: Record<string, unknown> | null) =>

@@ -8,21 +8,18 @@ import {
   TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
+import { buildParamHeaders, RPC_CODES, readParamHeaders } from "@trunkline/protocol";
 import { authenticateResult, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import { type Channel, canAnswer, currentChannel, partyOf } from "../channel/channel.js";
 import type { ServerDefinition, ToolFilter } from "../config/loaded-config.js";
 import { Connection, type RequestSource } from "../connection/connection.js";
 import { isSessionExpired } from "../connection/connection-errors.js";
 import type { ConnectionOptions, ListKind } from "../connection/connection-options.js";
-import { buildParamHeaders, readParamHeaders } from "../connection/param-headers.js";
 import type { RequestOptions } from "../connection/server-conversation.js";
 import type { TaskWish } from "../connection/task-calls.js";
 import { matchesGlob } from "../names/name-styles.js";
 import { toSourcedTool } from "./catalogue-items.js";
 import type { HubCallOptions } from "./hub-options.js";
-
-/** What a modern server answers when the headers of a request are not those that it wants. */
-const HEADER_MISMATCH_CODE = -32_020;
 
 /** What a member needs besides its definition, and whom it tells. */
 export interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
@@ -135,7 +132,7 @@ export class HubMember {
     const send = () =>
       this.request(request, sending).catch(async (error: unknown) => {
         // The tool has changed since it was listed, and with it the headers that it wants.
-        if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== HEADER_MISMATCH_CODE) throw error;
+        if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== RPC_CODES.headerMismatch) throw error;
         await this.#refresh("tools");
         return await this.request(request, sending);
       });
@@ -159,7 +156,7 @@ export class HubMember {
   #headersFor(tool: string, args: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
     const known = this.#hasParamHeaders ? this.#knownTool(tool) : undefined;
     const read = known === undefined ? undefined : readParamHeaders(known.inputSchema);
-    return read === undefined || "problem" in read ? undefined : buildParamHeaders(read.headers, args);
+    return read === undefined || read.problem !== undefined ? undefined : buildParamHeaders(read.headers, args);
   }
 
   /**
@@ -336,7 +333,7 @@ export class HubMember {
     const remarks: string[] = [];
     const usable = tools.filter(({ tool, inputSchema }) => {
       const read = this.#hasParamHeaders ? readParamHeaders(inputSchema) : undefined;
-      if (read === undefined || !("problem" in read)) return true;
+      if (read?.problem === undefined) return true;
       remarks.push(`Server "${this.name}" has a tool "${tool}" that cannot be used: ${read.problem}.`);
       this.#options.logger.warn("tool left out", { server: this.name, tool, reason: read.problem });
       return false;

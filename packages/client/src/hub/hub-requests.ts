@@ -1,5 +1,6 @@
 // What a hub does with a server besides calling tools: resources, prompts, completions, the logging level, pings.
 import { isTrunklineError, type ToolCallOptions, TrunklineError } from "@trunkline/core";
+import { isLogLevel, LOG_MESSAGE_LEVELS, RPC_CODES } from "@trunkline/protocol";
 import { nearestNames } from "../names/name-styles.js";
 import {
   type SourcedPrompt,
@@ -62,23 +63,8 @@ export interface CompleteOptions extends ToolCallOptions {
   context?: Readonly<Record<string, string>>;
 }
 
-/** The levels of log messages, as syslog has them. */
-export const LOG_MESSAGE_LEVELS = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-] as const;
-
-/** One of {@link LOG_MESSAGE_LEVELS}. */
-export type LogMessageLevel = (typeof LOG_MESSAGE_LEVELS)[number];
-
 /** What servers answer where there is no such resource: legacy, modern. */
-const RESOURCE_NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([-32_002, -32_602]);
+const RESOURCE_NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([RPC_CODES.resourceNotFound, RPC_CODES.invalidParams]);
 
 /** The requests of a hub. */
 export class HubRequests {
@@ -164,7 +150,7 @@ export class HubRequests {
   }
 
   async setLogLevel(server: string, level: string, options: ToolCallOptions): Promise<void> {
-    if (!LOG_MESSAGE_LEVELS.some((known) => known === level)) {
+    if (!isLogLevel(level)) {
       throw new TrunklineError("INVALID_ARGUMENT", `"${level}" is not a level of log messages.`, {
         hint: `Levels are ${LOG_MESSAGE_LEVELS.join(", ")}.`,
       });

@@ -1,6 +1,5 @@
 // The hub: every server of a configuration, connected, as one catalogue. Callers and sub-agents share it; nobody opens
 // a second connection.
-
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import {
   type Logger,
@@ -13,6 +12,7 @@ import {
   TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
+import type { LogMessageLevel } from "@trunkline/protocol";
 import { CredentialStore, type Credentials, MemoryCredentials } from "../auth/credentials.js";
 import { SIGN_IN_TIMEOUT_MS } from "../auth/sign-in.js";
 import { SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
@@ -32,7 +32,6 @@ import {
   type CompletionReference,
   HubRequests,
   type ListOptions,
-  type LogMessageLevel,
   type PromptResult,
   type ReadResourceResult,
 } from "./hub-requests.js";

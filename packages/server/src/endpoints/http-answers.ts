@@ -1,7 +1,6 @@
 // Plain answers over HTTP: one JSON text, or nothing but a status.
 import type { ServerResponse } from "node:http";
-import { errorMessage, type OutgoingMessage, type RpcId } from "../protocol/messages.js";
-import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
+import { errorMessage, type OutgoingMessage, RPC_CODES, RpcError, type RpcId } from "@trunkline/protocol";
 
 /** A request that goes no further. */
 export interface Refusal {
@@ -12,20 +11,17 @@ export interface Refusal {
 
 /** Why a request goes no further, for what the protocol has no code for. */
 export function refusal(status: number, message: string, headers?: Readonly<Record<string, string>>): Refusal {
-  return { status, error: new RpcError(SERVER_ERROR, message), headers };
+  return { status, error: new RpcError(RPC_CODES.serverError, message), headers };
 }
 
 /** The session that the request names is not there: the client has to initialize again. */
-export const SESSION_NOT_FOUND = new RpcError(-32_001, "Session not found: initialize again.");
+export const SESSION_NOT_FOUND = new RpcError(RPC_CODES.sessionNotFound, "Session not found: initialize again.");
 
 /** The body cannot be read as JSON. */
 export const NOT_JSON: Refusal = {
   status: 400,
   error: new RpcError(RPC_CODES.parseError, "Parse error: the body is not JSON."),
 };
-
-/** JSON-RPC's own code for whatever a server has no better one for. */
-const SERVER_ERROR = -32_000;
 
 /** Answers with JSON. */
 export function sendJson(

@@ -9,10 +9,10 @@ import {
 import { type AddressInfo, isIP } from "node:net";
 import { hostname } from "node:os";
 import { isRecord, type Logger, parseJson, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { HEADERS, isModernRevision } from "@trunkline/protocol";
 import type { ProtocolLimits } from "../protocol/limits.js";
 import { claimsModern } from "../protocol/modern-envelope.js";
 import { Protocol } from "../protocol/protocol.js";
-import { isModernRevision } from "../protocol/revisions.js";
 import type { McpService } from "../protocol/service.js";
 import { atMost } from "./at-most.js";
 import { Heartbeat } from "./heartbeat.js";
@@ -258,7 +258,7 @@ class Endpoint {
 function isLegacy({ headers }: HttpRequest, value: unknown): boolean {
   if (Array.isArray(value)) return !value.some((one) => isRecord(one) && claimsModern(one.params));
   if (isRecord(value) && claimsModern(value.params)) return false;
-  const version = headers["mcp-protocol-version"];
+  const version = headers[HEADERS.protocolVersion];
   return typeof version !== "string" || !isModernRevision(version.trim());
 }
 

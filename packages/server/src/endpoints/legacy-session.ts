@@ -1,10 +1,16 @@
 // One legacy session over HTTP: the connection of its client, the stream that belongs to no request, and those of its POSTs.
 import type { ServerResponse } from "node:http";
+import {
+  errorMessage,
+  HEADERS,
+  type IncomingMessage,
+  isAtLeast,
+  type OutgoingMessage,
+  type RpcRequest,
+} from "@trunkline/protocol";
 import type { LegacyConnection } from "../protocol/legacy.js";
-import { errorMessage, type IncomingMessage, type OutgoingMessage, type RpcRequest } from "../protocol/messages.js";
 import type { Outlet } from "../protocol/outlet.js";
 import type { Protocol } from "../protocol/protocol.js";
-import { isAtLeast } from "../protocol/revisions.js";
 import { atMost } from "./at-most.js";
 import type { Beating, Heartbeat } from "./heartbeat.js";
 import { refusal, refuse, sendEmpty, sendJson } from "./http-answers.js";
@@ -35,7 +41,7 @@ export class LegacySession implements Beating {
   constructor(options: LegacySessionOptions) {
     this.id = options.id;
     this.#options = options;
-    this.#headers = { "mcp-session-id": options.id };
+    this.#headers = { [HEADERS.sessionId]: options.id };
     this.#buffer = new ReplayBuffer(options.replay, options.share);
     this.#standing = this.#buffer.open({ primed: true, headers: this.#headers });
     this.connection = options.protocol.connectLegacy(this.#standing);

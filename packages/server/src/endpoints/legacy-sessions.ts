@@ -1,10 +1,17 @@
 // The sessions of all legacy clients over HTTP: who is there, and who has to go.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage as HttpRequest, ServerResponse } from "node:http";
-import { errorMessage, type IncomingMessage, readMessage } from "../protocol/messages.js";
+import {
+  BATCH_REVISION,
+  errorMessage,
+  HEADERS,
+  type IncomingMessage,
+  LEGACY_REVISIONS,
+  RPC_CODES,
+  RpcError,
+  readMessage,
+} from "@trunkline/protocol";
 import type { Protocol } from "../protocol/protocol.js";
-import { BATCH_REVISION, LEGACY_REVISIONS } from "../protocol/revisions.js";
-import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
 import type { Beating, Heartbeat } from "./heartbeat.js";
 import { type Refusal, refusal, refuse, SESSION_NOT_FOUND, sendEmpty, sendJson } from "./http-answers.js";
 import { checkGetHeaders } from "./http-body.js";
@@ -45,7 +52,7 @@ export class LegacySessions implements Beating {
     const isBatch = Array.isArray(value);
     const messages = isBatch ? value.map(readMessage) : [readMessage(value)];
     const opening = messages.find((message) => message.kind === "request" && message.method === "initialize");
-    const sessionId = request.headers["mcp-session-id"];
+    const sessionId = request.headers[HEADERS.sessionId];
     if (opening !== undefined && sessionId === undefined) return await this.#open(response, messages, isBatch);
 
     const session = this.#sessionOf(request);
@@ -115,12 +122,12 @@ export class LegacySessions implements Beating {
 
   /** The session that a request names, now the most recently used one; or why there is none. */
   #sessionOf({ headers }: HttpRequest): LegacySession | Refusal {
-    const version = headers["mcp-protocol-version"];
+    const version = headers[HEADERS.protocolVersion];
     if (version !== undefined && !(LEGACY_REVISIONS as readonly unknown[]).includes(version)) {
       const known = LEGACY_REVISIONS.join(", ");
       return refusal(400, `Unsupported protocol version ${version}: with a session it is one of ${known}.`);
     }
-    const id = headers["mcp-session-id"];
+    const id = headers[HEADERS.sessionId];
     if (typeof id !== "string") return refusal(400, "There is no Mcp-Session-Id: initialize first.");
     const session = this.#sessions.get(id);
     if (session === undefined) return { status: 404, error: SESSION_NOT_FOUND };

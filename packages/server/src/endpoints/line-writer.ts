@@ -1,7 +1,7 @@
 // Messages as lines onto a stream whose reader may be slow or gone. What can be missed is left out once too much waits to be
 // read; when even that does not help, the reader is given up: it costs its own connection and no memory.
 import type { Writable } from "node:stream";
-import type { OutgoingMessage } from "../protocol/messages.js";
+import type { OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/outlet.js";
 
 /** What a slow reader may keep waiting. */

@@ -2,19 +2,29 @@
 // about which there is a doubt is put to the SDK, which knows every case.
 import type { IncomingMessage as HttpRequest, ServerResponse } from "node:http";
 import { isRecord, TrunklineError } from "@trunkline/core";
-import { errorMessage, type RpcId, type RpcRequest, readMessage, toRpcError } from "../protocol/messages.js";
-import { META } from "../protocol/meta.js";
+import {
+  decodeHeaderText,
+  errorMessage,
+  findHeaderMismatch,
+  HEADERS,
+  META,
+  MODERN_REVISION,
+  MODERN_REVISIONS,
+  RPC_CODES,
+  RpcError,
+  type RpcId,
+  type RpcRequest,
+  readMessage,
+  readParamHeaders,
+} from "@trunkline/protocol";
 import { envelopeError, unsupportedVersion } from "../protocol/modern-envelope.js";
 import type { Subscription } from "../protocol/modern-subscriptions.js";
 import type { Protocol } from "../protocol/protocol.js";
 import { RequestContext } from "../protocol/request-context.js";
-import { MODERN_REVISION, MODERN_REVISIONS } from "../protocol/revisions.js";
-import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
+import { toRpcError } from "../protocol/rpc-failures.js";
 import type { McpService } from "../protocol/service.js";
-import { decodeHeader } from "./header-text.js";
 import type { Heartbeat } from "./heartbeat.js";
 import { type Refusal, refuse, sendEmpty } from "./http-answers.js";
-import { paramHeaderProblem } from "./param-headers.js";
 import { PostReply } from "./post-reply.js";
 
 /** The parameter that `Mcp-Name` repeats, by method. */
@@ -89,7 +99,10 @@ export class ModernPosts {
     const { id, method, params } = message;
     const schema =
       method === "tools/call" && typeof params.name === "string" ? this.#service.inputSchema?.(params.name) : undefined;
-    const problem = schema === undefined ? undefined : paramHeaderProblem(schema, params.arguments, headers);
+    const problem =
+      schema === undefined
+        ? undefined
+        : findHeaderMismatch(readParamHeaders(schema).headers, params.arguments, headers);
     if (problem !== undefined) return refuse(response, mismatch(problem), id);
     await this.#serve(message, response);
   }
@@ -141,14 +154,14 @@ export class ModernPosts {
 
 /** The request, where everything about it is as it should be. */
 function ordinaryRequest({ headers }: HttpRequest, value: unknown): RpcRequest | undefined {
-  if (headers["mcp-protocol-version"] !== MODERN_REVISION) return undefined;
+  if (headers[HEADERS.protocolVersion] !== MODERN_REVISION) return undefined;
   const message = readMessage(value);
-  if (message.kind !== "request" || headers["mcp-method"] !== message.method) return undefined;
+  if (message.kind !== "request" || headers[HEADERS.method] !== message.method) return undefined;
   const { params, method } = message;
   if (!isRecord(params._meta) || params._meta[META.protocolVersion] !== MODERN_REVISION) return undefined;
   const source = NAMED_BY[method];
   // A name that is encoded, or not there, is for the SDK to judge.
-  if (source !== undefined && (params[source] === undefined || headers["mcp-name"] !== params[source]))
+  if (source !== undefined && (params[source] === undefined || headers[HEADERS.name] !== params[source]))
     return undefined;
   return envelopeError(params) === undefined ? message : undefined;
 }
@@ -156,9 +169,9 @@ function ordinaryRequest({ headers }: HttpRequest, value: unknown): RpcRequest |
 /** Why a request is not served; undefined where there is nothing wrong with it after all. */
 async function doubtfulRequest({ headers }: HttpRequest, value: unknown): Promise<Refusal | undefined> {
   const { classifyInboundRequest } = await import("@modelcontextprotocol/server");
-  const version = headerText(headers["mcp-protocol-version"]);
-  const method = headerText(headers["mcp-method"]);
-  const name = headerText(headers["mcp-name"]);
+  const version = headerText(headers[HEADERS.protocolVersion]);
+  const method = headerText(headers[HEADERS.method]);
+  const name = headerText(headers[HEADERS.name]);
   const outcome = classifyInboundRequest({
     httpMethod: "POST",
     ...(version === undefined ? {} : { protocolVersionHeader: version }),
@@ -192,7 +205,7 @@ function missingHeader(
   const named = source === undefined || !isRecord(params) ? undefined : params[source];
   if (source === undefined || typeof named !== "string") return undefined;
   if (headers.name === undefined) return mismatch(`Mcp-Name is missing, params.${source} is "${named}"`);
-  const decoded = decodeHeader(headers.name);
+  const decoded = decodeHeaderText(headers.name);
   if (decoded === undefined) return mismatch("Mcp-Name is not encoded as it says");
   return decoded === named ? undefined : mismatch(`Mcp-Name is "${decoded}", params.${source} is "${named}"`);
 }

@@ -1,7 +1,7 @@
 // The answer to one POST: a single JSON text where nothing is said before it, and an event stream from the moment something
 // has to be. A call that takes long becomes a stream too, so that whoever is in between does not take it for dead.
 import type { ServerResponse } from "node:http";
-import type { OutgoingMessage } from "../protocol/messages.js";
+import type { OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/outlet.js";
 import { EventStream } from "./event-stream.js";
 import type { Beating, Heartbeat } from "./heartbeat.js";

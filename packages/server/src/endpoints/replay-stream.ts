@@ -2,7 +2,7 @@
 // comes back with the last one it saw gets the rest.
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import type { OutgoingMessage } from "../protocol/messages.js";
+import type { OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/outlet.js";
 import { EventStream } from "./event-stream.js";
 

@@ -1,24 +1,25 @@
 // The conversation with the one client of stdio. Its first messages decide the era: `server/discover` alone is a probe, after
 // which either can follow; then it stays.
 import { parseJson, TrunklineError } from "@trunkline/core";
-import type { LegacyConnection } from "../protocol/legacy.js";
 import {
+  BATCH_REVISION,
   errorMessage,
   type IncomingMessage,
   isRpcId,
+  RPC_CODES,
+  RpcError,
   type RpcId,
   type RpcNotification,
   type RpcRequest,
   readMessage,
-  toRpcError,
-} from "../protocol/messages.js";
+} from "@trunkline/protocol";
+import type { LegacyConnection } from "../protocol/legacy.js";
 import { claimsModern, envelopeError, unsupportedVersion } from "../protocol/modern-envelope.js";
 import type { Subscription } from "../protocol/modern-subscriptions.js";
 import type { Outlet } from "../protocol/outlet.js";
 import type { Protocol } from "../protocol/protocol.js";
 import { type ClientFacts, RequestContext } from "../protocol/request-context.js";
-import { BATCH_REVISION } from "../protocol/revisions.js";
-import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
+import { toRpcError } from "../protocol/rpc-failures.js";
 
 /** The conversation over one pair of streams. */
 export class StdioConversation {

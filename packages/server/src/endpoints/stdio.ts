@@ -1,9 +1,9 @@
 // stdio: one client, for as long as its streams are open. Nothing but the protocol goes to stdout.
 import type { Readable, Writable } from "node:stream";
 import { type Logger, systemCodeOf } from "@trunkline/core";
+import { MODERN_REVISION } from "@trunkline/protocol";
 import type { ProtocolLimits } from "../protocol/limits.js";
 import { Protocol } from "../protocol/protocol.js";
-import { MODERN_REVISION } from "../protocol/revisions.js";
 import type { McpService } from "../protocol/service.js";
 import { atMost } from "./at-most.js";
 import { LineReader } from "./line-reader.js";

@@ -2,9 +2,7 @@
 // exchanges out of whatever revision and transport a client speaks; everything behind them knows only these two shapes.
 import type { Channel } from "@trunkline/client";
 import type { ToolProgress } from "@trunkline/core";
-
-/** The two eras of the protocol: with a handshake and a connection, or with everything in each request. */
-export type Era = "legacy" | "modern";
+import type { Era } from "@trunkline/protocol";
 
 /** A client, as far as it is known. */
 export interface Caller {

@@ -1,7 +1,7 @@
 // What was called: the journal keeps one line for each operation, the account what everything cost in tokens. Neither ever
 // sees arguments or results.
 import { type Clock, isRecord, isTrunklineError, type Logger, systemClock, toTrunklineError } from "@trunkline/core";
-import { RpcError } from "../protocol/rpc-error.js";
+import { RpcError } from "@trunkline/protocol";
 
 /** One call, when it has ended. */
 export interface CallRecord {

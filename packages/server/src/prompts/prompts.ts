@@ -1,8 +1,8 @@
 // All prompts: those of files, those built in, those of upstream servers. Of two with one name the earlier kind wins.
 import type { Hub } from "@trunkline/client";
 import { isRecord, isTrunklineError, type Logger, nearestNames } from "@trunkline/core";
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
-import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
 import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams/upstreams.js";
 import { BUILTIN_PROMPTS } from "./builtin.js";
 import { type OwnPrompt, type PromptParameter, promptDefinition } from "./prompt.js";

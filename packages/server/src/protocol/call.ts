@@ -2,12 +2,18 @@
 // asks waits in a table; whoever serves the call (the repeated request, or the task's own methods) brings the answers.
 import type { Channel, QuestionContext } from "@trunkline/client";
 import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
+import {
+  isQuestionMethod,
+  QUESTION_CAPABILITIES,
+  RPC_CODES,
+  RpcError,
+  type RpcId,
+  type RpcParams,
+} from "@trunkline/protocol";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import { createChannel, elicitationModes, progressMessage } from "./exchange-channel.js";
-import type { RpcId, RpcParams } from "./messages.js";
 import type { Outlet } from "./outlet.js";
 import { fitsQuestion } from "./question-answers.js";
-import { RPC_CODES, RpcError } from "./rpc-error.js";
 
 /** A question that waits for its answer, as the protocol puts it. */
 export interface OpenQuestion {
@@ -210,7 +216,9 @@ export class Call {
     }
     this.#asked += 1;
     const isFree = name !== undefined && name !== "" && !this.#open.has(name);
-    const key = isFree ? name : `${KEYS[method] ?? "question"}_${this.#asked}`;
+    const key = isFree
+      ? name
+      : `${isQuestionMethod(method) ? QUESTION_CAPABILITIES[method] : "question"}_${this.#asked}`;
     return new Promise((resolve, reject) => {
       const onAbort = () => pending.reject(ended());
       const settle = () => {
@@ -241,12 +249,6 @@ export class Call {
     });
   }
 }
-
-const KEYS: Readonly<Record<string, string>> = {
-  "elicitation/create": "elicitation",
-  "sampling/createMessage": "sampling",
-  "roots/list": "roots",
-};
 
 /** Why the client cannot be asked this: it did not declare so. Modes of elicitation and tools in sampling are declared apart. */
 function missingCapability(method: string, params: RpcParams, capabilities: RpcParams): RpcError | undefined {

@@ -1,6 +1,6 @@
 // Requests of ours to a legacy client, and their answers.
 import { isRecord, TrunklineError } from "@trunkline/core";
-import { notificationMessage, type RpcParams, type RpcResponse } from "./messages.js";
+import { notificationMessage, type RpcParams, type RpcResponse } from "@trunkline/protocol";
 import type { Outlet } from "./outlet.js";
 
 /** How one request is made. */

@@ -3,9 +3,14 @@
 import { randomUUID } from "node:crypto";
 import type { Channel, Elicitation, ElicitationAnswer, QuestionContext, Root } from "@trunkline/client";
 import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
-import { isLogged } from "./log-levels.js";
-import { notificationMessage, type OutgoingMessage, type RpcId, type RpcParams } from "./messages.js";
-import { withoutOwnMeta } from "./meta.js";
+import {
+  isLogged,
+  notificationMessage,
+  type OutgoingMessage,
+  type RpcId,
+  type RpcParams,
+  withoutOwnMeta,
+} from "@trunkline/protocol";
 import type { Outlet } from "./outlet.js";
 
 /** How the client is reached. */

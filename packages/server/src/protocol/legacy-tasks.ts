@@ -1,12 +1,21 @@
 // Tasks as 2025-11-25 has them: the client asks for one with its call, looks after it with tasks/get, and gets the result, and
 // on the way to it the questions, from tasks/result.
 import { isRecord } from "@trunkline/core";
+import {
+  foreignMeta,
+  META,
+  metaOf,
+  methodNotFound,
+  notificationMessage,
+  progressTokenOf,
+  RPC_CODES,
+  RpcError,
+  type RpcParams,
+  type RpcRequest,
+} from "@trunkline/protocol";
 import type { Caller } from "../interfaces/exchange.js";
 import { Call } from "./call.js";
-import { methodNotFound, notificationMessage, type RpcParams, type RpcRequest } from "./messages.js";
-import { foreignMeta, META, metaOf, progressTokenOf } from "./meta.js";
 import type { Outlet } from "./outlet.js";
-import { RPC_CODES, RpcError } from "./rpc-error.js";
 import type { McpService } from "./service.js";
 import type { Task, TaskTable } from "./tasks.js";
 

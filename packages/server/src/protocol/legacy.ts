@@ -1,33 +1,40 @@
 // The legacy era: one client with a handshake and a connection that lasts, over stdio or as a session of HTTP. The endpoint
 // brings messages in and says for each where what belongs to it goes out.
 import { abortable, isRecord, type Logger, TrunklineError } from "@trunkline/core";
-import type { Caller, Exchange } from "../interfaces/exchange.js";
-import { ClientRequests } from "./client-requests.js";
-import { createChannel, progressReporter, readRoots } from "./exchange-channel.js";
-import { LegacyTasks } from "./legacy-tasks.js";
-import type { ProtocolLimits } from "./limits.js";
-import { DEFAULT_LOG_LEVEL, isLogLevel } from "./log-levels.js";
 import {
+  clientName,
+  DEFAULT_LOG_LEVEL,
   errorMessage,
+  foreignMeta,
+  isAtLeast,
+  isLogLevel,
   isRpcId,
-  isUnforeseen,
+  LATEST_LEGACY_REVISION,
+  LIST_CHANGES,
+  metaOf,
   methodNotFound,
+  negotiateLegacy,
   notificationMessage,
   type OutgoingMessage,
+  progressTokenOf,
+  RPC_CODES,
+  RpcError,
   type RpcId,
   type RpcNotification,
   type RpcParams,
   type RpcRequest,
   type RpcResponse,
   resultMessage,
-  toRpcError,
-} from "./messages.js";
-import { clientName, foreignMeta, metaOf, progressTokenOf } from "./meta.js";
+} from "@trunkline/protocol";
+import type { Caller, Exchange } from "../interfaces/exchange.js";
+import { ClientRequests } from "./client-requests.js";
+import { createChannel, progressReporter, readRoots } from "./exchange-channel.js";
+import { LegacyTasks } from "./legacy-tasks.js";
+import type { ProtocolLimits } from "./limits.js";
 import type { Outlet } from "./outlet.js";
-import { isAtLeast, LATEST_LEGACY_REVISION, negotiateLegacy } from "./revisions.js";
-import { RPC_CODES, RpcError } from "./rpc-error.js";
+import { isUnforeseen, toRpcError } from "./rpc-failures.js";
 import type { McpService } from "./service.js";
-import { EVENT_METHODS, ResourceWatches } from "./subscriptions.js";
+import { ResourceWatches } from "./subscriptions.js";
 import type { TaskTable } from "./tasks.js";
 
 /** How a connection is set up. */
@@ -274,8 +281,8 @@ export class LegacyConnection {
     const lists = ["tools", "prompts", "resources"].filter(promised);
     if (lists.length === 0) return;
     this.#unlisten = this.#service.onEvent(({ kind }) => {
-      if (lists.some((list) => kind.startsWith(list)))
-        this.#options.outlet.send(notificationMessage(EVENT_METHODS[kind]));
+      if (lists.includes(LIST_CHANGES[kind].list))
+        this.#options.outlet.send(notificationMessage(LIST_CHANGES[kind].method));
     });
   }
 

@@ -1,12 +1,17 @@
 // What every request of the modern era carries in `_meta`: who speaks, what they can do, and in which revision.
 import { isRecord } from "@trunkline/core";
+import {
+  clientName,
+  isLogLevel,
+  META,
+  MODERN_REVISIONS,
+  metaOf,
+  RPC_CODES,
+  RpcError,
+  type RpcParams,
+} from "@trunkline/protocol";
 import type { Caller } from "../interfaces/exchange.js";
-import { isLogLevel } from "./log-levels.js";
-import type { RpcParams } from "./messages.js";
-import { clientName, META, metaOf } from "./meta.js";
 import type { ClientFacts } from "./request-context.js";
-import { MODERN_REVISIONS } from "./revisions.js";
-import { RPC_CODES, RpcError } from "./rpc-error.js";
 
 /** Whether parameters claim to be of the modern era, rightly or not. */
 export function claimsModern(params: unknown): boolean {

@@ -1,12 +1,20 @@
 // `subscriptions/listen`: a request whose answer is a stream of notifications and comes when the stream ends.
 import { isRecord } from "@trunkline/core";
-import { notificationMessage, type OutgoingMessage, type RpcId, type RpcParams, resultMessage } from "./messages.js";
-import { META } from "./meta.js";
+import {
+  LIST_CHANGES,
+  META,
+  MODERN_REVISION,
+  notificationMessage,
+  type OutgoingMessage,
+  RPC_CODES,
+  RpcError,
+  type RpcId,
+  type RpcParams,
+  resultMessage,
+} from "@trunkline/protocol";
 import type { Outlet } from "./outlet.js";
-import { MODERN_REVISION } from "./revisions.js";
-import { RPC_CODES, RpcError } from "./rpc-error.js";
 import type { McpService, ServiceEvent } from "./service.js";
-import { EVENT_METHODS, ResourceWatches } from "./subscriptions.js";
+import { ResourceWatches } from "./subscriptions.js";
 
 /** One stream. */
 export interface Subscription {
@@ -17,13 +25,6 @@ export interface Subscription {
   /** Whether there is anything at all that will ever be said on it. */
   readonly isEmpty: boolean;
 }
-
-/** What of a list changes a client asks for, under which name. */
-const LIST_FILTERS: Readonly<Record<ServiceEvent["kind"], { filter: string; capability: string }>> = {
-  tools_list_changed: { filter: "toolsListChanged", capability: "tools" },
-  prompts_list_changed: { filter: "promptsListChanged", capability: "prompts" },
-  resources_list_changed: { filter: "resourcesListChanged", capability: "resources" },
-};
 
 /** The streams of all modern clients. */
 export class ModernSubscriptions {
@@ -58,12 +59,12 @@ export class ModernSubscriptions {
     const watches = new ResourceWatches(this.#service, (uri) => say("notifications/resources/updated", { uri }));
     const granted = await this.#grant(notifications, watches);
     const kinds = new Set(
-      Object.entries(LIST_FILTERS).flatMap(([kind, { filter }]) => (granted[filter] === true ? [kind] : [])),
+      Object.entries(LIST_CHANGES).flatMap(([kind, { filter }]) => (granted[filter] === true ? [kind] : [])),
     );
     const subscription = {
       isEmpty: Object.keys(granted).length === 0,
       accept: ({ kind }: ServiceEvent) => {
-        if (kinds.has(kind)) say(EVENT_METHODS[kind]);
+        if (kinds.has(kind)) say(LIST_CHANGES[kind].method);
       },
       finish: () =>
         resultMessage(id, {
@@ -98,8 +99,8 @@ export class ModernSubscriptions {
   async #grant(wished: RpcParams, watches: ResourceWatches): Promise<RpcParams> {
     const capabilities = this.#service.capabilities(MODERN_REVISION);
     const granted: Record<string, unknown> = {};
-    for (const { filter, capability } of Object.values(LIST_FILTERS)) {
-      const declared = capabilities[capability];
+    for (const { filter, list } of Object.values(LIST_CHANGES)) {
+      const declared = capabilities[list];
       if (wished[filter] === true && isRecord(declared) && declared.listChanged === true) granted[filter] = true;
     }
     const { resources } = capabilities;

@@ -1,27 +1,32 @@
 // The modern era: every request stands for itself. A call that asks is answered with its questions and parked; one that takes
 // long becomes a task where the client knows tasks.
 import { isRecord, type Logger } from "@trunkline/core";
-import { Call, type CallView } from "./call.js";
-import type { ProtocolLimits } from "./limits.js";
 import {
   errorMessage,
-  isUnforeseen,
+  foreignMeta,
+  META,
+  MODERN_REVISION,
+  MODERN_REVISIONS,
+  metaOf,
   methodNotFound,
   type OutgoingMessage,
+  progressTokenOf,
+  RPC_CODES,
+  RpcError,
   type RpcParams,
   type RpcRequest,
   resultMessage,
-  toRpcError,
-} from "./messages.js";
-import { foreignMeta, META, metaOf, progressTokenOf } from "./meta.js";
+  TASKS_EXTENSION,
+} from "@trunkline/protocol";
+import { Call, type CallView } from "./call.js";
+import type { ProtocolLimits } from "./limits.js";
 import { callerOf, requestedLogLevel } from "./modern-envelope.js";
 import { ModernSubscriptions } from "./modern-subscriptions.js";
 import { ParkedCalls } from "./parked-calls.js";
 import type { RequestContext } from "./request-context.js";
-import { MODERN_REVISION, MODERN_REVISIONS } from "./revisions.js";
-import { RPC_CODES, RpcError } from "./rpc-error.js";
+import { isUnforeseen, toRpcError } from "./rpc-failures.js";
 import type { McpService } from "./service.js";
-import { TASKS_EXTENSION, type Task, TaskTable } from "./tasks.js";
+import { type Task, TaskTable } from "./tasks.js";
 
 /** The answer to a request: the message, and its status where the endpoint is HTTP. */
 export interface ModernAnswer {

@@ -2,8 +2,8 @@
 // a random name for the call: it says nothing, and cannot be guessed or forged.
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Call } from "./call.js";
-import { RPC_CODES, RpcError } from "./rpc-error.js";
 
 /** What bounds the table. */
 export interface ParkedCallLimits {

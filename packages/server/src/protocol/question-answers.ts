@@ -1,7 +1,7 @@
 // Whether an answer can be one to a question. The asking server checks it against its own schema; this is what keeps an
 // answer that means something else from reaching it.
 import { isRecord } from "@trunkline/core";
-import type { RpcParams } from "./messages.js";
+import type { RpcParams } from "@trunkline/protocol";
 
 /** Whether this has the form of an answer to the question. */
 export function fitsQuestion(

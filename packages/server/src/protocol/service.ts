@@ -1,6 +1,7 @@
 // What the endpoints serve. The protocol itself (handshake, discovery, ping, cancellation, tasks, streams of
 // notifications) is theirs; tools, prompts, resources and completions are the service's.
 import type { Root } from "@trunkline/client";
+import type { LIST_CHANGES } from "@trunkline/protocol";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 
 /** How the server introduces itself. */
@@ -9,11 +10,10 @@ export interface ServerInfo {
   readonly version: string;
 }
 
-/** Something that clients may want to hear of without having asked at that moment. */
-export type ServiceEvent =
-  | { readonly kind: "tools_list_changed" }
-  | { readonly kind: "prompts_list_changed" }
-  | { readonly kind: "resources_list_changed" };
+/** A change that clients may be notified of. */
+export interface ServiceEvent {
+  readonly kind: keyof typeof LIST_CHANGES;
+}
 
 /**
  * How a tool stands to being called as a task. `required`, `optional` and `forbidden` are the protocol's own words

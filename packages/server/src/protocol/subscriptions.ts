@@ -1,13 +1,6 @@
 // What clients hear without having asked at that moment: one hub of the service's events for all of them, so that a thousand
 // clients cost the service one listener.
-import type { McpService, ServiceEvent } from "./service.js";
-
-/** The notification of an event. */
-export const EVENT_METHODS: Readonly<Record<ServiceEvent["kind"], string>> = {
-  tools_list_changed: "notifications/tools/list_changed",
-  prompts_list_changed: "notifications/prompts/list_changed",
-  resources_list_changed: "notifications/resources/list_changed",
-};
+import type { McpService } from "./service.js";
 
 /** Resources that one client follows. */
 export class ResourceWatches {

@@ -2,13 +2,9 @@
 // keeps it until its time is up.
 import { randomUUID } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
-import type { Era } from "../interfaces/exchange.js";
+import { type Era, errorObject, RPC_CODES, RpcError, type RpcParams, type TaskStatus } from "@trunkline/protocol";
 import type { Call } from "./call.js";
-import { errorObject, type RpcParams, toRpcError } from "./messages.js";
-import { RPC_CODES, RpcError } from "./rpc-error.js";
-
-/** The extension's name among the capabilities of the modern era. */
-export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+import { toRpcError } from "./rpc-failures.js";
 
 /** What bounds the table. */
 export interface TaskLimits {
@@ -21,9 +17,6 @@ export interface TaskLimits {
   /** How long a client should wait before it looks again. */
   readonly pollIntervalMs: number;
 }
-
-/** Where a task stands. */
-export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
 /** Whose a task is. A client of the modern era has no name, so there the id alone is what opens it. */
 export interface TaskOwner {

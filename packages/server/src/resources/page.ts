@@ -1,10 +1,10 @@
 // Long lists in pages. The cursor is a place in the list: where the list changes meanwhile, list_changed tells.
-import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
 
 /** Clients that ignore the cursor still get what most people have. */
 const PAGE_SIZE = 1_000;
 
 /** One page. */
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 export interface Page<T> {
   readonly items: readonly T[];
   readonly nextCursor?: string;

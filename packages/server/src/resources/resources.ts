@@ -7,10 +7,10 @@ import {
   type TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
+import { type Era, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Backends } from "../interfaces/backends.js";
-import type { Era, Exchange } from "../interfaces/exchange.js";
+import type { Exchange } from "../interfaces/exchange.js";
 import { withMeta } from "../prompts/prompts.js";
-import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
 import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams/upstreams.js";
 import { OwnResources } from "./own-resources.js";
 import { pageOf } from "./page.js";

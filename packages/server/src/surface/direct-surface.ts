@@ -9,13 +9,13 @@ import {
   TrunklineError,
   toTrunklineError,
 } from "@trunkline/core";
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Operation, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog } from "../journal/journal.js";
 import type { RunStep } from "../operations/run-operation.js";
 import { summaryOf } from "../operations/upstream-operation.js";
-import { RPC_CODES, RpcError } from "../protocol/rpc-error.js";
 import type { TaskSupport } from "../protocol/service.js";
 import { faithful, passedOn, type Upstreams } from "../upstreams/upstreams.js";
 

@@ -1,9 +1,9 @@
 // What our callers want of the servers behind us: a level of log messages, roots, and connections of their own. It is kept
 // here, because the servers are opened later than the first caller comes, and told then.
-import type { Hub, LogMessageLevel, Root } from "@trunkline/client";
+import type { Hub, Root } from "@trunkline/client";
 import { type Logger, messageOf } from "@trunkline/core";
+import { isLogged, type LogMessageLevel } from "@trunkline/protocol";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
-import { isLogged } from "../protocol/log-levels.js";
 import type { Upstreams } from "./upstreams.js";
 
 /** The wishes of the callers of one service. */

@@ -2,7 +2,7 @@
 // somebody wants to see what they have, and never waited for longer than a client can be expected to wait.
 import type { Hub, ListKind } from "@trunkline/client";
 import { abortable, type Logger, messageOf, sleep, type TrunklineError, toTrunklineError } from "@trunkline/core";
-import { RpcError } from "../protocol/rpc-error.js";
+import { META, RPC_CODES, RpcError } from "@trunkline/protocol";
 
 /** How long a list waits for servers that are being connected. What comes later is told with list_changed. */
 const PATIENCE_MS = 5_000;
@@ -10,7 +10,11 @@ const PATIENCE_MS = 5_000;
 export const LOOKUP_PATIENCE_MS = 1_500;
 
 /** Codes about the connection between us and the upstream server: they mean nothing to our client. */
-const HOP_CODES: ReadonlySet<number> = new Set([-32_700, -32_020, -32_022]);
+const HOP_CODES: ReadonlySet<number> = new Set([
+  RPC_CODES.parseError,
+  RPC_CODES.headerMismatch,
+  RPC_CODES.unsupportedVersion,
+]);
 
 /** Told that lists have changed, or the state of some server. */
 export interface UpstreamsListener {
@@ -161,15 +165,13 @@ export function asRpcError(error: unknown, code: number): RpcError {
   );
 }
 
-const SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo";
-
 /** A result without what the upstream server says of the connection to us; everything else is as it came. */
 export function faithful(raw: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const meta = raw._meta as Readonly<Record<string, unknown>> | undefined;
-  const introduces = meta?.[SERVER_INFO_KEY] !== undefined;
+  const introduces = meta?.[META.serverInfo] !== undefined;
   if (!introduces && raw.resultType === undefined) return raw;
   const { resultType: _, _meta: __, ...rest } = raw;
   if (meta === undefined) return rest;
-  const { [SERVER_INFO_KEY]: ___, ...kept } = meta;
+  const { [META.serverInfo]: ___, ...kept } = meta;
   return Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept };
 }

@@ -1,7 +1,7 @@
 // A service for the tests of the protocol: its tools do what a test says, and it tells what became of them.
 import { setTimeout as sleep } from "node:timers/promises";
+import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
-import { RPC_CODES, RpcError } from "../../src/protocol/rpc-error.js";
 import type { McpService, ServiceEvent, TaskSupport } from "../../src/protocol/service.js";
 
 type Args = Readonly<Record<string, unknown>>;

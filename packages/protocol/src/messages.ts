@@ -1,8 +1,6 @@
 // JSON-RPC messages: what came in, sorted by kind, and what goes out. Everything that is not part of the frame passes as it is.
-import { isRecord, TrunklineError } from "@trunkline/core";
-import { RPC_CODES, RpcError } from "./rpc-error.js";
+import { RPC_CODES, RpcError } from "./rpc-errors.js";
 
-/** The id of a request. */
 export type RpcId = string | number;
 
 /** Parameters, as they came. */
@@ -46,6 +44,11 @@ export type OutgoingMessage = Readonly<Record<string, unknown>>;
 
 const NO_PARAMS: RpcParams = Object.freeze({});
 
+/** Whether a value is an object that is neither null nor a list: what JSON calls an object. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Whether this can be the id of a request. MCP has no null here, and fractions cannot be told apart reliably. */
 export function isRpcId(id: unknown): id is RpcId {
   return typeof id === "string" || (typeof id === "number" && Number.isInteger(id));
@@ -53,7 +56,7 @@ export function isRpcId(id: unknown): id is RpcId {
 
 /** Sorts one message. */
 export function readMessage(value: unknown): IncomingMessage {
-  if (!isRecord(value)) return invalid(null, "a message is a JSON object");
+  if (!isJsonObject(value)) return invalid(null, "a message is a JSON object");
   const { id, method, params } = value;
   if (value.jsonrpc !== "2.0") return invalid(isRpcId(id) ? id : null, '"jsonrpc" has to be "2.0"');
   if (method === undefined) {
@@ -64,7 +67,7 @@ export function readMessage(value: unknown): IncomingMessage {
   }
   if (typeof method !== "string") return invalid(isRpcId(id) ? id : null, '"method" has to be a string');
   if (id !== undefined && !isRpcId(id)) return invalid(null, '"id" has to be a string or a whole number');
-  if (params !== undefined && !isRecord(params)) {
+  if (params !== undefined && !isJsonObject(params)) {
     const error = new RpcError(RPC_CODES.invalidParams, `Invalid params: "params" of ${method} has to be an object.`);
     // A notification is never answered, not even a bad one.
     return id === undefined ? { kind: "notification", method: "", params: NO_PARAMS } : { kind: "invalid", id, error };
@@ -98,27 +101,4 @@ export function errorObject(error: RpcError): RpcParams {
 /** A notification of ours. */
 export function notificationMessage(method: string, params?: RpcParams): OutgoingMessage {
   return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
-}
-
-/** Whatever was thrown, as a protocol error. What the service did not foresee says nothing about itself to the client. */
-export function toRpcError(error: unknown): RpcError {
-  if (error instanceof RpcError) return error;
-  if (error instanceof TrunklineError) {
-    const { code, message, hint } = error;
-    return new RpcError(RPC_CODES.internalError, message, {
-      cause: error,
-      data: { code, ...(hint === undefined ? {} : { hint }) },
-    });
-  }
-  return new RpcError(RPC_CODES.internalError, "Internal error.", { cause: error });
-}
-
-/** Whether an error says something that the log should have: a defect, not a refusal. */
-export function isUnforeseen(error: unknown): boolean {
-  return !(error instanceof RpcError) && !(error instanceof TrunklineError && error.code !== "INTERNAL");
-}
-
-/** The method of this name does not exist, or not in the revision at hand. */
-export function methodNotFound(method: string): RpcError {
-  return new RpcError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
 }

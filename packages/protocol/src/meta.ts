@@ -1,7 +1,5 @@
 // The `_meta` of requests: what the protocol keeps there, and what passes through.
-import { isRecord } from "@trunkline/core";
-import type { RpcId, RpcParams } from "./messages.js";
-import { isRpcId } from "./messages.js";
+import { isJsonObject, isRpcId, type RpcId, type RpcParams } from "./messages.js";
 
 /** The names under which the protocol keeps its own things in `_meta`. */
 export const META = {
@@ -14,20 +12,20 @@ export const META = {
   relatedTask: "io.modelcontextprotocol/related-task",
 } as const;
 
-const OWN_KEYS: ReadonlySet<string> = new Set(["progressToken", ...Object.values(META)]);
+const PROTOCOL_KEYS: ReadonlySet<string> = new Set(["progressToken", ...Object.values(META)]);
 const NOTHING: RpcParams = Object.freeze({});
 
 /** `_meta` of a request. */
 export function metaOf(params: RpcParams): RpcParams {
   const meta = params._meta;
-  return isRecord(meta) ? meta : NOTHING;
+  return isJsonObject(meta) ? meta : NOTHING;
 }
 
 /** `_meta` without what the protocol itself keeps there. */
 export function foreignMeta(meta: RpcParams): RpcParams {
   let foreign: Record<string, unknown> | undefined;
   for (const key in meta) {
-    if (OWN_KEYS.has(key)) continue;
+    if (PROTOCOL_KEYS.has(key)) continue;
     foreign ??= {};
     foreign[key] = meta[key];
   }
@@ -37,7 +35,7 @@ export function foreignMeta(meta: RpcParams): RpcParams {
 /** A question's parameters for somebody else: what its `_meta` says of the connection it came on is left out. */
 export function withoutOwnMeta(params: RpcParams): Record<string, unknown> {
   const { _meta, ...rest } = params;
-  if (!isRecord(_meta)) return rest;
+  if (!isJsonObject(_meta)) return rest;
   const meta = foreignMeta(_meta);
   return Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta };
 }
@@ -49,6 +47,6 @@ export function progressTokenOf(meta: RpcParams): RpcId | undefined {
 
 /** Name and version of a client, in one text. */
 export function clientName(info: unknown): string {
-  if (!isRecord(info) || typeof info.name !== "string") return "unknown";
+  if (!isJsonObject(info) || typeof info.name !== "string") return "unknown";
   return typeof info.version === "string" ? `${info.name} ${info.version}` : info.name;
 }

@@ -5,9 +5,12 @@ import {
   definesMethod,
   isSupportedRevision,
   LATEST_PROTOCOL_VERSION,
+  LEGACY_REVISIONS,
   type MethodDirection,
-  requireMethod,
-  revisionFacts,
+  MODERN_REVISIONS,
+  negotiateLegacy,
+  type ProtocolVersion,
+  REVISION_FACTS,
   revisionsDefining,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "../src/revisions.js";
@@ -29,23 +32,16 @@ describe("the supported revisions", () => {
     expect(isSupportedRevision(revision)).toBe(false);
     expect(definesMethod(revision, "tools/call", TO_SERVER)).toBe(false);
     expect(definesInputRequest(revision, "roots/list")).toBe(false);
-    expect(() => requireMethod(revision, "tools/call")).toThrowError(
-      expect.objectContaining({
-        code: "PROTOCOL",
-        message: `Revision ${revision} of the protocol is not supported.`,
-        hint: `Supported are ${ALL.join(", ")}.`,
-      }),
-    );
   });
 
-  it.each([
+  it.each<[ProtocolVersion, number]>([
     ["2024-11-05", 79],
     ["2025-03-26", 83],
     ["2025-06-18", 91],
     ["2025-11-25", 145],
     ["2026-07-28", 155],
   ])("have the definitions of their schema: %s has %d", (revision, definitions) => {
-    expect(revisionFacts(revision).definitions).toBe(definitions);
+    expect(REVISION_FACTS[revision].definitions).toBe(definitions);
   });
 });
 
@@ -93,10 +89,10 @@ describe("what the revisions define", () => {
   });
 
   it("includes no requests from a server in 2026-07-28, which asks within results instead", () => {
-    const { requests, inputRequests } = revisionFacts("2026-07-28");
+    const { requests, inputRequests } = REVISION_FACTS["2026-07-28"];
     expect(requests[TO_CLIENT]).toEqual([]);
     expect(inputRequests).toEqual(["elicitation/create", "roots/list", "sampling/createMessage"]);
-    for (const revision of LEGACY) expect(revisionFacts(revision).inputRequests).toEqual([]);
+    for (const revision of LEGACY) expect(REVISION_FACTS[revision].inputRequests).toEqual([]);
     expect(definesInputRequest("2026-07-28", "elicitation/create")).toBe(true);
     expect(definesInputRequest("2025-11-25", "elicitation/create")).toBe(false);
     expect(definesInputRequest("2026-07-28", "tools/call")).toBe(false);
@@ -107,45 +103,13 @@ describe("what the revisions define", () => {
   });
 });
 
-describe("a method that is required", () => {
-  it.each([
-    ["2025-11-25", "tools/call", undefined],
-    ["2024-11-05", "notifications/initialized", undefined],
-    ["2026-07-28", "elicitation/create", undefined],
-    ["2025-06-18", "elicitation/create", TO_CLIENT],
-  ] as const)("is let through where revision %s defines %s", (revision, method, direction) => {
-    expect(() => requireMethod(revision, method, direction)).not.toThrow();
+describe("the eras", () => {
+  it("cover every supported revision", () => {
+    expect([...LEGACY_REVISIONS, ...MODERN_REVISIONS]).toEqual(ALL);
   });
 
-  it.each([
-    ["2026-07-28", "ping", "2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"],
-    ["2026-07-28", "logging/setLevel", "2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25"],
-    ["2024-11-05", "elicitation/create", "2025-06-18, 2025-11-25, 2026-07-28"],
-    ["2025-11-25", "server/discover", "2026-07-28"],
-    ["2025-06-18", "tasks/get", "2025-11-25"],
-  ])("is an error that says who has it where revision %s does not define %s", (revision, method, definedBy) => {
-    expect(() => requireMethod(revision, method)).toThrowError(
-      expect.objectContaining({
-        code: "PROTOCOL",
-        message: `Revision ${revision} does not define method ${method}.`,
-        hint: `It is defined by ${definedBy}.`,
-        data: { revision, method, definedBy: definedBy.split(", ") },
-      }),
-    );
-  });
-
-  it("says so where no revision has it", () => {
-    expect(() => requireMethod("2025-11-25", "tools/destroy")).toThrowError(
-      expect.objectContaining({ hint: "No supported revision defines it." }),
-    );
-  });
-
-  it("is an error in the wrong direction", () => {
-    expect(() => requireMethod("2026-07-28", "elicitation/create", TO_CLIENT)).toThrowError(
-      expect.objectContaining({
-        message: "Revision 2026-07-28 does not define method elicitation/create from server to client.",
-        hint: "It is defined by 2025-06-18, 2025-11-25.",
-      }),
-    );
+  it("give a legacy client the revision it asks for if supported, else the newest with a handshake", () => {
+    for (const revision of LEGACY_REVISIONS) expect(negotiateLegacy(revision)).toBe(revision);
+    for (const other of ["2026-07-28", "1999-01-01", undefined, 5]) expect(negotiateLegacy(other)).toBe("2025-11-25");
   });
 });

@@ -1,21 +1,25 @@
-/** The codes of JSON-RPC and MCP that the server sends. */
+/** The error codes of JSON-RPC and MCP. */
 export const RPC_CODES = {
   parseError: -32_700,
   invalidRequest: -32_600,
   methodNotFound: -32_601,
   invalidParams: -32_602,
   internalError: -32_603,
-  /** A resource that is not there, before 2026-07-28 (from then on `invalidParams`). */
+  /** JSON-RPC's code for a failure without a code of its own. */
+  serverError: -32_000,
+  /** A session of HTTP that has ended: the client has to initialize again. */
+  sessionNotFound: -32_001,
+  /** A resource that does not exist, before 2026-07-28 (from then on `invalidParams`). */
   resourceNotFound: -32_002,
   headerMismatch: -32_020,
   /** The client lacks a capability that the request needs. */
   missingCapability: -32_021,
   unsupportedVersion: -32_022,
-  /** A page has to be visited before the request can be answered. */
+  /** Somebody has to visit a page before the request can be answered. */
   urlElicitationRequired: -32_042,
 } as const;
 
-/** A protocol error: what becomes a JSON-RPC error on the wire. A failed tool call is not one, but a result. */
+/** A protocol error, sent as a JSON-RPC error. A failed tool call is not one: it is a result. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
@@ -26,4 +30,9 @@ export class RpcError extends Error {
     this.code = code;
     this.data = options.data;
   }
+}
+
+/** The method does not exist, or not in this revision. */
+export function methodNotFound(method: string): RpcError {
+  return new RpcError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
 }

@@ -1,0 +1,95 @@
+// What each revision of the protocol defines. The table is generated from the official schemas; these are its lookups.
+import { REVISIONS } from "./revisions.generated.js";
+
+/** Every revision that can be negotiated, oldest first. */
+export const SUPPORTED_PROTOCOL_VERSIONS = [
+  "2024-11-05",
+  "2025-03-26",
+  "2025-06-18",
+  "2025-11-25",
+  "2026-07-28",
+] as const;
+
+/** A revision that can be negotiated. */
+export type ProtocolVersion = (typeof SUPPORTED_PROTOCOL_VERSIONS)[number];
+
+/** The newest revision. */
+export const LATEST_PROTOCOL_VERSION = "2026-07-28" satisfies ProtocolVersion;
+
+/** Revisions with a handshake and a connection that lasts, or without either. */
+export type Era = "legacy" | "modern";
+
+/** The first stateless revision. */
+export const MODERN_REVISION = "2026-07-28" satisfies ProtocolVersion;
+
+/** The revisions that start with a handshake, oldest first. */
+export const LEGACY_REVISIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS.filter(
+  (revision) => !isModernRevision(revision),
+);
+
+/** The stateless revisions: `server/discover` lists them, and error -32022 offers them. */
+export const MODERN_REVISIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS.filter(isModernRevision);
+
+/** What a legacy client gets if it asks for a revision that is not supported. */
+export const LATEST_LEGACY_REVISION = "2025-11-25" satisfies ProtocolVersion;
+
+/** The only revision with batches of messages. */
+export const BATCH_REVISION = "2025-03-26" satisfies ProtocolVersion;
+
+/** Who sends a message to whom. */
+export type MethodDirection = "client-to-server" | "server-to-client";
+
+/** What one revision defines. Lists are sorted. */
+export interface RevisionFacts {
+  /** The number of definitions in its schema. */
+  readonly definitions: number;
+  readonly requests: Readonly<Record<MethodDirection, readonly string[]>>;
+  readonly notifications: Readonly<Record<MethodDirection, readonly string[]>>;
+  /** What a server asks within a result, for the client to answer with its next try. Such a server sends no requests. */
+  readonly inputRequests: readonly string[];
+}
+
+/** What each revision defines. Fails to compile if the generated table lacks a supported revision. */
+export const REVISION_FACTS: Readonly<Record<ProtocolVersion, RevisionFacts>> = REVISIONS;
+
+/** Revisions are dates, so their text sorts by age. */
+export function isAtLeast(revision: string, since: ProtocolVersion): boolean {
+  return revision >= since;
+}
+
+/** Whether a revision of this name is stateless, supported or not. */
+export function isModernRevision(revision: string): boolean {
+  return isAtLeast(revision, "2026-07-28");
+}
+
+export function isSupportedRevision(revision: string): revision is ProtocolVersion {
+  return (SUPPORTED_PROTOCOL_VERSIONS as readonly string[]).includes(revision);
+}
+
+/** The revision for a legacy client that asked for this one. */
+export function negotiateLegacy(requested: unknown): string {
+  return LEGACY_REVISIONS.find((revision) => revision === requested) ?? LATEST_LEGACY_REVISION;
+}
+
+/** Whether a revision has this method, request or notification, as a message in this direction. */
+export function definesMethod(revision: string, method: string, direction: MethodDirection): boolean {
+  if (!isSupportedRevision(revision)) return false;
+  const { requests, notifications } = REVISION_FACTS[revision];
+  return requests[direction].includes(method) || notifications[direction].includes(method);
+}
+
+/** Whether a server of this revision may ask this within a result. */
+export function definesInputRequest(revision: string, method: string): boolean {
+  return isSupportedRevision(revision) && REVISION_FACTS[revision].inputRequests.includes(method);
+}
+
+/** The revisions that define a method, oldest first. Without a direction: in either one, or within a result. */
+export function revisionsDefining(method: string, direction?: MethodDirection): ProtocolVersion[] {
+  return SUPPORTED_PROTOCOL_VERSIONS.filter((revision) =>
+    direction === undefined
+      ? definesMethod(revision, method, "client-to-server") ||
+        definesMethod(revision, method, "server-to-client") ||
+        definesInputRequest(revision, method)
+      : definesMethod(revision, method, direction),
+  );
+}
