@@ -21,7 +21,7 @@ export function referencePage(operations) {
   });
   const head = [
     "# Operations",
-    "Made by `npm run reference` from the definitions in `packages/server/src/operations`; do not edit it by hand.",
+    "Made by `npm run reference` from the table in `packages/store/src/contract`; do not edit it by hand.",
     "A parameter marked with * has to be given. Numbers and booleans may be written as text, and one text stands for a " +
       "list of one. `describe` tells the same, and the schema of every upstream tool.",
   ];

@@ -3,13 +3,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { REVISIONS } from "../packages/protocol/dist/revisions.generated.js";
 import { createRegistry } from "../packages/server/dist/operations/operation-registry.js";
+import { storeOperations } from "../packages/store/dist/contract/index.js";
 import { protocolPage } from "./protocol-page.js";
 import { referencePage } from "./reference-page.js";
 
 const never = async () => {
   throw new Error("nothing is opened for the reference");
 };
-const registry = createRegistry({ backends: { hub: never, store: never }, workspace: "/" });
+const registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });
 await registry.load();
 const folder = new URL("../docs/reference/", import.meta.url);
 mkdirSync(folder, { recursive: true });

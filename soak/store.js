@@ -128,7 +128,7 @@ async function readOne({ store, tally, ledger, name }) {
   const before = ledger.statesOf(name);
   try {
     const bytes = await documentBytes(store, name);
-    const found = await store.search({ query: wordOf(name), type: "keyword", paths_only: true, limit: 5 });
+    const found = await store.search({ query: wordOf(name), type: "keyword", pathsOnly: true, limit: 5 });
     tally.count("documents read and searched for meanwhile");
     // The writer goes on while this reads: what it may have become meanwhile is right as well.
     const allowed = [...before, ...ledger.statesOf(name)].filter((version) => version !== undefined);

@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { silentLogger } from "@trunkline/core";
 import { createService } from "../../packages/server/dist/index.js";
+import { storeOperations } from "../../packages/store/dist/contract/index.js";
 import { benchExchange, hubOn, stdioServer } from "../in-process.js";
 import { median, report, timeMs } from "../report.js";
 
@@ -14,7 +15,7 @@ const AIM = 1.3;
 const hub = await hubOn([stdioServer("github", "office", ["--as", "github"])]);
 const service = createService({
   info: { name: "bench", version: "0" },
-  backends: { hub: async () => hub, store: () => Promise.reject(new Error("no store is needed")) },
+  backends: { hub: async () => hub, store: () => Promise.reject(new Error("no store is needed")), storeOperations },
   logger: silentLogger,
   workspace: process.cwd(),
 });

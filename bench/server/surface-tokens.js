@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { silentLogger } from "@trunkline/core";
 import { countTokens } from "../../packages/server/dist/budget/tokens.js";
 import { createService } from "../../packages/server/dist/index.js";
+import { storeOperations } from "../../packages/store/dist/contract/index.js";
 import { catalogueFile, readServers } from "../catalogue.js";
 import { benchExchange, hubOn, sleepingServer } from "../in-process.js";
 import { report } from "../report.js";
@@ -42,7 +43,7 @@ async function compositeList(behind) {
   const hub = await hubOn(behind.map(({ server }) => sleepingServer(server)));
   const service = createService({
     info: { name: "bench", version: "0" },
-    backends: { hub: async () => hub, store: () => Promise.reject(new Error("no store is needed")) },
+    backends: { hub: async () => hub, store: () => Promise.reject(new Error("no store is needed")), storeOperations },
     logger: silentLogger,
     workspace: process.cwd(),
   });

@@ -139,7 +139,7 @@ async function storeTotal(pattern) {
   const params = { pattern, count: true };
   let result = await store.grep(params);
   // On a busy machine one answer may not have time enough: the next goes on, and has counted what came before.
-  while (result.timed_out !== undefined) result = await store.grep({ ...params, cursor: result.cursor });
+  while (result.timedOut !== undefined) result = await store.grep({ ...params, cursor: result.cursor });
   // More files than one answer holds are counted all the same.
   if (!("total" in result)) throw new Error("the answer has no total");
   return result.total;

@@ -122,7 +122,7 @@ for (let version = 0; version < 20; version++) {
   writeFileSync(large, Buffer.concat([bytes.subarray(0, 5000), randomBytes(version), bytes.subarray(5000)]));
   await store.add({ path: large });
 }
-const { dedup_ratio: saved } = await store.status();
+const { dedupRatio: saved } = await store.status();
 await store.close();
 rmSync(home, { recursive: true, force: true });
 

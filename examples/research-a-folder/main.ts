@@ -10,7 +10,7 @@ const added = await store.add({ path: folder, collection: "research", include: [
 console.log(`${added.files} files taken, ${added.skipped} left alone`);
 await store.indexed();
 
-const found = await store.search({ query: question, collection: "research", limit: 3, line_numbers: true });
+const found = await store.search({ query: question, collection: "research", limit: 3, lineNumbers: true });
 console.log(`${found.total} found (${found.type})`);
 for (const { path, line, hash, snippet } of found.results) {
   console.log(`${path}${line === undefined ? "" : `:${line}`} ${hash.slice(0, 12)}`);
@@ -19,11 +19,11 @@ for (const { path, line, hash, snippet } of found.results) {
 
 const [best] = found.results;
 assert.ok(best, "something is found");
-const { content } = await store.get({ hash: best.hash, include_content: true });
+const { content } = await store.get({ hash: best.hash, includeContent: true });
 assert.ok(typeof content === "string" && content.length > 0, "what was found can be read in full");
 
 // The same by pattern, and what stands in the store as a whole.
 const titles = await store.grep({ pattern: "^# ", collection: "research" });
 assert.ok("matches" in titles && titles.matches.length > 0, "every guide has a title");
-assert.ok((await store.status()).total_objects > 0);
+assert.ok((await store.status()).totalObjects > 0);
 console.log("done");

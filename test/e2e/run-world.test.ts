@@ -242,7 +242,7 @@ describe("trunkline in a program of one's own", () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "program.mjs": `import { args, hub, store } from ${JSON.stringify(library)};
-console.log(args[0], (await hub.call("hello.hello", { name: "Ada" })).text, (await store.status()).total_objects);`,
+console.log(args[0], (await hub.call("hello.hello", { name: "Ada" })).text, (await store.status()).totalObjects);`,
     });
     const { stdout } = await promisify(execFile)(process.execPath, ["program.mjs", "one"], {
       cwd: place.cwd,

@@ -5,7 +5,7 @@ import { type Paint, shownText } from "./store-output.js";
 
 /** How lines are printed. */
 export interface GrepPrinterOptions {
-  readonly pattern: Pick<GrepParams, "pattern" | "fixed" | "ignore_case" | "word" | "invert">;
+  readonly pattern: Pick<GrepParams, "pattern" | "fixed" | "ignoreCase" | "word" | "invert">;
   readonly paint: Paint;
   /** The path once, above its lines. */
   readonly heading: boolean;
@@ -137,7 +137,7 @@ class Highlighter {
 
 const WORD = "[\\p{L}\\p{M}\\p{N}_]";
 
-function expressionOf({ pattern, fixed, word, ignore_case }: GrepPrinterOptions["pattern"]): RegExp | undefined {
+function expressionOf({ pattern, fixed, word, ignoreCase }: GrepPrinterOptions["pattern"]): RegExp | undefined {
   const inline = fixed ? null : /^\(\?([imsu]+)\)/.exec(pattern);
   const source = fixed
     ? pattern.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
@@ -148,7 +148,7 @@ function expressionOf({ pattern, fixed, word, ignore_case }: GrepPrinterOptions[
         .replace(/\\(p)([A-Z])/gi, "\\$1{$2}");
   const bounded = word ? `(?<!${WORD})(?:${source})(?!${WORD})` : source;
   try {
-    return new RegExp(bounded, `gu${ignore_case || inline?.[1]?.includes("i") ? "i" : ""}`);
+    return new RegExp(bounded, `gu${ignoreCase || inline?.[1]?.includes("i") ? "i" : ""}`);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -17,7 +17,7 @@ export interface FilterOptions {
 
 /** The filters under the names that the store has for them. */
 export function filterParams({ collection, snapshot, tag, matchAllTags, metadata, session }: FilterOptions) {
-  return { collection, snapshot, tags: tag, match_all_tags: matchAllTags, metadata, session };
+  return { collection, snapshot, tags: tag, matchAllTags: matchAllTags, metadata, session };
 }
 
 /** An option that may be given several times. Not variadic: that would swallow the arguments after it. */

@@ -1,5 +1,6 @@
 // How the store's answers are written: for a person at a terminal, or for whatever reads the pipe.
 import { once } from "node:events";
+import { toWire } from "@trunkline/store/contract";
 import { printable } from "./printable.js";
 import type { CommandContext } from "./terminal/context.js";
 
@@ -15,9 +16,9 @@ export function wantsJson({ json, format }: { json?: boolean; format?: string })
   return json === true || format === "json";
 }
 
-/** The answer as one JSON document. */
+/** The answer as one JSON document, spelled as on the wire. */
 export function outJson(context: CommandContext, answer: unknown): void {
-  context.out(JSON.stringify(answer, null, 2));
+  context.out(JSON.stringify(toWire(answer), null, 2));
 }
 
 /** A number of bytes, as people say it. */

@@ -76,7 +76,7 @@ export async function openCommandStore(
       },
     }),
     resume: async (session) => {
-      if (session !== undefined) await store.resume({ session_id: session }, { signal });
+      if (session !== undefined) await store.resume({ sessionId: session }, { signal });
     },
     indexed: async () => {
       show("indexing; what was added is safe");

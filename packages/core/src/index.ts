@@ -49,6 +49,17 @@ export { isRecord, parseJson } from "./json.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";
 export {
+  aliasesOf,
+  type CommandLineHint,
+  type JsonSchema,
+  type Parameter,
+  type ParameterOptions,
+  type ParameterSet,
+  type ParamsOf,
+  param,
+  schemaOf,
+} from "./parameters.js";
+export {
   type Clock,
   type ContentStore,
   type Embedder,
@@ -56,8 +67,8 @@ export {
   type Logger,
   type LogLevel,
   type SourcedTool,
-  STORE_OPERATIONS,
   type StoreOperation,
+  type StoreOperationKind,
   type StoreOperationOptions,
   systemClock,
   type ToolCallOptions,

@@ -1,6 +1,7 @@
 // The ports: what one layer needs of another, without knowing who provides it. Each comment states the contract that an
 // implementation has to keep.
 import type { ContentId } from "./content-id.js";
+import type { ParameterSet } from "./parameters.js";
 
 /** Severity of a log line. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -78,34 +79,23 @@ export interface ToolSource {
   ): Promise<ToolCallResult>;
 }
 
-/** The operations of a store, by the names of its contract. Parameters and results are those of the contract. */
-export const STORE_OPERATIONS = [
-  "search",
-  "grep",
-  "list",
-  "get",
-  "graph",
-  "list_collections",
-  "list_snapshots",
-  "diff",
-  "status",
-  "add",
-  "update",
-  "delete",
-  "undelete",
-  "snapshot",
-  "restore",
-  "download",
-  "start",
-  "resume",
-  "stop",
-  "pin",
-  "unpin",
-  "watch",
-] as const;
+/** `local` operations are for programs and the command line; a server offers them to no client. */
+export type StoreOperationKind = "read" | "write" | "session" | "local";
 
-/** The name of one operation of a store. */
-export type StoreOperation = (typeof STORE_OPERATIONS)[number];
+/** One operation of a store: what it is called, what it takes, what it is for. Names are those of the wire. */
+export interface StoreOperation {
+  readonly name: string;
+  readonly kind: StoreOperationKind;
+  /** One line: what a model reads first. */
+  readonly summary: string;
+  readonly params: ParameterSet;
+  /** Parameters that work. */
+  readonly example: Readonly<Record<string, unknown>>;
+  /** `atomic` can undo it. */
+  readonly undoable?: boolean;
+  /** The documents it adds or removes belong to the session that it runs in. */
+  readonly inSession?: boolean;
+}
 
 /** Options of one operation of a store. */
 export interface StoreOperationOptions {
@@ -120,7 +110,7 @@ export interface StoreOperationOptions {
 }
 
 /**
- * What the server needs of a store: content by its hash, and the operations of the contract by their names.
+ * What the server needs of a store: content by its hash, and operations by their names on the wire.
  *
  * `put` answers only when the bytes are durable; `get` verifies what it read and never returns bytes that do not match.
  * Putting the same bytes twice stores them once; content without a document is kept for seven days. `run` answers with
@@ -138,7 +128,7 @@ export interface ContentStore extends AsyncDisposable {
   resolve(prefix: string, options?: { signal?: AbortSignal }): Promise<readonly ContentId[]>;
   readonly operations: readonly StoreOperation[];
   run(
-    operation: StoreOperation,
+    operation: string,
     params: Readonly<Record<string, unknown>>,
     options?: StoreOperationOptions,
   ): Promise<Readonly<Record<string, unknown>>>;

@@ -83,6 +83,7 @@ class TrunklineService implements Service {
     const backends: Backends = {
       hub: () => this.#upstreams.hub(),
       store: () => options.backends.store(),
+      storeOperations: options.backends.storeOperations,
       embedder: async () => await options.backends.embedder?.(),
     };
     this.#log = new CallLog({ journal, logger });

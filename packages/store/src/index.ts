@@ -1,53 +1,8 @@
 /** The embedded content store: one folder, several processes, everything off the main thread. */
 export { asContentStore } from "./content-store.js";
+export type * from "./contract/index.js";
+export { storeOperations } from "./contract/index.js";
 export { RESULTS_COLLECTION } from "./engine/sqlite/results-collection.js";
-export type { GrepCallOptions, GrepMatch, GrepResult } from "./grep/index.js";
+export type { GrepCallOptions } from "./grep/index.js";
 export { type OpenStoreOptions, openStore } from "./open-store.js";
 export { Store } from "./store.js";
-export type {
-  AddParams,
-  AddResult,
-  CollectionInfo,
-  DeleteParams,
-  DeleteResult,
-  DiffParams,
-  DiffResult,
-  DocumentInfo,
-  DownloadParams,
-  DownloadResult,
-  FileProblem,
-  FilterParams,
-  GcResult,
-  GetParams,
-  GetResult,
-  GraphEdgeInfo,
-  GraphNodeInfo,
-  GraphParams,
-  GraphResult,
-  GrepParams,
-  ImportResult,
-  ListParams,
-  ListResult,
-  MetadataParam,
-  PinTarget,
-  RelatedDocuments,
-  RepairResult,
-  RestoreParams,
-  RestoreResult,
-  SearchHit,
-  SearchParams,
-  SearchResult,
-  SessionInfo,
-  SessionSummary,
-  SnapshotInfo,
-  StartParams,
-  StatusParams,
-  StatusResult,
-  StoreCallOptions,
-  UpdateParams,
-  VerifyProblem,
-  VerifyResult,
-  VersionInfo,
-  WatchedChange,
-  WatchParams,
-} from "./types.js";

@@ -1,23 +1,16 @@
 // The public store: an asynchronous facade on the main thread. All work with files and databases happens in workers.
 import { resolve } from "node:path";
 import { type ContentId, type Embedder, type Logger, parseContentId, TrunklineError } from "@trunkline/core";
-import type { GuardedPaths } from "./engine/files/guard.js";
-import type { RpcOptions } from "./engine/threads/rpc.js";
-import type { WorkerPool } from "./engine/threads/thread-pool.js";
-import type { GrepCallOptions, GrepResult } from "./grep/index.js";
-import { StoreGrep } from "./grep/store-grep.js";
-import { Embedding } from "./search/embedding.js";
-import { ClientSessions } from "./sessions/client-sessions.js";
 import type {
   AddParams,
   AddResult,
-  CollectionInfo,
   DeleteParams,
   DeleteResult,
   DiffParams,
   DiffResult,
   DownloadParams,
   DownloadResult,
+  ExportResult,
   FilterParams,
   GcResult,
   GetParams,
@@ -25,26 +18,41 @@ import type {
   GraphParams,
   GraphResult,
   GrepParams,
+  GrepResult,
   ImportResult,
+  ListCollectionsResult,
   ListParams,
   ListResult,
-  PinTarget,
+  ListSessionsResult,
+  ListSnapshotsResult,
+  OperationParams,
+  PinParams,
+  PinResult,
   RepairResult,
   RestoreParams,
   RestoreResult,
   SearchParams,
+  SearchPathsResult,
   SearchResult,
-  SessionInfo,
+  SessionStarted,
   SessionSummary,
   SnapshotInfo,
-  StartParams,
   StatusParams,
   StatusResult,
   StoreCallOptions,
+  StoreMethods,
+  UndeleteResult,
   UpdateParams,
   VerifyResult,
   WatchParams,
-} from "./types.js";
+} from "./contract/index.js";
+import type { GuardedPaths } from "./engine/files/guard.js";
+import type { RpcOptions } from "./engine/threads/rpc.js";
+import type { WorkerPool } from "./engine/threads/thread-pool.js";
+import type { GrepCallOptions } from "./grep/index.js";
+import { StoreGrep } from "./grep/store-grep.js";
+import { Embedding } from "./search/embedding.js";
+import { ClientSessions } from "./sessions/client-sessions.js";
 
 /** What a store is made of. */
 export interface StoreParts {
@@ -56,8 +64,8 @@ export interface StoreParts {
   readonly guarded: GuardedPaths;
 }
 
-/** One open store. Methods are named as the operations of the contract and take their parameters. */
-export class Store implements AsyncDisposable {
+/** One open store: the operations of the contract as methods, and access to content by its hash. */
+export class Store implements StoreMethods, AsyncDisposable {
   readonly #pool: WorkerPool;
   readonly #cwd: string;
   readonly #refusal: TrunklineError | undefined;
@@ -120,7 +128,7 @@ export class Store implements AsyncDisposable {
 
   async get(params: GetParams, options: StoreCallOptions = {}): Promise<GetResult> {
     const { allowWrite } = options;
-    const absolute = this.#absolute(params.path ?? params.name);
+    const absolute = this.#absolute(params.path);
     const { outputPath } = params;
     const output = outputPath === undefined ? {} : { outputPath: resolve(this.#cwd, outputPath) };
     return await this.#pool.call("reader", "get", { ...params, ...output, absolute, allowWrite }, rpc(options));
@@ -132,17 +140,11 @@ export class Store implements AsyncDisposable {
   }
 
   async search(
-    params: SearchParams & { readonly paths_only?: false },
+    params: SearchParams & { readonly pathsOnly?: false },
     options?: StoreCallOptions,
   ): Promise<SearchResult>;
-  async search(
-    params: SearchParams,
-    options?: StoreCallOptions,
-  ): Promise<SearchResult | { paths: readonly string[]; total: number; cursor?: string }>;
-  async search(
-    params: SearchParams,
-    options: StoreCallOptions = {},
-  ): Promise<SearchResult | { paths: readonly string[]; total: number; cursor?: string }> {
+  async search(params: SearchParams, options?: StoreCallOptions): Promise<SearchResult | SearchPathsResult>;
+  async search(params: SearchParams, options: StoreCallOptions = {}): Promise<SearchResult | SearchPathsResult> {
     const byMeaning = params.type !== "keyword" && params.hash === undefined;
     const embedded = byMeaning ? await this.#embedding.queryVector(params.query, options.signal) : undefined;
     return await this.#pool.call(
@@ -177,10 +179,7 @@ export class Store implements AsyncDisposable {
     return await this.#pool.call("writer", "delete", { ...params, absolutes, session }, rpc(options));
   }
 
-  async undelete(
-    params: { name: string; collection?: string },
-    options: StoreCallOptions = {},
-  ): Promise<{ restored: readonly string[]; count: number }> {
+  async undelete(params: OperationParams<"undelete">, options: StoreCallOptions = {}): Promise<UndeleteResult> {
     this.#mayWrite();
     return await this.#pool.call(
       "writer",
@@ -190,26 +189,23 @@ export class Store implements AsyncDisposable {
     );
   }
 
-  async snapshot(
-    params: { collection?: string; label?: string } = {},
-    options: StoreCallOptions = {},
-  ): Promise<SnapshotInfo> {
+  async snapshot(params: OperationParams<"snapshot"> = {}, options: StoreCallOptions = {}): Promise<SnapshotInfo> {
     this.#mayWrite();
     return await this.#pool.call("writer", "snapshot", params, rpc(options));
   }
 
-  async list_snapshots(
-    params: { collection?: string; limit?: number; cursor?: string } = {},
+  async listSnapshots(
+    params: OperationParams<"list_snapshots"> = {},
     options: StoreCallOptions = {},
-  ): Promise<{ snapshots: readonly SnapshotInfo[]; total: number; cursor?: string }> {
-    return await this.#pool.call("reader", "list_snapshots", params, rpc(options));
+  ): Promise<ListSnapshotsResult> {
+    return await this.#pool.call("reader", "listSnapshots", params, rpc(options));
   }
 
-  async list_collections(
+  async listCollections(
     _params: Record<string, never> = {},
     options: StoreCallOptions = {},
-  ): Promise<{ collections: readonly CollectionInfo[]; total: number }> {
-    return await this.#pool.call("reader", "list_collections", undefined as never, rpc(options));
+  ): Promise<ListCollectionsResult> {
+    return await this.#pool.call("reader", "listCollections", undefined as never, rpc(options));
   }
 
   async diff(params: DiffParams, options: StoreCallOptions = {}): Promise<DiffResult> {
@@ -217,8 +213,8 @@ export class Store implements AsyncDisposable {
   }
 
   async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
-    const output_directory = resolve(this.#cwd, params.output_directory);
-    return await this.#pool.call("mover", "restore", { ...params, output_directory }, rpc(options));
+    const outputDirectory = resolve(this.#cwd, params.outputDirectory);
+    return await this.#pool.call("mover", "restore", { ...params, outputDirectory }, rpc(options));
   }
 
   /** `onProgress` counts bytes. Private addresses are refused unless the options allow them. */
@@ -230,23 +226,23 @@ export class Store implements AsyncDisposable {
   }
 
   /** Begins a session for the client; a session that the client had under way is stopped first. */
-  async start(params: StartParams = {}, options: StoreCallOptions = {}): Promise<{ session_id: string }> {
+  async start(params: OperationParams<"start"> = {}, options: StoreCallOptions = {}): Promise<SessionStarted> {
     this.#mayWrite();
     return await this.#sessions.start(params, options);
   }
 
   /** Makes a session that is under way, maybe of an earlier process, the client's own; its former one is stopped. */
-  async resume(params: { session_id: string }, options: StoreCallOptions = {}): Promise<{ session_id: string }> {
+  async resume(params: OperationParams<"resume">, options: StoreCallOptions = {}): Promise<SessionStarted> {
     this.#mayWrite();
-    return await this.#sessions.resume(params.session_id, options);
+    return await this.#sessions.resume(params.sessionId, options);
   }
 
   /** Sessions of all clients and processes, the newest first. `open`: only those under way. */
-  async list_sessions(
-    params: { limit?: number; open?: boolean } = {},
+  async listSessions(
+    params: OperationParams<"list_sessions"> = {},
     options: StoreCallOptions = {},
-  ): Promise<{ sessions: readonly SessionInfo[]; total: number }> {
-    return await this.#pool.call("reader", "list_sessions", params, rpc(options));
+  ): Promise<ListSessionsResult> {
+    return await this.#pool.call("reader", "listSessions", params, rpc(options));
   }
 
   /** Ends the client's session, and its watching, after what was noticed has been taken up. */
@@ -254,11 +250,11 @@ export class Store implements AsyncDisposable {
     return await this.#sessions.stop(options);
   }
 
-  async pin(params: PinTarget, options: StoreCallOptions = {}): Promise<{ hash: string; pinned: boolean }> {
+  async pin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
     return await this.#pool.call("writer", "pin", this.#pinParams(params, options), rpc(options));
   }
 
-  async unpin(params: PinTarget, options: StoreCallOptions = {}): Promise<{ hash: string; pinned: boolean }> {
+  async unpin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
     return await this.#pool.call("writer", "unpin", this.#pinParams(params, options), rpc(options));
   }
 
@@ -292,16 +288,13 @@ export class Store implements AsyncDisposable {
   }
 
   /** Everything in one file, as it is at this moment. */
-  async export(
-    params: { path: string; overwrite?: boolean },
-    options: StoreCallOptions = {},
-  ): Promise<{ path: string; bytes: number }> {
+  async export(params: OperationParams<"export">, options: StoreCallOptions = {}): Promise<ExportResult> {
     const path = resolve(this.#cwd, params.path);
     return await this.#pool.call("mover", "export", { ...params, path }, rpc(options));
   }
 
   /** Plays the history of an export into this store. */
-  async import(params: { path: string }, options: StoreCallOptions = {}): Promise<ImportResult> {
+  async import(params: OperationParams<"import">, options: StoreCallOptions = {}): Promise<ImportResult> {
     this.#mayWrite();
     return await this.#pool.call("mover", "import", { path: resolve(this.#cwd, params.path) }, rpc(options));
   }
@@ -350,7 +343,7 @@ export class Store implements AsyncDisposable {
     return name === undefined ? undefined : resolve(this.#cwd, name);
   }
 
-  #pinParams(params: PinTarget, options: StoreCallOptions) {
+  #pinParams(params: PinParams, options: StoreCallOptions) {
     this.#mayWrite();
     return {
       ...params,

@@ -52,7 +52,7 @@ export async function init(context: CommandContext, options: InitOptions): Promi
     const unchanged = result.skipped - problems.length;
     const removed = result.removed ? `, ${counted(result.removed, "file")} gone` : "";
     context.out(
-      `Took in ${counted(result.files, "file")} (${shownBytes(result.new_bytes)} new), ${unchanged} unchanged${removed}. What .gitignore names stays out.`,
+      `Took in ${counted(result.files, "file")} (${shownBytes(result.newBytes)} new), ${unchanged} unchanged${removed}. What .gitignore names stays out.`,
     );
   }
   context.note("Next:");

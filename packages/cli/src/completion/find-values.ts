@@ -100,8 +100,9 @@ async function operations(kind?: "read" | "write"): Promise<Candidate[]> {
 
 async function registeredOperations() {
   const { createRegistry } = await import("@trunkline/server");
+  const { storeOperations } = await import("@trunkline/store/contract");
   const never = () => Promise.reject(new Error("nothing is opened to complete a word"));
-  await using registry = createRegistry({ backends: { hub: never, store: never }, workspace: "/" });
+  await using registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });
   await registry.load();
   return registry.builtin;
 }

@@ -1,51 +1,30 @@
 // `store` of the module `trunkline`.
-import type { SearchParams, SearchResult, Store, StoreCallOptions } from "@trunkline/store";
+import type {
+  SearchParams,
+  SearchPathsResult,
+  SearchResult,
+  Store,
+  StoreCallOptions,
+  StoreMethods,
+} from "@trunkline/store";
+import { camelCase, OPERATIONS } from "@trunkline/store/contract";
 import { atCallSite } from "./call-site.js";
 import { holding } from "./lifeline.js";
 import { world } from "./world.js";
 
-/** What `Store` does and waits for: the same here, on a store that is opened with the first use. */
-const METHODS = [
-  "add",
-  "search",
-  "grep",
-  "list",
-  "get",
-  "graph",
-  "update",
-  "delete",
-  "undelete",
-  "snapshot",
-  "list_snapshots",
-  "list_collections",
-  "diff",
-  "restore",
-  "download",
-  "status",
-  "start",
-  "resume",
-  "stop",
-  "list_sessions",
-  "pin",
-  "unpin",
-  "watch",
-  "put",
-  "bytes",
-  "has",
-  "indexed",
-] as const satisfies readonly (keyof Store)[];
+/** What `Store` does besides the operations of the contract. */
+const ON_CONTENT = ["put", "bytes", "has", "indexed"] as const;
+
+type Method = keyof StoreMethods | (typeof ON_CONTENT)[number];
 
 /** What the model that searches by meaning is loaded for. */
 const BY_MEANING: ReadonlySet<string> = new Set(["search", "indexed"]);
 
 /** The store: that of `TRUNKLINE_STORE`, else the project's where it has one, else your own. It is closed for you. */
-export interface ScriptStore extends Omit<Pick<Store, (typeof METHODS)[number]>, "search"> {
+export interface ScriptStore extends Omit<Pick<Store, Method>, "search"> {
   /** By words and, where its model is installed, by meaning. */
-  search(params: SearchParams & { readonly paths_only?: false }, options?: StoreCallOptions): Promise<SearchResult>;
-  search(
-    params: SearchParams & { readonly paths_only: true },
-    options?: StoreCallOptions,
-  ): Promise<{ paths: readonly string[]; total: number; cursor?: string }>;
+  search(params: SearchParams & { readonly pathsOnly?: false }, options?: StoreCallOptions): Promise<SearchResult>;
+  search(params: SearchParams & { readonly pathsOnly: true }, options?: StoreCallOptions): Promise<SearchPathsResult>;
   /** The store itself, for everything else. */
   open(): Promise<Store>;
 }
@@ -61,7 +40,8 @@ async function onStore<T>(above: (...args: never[]) => unknown, work: () => Prom
 }
 
 function forwarded(): Omit<ScriptStore, "open"> {
-  const methods = METHODS.map((name) => {
+  const names = [...Object.keys(OPERATIONS).map(camelCase), ...ON_CONTENT] as Method[];
+  const methods = names.map((name) => {
     const method = (...args: unknown[]) =>
       onStore(method, async () => {
         const opened = BY_MEANING.has(name) ? await world().searchableStore() : await world().store();

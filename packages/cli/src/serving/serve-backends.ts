@@ -3,6 +3,7 @@
 import type { Hub, LoadedConfig } from "@trunkline/client";
 import { type ContentStore, type Embedder, TrunklineError } from "@trunkline/core";
 import type { Backends } from "@trunkline/server";
+import { storeOperations } from "@trunkline/store/contract";
 import { guardedPlaces } from "../guarded-places.js";
 import { storeFolder } from "../store-place.js";
 import type { CommandContext } from "../terminal/context.js";
@@ -24,6 +25,7 @@ const MODEL_WAIT_MS = 5_000;
 
 /** The parts, opened on demand. */
 export class ServeBackends implements Backends, AsyncDisposable {
+  readonly storeOperations = storeOperations;
   readonly #context: CommandContext;
   readonly #options: ServeBackendsOptions;
   readonly #lifetime = new AbortController();

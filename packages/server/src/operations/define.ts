@@ -1,7 +1,6 @@
-// How an operation of our own is written down, once: validator, `describe`, the reference page and the help of the command
-// come from it. zod is loaded by the first call that needs it, so definitions only say what to make with it.
-import { TrunklineError } from "@trunkline/core";
-import type { z } from "zod";
+// Makes an operation of our own from its definition: the schema from the parameters, the validator when it is first needed,
+// because that loads zod.
+import { type ParameterSet, type ParamsOf, schemaOf, TrunklineError } from "@trunkline/core";
 import type {
   ContentBlock,
   Operation,
@@ -12,38 +11,18 @@ import type {
 } from "../interfaces/operation.js";
 import type { ParamsReader } from "./read-params.js";
 
-/** zod, as definitions are given it. */
-export type Zod = typeof z;
-
-/** The parts that all definitions may need, loaded together. */
-interface Loaded {
-  readonly zod: Zod;
-  readonly createReader: (definition: ReaderSource, zod: Zod) => ParamsReader;
-}
-
-/** What a reader of parameters is made from. */
-export interface ReaderSource {
-  readonly name: string;
-  readonly params: (z: Zod) => z.ZodObject;
-  readonly aliases?: Readonly<Record<string, string>> | undefined;
-  readonly prepare?: ((params: Params) => Params) | undefined;
-}
-
 /** One operation of our own. */
-export interface Definition<S extends z.ZodObject> {
+export interface Definition<P extends ParameterSet> {
   readonly name: string;
   readonly kind: OperationKind;
   /** One line: what a model reads first. */
   readonly summary: string;
-  /** The parameters. Defaults are shown with `meta({ default })`; who does the work applies them. */
-  readonly params: (z: Zod) => S;
-  /** Other names for parameters, which are taken and not advertised. */
-  readonly aliases?: Readonly<Record<string, string>> | undefined;
+  readonly params: P;
   /** A last touch before parameters are checked, when their names are right already. */
   readonly prepare?: ((params: Params) => Params) | undefined;
   readonly example: Params;
   readonly undoable?: boolean | undefined;
-  run(params: z.output<S>, context: OperationContext): Promise<unknown>;
+  run(params: ParamsOf<P>, context: OperationContext): Promise<unknown>;
 }
 
 /** An outcome that is more than a value. */
@@ -59,36 +38,33 @@ export class RichOutcome implements OperationOutcome {
   }
 }
 
-let loaded: Loaded | undefined;
+let createReader: typeof import("./read-params.js").createReader | undefined;
 
-/** Loads what `schema` and `validate` of defined operations need. */
+/** Loads what `validate` of defined operations needs. */
 export async function loadDefinitions(): Promise<void> {
-  if (loaded !== undefined) return;
-  const [{ z: zod }, { createReader }] = await Promise.all([import("zod"), import("./read-params.js")]);
-  loaded = { zod, createReader };
+  createReader ??= (await import("./read-params.js")).createReader;
 }
 
-/** Makes an operation. Its `schema` and `validate` work once {@link loadDefinitions} has resolved. */
-export function define<S extends z.ZodObject>(definition: Definition<S>): Operation {
+/** Makes an operation. Its `validate` works once {@link loadDefinitions} has resolved. */
+export function define<P extends ParameterSet>(definition: Definition<P>): Operation {
+  const { name, kind, summary, params, example, undoable, prepare } = definition;
+  const schema = schemaOf(params);
   let made: ParamsReader | undefined;
   const reader = (): ParamsReader => {
-    if (loaded === undefined) throw new TrunklineError("INTERNAL", `${definition.name} was used before it was loaded.`);
-    made ??= loaded.createReader(definition, loaded.zod);
+    if (createReader === undefined) throw new TrunklineError("INTERNAL", `${name} was used before it was loaded.`);
+    made ??= createReader({ name, params, schema, prepare });
     return made;
   };
-  const { name, kind, summary, example, undoable } = definition;
   return {
     name,
     kind,
     summary,
+    schema,
     example,
     ...(undoable === undefined ? {} : { undoable }),
-    get schema() {
-      return reader().schema;
-    },
-    validate: (params) => reader().read(params),
+    validate: (given) => reader().read(given),
     // `validate` has made the parameters what the definition says they are.
-    run: async (params, context) => outcomeOf(await definition.run(params as z.output<S>, context)),
+    run: async (given, context) => outcomeOf(await definition.run(given as ParamsOf<P>, context)),
   };
 }
 

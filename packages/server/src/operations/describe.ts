@@ -5,6 +5,7 @@ import {
   isTrunklineError,
   type Logger,
   nearestNames,
+  param,
   type SourcedTool,
   sleep,
   TrunklineError,
@@ -13,7 +14,6 @@ import type { Candidate, Ranker } from "../find/operation-ranker.js";
 import type { Operation, OperationKind } from "../interfaces/operation.js";
 import type { Catalogue, KnownServer } from "../upstreams/kept-tools.js";
 import { define } from "./define.js";
-import { count, text } from "./parameters.js";
 import { briefSignature } from "./signature.js";
 import { kindOf, summaryOf } from "./upstream-operation.js";
 
@@ -55,23 +55,15 @@ export function describeOperation(options: DescribeOptions): { operation: Operat
     name: "describe",
     kind: "read",
     summary: "List operations and servers; the schema of one; or find operations by what they do.",
-    params: (z) =>
-      z.object({
-        target: text(z, "An operation (its schema), a server (its tools) or server.tool."),
-        find: text(z, "What you want to do, in your own words: the operations that fit best."),
-        limit: count(z, `Most lines; default ${LISTED}, with find ${FOUND}.`, { min: 1, max: 500 }),
-        cursor: text(z, "Go on from an earlier answer."),
+    params: {
+      target: param.text("An operation (its schema), a server (its tools) or server.tool.", {
+        aliases: ["op", "operation", "name", "tool", "server"],
       }),
-    aliases: {
-      op: "target",
-      operation: "target",
-      name: "target",
-      tool: "target",
-      server: "target",
-      query: "find",
-      q: "find",
-      search: "find",
-      text: "find",
+      find: param.text("What you want to do, in your own words: finds the operations that fit best.", {
+        aliases: ["query", "q", "search", "text"],
+      }),
+      limit: param.count(`Maximum number of lines; default ${LISTED}, with find ${FOUND}.`, { min: 1, max: 500 }),
+      cursor: param.text("Continue from the cursor of an earlier answer."),
     },
     example: { find: "open a pull request" },
     run: async ({ target, find, limit, cursor }, { signal }) => {

@@ -15,10 +15,8 @@ import type { Operation, OperationRegistry } from "../interfaces/operation.js";
 import { Catalogue } from "../upstreams/kept-tools.js";
 import { loadDefinitions } from "./define.js";
 import { describeOperation } from "./describe.js";
-import { sessionActions } from "./session-actions.js";
 import { type AccessOptions, StoreCalls } from "./store-calls.js";
-import { storeReads, type TokenReport } from "./store-reads.js";
-import { storeWrites } from "./store-writes.js";
+import { storeOperations, type TokenReport } from "./store-operations.js";
 import { upstreamOperation } from "./upstream-operation.js";
 
 /** How a registry is set up. */
@@ -36,7 +34,7 @@ export interface ServerRegistry extends OperationRegistry, AsyncDisposable {
   /** Reads and writes; the actions of the tool `session` are apart. */
   readonly builtin: readonly Operation[];
   readonly sessionActions: readonly Operation[];
-  /** What `schema` and `validate` of our own operations need; `find` does it by itself. */
+  /** Loads what `validate` of our own operations needs; `find` does it by itself. */
   load(): Promise<void>;
   /** An action of the tool `session`. Rejects with `NOT_FOUND` and the nearest names. */
   findAction(name: string): Promise<Operation>;
@@ -52,7 +50,8 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
   const { backends, logger = silentLogger, cacheFolder } = options;
   const catalogue = new Catalogue({ hub: () => backends.hub(), folder: cacheFolder, logger });
   const calls = new StoreCalls({ ...options, store: () => backends.store() });
-  const actions = sessionActions(calls);
+  const own = { calls, operations: backends.storeOperations, tokens: options.tokens };
+  const actions = storeOperations("session", own);
   const upstream = new UpstreamFinder(catalogue);
   const describer = describeOperation({
     catalogue,
@@ -64,9 +63,9 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
     logger,
   });
   const builtin: readonly Operation[] = [
-    ...storeReads(calls, { tokens: options.tokens }),
+    ...storeOperations("read", own),
     describer.operation,
-    ...storeWrites(calls),
+    ...storeOperations("write", own),
   ];
   const close = async (): Promise<void> => {
     await Promise.all([catalogue.close(), describer.close()]);
@@ -77,8 +76,8 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
     load: loadDefinitions,
     async find(name, { signal } = {}) {
       await loadDefinitions();
-      const own = builtin.find((operation) => operation.name === name);
-      if (own !== undefined) return own;
+      const found = builtin.find((operation) => operation.name === name);
+      if (found !== undefined) return found;
       if (actions.some((action) => action.name === name)) throw isAction(name);
       return await upstream.find(name, { signal, builtin });
     },

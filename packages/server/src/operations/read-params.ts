@@ -1,28 +1,40 @@
 // Parameters as models write them, brought into the form that operations take: other spellings of a name, a number in
 // quotes, one text where a list is wanted. What cannot be understood is refused with what was expected and what came.
-import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
+import {
+  aliasesOf,
+  isRecord,
+  nearestNames,
+  type ParameterSet,
+  parseJson,
+  type JsonSchema as Schema,
+  TrunklineError,
+} from "@trunkline/core";
 import { z } from "zod";
 import type { Params } from "../interfaces/operation.js";
-import type { ReaderSource, Zod } from "./define.js";
+
+/** What a reader of parameters is made from. */
+export interface ReaderSource {
+  readonly name: string;
+  readonly params: ParameterSet;
+  /** The schema of all of them. */
+  readonly schema: Schema;
+  readonly prepare?: ((params: Params) => Params) | undefined;
+}
 
 /** Reads the parameters of one operation. */
 export interface ParamsReader {
-  readonly schema: Readonly<Record<string, unknown>>;
   /** Throws `INVALID_ARGUMENT`; `data.parameter` says where. */
   read(params: Params): Params;
 }
 
-type Schema = Readonly<Record<string, unknown>>;
-
 /** Makes the reader of an operation. */
-export function createReader(source: ReaderSource, zod: Zod): ParamsReader {
-  const object = source.params(zod).strict();
-  const schema = tidied(z.toJSONSchema(object, { io: "input" })) as Schema;
+export function createReader(source: ReaderSource): ParamsReader {
+  const { schema } = source;
+  const validator = z.fromJSONSchema(schema);
   const properties = schema.properties as Readonly<Record<string, Schema>>;
   const names = Object.keys(properties);
   const spellings = new Map(names.map((name) => [plain(name), name]));
-  // Several operations share a list of aliases, and not each of them has all that is in it.
-  const aliases = new Map(Object.entries(source.aliases ?? {}).filter(([, name]) => names.includes(name)));
+  const aliases = new Map(Object.entries(aliasesOf(source.params)));
   for (const [alias, name] of aliases) if (!spellings.has(plain(alias))) spellings.set(plain(alias), name);
   const nameOf = (given: string): string => {
     if (names.includes(given)) return given;
@@ -31,7 +43,6 @@ export function createReader(source: ReaderSource, zod: Zod): ParamsReader {
     throw unknownParameter(source, given, names);
   };
   return {
-    schema,
     read(params) {
       const read: Record<string, unknown> = {};
       const givenAs = new Map<string, string>();
@@ -47,11 +58,12 @@ export function createReader(source: ReaderSource, zod: Zod): ParamsReader {
         read[name] = coerced(value, properties[name] as Schema);
       }
       const prepared = source.prepare?.(read) ?? read;
-      const result = object.safeParse(prepared);
+      const result = validator.safeParse(prepared);
       if (!result.success) {
         throw problem(source, result.error.issues[0] as z.core.$ZodIssue, { read: prepared, schema });
       }
-      return result.data;
+      // Not what zod made of it: that has the defaults filled in, which are the operation's to apply.
+      return prepared;
     },
   };
 }
@@ -251,20 +263,4 @@ function invalid(source: ReaderSource, parameter: string, message: string): Trun
     hint: `describe {"target": "${source.name}"} shows what ${source.name} takes.`,
     data: { parameter },
   });
-}
-
-/** Without what says nothing to whoever reads the schema. */
-function tidied(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(tidied);
-  if (!isRecord(schema)) return schema;
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(
-        ([key, value]) =>
-          key !== "$schema" &&
-          key !== "propertyNames" &&
-          !((key === "maximum" || key === "minimum") && Math.abs(value as number) === Number.MAX_SAFE_INTEGER),
-      )
-      .map(([key, value]) => [key, tidied(value)]),
-  );
 }

@@ -1,6 +1,6 @@
 // How operations reach the store: in whose name, in which session, and with which folders.
 import { randomUUID } from "node:crypto";
-import { type ContentStore, type StoreOperation, TrunklineError } from "@trunkline/core";
+import { type ContentStore, TrunklineError } from "@trunkline/core";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { OperationContext, Params } from "../interfaces/operation.js";
 import { Places, type PlacesOptions } from "./places.js";
@@ -49,7 +49,7 @@ export class StoreCalls {
   }
 
   /** Runs an operation of the store. */
-  async run(operation: StoreOperation, params: Params, { context, client }: CallDetails): Promise<Result> {
+  async run(operation: string, params: Params, { context, client }: CallDetails): Promise<Result> {
     const { allowWrite, allowPrivateAddresses: allowed } = this.#options;
     const allowPrivateAddresses = typeof allowed === "function" ? await allowed() : allowed;
     const { exchange, signal, onProgress } = context;
@@ -63,10 +63,9 @@ export class StoreCalls {
     });
   }
 
-  /** Checks `session` of a read operation: the store narrows by it. */
-  filter<P extends { readonly session?: SessionParam }>(params: P, { caller }: Exchange): P {
-    if (params.session === true) requireLasting(caller);
-    return params;
+  /** Throws if `session` means the caller's own and the connection cannot have one. */
+  requireSession(session: SessionParam, { caller }: Exchange): void {
+    if (session === true) requireLasting(caller);
   }
 
   /**
@@ -101,11 +100,10 @@ export class StoreCalls {
     return started;
   }
 
-  /** Ends a session: the one given, or the caller's own. */
-  async stop(session: SessionParam, context: OperationContext): Promise<Result> {
-    const client = await this.sessionClient(session, context);
+  /** Ends the session of a client. */
+  async stop(client: string | undefined, context: OperationContext): Promise<Result> {
     const summary = await this.run("stop", {}, { context, client });
-    this.#forget(client);
+    this.#forget(client ?? context.exchange.caller.id);
     return summary;
   }
 
@@ -140,11 +138,4 @@ function noSession(): TrunklineError {
     hint: 'Begin one with the tool session: {"action": "start"}.',
     data: { parameter: "session" },
   });
-}
-
-/** A document, as answers hold it: at least one of hash and path. */
-export interface DocumentRef {
-  readonly hash?: string | undefined;
-  readonly path?: string | undefined;
-  readonly collection?: string | undefined;
 }

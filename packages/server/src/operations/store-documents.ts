@@ -2,11 +2,18 @@
 import { isTrunklineError, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
 import { RESULTS_COLLECTION } from "../budget/stored-value.js";
 import type { OperationContext, Params } from "../interfaces/operation.js";
-import type { DocumentRef, StoreCalls } from "./store-calls.js";
+import type { StoreCalls } from "./store-calls.js";
 
 const AT_ONCE = 4;
 const FILTERS = ["collection", "snapshot", "tags", "metadata", "session"] as const;
 const LISTED_AT_ONCE = 5000;
+
+/** A document, as answers hold it: at least one of hash and path. */
+export interface DocumentRef {
+  readonly hash?: string | undefined;
+  readonly path?: string | undefined;
+  readonly collection?: string | undefined;
+}
 
 /** A document where both fields are known. */
 interface NamedContent {
@@ -78,7 +85,8 @@ export async function getDocuments(
       if (!isTrunklineError(error) || error.code === "ABORTED") throw error;
       failure ??= error;
       const { code, message, hint } = error;
-      return { ...document, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+      const { path, hash, collection } = document;
+      return { path, hash, collection, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
     }
   });
   if (had === 0 && failure !== undefined) throw failure;
@@ -107,8 +115,9 @@ async function getOne(
 }
 
 /** Models put hashes where paths go, and the other way round. */
-export function lookedUp<P extends { hash?: string | undefined; path?: string | undefined }>(params: P): P {
-  const { hash, path } = params;
+export function lookedUp(params: Params): Params {
+  const hash = text(params.hash);
+  const path = text(params.path);
   if (hash !== undefined && path === undefined && parsedPrefix(hash) === undefined) {
     return { ...params, hash: undefined, path: hash };
   }

@@ -1,5 +1,5 @@
 // Resources of our own: documents, contents and snapshots of the store, and the state of everything.
-import type { ContentId, ContentStore, StoreOperation } from "@trunkline/core";
+import type { ContentId, ContentStore } from "@trunkline/core";
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { mimeTypeOf } from "./mime-type.js";
 
@@ -120,7 +120,7 @@ export class OwnResources {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const store = await this.#options.store();
-    const run = (operation: StoreOperation, params: Raw) => store.run(operation, params, { signal });
+    const run = (operation: string, params: Raw) => store.run(operation, params, { signal });
     switch (kind) {
       case "document": {
         // The store's patterns have more special characters than a path should; one that is not meant stands for any.

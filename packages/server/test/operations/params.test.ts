@@ -1,3 +1,4 @@
+import { storeOperations } from "@trunkline/store";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Operation, Params } from "../../src/interfaces/operation.js";
 import { createRegistry } from "../../src/operations/operation-registry.js";
@@ -5,7 +6,7 @@ import { createRegistry } from "../../src/operations/operation-registry.js";
 const never = async () => {
   throw new Error("nothing is opened for parameters");
 };
-const registry = createRegistry({ backends: { hub: never, store: never }, workspace: "/workspace" });
+const registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/workspace" });
 
 beforeAll(async () => {
   await registry.load();

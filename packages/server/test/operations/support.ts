@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Channel, type Hub, type LoadedConfig, openHub, type ServerDefinition } from "@trunkline/client";
 import type { ContentStore, Embedder } from "@trunkline/core";
-import { asContentStore, openStore } from "@trunkline/store";
+import { asContentStore, openStore, storeOperations } from "@trunkline/store";
 import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
 import type { OperationContext, Params } from "../../src/interfaces/operation.js";
 import { createRegistry, type RegistryOptions, type ServerRegistry } from "../../src/operations/operation-registry.js";
@@ -113,6 +113,7 @@ export async function openBench(
   let store: Promise<ContentStore> | undefined;
   let hub: Promise<Hub> | undefined;
   const backends = {
+    storeOperations,
     store: () => {
       store ??= openStore({ path: join(workspace, ".store"), cwd: workspace }).then(asContentStore);
       return store;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Channel, type Hub, type HubOptions, openHub, type ServerDefinition } from "@trunkline/client";
 import { type ContentStore, createLogger, type ToolProgress } from "@trunkline/core";
 import type { RpcError } from "@trunkline/protocol";
-import { asContentStore, openStore } from "@trunkline/store";
+import { asContentStore, openStore, storeOperations } from "@trunkline/store";
 import { configOf } from "../../../client/test/hub/fixtures.js";
 import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
 import type { ServiceEvent } from "../../src/protocol/service.js";
@@ -41,6 +41,7 @@ export function testService(servers: readonly ServerDefinition[], options: SetUp
   let hub: Promise<Hub> | undefined;
   let store: Promise<ContentStore> | undefined;
   const backends = {
+    storeOperations,
     hub: () => {
       hub ??= openHub(configOf(...servers), {
         logger,

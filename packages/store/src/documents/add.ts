@@ -3,6 +3,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import type { AddParams, AddResult, FileProblem } from "../contract/index.js";
 import { prepareContent } from "../engine/content/prepare.js";
 import type { ContentType } from "../engine/content/text.js";
 import { Guard } from "../engine/files/guard.js";
@@ -12,7 +13,6 @@ import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { worthSending } from "../engine/writing/store-content.js";
 import { metadataObject, tagList } from "../params.js";
-import type { AddParams, AddResult, FileProblem } from "../types.js";
 import { type Batch, DocumentBatcher } from "./document-batch.js";
 import { factsOf, readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
 import { problemText, walk } from "./walk.js";
@@ -37,9 +37,9 @@ export async function add(env: MoveEnvironment, params: ResolvedAddParams, call:
   for (const path of params.paths ?? []) results.push(await addPath(env, batch, { ...params, path }, call));
   const [only] = results;
   const problems = results.flatMap((result) => result.problems ?? []);
-  const snapshotted = results.some((result) => result.isFolder) || params.snapshot_label !== undefined;
+  const snapshotted = results.some((result) => result.isFolder) || params.snapshotLabel !== undefined;
   const snapshot = snapshotted
-    ? await env.writer.call("snapshot", { collection: batch.collection, label: params.snapshot_label, create: true })
+    ? await env.writer.call("snapshot", { collection: batch.collection, label: params.snapshotLabel, create: true })
     : undefined;
   const sum = (pick: (result: AddResult) => number) => results.reduce((total, result) => total + pick(result), 0);
   const removed = sum((result) => result.removed ?? 0);
@@ -47,17 +47,17 @@ export async function add(env: MoveEnvironment, params: ResolvedAddParams, call:
     hash: results.length === 1 ? (only?.hash ?? null) : null,
     path: results.map((result) => result.path).join(", "),
     size: sum((result) => result.size),
-    new_bytes: sum((result) => result.new_bytes),
+    newBytes: sum((result) => result.newBytes),
     files: sum((result) => result.files),
     skipped: sum((result) => result.skipped),
     ...(removed > 0 ? { removed } : {}),
-    ...(snapshot === undefined ? {} : { snapshot_id: snapshot.id }),
+    ...(snapshot === undefined ? {} : { snapshotId: snapshot.id }),
     ...(problems.length > 0 ? { problems } : {}),
   };
 }
 
 /** What became of one path. */
-interface TakenPath extends Omit<AddResult, "snapshot_id"> {
+interface TakenPath extends Omit<AddResult, "snapshotId"> {
   readonly isFolder: boolean;
 }
 
@@ -78,17 +78,17 @@ async function addInline(
   );
   const totals = await batcher.finish();
   const snapshot =
-    params.snapshot_label === undefined
+    params.snapshotLabel === undefined
       ? undefined
-      : await env.writer.call("snapshot", { collection: batch.collection, label: params.snapshot_label });
+      : await env.writer.call("snapshot", { collection: batch.collection, label: params.snapshotLabel });
   return {
     hash: prepared.hash,
     path: name,
     size: content.length,
-    new_bytes: totals.newBytes,
+    newBytes: totals.newBytes,
     files: 1,
     skipped: 0,
-    ...(snapshot === undefined ? {} : { snapshot_id: snapshot.id }),
+    ...(snapshot === undefined ? {} : { snapshotId: snapshot.id }),
   };
 }
 
@@ -108,7 +108,7 @@ async function addPath(
     hash: taken.hash,
     path: params.path,
     size: taken.size,
-    new_bytes: totals.newBytes,
+    newBytes: totals.newBytes,
     files: totals.added + totals.changed,
     skipped: totals.added + totals.changed === 0 ? 1 : 0,
     isFolder: false,
@@ -188,7 +188,7 @@ async function addFolder(
     hash: null,
     path: root,
     size,
-    new_bytes: totals.newBytes,
+    newBytes: totals.newBytes,
     files,
     skipped: skipped + (totals.offered - files) + problems.length,
     removed,

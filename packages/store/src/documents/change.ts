@@ -1,6 +1,7 @@
 // `update`, `delete`, `undelete` and `snapshot`: changes that need nothing but the truth. They run in the writer.
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
+import type { DeleteParams, DeleteResult, SnapshotInfo, UpdateParams } from "../contract/index.js";
 import { isGlob } from "../engine/files/glob.js";
 import { resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -19,7 +20,6 @@ import { requireCollection, type SnapshotRow } from "../engine/sqlite/filters.js
 import { documentsMatching, documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/find-document.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 import { metadataObject, tagList } from "../params.js";
-import type { DeleteParams, DeleteResult, SnapshotInfo, UpdateParams } from "../types.js";
 
 /** A relative name resolved as well, so that a path works from where the caller stands. */
 export interface WithAbsolute {
@@ -35,7 +35,7 @@ export function updateDocuments({ truth }: WriteContext, params: UpdateParams & 
   }
   const metadata = metadataObject(params.metadata);
   const tags = tagList(params.tags);
-  const unwanted = tagList(params.remove_tags);
+  const unwanted = tagList(params.removeTags);
   for (const document of documents) {
     setMetadata(truth, document.id, metadata);
     removeTags(truth, document.id, unwanted);
@@ -94,7 +94,7 @@ export function deleteDocuments(
     for (const document of documentsMatching(truth, params.pattern, { collection }))
       documents.set(document.id, document);
   }
-  if (!params.dry_run) {
+  if (!params.dryRun) {
     for (const document of documents.values())
       hideDocument(truth, document, { state: "trash", session: params.session });
   }

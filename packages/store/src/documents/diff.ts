@@ -1,5 +1,6 @@
 // `diff`: what changed between two snapshots, or how the text of one document did.
 import { TrunklineError } from "@trunkline/core";
+import type { DiffParams, DiffResult } from "../contract/index.js";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, readContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -8,7 +9,6 @@ import { findSnapshot, requireCollection } from "../engine/sqlite/filters.js";
 import { documentsNamed } from "../engine/sqlite/find-document.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
-import type { DiffParams, DiffResult } from "../types.js";
 import { unifiedDiff } from "./text-diff.js";
 
 interface Side {

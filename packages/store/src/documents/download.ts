@@ -15,12 +15,12 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { formatMs, parseContentId, startDeadline, TrunklineError } from "@trunkline/core";
+import type { DownloadParams, DownloadResult } from "../contract/index.js";
 import { hasChunk } from "../engine/sqlite/contents.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { PARTIAL_FOLDER } from "../maintenance/gc.js";
 import { metadataObject, tagList, wholeNumber } from "../params.js";
-import type { DownloadParams, DownloadResult } from "../types.js";
 import { DocumentBatcher } from "./document-batch.js";
 import { readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
 import { isPublicAddress } from "./net/addresses.js";
@@ -46,8 +46,8 @@ export async function download(
   call: Call,
 ): Promise<DownloadResult> {
   const expected = params.checksum === undefined ? undefined : parseContentId(params.checksum);
-  const timeoutMs = wholeNumber(params.timeout_ms, { name: "timeout_ms", from: 1 }) ?? DEFAULT_TIMEOUT_MS;
-  const maxBytes = wholeNumber(params.max_bytes, { name: "max_bytes", from: 1 });
+  const timeoutMs = wholeNumber(params.timeoutMs, { name: "timeout_ms", from: 1 }) ?? DEFAULT_TIMEOUT_MS;
+  const maxBytes = wholeNumber(params.maxBytes, { name: "max_bytes", from: 1 });
   const partial = partialOf(env.folder, params.url);
   if (params.resume === false) forget(partial);
   using deadline = startDeadline({
@@ -76,8 +76,8 @@ export async function download(
   return {
     ...stored,
     url: fetched.url,
-    resumed_bytes: fetched.resumedBytes,
-    ...(fetched.contentType === undefined ? {} : { content_type: fetched.contentType }),
+    resumedBytes: fetched.resumedBytes,
+    ...(fetched.contentType === undefined ? {} : { contentType: fetched.contentType }),
   };
 }
 
@@ -216,14 +216,14 @@ async function storeFile(
   { partial, url, contentType }: { partial: Partial; url: string; contentType: string | undefined },
   params: ResolvedDownloadParams,
   call: Call,
-): Promise<{ hash: string; path: string; size: number; new_bytes: number }> {
+): Promise<{ hash: string; path: string; size: number; newBytes: number }> {
   const isStored = (hash: string) => hasChunk(env.truth, hash);
   const batch = {
     collection: params.collection ?? "default",
     tags: tagList(params.tags),
     metadata: {
       source: url,
-      ...(contentType === undefined ? {} : { content_type: contentType }),
+      ...(contentType === undefined ? {} : { contentType: contentType }),
       ...metadataObject(params.metadata),
     },
     session: params.session,
@@ -247,5 +247,5 @@ async function storeFile(
     hash = prepared.hash;
   }
   const { newBytes } = await batcher.finish();
-  return { hash, path: params.url, size, new_bytes: newBytes };
+  return { hash, path: params.url, size, newBytes: newBytes };
 }

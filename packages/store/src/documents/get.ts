@@ -1,4 +1,5 @@
 import { TrunklineError } from "@trunkline/core";
+import type { GetParams, GetResult, VersionInfo } from "../contract/index.js";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, hexOf, readContent, readRange, resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -10,7 +11,6 @@ import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { relatedTo } from "../graph/graph-query.js";
 import { findSymbol, symbolSource } from "../graph/symbol.js";
 import { parseRange, wholeNumber } from "../params.js";
-import type { GetParams, GetResult, VersionInfo } from "../types.js";
 import { writeOutput } from "./write-output.js";
 
 /** Parameters of `get` with a relative path resolved as well. */
@@ -55,7 +55,7 @@ function getPart(env: ReadEnvironment, params: ResolvedGetParams, call: Call): G
       params.outputPath === undefined
         ? {}
         : {
-            output_path: writeOutput(truth, content, { path: params.outputPath, allowWrite: params.allowWrite, call }),
+            outputPath: writeOutput(truth, content, { path: params.outputPath, allowWrite: params.allowWrite, call }),
           };
     if (document === undefined) {
       return { ...contentFields(content), versions: [], ...contentPart, ...output };
@@ -77,7 +77,7 @@ function getPart(env: ReadEnvironment, params: ResolvedGetParams, call: Call): G
       indexed: new Date(document.indexed).toISOString(),
       version: version?.number ?? 1,
       versions: versionsOf(truth, document.id),
-      ...(others.length === 0 ? {} : { same_content: others }),
+      ...(others.length === 0 ? {} : { sameContent: others }),
       ...(document.state === "live" ? {} : { state: document.state }),
       ...contentPart,
       ...output,
@@ -95,7 +95,7 @@ interface Located {
 }
 
 function locate(truth: Db, params: ResolvedGetParams): Located {
-  const name = params.path ?? params.name;
+  const name = params.path;
   if ((params.hash === undefined) === (name === undefined)) {
     throw new TrunklineError("INVALID_ARGUMENT", "get needs a hash or a path.", { hint: "Give one of them." });
   }
@@ -186,7 +186,7 @@ function versionsOf(truth: Db, document: number): VersionInfo[] {
 function partOf(
   truth: Db,
   content: ContentRow,
-  { include_content, lines, bytes }: GetParams,
+  { includeContent, lines, bytes }: GetParams,
   call: Call,
 ): Pick<GetResult, "content" | "encoding" | "lines" | "bytes"> {
   if (lines !== undefined && bytes !== undefined) {
@@ -204,7 +204,7 @@ function partOf(
     const { from, to } = parseRange(lines, { name: "lines", first: 1 });
     return lineRange(decodeText(readContent(truth, content, call.check)), from, to);
   }
-  return include_content ? encoded(readContent(truth, content, call.check), content.type) : {};
+  return includeContent ? encoded(readContent(truth, content, call.check), content.type) : {};
 }
 
 /** Lines as editors count them; a last line without a newline counts too. */

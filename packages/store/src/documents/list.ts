@@ -1,10 +1,10 @@
+import type { DocumentInfo, ListParams, ListResult } from "../contract/index.js";
 import { hexOf } from "../engine/sqlite/contents.js";
 import type { Db, SqlValue } from "../engine/sqlite/database.js";
 import { metadataOf, tagsOf } from "../engine/sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { decodeCursor, encodeCursor, wholeNumber } from "../params.js";
-import type { DocumentInfo, ListParams, ListResult } from "../types.js";
 
 const DEFAULT_LIMIT = 100;
 const SORT_COLUMNS = {
@@ -40,8 +40,8 @@ export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListPa
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? params.recent ?? DEFAULT_LIMIT;
   const offset = wholeNumber(params.offset, { name: "offset" }) ?? 0;
   const recent = wholeNumber(params.recent, { name: "recent", from: 1 });
-  const sortBy = params.sort_by ?? (recent === undefined ? "name" : "indexed");
-  const descending = (params.sort_order ?? (sortBy === "name" ? "asc" : "desc")) === "desc";
+  const sortBy = params.sortBy ?? (recent === undefined ? "name" : "indexed");
+  const descending = (params.sortOrder ?? (sortBy === "name" ? "asc" : "desc")) === "desc";
   const column = SORT_COLUMNS[sortBy];
   return truth.reading(() => {
     const selection = selectDocuments(truth, params);
@@ -71,7 +71,7 @@ export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListPa
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const cursor = rows.length > limit && last !== undefined ? { cursor: encodeCursor([last.sort, last.id]) } : {};
-    if (params.paths_only) return { paths: page.map((row) => row.path), total, ...cursor };
+    if (params.pathsOnly) return { paths: page.map((row) => row.path), total, ...cursor };
     return { documents: page.map((row) => documentInfo(truth, row)), total, ...cursor };
   });
 }

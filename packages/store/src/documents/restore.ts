@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
 import { TrunklineError } from "@trunkline/core";
+import type { RestoreParams, RestoreResult } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
 import { Guard, realPathOf } from "../engine/files/guard.js";
 import { type ContentRow, hexOf, readChunks } from "../engine/sqlite/contents.js";
@@ -9,7 +10,6 @@ import type { Db } from "../engine/sqlite/database.js";
 import { selectDocuments } from "../engine/sqlite/filters.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
-import type { RestoreParams, RestoreResult } from "../types.js";
 import { OutputFolder } from "./output-folder.js";
 
 interface RestoredRow {
@@ -27,13 +27,13 @@ interface RestoredRow {
 export async function restore(env: MoveEnvironment, params: RestoreParams, call: Call): Promise<RestoreResult> {
   const { truth } = env;
   const rows = documentsOf(truth, params);
-  const included = params.include_patterns?.length ? compileGlobs(params.include_patterns) : () => true;
-  const excluded = compileGlobs(params.exclude_patterns);
+  const included = params.includePatterns?.length ? compileGlobs(params.includePatterns) : () => true;
+  const excluded = compileGlobs(params.excludePatterns);
   const conflicts: { path: string; reason: string }[] = [];
   const paths: string[] = [];
-  const output = params.dry_run ? undefined : OutputFolder.make(params.output_directory);
+  const output = params.dryRun ? undefined : OutputFolder.make(params.outputDirectory);
   const guard = new Guard(env.guarded);
-  const folder = realPathOf(params.output_directory);
+  const folder = realPathOf(params.outputDirectory);
   let skipped = 0;
   let done = 0;
   try {
@@ -59,14 +59,14 @@ export async function restore(env: MoveEnvironment, params: RestoreParams, call:
   } finally {
     output?.close();
   }
-  return { restored: paths.length, skipped, conflicts, ...(params.dry_run ? { paths } : {}) };
+  return { restored: paths.length, skipped, conflicts, ...(params.dryRun ? { paths } : {}) };
 }
 
 function documentsOf(truth: Db, params: RestoreParams): RestoredRow[] {
-  if (params.collection === undefined && params.snapshot_id === undefined) {
+  if (params.collection === undefined && params.snapshotId === undefined) {
     throw new TrunklineError("INVALID_ARGUMENT", "restore needs a collection or a snapshot_id.");
   }
-  const selection = selectDocuments(truth, { collection: params.collection, snapshot: params.snapshot_id });
+  const selection = selectDocuments(truth, { collection: params.collection, snapshot: params.snapshotId });
   return truth.all<RestoredRow>(
     `SELECT d.path, d.root, v.mode, v.mtime, c.id AS content, c.hash, c.size, c.type FROM ${selection.from}
      WHERE ${selection.where} ORDER BY d.path`,
@@ -126,7 +126,7 @@ function place(
 ): "restored" | "same" | (string & {}) {
   const content: ContentRow = { id: row.content, hash: row.hash, size: row.size, type: row.type };
   if (output === undefined) {
-    const there = existing(`${params.output_directory}/${target}`, row);
+    const there = existing(`${params.outputDirectory}/${target}`, row);
     if (there === "free") return "restored";
     return there === "same" ? "same" : params.overwrite && there === "other" ? "restored" : conflictText(there);
   }

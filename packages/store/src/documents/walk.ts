@@ -3,9 +3,9 @@ import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSyn
 import { join, sep } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
 import ignore, { type Ignore } from "ignore";
+import type { FileProblem } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
 import type { Guard } from "../engine/files/guard.js";
-import type { FileProblem } from "../types.js";
 
 /** What to walk. */
 export interface WalkOptions {

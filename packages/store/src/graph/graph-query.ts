@@ -1,6 +1,7 @@
 // `graph`: what documents and what is defined in them have to do with each other, from a node that is found by its hash,
 // its name or its key.
 import { TrunklineError } from "@trunkline/core";
+import type { GraphParams, GraphResult, RelatedDocuments } from "../contract/index.js";
 import { findContent, hexOf, resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { collectionId, type DocumentRow } from "../engine/sqlite/documents.js";
@@ -9,7 +10,6 @@ import { documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { wholeNumber } from "../params.js";
-import type { GraphParams, GraphResult, RelatedDocuments } from "../types.js";
 import { graphPending } from "./graph-indexer.js";
 import {
   contentKey,
@@ -43,8 +43,8 @@ interface Origin {
 
 /** `graph`. */
 export function graph(env: ReadEnvironment, params: ResolvedGraphParams, call: Call): GraphResult {
-  const { hash, name, node_key, list_types, list_type, format = "json" } = params;
-  const asked = [hash, name, node_key, list_types || undefined, list_type].filter((value) => value !== undefined);
+  const { hash, name, nodeKey, listTypes, listType, format = "json" } = params;
+  const asked = [hash, name, nodeKey, listTypes || undefined, listType].filter((value) => value !== undefined);
   if (asked.length !== 1) {
     throw new TrunklineError("INVALID_ARGUMENT", "graph needs one of hash, name, node_key, list_types and list_type.");
   }
@@ -59,8 +59,8 @@ export function graph(env: ReadEnvironment, params: ResolvedGraphParams, call: C
   return reading(env, () => {
     const notice = noticeOf(env.index);
     if (params.collection !== undefined) requireCollection(env.truth, params.collection);
-    if (list_types) return { types: typesOf(env, params.collection), ...notice };
-    if (list_type !== undefined) return { ...nodesOfType(env, list_type, { ...params, limit }), ...notice };
+    if (listTypes) return { types: typesOf(env, params.collection), ...notice };
+    if (listType !== undefined) return { ...nodesOfType(env, listType, { ...params, limit }), ...notice };
     const origin = originOf(env, params);
     const neighbours = new StoredGraph(env, { collection: origin.collection, limit, check: call.check });
     const reverse = params.reverse ?? false;
@@ -118,7 +118,7 @@ function relationOf(text: string): Relation {
 
 function originOf(env: GraphDatabases, params: ResolvedGraphParams): Origin {
   if (params.hash !== undefined) return originByHash(env, params.hash, params.collection);
-  if (params.node_key !== undefined) return originByKey(env, params.node_key, params.collection);
+  if (params.nodeKey !== undefined) return originByKey(env, params.nodeKey, params.collection);
   return originByName(env, params.name ?? "", params);
 }
 

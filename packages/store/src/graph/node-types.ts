@@ -1,8 +1,8 @@
 // `list_types` and `list_type` of `graph`: what nodes there are.
 import { TrunklineError } from "@trunkline/core";
+import type { GraphResult } from "../contract/index.js";
 import { hexOf } from "../engine/sqlite/contents.js";
 import type { SqlValue } from "../engine/sqlite/database.js";
-import type { GraphResult } from "../types.js";
 import { collectionKey, externalKey, fileKey, NODE_TYPES, type NodeType, tagKey } from "./index.js";
 import type { GraphDatabases } from "./stored-graph.js";
 

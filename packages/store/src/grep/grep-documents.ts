@@ -14,7 +14,7 @@ import { compareText, findCandidates, queryText, type TrigramQuery, trigramIndex
 /** The filters, with the session resolved to its id. */
 export type GrepFilters = Pick<
   SelectionParams,
-  "collection" | "snapshot" | "tags" | "match_all_tags" | "metadata" | "session"
+  "collection" | "snapshot" | "tags" | "matchAllTags" | "metadata" | "session"
 >;
 
 /** A file or folder as it was given, and what it is from the caller's working folder. */

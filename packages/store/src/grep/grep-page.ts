@@ -1,7 +1,8 @@
 // One page of an answer of grep: what it holds, where it ends, and the cursor from which the next one goes on.
 import { TrunklineError } from "@trunkline/core";
+import type { GrepMatch, GrepResult, GrepState } from "../contract/index.js";
 import { decodeCursor, encodeCursor } from "../params.js";
-import type { GrepDocument, GrepMatch, GrepParams, GrepResult, GrepState } from "./grep.js";
+import type { GrepDocument, GrepQuery } from "./grep.js";
 import type { BatchAnswer, DocumentMatches } from "./grep-messages.js";
 import type { BatchRequest } from "./grep-pool.js";
 import type { CompiledPattern } from "./pattern.js";
@@ -26,7 +27,7 @@ export interface Place {
 
 /** Everything a query needs, checked. */
 export interface Query {
-  readonly params: GrepParams;
+  readonly params: GrepQuery;
   readonly pattern: CompiledPattern;
   readonly mode: "matches" | "count" | "files";
   readonly before: number;
@@ -190,7 +191,7 @@ export class Page {
   }
 
   #render(document: GrepDocument, match: ScannedMatch): GrepMatch {
-    const numbered = this.#query.params.line_numbers === true;
+    const numbered = this.#query.params.lineNumbers === true;
     const firstLine = match.line - match.before.length;
     const context = (line: number) => (text: string, index: number) => (numbered ? `${line + index}-${text}` : text);
     return {
@@ -214,7 +215,7 @@ export class Page {
       truncated: end !== undefined,
       ...(place === undefined ? {} : { cursor: this.#cursor(place) }),
       binary: this.#binary,
-      ...(timedOutAt === undefined ? {} : { timed_out: { path: timedOutAt, budget_ms: limits.budgetMs } }),
+      ...(timedOutAt === undefined ? {} : { timedOut: { path: timedOutAt, budgetMs: limits.budgetMs } }),
     };
     if (mode === "files") return { files: this.#files.map((file) => file.path), ...state };
     if (mode === "count") return { total: this.#total, files: this.#files, ...state };
@@ -236,7 +237,7 @@ export class Page {
     return new TrunklineError("TIMEOUT", `grep had ${budgetMs} ms and did not get through ${path}.`, {
       hint: "Leave the document out with exclude, or make the pattern simpler: smaller counts in {n,m}.",
       retryable: false,
-      data: { path, budget_ms: budgetMs },
+      data: { path, budgetMs: budgetMs },
     });
   }
 }

@@ -2,6 +2,7 @@
 // page. Nothing is left out silently: what is not in an answer is behind its cursor.
 import { createHash } from "node:crypto";
 import { abortable, abortError, TrunklineError } from "@trunkline/core";
+import type { FilterParams, GrepMatch, GrepParams, GrepResult } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
 import { wholeNumber } from "../params.js";
 import type { BatchAnswer } from "./grep-messages.js";
@@ -10,27 +11,8 @@ import type { BatchRequest, GrepPool } from "./grep-pool.js";
 import type { TrigramQuery } from "./literals.js";
 import { compilePattern } from "./pattern.js";
 
-/** The parameters of the contract; `fixed` is ours. The filters that all operations share are the source's business. */
-export interface GrepParams {
-  readonly pattern: string;
-  /** Files or folders. Default: everything. */
-  readonly paths?: readonly string[] | undefined;
-  readonly ignore_case?: boolean | undefined;
-  readonly line_numbers?: boolean | undefined;
-  readonly context?: number | undefined;
-  readonly before_context?: number | undefined;
-  readonly after_context?: number | undefined;
-  readonly word?: boolean | undefined;
-  readonly fixed?: boolean | undefined;
-  readonly count?: boolean | undefined;
-  readonly files_with_matches?: boolean | undefined;
-  /** Per file; 0 for no limit. */
-  readonly max_count?: number | undefined;
-  readonly invert?: boolean | undefined;
-  readonly include?: readonly string[] | undefined;
-  readonly exclude?: readonly string[] | undefined;
-  readonly cursor?: string | undefined;
-}
+/** What grep itself takes: the documents and the filters are the source's business. */
+export type GrepQuery = Omit<GrepParams, "documents" | keyof FilterParams>;
 
 /** A document that may match. `read` is needed only where the threads of the pool have no reader of their own. */
 export interface GrepDocument {
@@ -56,34 +38,6 @@ export interface GrepRequest {
 export interface GrepSource {
   documents(request: GrepRequest): AsyncIterable<readonly GrepDocument[]>;
 }
-
-/** A line that matches. Each line of a document is shown once: as a match, or as the context of one. */
-export interface GrepMatch {
-  readonly path: string;
-  readonly hash: string;
-  readonly line: number;
-  readonly text: string;
-  readonly before?: readonly string[];
-  readonly after?: readonly string[];
-}
-
-/** What every answer of grep says of itself. */
-export interface GrepState {
-  /** There is more: go on with `cursor`. */
-  readonly truncated: boolean;
-  readonly cursor?: string;
-  /** Binary contents that were skipped. */
-  readonly binary: number;
-  /** Time ran out at this document. `total` and `files` count what was searched until then. */
-  readonly timed_out?: { readonly path: string; readonly budget_ms: number };
-}
-
-export type GrepResult = GrepState &
-  (
-    | { readonly matches: readonly GrepMatch[]; readonly total: number; readonly files: number }
-    | { readonly total: number; readonly files: readonly { readonly path: string; readonly count: number }[] }
-    | { readonly files: readonly string[] }
-  );
 
 /** The limits of one answer. */
 export interface GrepLimits {
@@ -111,7 +65,7 @@ export interface GrepCallOptions {
 
 /** Searches. Rejects with `INVALID_ARGUMENT` for a bad pattern, and with `TIMEOUT` where not one document got done. */
 export async function grep(
-  params: GrepParams,
+  params: GrepQuery,
   environment: { readonly source: GrepSource; readonly pool: GrepPool; readonly limits?: GrepLimits | undefined },
   options: GrepCallOptions = {},
 ): Promise<GrepResult> {
@@ -136,10 +90,10 @@ export async function grep(
   return page.answer();
 }
 
-function checkQuery(params: GrepParams, limits: GrepLimits): Query {
-  const { pattern, ignore_case, word, invert, fixed } = params;
+function checkQuery(params: GrepQuery, limits: GrepLimits): Query {
+  const { pattern, ignoreCase, word, invert, fixed } = params;
   const context = wholeNumber(params.context, { name: "context" }) ?? 0;
-  const options = { ignore_case, word, invert, fixed };
+  const options = { ignoreCase, word, invert, fixed };
   const { cursor, ...rest } = params;
   const digest = createHash("sha256").update(JSON.stringify(rest)).digest("base64url").slice(0, 12);
   const include = compileGlobs(params.include);
@@ -148,10 +102,10 @@ function checkQuery(params: GrepParams, limits: GrepLimits): Query {
   return {
     params,
     pattern: compilePattern(pattern, options),
-    mode: params.files_with_matches === true ? "files" : params.count === true ? "count" : "matches",
-    before: wholeNumber(params.before_context, { name: "before_context" }) ?? context,
-    after: wholeNumber(params.after_context, { name: "after_context" }) ?? context,
-    maxCount: wholeNumber(params.max_count, { name: "max_count" }) ?? 0,
+    mode: params.filesWithMatches === true ? "files" : params.count === true ? "count" : "matches",
+    before: wholeNumber(params.beforeContext, { name: "before_context" }) ?? context,
+    after: wholeNumber(params.afterContext, { name: "after_context" }) ?? context,
+    maxCount: wholeNumber(params.maxCount, { name: "max_count" }) ?? 0,
     limits: {
       budgetMs: limits.budgetMs ?? DEFAULTS.budgetMs,
       maxMatches: limits.maxMatches ?? DEFAULTS.maxMatches,

@@ -4,12 +4,9 @@ export {
   type GrepCallOptions,
   type GrepDocument,
   type GrepLimits,
-  type GrepMatch,
-  type GrepParams,
+  type GrepQuery,
   type GrepRequest,
-  type GrepResult,
   type GrepSource,
-  type GrepState,
   grep,
 } from "./grep.js";
 export type { GrepReader } from "./grep-messages.js";

@@ -14,7 +14,7 @@ import { concat, type Node } from "./syntax.js";
 
 /** How a pattern is meant. */
 export interface PatternOptions {
-  readonly ignore_case?: boolean | undefined;
+  readonly ignoreCase?: boolean | undefined;
   /** Matches only between characters that are no part of a word, as `rg --word-regexp`. */
   readonly word?: boolean | undefined;
   /** The lines that do not match. */
@@ -42,7 +42,7 @@ export function compilePattern(pattern: string, options: PatternOptions = {}): C
     throw new TrunklineError("INVALID_ARGUMENT", `The pattern is longer than ${MAX_PATTERN_LENGTH} characters.`);
   }
   const parse = options.fixed === true ? parseLiteral : parsePattern;
-  const parsed = parse(pattern, { ignoreCase: options.ignore_case === true });
+  const parsed = parse(pattern, { ignoreCase: options.ignoreCase === true });
   const node: Node =
     options.word === true
       ? concat([

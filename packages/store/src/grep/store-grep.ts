@@ -1,19 +1,11 @@
 // `grep` on the main thread: readers list the documents, the threads of grep read and match them.
 import { resolve } from "node:path";
+import type { GrepParams, GrepResult } from "../contract/index.js";
 import type { WorkerPool } from "../engine/threads/thread-pool.js";
-import type { GrepParams } from "../types.js";
 import type { GivenPath, GrepFilters, GrepPageParams } from "./grep-documents.js";
 import { documentsOf, type GrepPage } from "./grep-list.js";
 import type { GrepReaderData } from "./grep-reader.js";
-import {
-  compareText,
-  type GrepCallOptions,
-  GrepPool,
-  type GrepRequest,
-  type GrepResult,
-  type GrepSource,
-  grep,
-} from "./index.js";
+import { compareText, type GrepCallOptions, GrepPool, type GrepRequest, type GrepSource, grep } from "./index.js";
 
 // Tests run the sources; a thread cannot, so it runs what the build made of them.
 const READER_MODULE = new URL(
@@ -43,8 +35,8 @@ export class StoreGrep {
     params: Omit<GrepParams, "session"> & { session: string | undefined },
     options: GrepCallOptions,
   ): Promise<GrepResult> {
-    const { paths, documents, collection, snapshot, tags, match_all_tags, metadata, session, cursor, ...rest } = params;
-    const filters = { collection, snapshot, tags, match_all_tags, metadata, session };
+    const { paths, documents, collection, snapshot, tags, matchAllTags, metadata, session, cursor, ...rest } = params;
+    const filters = { collection, snapshot, tags, matchAllTags, metadata, session };
     const given = paths?.length
       ? paths.map((path) => ({ given: path, absolute: resolve(this.#cwd, path) }))
       : undefined;

@@ -71,7 +71,7 @@ export async function importStore(
   env: MoveEnvironment,
   { path }: { path: string },
   call: Call,
-): Promise<{ documents: number; contents: number; snapshots: number; new_bytes: number }> {
+): Promise<{ documents: number; contents: number; snapshots: number; newBytes: number }> {
   const source = openExport(path);
   try {
     const { contents, newBytes } = await importContents(env, source, call);
@@ -80,7 +80,7 @@ export async function importStore(
       "SELECT count(*) AS documents FROM documents WHERE state = 'live'",
     );
     call.progress({ progress: events, total: events });
-    return { documents, contents, snapshots, new_bytes: newBytes };
+    return { documents, contents, snapshots, newBytes: newBytes };
   } finally {
     source.close();
   }

@@ -1,6 +1,7 @@
 // `gc`: removes what nothing refers to, in steps that are short enough for others to read and write in between.
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { GcResult } from "../contract/index.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { collectionId, type DocumentRow, hideDocument } from "../engine/sqlite/documents.js";
 import { RESULTS_COLLECTION } from "../engine/sqlite/results-collection.js";
@@ -8,7 +9,6 @@ import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { RESULTS_KEPT_MS } from "../engine/writing/store-content.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
-import type { GcResult } from "../types.js";
 
 /** Where downloads that are under way are kept. */
 export const PARTIAL_FOLDER = "partial";
@@ -34,7 +34,7 @@ export async function gc(env: MoveEnvironment, { now = Date.now() }: { now?: num
   let state: GcState = {
     phase: PHASES[0],
     after: 0,
-    counts: { documents: 0, versions: 0, contents: 0, chunks: 0, freed_bytes: 0 },
+    counts: { documents: 0, versions: 0, contents: 0, chunks: 0, freedBytes: 0 },
   };
   let steps = 0;
   while (state.phase !== "done") {
@@ -146,8 +146,8 @@ function removeChunks(truth: Db, state: GcState): GcState {
   );
   for (const { id } of dead) truth.run("DELETE FROM chunks WHERE id = ?", id);
   const freed = dead.reduce((sum, chunk) => sum + chunk.stored, 0);
-  const { chunks, freed_bytes } = state.counts;
-  const counts = { ...state.counts, chunks: chunks + dead.length, freed_bytes: freed_bytes + freed };
+  const { chunks, freedBytes } = state.counts;
+  const counts = { ...state.counts, chunks: chunks + dead.length, freedBytes: freedBytes + freed };
   return nextWindow(truth, "chunks", { ...state, counts });
 }
 

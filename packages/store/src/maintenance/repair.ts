@@ -1,13 +1,13 @@
 // `repair`: damaged chunks are taken again from files that still have them, then the indexes are made anew.
 import { readFileSync, statSync } from "node:fs";
 import { isTrunklineError } from "@trunkline/core";
+import type { RepairResult } from "../contract/index.js";
 import { cutPoints } from "../engine/content/chunker.js";
 import { openChunk, prepareChunk, sha256 } from "../engine/content/prepare.js";
 import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
-import type { RepairResult } from "../types.js";
 
 const MAX_FILE_BYTES = 1024 * 1024 * 1024;
 

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import type { StatusParams, StatusResult } from "../contract/index.js";
 import { reachedSeq } from "../engine/indexing/catch-up.js";
 import { currentSeq } from "../engine/sqlite/documents.js";
 import { FORMAT_VERSION, INDEX_FILE, TRUTH_FILE } from "../engine/sqlite/schema.js";
@@ -7,7 +8,6 @@ import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { graphProgress } from "../graph/graph-indexer.js";
 import { indexers } from "../indexers.js";
 import { embeddingProgress } from "../search/embedding-queue.js";
-import type { StatusParams, StatusResult } from "../types.js";
 
 /**
  * `status`. All bytes are those of every version of every document, and of content without a document; what was not
@@ -28,14 +28,14 @@ export function status(env: ReadEnvironment, params: StatusParams): StatusResult
     );
     const saved = Math.max(0, totalBytes - chunks.bytes);
     return {
-      total_objects: documents + loose,
-      total_bytes: totalBytes,
-      unique_blocks: chunks.n,
-      deduplicated_bytes: saved,
-      dedup_ratio: totalBytes === 0 ? 0 : saved / totalBytes,
+      totalObjects: documents + loose,
+      totalBytes: totalBytes,
+      uniqueBlocks: chunks.n,
+      deduplicatedBytes: saved,
+      dedupRatio: totalBytes === 0 ? 0 : saved / totalBytes,
       ...embeddings(env),
       ...(params.detailed ? details(env, chunks) : {}),
-      ...(params.file_types ? { file_types: fileTypes(env) } : {}),
+      ...(params.fileTypes ? { fileTypes: fileTypes(env) } : {}),
     };
   });
 }
@@ -48,15 +48,15 @@ function details({ truth, index, folder }: ReadEnvironment, chunks: { bytes: num
     contents: number("SELECT count(*) AS n FROM contents"),
     documents: number("SELECT count(*) AS n FROM documents WHERE state = 'live'"),
     removed: number("SELECT count(*) AS n FROM documents WHERE state = 'removed'"),
-    in_trash: number("SELECT count(*) AS n FROM documents WHERE state = 'trash'"),
+    inTrash: number("SELECT count(*) AS n FROM documents WHERE state = 'trash'"),
     versions: number("SELECT count(*) AS n FROM (SELECT DISTINCT document, number FROM versions)"),
     collections: number("SELECT count(*) AS n FROM collections"),
     snapshots: number("SELECT count(*) AS n FROM snapshots"),
     sessions: number("SELECT count(*) AS n FROM sessions WHERE stopped IS NULL"),
-    unique_bytes: chunks.bytes,
-    stored_bytes: chunks.stored,
-    compression_ratio: chunks.stored === 0 ? 1 : chunks.bytes / chunks.stored,
-    disk_bytes: [TRUTH_FILE, INDEX_FILE]
+    uniqueBytes: chunks.bytes,
+    storedBytes: chunks.stored,
+    compressionRatio: chunks.stored === 0 ? 1 : chunks.bytes / chunks.stored,
+    diskBytes: [TRUTH_FILE, INDEX_FILE]
       .flatMap((name) => ["", "-wal"].map((end) => sizeOf(join(folder, name + end))))
       .reduce((sum, size) => sum + size, 0),
     index: indexProgress(index, currentSeq(truth)),

@@ -1,5 +1,6 @@
 // `verify`: every chunk, every content, every reference, every index. Named steps, each with what it looked at.
 import { isTrunklineError, messageOf } from "@trunkline/core";
+import type { VerifyProblem, VerifyResult } from "../contract/index.js";
 import { openChunk } from "../engine/content/prepare.js";
 import { reachedSeq } from "../engine/indexing/catch-up.js";
 import { type ContentRow, hexOf, readChunks } from "../engine/sqlite/contents.js";
@@ -7,7 +8,6 @@ import type { Db } from "../engine/sqlite/database.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { KEYWORD_ROWS_PER_ENTRY } from "../search/keyword-indexer.js";
-import type { VerifyProblem, VerifyResult } from "../types.js";
 
 interface Verification {
   readonly env: MoveEnvironment;

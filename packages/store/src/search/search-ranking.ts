@@ -1,7 +1,7 @@
 // One ranking for a query: by words, by meaning, or by both.
 import { boundedBm25 } from "@trunkline/core";
+import type { SearchParams, SearchResult } from "../contract/index.js";
 import type { Db } from "../engine/sqlite/database.js";
-import type { SearchParams, SearchResult } from "../types.js";
 import type { QueryVector } from "./embedding.js";
 import { fuse, meaningWeight } from "./fusion.js";
 import { type KeywordHits, keywordHits } from "./keyword-hits.js";

@@ -1,5 +1,6 @@
 // `search`: words and meaning rank, filters come before any cut, snippets are cut from the content.
 import { TrunklineError } from "@trunkline/core";
+import type { SearchHit, SearchParams, SearchResult } from "../contract/index.js";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, hexOf, matchingIds, readContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -8,7 +9,6 @@ import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { decodeCursor, encodeCursor, wholeNumber } from "../params.js";
-import type { SearchHit, SearchParams, SearchResult } from "../types.js";
 import { type Correction, correctTerms } from "./corrections.js";
 import type { QueryVector } from "./embedding.js";
 import { type Hit, type Ranking, rank, rounded } from "./search-ranking.js";
@@ -57,7 +57,7 @@ export function search(
       const page = pinnedFirst(hits, pinned).slice(offset, offset + limit);
       const cursor = total > offset + limit && page.length === limit ? { cursor: encodeCursor([offset + limit]) } : {};
       const rows = page.map((hit) => ({ hit, row: documentOf(env, hit.entry) }));
-      if (params.paths_only) {
+      if (params.pathsOnly) {
         return {
           paths: rows.flatMap(({ row }) => (row === undefined ? [] : [row.path])),
           total,
@@ -71,7 +71,7 @@ export function search(
       return {
         total,
         type,
-        execution_time_ms: Math.round(performance.now() - started),
+        executionTimeMs: Math.round(performance.now() - started),
         results,
         ...cursor,
         ...(corrections.length === 0 ? {} : { corrections }),
@@ -82,8 +82,8 @@ export function search(
 }
 
 function filtersOf(params: ResolvedSearchParams): SelectionParams {
-  const { collection, snapshot, tags, match_all_tags, metadata, session, extension, path_pattern } = params;
-  return { collection, snapshot, tags, match_all_tags, metadata, session, extension, pattern: path_pattern };
+  const { collection, snapshot, tags, matchAllTags, metadata, session, extension, pathPattern } = params;
+  return { collection, snapshot, tags, matchAllTags, metadata, session, extension, pattern: pathPattern };
 }
 
 function wordsOf(index: Db, params: ResolvedSearchParams): { terms: Term[]; corrections: Correction[] } {
@@ -156,7 +156,7 @@ function describe(
   const passage = hit.passage === undefined ? undefined : passageRow(index, hit.passage);
   const { snippet, line } = cutSnippet(text, terms, {
     context: params.context ?? 0,
-    lineNumbers: params.line_numbers ?? false,
+    lineNumbers: params.lineNumbers ?? false,
     within: passage === undefined ? undefined : { from: passage.from_line, to: passage.to_line },
   });
   return {

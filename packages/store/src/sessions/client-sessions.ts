@@ -1,8 +1,14 @@
 // The sessions that are under way in this process: each client has at most one, with its watchers.
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
+import type {
+  OperationParams,
+  SessionStarted,
+  SessionSummary,
+  StoreCallOptions,
+  WatchParams,
+} from "../contract/index.js";
 import type { GuardedPaths } from "../engine/files/guard.js";
 import type { WorkerPool } from "../engine/threads/thread-pool.js";
-import type { SessionSummary, StartParams, StoreCallOptions, WatchParams } from "../types.js";
 import type { Watcher } from "./watcher.js";
 
 interface OpenSession {
@@ -45,16 +51,16 @@ export class ClientSessions {
     return session === true ? this.require(options) : session;
   }
 
-  async start({ label, name }: StartParams, options: StoreCallOptions): Promise<{ session_id: string }> {
+  async start({ label }: OperationParams<"start">, options: StoreCallOptions): Promise<SessionStarted> {
     const { client = "", signal } = options;
     if (this.#sessions.has(client)) await this.stop(options);
-    const started = await this.#pool.call("writer", "start", { label: label ?? name }, { signal });
-    this.#sessions.set(client, { id: started.session_id, watchers: [] });
+    const started = await this.#pool.call("writer", "start", { label }, { signal });
+    this.#sessions.set(client, { id: started.sessionId, watchers: [] });
     return started;
   }
 
   /** Makes a session that is under way, maybe of an earlier process, the client's own. */
-  async resume(session: string, options: StoreCallOptions): Promise<{ session_id: string }> {
+  async resume(session: string, options: StoreCallOptions): Promise<SessionStarted> {
     const { client = "", signal } = options;
     const resumed = await this.#pool.call("reader", "resume", { session }, { signal });
     if (this.current(options) !== session) {

@@ -1,13 +1,13 @@
 // Sessions in the truth: what was added, changed and pinned in a stretch of work. What changes them runs in the writer.
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
+import type { SessionInfo, SessionSummary } from "../contract/index.js";
 import { hexOf, resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { oneDocument } from "../engine/sqlite/find-document.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 import { wholeNumber } from "../params.js";
-import type { SessionInfo, SessionSummary } from "../types.js";
 
 interface SessionRow {
   readonly id: string;
@@ -19,10 +19,10 @@ interface SessionRow {
 export function startSession(
   { truth }: WriteContext,
   { label }: { label?: string | undefined },
-): { session_id: string } {
+): { sessionId: string } {
   const id = `ses-${randomBytes(8).toString("hex")}`;
   truth.run("INSERT INTO sessions (id, label, started) VALUES (?, ?, ?)", id, label ?? null, Date.now());
-  return { session_id: id };
+  return { sessionId: id };
 }
 
 const DEFAULT_LIMIT = 100;
@@ -44,7 +44,7 @@ export function listSessions(
     );
     const { total } = truth.one<{ total: number }>(`SELECT count(*) AS total FROM sessions s ${where}`);
     const sessions = rows.map((row) => ({
-      session_id: row.id,
+      sessionId: row.id,
       label: row.label,
       started: new Date(row.started).toISOString(),
       stopped: row.stopped === null ? null : new Date(row.stopped).toISOString(),
@@ -56,8 +56,8 @@ export function listSessions(
 }
 
 /** Makes sure that a session is under way. */
-export function resumeSession({ truth }: ReadEnvironment, { session }: { session: string }): { session_id: string } {
-  if (requireSession(truth, session).stopped === null) return { session_id: session };
+export function resumeSession({ truth }: ReadEnvironment, { session }: { session: string }): { sessionId: string } {
+  if (requireSession(truth, session).stopped === null) return { sessionId: session };
   throw new TrunklineError("INVALID_ARGUMENT", `The session "${session}" has been stopped.`, {
     hint: "Start another: what is added later belongs to that.",
   });
@@ -82,7 +82,7 @@ export function stopSession({ truth }: WriteContext, { session }: { session: str
     session,
   );
   return {
-    session_id: session,
+    sessionId: session,
     label: row.label,
     started: new Date(row.started).toISOString(),
     stopped: new Date(stopped).toISOString(),

@@ -2,6 +2,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, sep } from "node:path";
 import { isFolderSync, isTrunklineError, systemCodeOf } from "@trunkline/core";
+import type { FileProblem, WatchedChange } from "../contract/index.js";
 import { takeFile } from "../documents/add.js";
 import { DocumentBatcher } from "../documents/document-batch.js";
 import { problemText } from "../documents/walk.js";
@@ -9,7 +10,6 @@ import { Guard } from "../engine/files/guard.js";
 import { collectionId } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
-import type { FileProblem, WatchedChange } from "../types.js";
 
 /** Paths below one watched root that may have changed. */
 export interface TakeChangesParams {

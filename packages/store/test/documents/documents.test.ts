@@ -26,7 +26,7 @@ function makeFiles(folder: string, files: Readonly<Record<string, string>>): voi
 }
 
 async function paths(store: Awaited<ReturnType<typeof openStore>>, params = {}): Promise<readonly string[]> {
-  const list = await store.list({ ...params, paths_only: true, limit: 1000 });
+  const list = await store.list({ ...params, pathsOnly: true, limit: 1000 });
   return "paths" in list ? list.paths : [];
 }
 
@@ -92,7 +92,7 @@ describe("add", () => {
     makeFiles(folder, { "t/a.txt": "aaaa", "t/b.txt": "bbbb", "t/c.txt": "cccc" });
     for (const name of ["a", "b", "c"]) utimesSync(join(folder, "t", `${name}.txt`), 1000, 1000);
     expect(await store.add({ path: "t" })).toMatchObject({ files: 3, skipped: 0 });
-    expect(await store.add({ path: "t" })).toMatchObject({ files: 0, skipped: 3, new_bytes: 0 });
+    expect(await store.add({ path: "t" })).toMatchObject({ files: 0, skipped: 3, newBytes: 0 });
     writeFileSync(join(folder, "t", "b.txt"), "BBBB");
     rmSync(join(folder, "t", "c.txt"));
     expect(await store.add({ path: "t" })).toMatchObject({ files: 1, skipped: 1, removed: 1 });
@@ -115,7 +115,7 @@ describe("add", () => {
     const content = randomBytes(12_000_000);
     writeFileSync(join(folder, "big.bin"), content);
     const first = await store.add({ path: "big.bin" });
-    expect(first).toMatchObject({ hash: contentIdOf(content), new_bytes: 12_000_000 });
+    expect(first).toMatchObject({ hash: contentIdOf(content), newBytes: 12_000_000 });
     const changed = Buffer.concat([
       content.subarray(0, 6_000_000),
       Buffer.from("inserted"),
@@ -123,7 +123,7 @@ describe("add", () => {
     ]);
     writeFileSync(join(folder, "big.bin"), changed);
     const second = await store.add({ path: "big.bin" });
-    expect(second.new_bytes).toBeLessThan(200_000);
+    expect(second.newBytes).toBeLessThan(200_000);
     expect(Buffer.compare(await store.bytes(contentIdOf(changed)), changed)).toBe(0);
     expect(Buffer.compare(await store.bytes(contentIdOf(content)), content)).toBe(0);
     expect(await store.verify()).toMatchObject({ ok: true });
@@ -137,7 +137,7 @@ describe("add", () => {
       writeFileSync(join(folder, "edited.bin"), content);
       await store.add({ path: "edited.bin" });
     }
-    expect((await store.status()).dedup_ratio).toBeGreaterThan(0.9);
+    expect((await store.status()).dedupRatio).toBeGreaterThan(0.9);
     expect((await store.get({ path: "edited.bin" })).versions).toHaveLength(20);
   });
 
@@ -176,7 +176,7 @@ describe("add", () => {
     busy = false;
     await writing;
     if (answer instanceof Error) expect(answer).toMatchObject({ code: "IO", retryable: true });
-    else expect((await store.get({ path: "live.log", include_content: true })).content).toMatch(/^(?:line\n)+$/);
+    else expect((await store.get({ path: "live.log", includeContent: true })).content).toMatch(/^(?:line\n)+$/);
   });
 });
 
@@ -191,7 +191,7 @@ describe("get", () => {
     expect(await store.get({ path: "l.txt", lines: "4-" })).toMatchObject({ content: "four" });
     expect(await store.get({ path: "l.txt", bytes: "4-6" })).toMatchObject({ content: "two" });
     await store.add({ content: new Uint8Array([0, 255, 1]), name: "b.bin" });
-    expect(await store.get({ path: "b.bin", include_content: true })).toMatchObject({
+    expect(await store.get({ path: "b.bin", includeContent: true })).toMatchObject({
       type: "binary",
       encoding: "base64",
       content: "AP8B",
@@ -245,10 +245,10 @@ describe("snapshots", () => {
     makeFiles(folder, { "t/a.txt": "albatross", "t/b.txt": "bittern" });
     chmodSync(join(folder, "t", "a.txt"), 0o640);
     utimesSync(join(folder, "t", "a.txt"), 1_500_000_000, 1_500_000_000);
-    await store.add({ path: "t", snapshot_label: "old" });
+    await store.add({ path: "t", snapshotLabel: "old" });
     writeFileSync(join(folder, "t", "a.txt"), "cormorant");
     renameSync(join(folder, "t", "b.txt"), join(folder, "t", "c.txt"));
-    await store.add({ path: "t", snapshot_label: "new" });
+    await store.add({ path: "t", snapshotLabel: "new" });
     expect(await store.diff({ from: "old", to: "new" })).toEqual({
       added: [],
       removed: [],
@@ -261,7 +261,7 @@ describe("snapshots", () => {
     expect(await paths(store, { snapshot: "old" })).toHaveLength(2);
     expect(await store.search({ query: "albatross", type: "keyword" })).toMatchObject({ total: 0 });
     expect(await store.search({ query: "albatross", type: "keyword", snapshot: "old" })).toMatchObject({ total: 1 });
-    expect(await store.restore({ snapshot_id: "old", output_directory: "out" })).toMatchObject({ restored: 2 });
+    expect(await store.restore({ snapshotId: "old", outputDirectory: "out" })).toMatchObject({ restored: 2 });
     const { mode, mtimeMs } = lstatSync(join(folder, "out", "a.txt"));
     expect([mode & 0o777, mtimeMs]).toEqual([0o640, 1_500_000_000_000]);
     expect(readFileSync(join(folder, "out", "a.txt"), "utf8")).toBe("albatross");
@@ -272,16 +272,16 @@ describe("snapshots", () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "t/a.txt": "mine", "t/sub/b.md": "b" });
     await store.add({ path: "t", collection: "c" });
-    const restore = (more = {}) => store.restore({ collection: "c", output_directory: "out", ...more });
-    expect(await restore({ dry_run: true })).toMatchObject({ restored: 2, paths: ["a.txt", "sub/b.md"] });
+    const restore = (more = {}) => store.restore({ collection: "c", outputDirectory: "out", ...more });
+    expect(await restore({ dryRun: true })).toMatchObject({ restored: 2, paths: ["a.txt", "sub/b.md"] });
     expect(() => lstatSync(join(folder, "out"))).toThrow();
     makeFiles(folder, { "out/a.txt": "yours" });
-    expect(await restore({ include_patterns: ["*.txt"] })).toEqual({
+    expect(await restore({ includePatterns: ["*.txt"] })).toEqual({
       restored: 0,
       skipped: 1,
       conflicts: [{ path: "a.txt", reason: "another file is there" }],
     });
-    expect(await restore({ overwrite: true, exclude_patterns: ["sub/**"] })).toMatchObject({ restored: 1, skipped: 1 });
+    expect(await restore({ overwrite: true, excludePatterns: ["sub/**"] })).toMatchObject({ restored: 1, skipped: 1 });
     expect(readFileSync(join(folder, "out", "a.txt"), "utf8")).toBe("mine");
     expect(await restore()).toEqual({ restored: 1, skipped: 1, conflicts: [] });
   });
@@ -289,10 +289,10 @@ describe("snapshots", () => {
   it("show the text diff of one document", async () => {
     const { store } = await temporaryStore();
     const lines = Array.from({ length: 30 }, (_, number) => `line ${number}`);
-    await store.add({ content: lines.join("\n"), name: "d.txt", snapshot_label: "one" });
+    await store.add({ content: lines.join("\n"), name: "d.txt", snapshotLabel: "one" });
     lines.splice(10, 2, "changed", "and more");
     lines.push("last");
-    await store.add({ content: lines.join("\n"), name: "d.txt", snapshot_label: "two" });
+    await store.add({ content: lines.join("\n"), name: "d.txt", snapshotLabel: "two" });
     const { diff } = await store.diff({ from: "one", to: "two", path: "d.txt" });
     expect(diff).toContain(
       "@@ -8,8 +8,8 @@\n line 7\n line 8\n line 9\n-line 10\n-line 11\n+changed\n+and more\n line 12",
@@ -364,8 +364,8 @@ describe("gc", () => {
 describe("export and import", () => {
   it("carry documents, versions and snapshots into another store", async () => {
     const { store, folder } = await temporaryStore();
-    await store.add({ content: "first", name: "a", tags: ["t"], snapshot_label: "one" });
-    await store.add({ content: "second", name: "a", snapshot_label: "two" });
+    await store.add({ content: "first", name: "a", tags: ["t"], snapshotLabel: "one" });
+    await store.add({ content: "second", name: "a", snapshotLabel: "two" });
     await store.add({ content: "trashed", name: "b" });
     await store.delete({ name: "b" });
     await store.export({ path: "copy.sqlite" });

@@ -107,7 +107,7 @@ describe("download", () => {
       hash: contentIdOf("pelican"),
       size: 7,
       url: `${base}/new`,
-      content_type: "text/plain",
+      contentType: "text/plain",
     });
     expect(await store.search({ query: "pelican", tags: ["web"], type: "keyword" })).toMatchObject({ total: 1 });
   });
@@ -144,11 +144,11 @@ describe("download", () => {
     });
     await expect(store.download({ url, checksum: contentIdOf("else") }, LOCAL)).rejects.toMatchObject({ code: "IO" });
     for (const path of ["", "/streamed"]) {
-      await expect(store.download({ url: url + path, max_bytes: 400 }, LOCAL)).rejects.toMatchObject({
+      await expect(store.download({ url: url + path, maxBytes: 400 }, LOCAL)).rejects.toMatchObject({
         code: "INVALID_ARGUMENT",
       });
     }
-    expect(await store.status()).toMatchObject({ total_objects: 0, unique_blocks: 0 });
+    expect(await store.status()).toMatchObject({ totalObjects: 0, uniqueBlocks: 0 });
   });
 
   it("goes on after a restart where it was interrupted", async () => {
@@ -173,14 +173,14 @@ describe("download", () => {
     await using again = await openStore({ path, cwd: folder });
     const answer = await again.download({ url }, LOCAL);
     expect(answer.hash).toBe(contentIdOf(content));
-    expect(answer.resumed_bytes).toBeGreaterThan(0);
-    expect(ranges).toEqual([undefined, `bytes=${answer.resumed_bytes}-`]);
+    expect(answer.resumedBytes).toBeGreaterThan(0);
+    expect(ranges).toEqual([undefined, `bytes=${answer.resumedBytes}-`]);
   });
 
   it("stops when the server is silent for too long, and at once when it is cancelled", async () => {
     const { store } = await temporaryStore();
     const url = await serve(() => {});
-    await expect(store.download({ url, timeout_ms: 50 }, LOCAL)).rejects.toMatchObject({ code: "TIMEOUT" });
+    await expect(store.download({ url, timeoutMs: 50 }, LOCAL)).rejects.toMatchObject({ code: "TIMEOUT" });
     const controller = new AbortController();
     const work = store.download({ url }, { ...LOCAL, signal: controller.signal });
     controller.abort();

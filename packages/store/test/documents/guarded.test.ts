@@ -29,7 +29,7 @@ function write(folder: string, files: Record<string, string>): void {
 }
 
 async function pathsIn(store: Store): Promise<string[]> {
-  const listed = await store.list({ paths_only: true });
+  const listed = await store.list({ pathsOnly: true });
   return "paths" in listed ? [...listed.paths].sort() : [];
 }
 
@@ -82,8 +82,8 @@ describe("folders of Git and of Trunkline, and those of the program", () => {
       ".git",
     ];
     for (const name of [...names, "owner/a.md"]) await store.add({ content: "x", name, collection: "c" });
-    for (const dry_run of [true, false]) {
-      const result = await store.restore({ collection: "c", output_directory: "out", overwrite: true, dry_run });
+    for (const dryRun of [true, false]) {
+      const result = await store.restore({ collection: "c", outputDirectory: "out", overwrite: true, dryRun });
       expect(result.restored).toBe(1);
       expect(result.conflicts.map(({ path }) => path).sort()).toEqual([...names].sort());
       for (const { reason } of result.conflicts) expect(reason).toContain("Trunkline");

@@ -66,8 +66,8 @@ describe("restore", () => {
       rmSync(work, { recursive: true });
       await store.gc();
 
-      await store.restore({ snapshot_id: first.id, output_directory: "first" });
-      await store.restore({ snapshot_id: "after", output_directory: "second" });
+      await store.restore({ snapshotId: first.id, outputDirectory: "first" });
+      await store.restore({ snapshotId: "after", outputDirectory: "second" });
       expect(picture(join(folder, "first"))).toEqual(before);
       expect(picture(join(folder, "second"))).toEqual(after);
     },
@@ -93,7 +93,7 @@ describe("restore", () => {
     symlinkSync(outside, join(out, "link"));
     symlinkSync(join(outside, "victim.txt"), join(out, "file-link"));
 
-    const result = await store.restore({ collection: "default", output_directory: "out", overwrite: true });
+    const result = await store.restore({ collection: "default", outputDirectory: "out", overwrite: true });
 
     expect(readdirSync(folder).sort()).toEqual([".store", "out", "outside"]);
     expect(readdirSync(outside)).toEqual(["victim.txt"]);

@@ -25,7 +25,7 @@ async function expectComplete(store: Store): Promise<void> {
   const graph = { documents: FILES, symbols: FILES, edges: 3 * FILES, pending: 0 };
   expect(await store.status({ detailed: true })).toMatchObject({ graph });
   for (const number of [0, 63, 64, 128, 255, FILES - 1]) {
-    const found = await store.grep({ pattern: `function step${number}\\(`, files_with_matches: true });
+    const found = await store.grep({ pattern: `function step${number}\\(`, filesWithMatches: true });
     expect(found).toMatchObject({ files: [expect.stringContaining(`file${number}.ts`)] });
     const to = expect.stringContaining(`#step${(number + 1) % FILES}`);
     const calls = await store.graph({ name: `source/file${number}.ts`, relation: "CALLS" });

@@ -23,7 +23,7 @@ describe("calls", () => {
     const work = store.add({ path: "big.bin" }, { signal: controller.signal, onProgress });
     await expect(work).rejects.toMatchObject({ code: "ABORTED" });
     await store.add({ content: "next", name: "next" });
-    expect(await store.list({ paths_only: true })).toMatchObject({ paths: ["next"] });
+    expect(await store.list({ pathsOnly: true })).toMatchObject({ paths: ["next"] });
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 

@@ -33,15 +33,15 @@ async function expectNothingLost(path: string, acknowledged: readonly string[]):
   await using store = await openStore({ path });
   const verified = await store.verify();
   expect(verified.problems).toEqual([]);
-  const list = await store.list({ paths_only: true, limit: 1_000_000 });
+  const list = await store.list({ pathsOnly: true, limit: 1_000_000 });
   const there = new Set("paths" in list ? list.paths : []);
   expect(acknowledged.filter((name) => !there.has(name))).toEqual([]);
   for (const name of acknowledged.slice(-5)) {
-    expect((await store.get({ path: name, include_content: true })).content).toContain(`document ${name}\n`);
+    expect((await store.get({ path: name, includeContent: true })).content).toContain(`document ${name}\n`);
     const found = await store.search({
       query: name.replace(".txt", ""),
       type: "keyword",
-      paths_only: true,
+      pathsOnly: true,
       limit: 100,
     });
     expect("paths" in found && found.paths).toContain(name);

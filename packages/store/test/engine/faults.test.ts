@@ -61,14 +61,14 @@ describe("damage", () => {
     const { hash } = await store.add({ path: "a.txt" });
     await store.add({ content: "sound", name: "b.txt" });
     damageChunk(path, hash as string);
-    await expect(store.get({ path: "a.txt", include_content: true })).rejects.toMatchObject({ code: "IO" });
+    await expect(store.get({ path: "a.txt", includeContent: true })).rejects.toMatchObject({ code: "IO" });
     const { ok, problems } = await store.verify();
     expect(ok).toBe(false);
     expect(problems).toContainEqual(expect.objectContaining({ kind: "chunk", hash, paths: [join(folder, "a.txt")] }));
-    expect((await store.get({ path: "b.txt", include_content: true })).content).toBe("sound");
+    expect((await store.get({ path: "b.txt", includeContent: true })).content).toBe("sound");
     expect(await store.repair()).toMatchObject({ chunks: 1, lost: [] });
     expect(await store.verify()).toMatchObject({ ok: true });
-    expect((await store.get({ path: "a.txt", include_content: true })).size).toBe(1400);
+    expect((await store.get({ path: "a.txt", includeContent: true })).size).toBe(1400);
   });
 
   it("finds flipped bits anywhere in the database file, and never answers with wrong bytes", async () => {
@@ -159,7 +159,7 @@ describe("opening", () => {
     const { store, path } = await temporaryStore();
     await store.add({ content: "x", name: "x" });
     await using reader = await openStore({ path, readOnly: true });
-    expect(await reader.list({ paths_only: true })).toMatchObject({ paths: ["x"] });
+    expect(await reader.list({ pathsOnly: true })).toMatchObject({ paths: ["x"] });
     await expect(reader.add({ content: "y", name: "y" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 });
@@ -177,7 +177,7 @@ describe("the disk", () => {
       code: "IO",
       message: expect.stringMatching(/full/),
     });
-    expect((await store.get({ path: "kept.txt", include_content: true })).content).toBe("kept");
+    expect((await store.get({ path: "kept.txt", includeContent: true })).content).toBe("kept");
     expect((await store.verify()).problems).toEqual([]);
   });
 
@@ -201,17 +201,17 @@ describe("the disk", () => {
     for (const reader of [store, other]) {
       expect(await reader.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
       expect(await reader.grep({ pattern: "her.n" })).toMatchObject({ total: 1, truncated: false });
-      expect(await reader.list({ paths_only: true })).toMatchObject({ paths: ["bird.ts", "kept.txt"] });
-      expect(await reader.get({ path: "kept.txt", include_content: true, graph: true })).toMatchObject({
+      expect(await reader.list({ pathsOnly: true })).toMatchObject({ paths: ["bird.ts", "kept.txt"] });
+      expect(await reader.get({ path: "kept.txt", includeContent: true, graph: true })).toMatchObject({
         content: "a heron\n",
       });
       expect(await reader.graph({ name: "bird.ts" })).toMatchObject({
         nodes: expect.arrayContaining([expect.objectContaining({ name: "wing" })]),
       });
-      expect(await reader.status()).toMatchObject({ total_objects: 2 });
+      expect(await reader.status()).toMatchObject({ totalObjects: 2 });
       expect(await reader.verify()).toMatchObject({ ok: true, problems: [] });
     }
-    await store.restore({ collection: "default", output_directory: "out" });
+    await store.restore({ collection: "default", outputDirectory: "out" });
     expect(readFileSync(join(folder, "out", "kept.txt"), "utf8")).toBe("a heron\n");
     const refused = { code: "IO", message: expect.stringMatching(/cannot be changed: its file system is read-only/) };
     await expect(store.add({ content: "x", name: "x" })).rejects.toMatchObject(refused);

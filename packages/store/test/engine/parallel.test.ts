@@ -8,7 +8,7 @@ describe("many callers at once", () => {
     const indexes = Array.from({ length: 100 }, (_, index) => index);
     const added = await Promise.all(indexes.map((index) => store.add({ name: `n${index}.txt`, content: text(index) })));
     for (let round = 0; round < 3; round++) {
-      const read = await Promise.all(added.map(({ hash }) => store.get({ hash: String(hash), include_content: true })));
+      const read = await Promise.all(added.map(({ hash }) => store.get({ hash: String(hash), includeContent: true })));
       expect(read.map(({ content }) => content)).toEqual(indexes.map(text));
     }
   });

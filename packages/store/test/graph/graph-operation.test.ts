@@ -107,9 +107,9 @@ describe("graph", () => {
   it("goes as deep as it is told, and sorts by distance", async () => {
     const { store, root } = await projectStore();
     const start = `symbol:${root}/src/app.ts#main`;
-    const near = await walk(store, { node_key: start, relation: "calls" });
+    const near = await walk(store, { nodeKey: start, relation: "calls" });
     expect(near.nodes.map((node) => node.name)).not.toContain("write");
-    const far = await walk(store, { node_key: start, relation: "calls", depth: 3 });
+    const far = await walk(store, { nodeKey: start, relation: "calls", depth: 3 });
     const distances = far.nodes.map((node) => node.distance);
     expect(distances).toEqual([...distances].sort());
     const named = Object.fromEntries(far.nodes.map((node) => [node.name, node.distance]));
@@ -117,9 +117,9 @@ describe("graph", () => {
     expect(far.origin).toMatchObject({ type: "function", name: "main", path: `${root}/src/app.ts` });
     expect(far.nodes.some((node) => node.key === start)).toBe(false);
     for (const depth of [0, 6, 1.5]) {
-      await expect(store.graph({ node_key: start, depth })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+      await expect(store.graph({ nodeKey: start, depth })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
-    const cut = await walk(store, { node_key: start, depth: 3, limit: 2 });
+    const cut = await walk(store, { nodeKey: start, depth: 3, limit: 2 });
     expect(cut.nodes).toHaveLength(2);
     expect(cut.truncated).toBe(true);
   });
@@ -134,7 +134,7 @@ describe("graph", () => {
       "symbol:src/app.ts#main CALLS symbol:src/util/log.ts#log",
       "symbol:src/hub.ts#Hub.start CALLS symbol:src/util/log.ts#log",
     ]);
-    expect(await edges(store, root, { node_key: "external:node:path", reverse: true })).toEqual([
+    expect(await edges(store, root, { nodeKey: "external:node:path", reverse: true })).toEqual([
       "file:src/app.ts IMPORTS external:node:path?",
     ]);
   });
@@ -148,10 +148,10 @@ describe("graph", () => {
     expect(await edges(store, root, { name: "log.ts", relation: "imports", reverse: true })).toEqual([
       "file:src/app.ts IMPORTS file:src/util/log.ts",
     ]);
-    expect(await edges(store, root, { node_key: `symbol:${root}/src/hub.ts#Hub.start`, ...callers })).toEqual([
+    expect(await edges(store, root, { nodeKey: `symbol:${root}/src/hub.ts#Hub.start`, ...callers })).toEqual([
       "symbol:src/app.ts#main CALLS symbol:src/hub.ts#Hub.start",
     ]);
-    await expect(store.graph({ node_key: `symbol:${root}/src/hub.ts#Hub.prepare` })).rejects.toMatchObject({
+    await expect(store.graph({ nodeKey: `symbol:${root}/src/hub.ts#Hub.prepare` })).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
 
@@ -237,11 +237,11 @@ describe("graph", () => {
     });
     expect((await walk(store, { name: "b/index.ts" })).origin.path).toBe(join(root, "b/index.ts"));
     await expect(store.graph({ name: "nothing.ts" })).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(store.graph({ node_key: "file:/nothing.ts" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(store.graph({ nodeKey: "file:/nothing.ts" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     for (const params of [
       {},
-      { name: "c.ts", list_types: true },
-      { node_key: "c" },
+      { name: "c.ts", listTypes: true },
+      { nodeKey: "c" },
       { name: "c.ts", relation: "eats" },
     ]) {
       await expect(store.graph(params)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
@@ -250,11 +250,11 @@ describe("graph", () => {
 
   it("lists types with counts, and the nodes of one", async () => {
     const { store, root } = await projectStore();
-    const found = await store.graph({ list_types: true });
+    const found = await store.graph({ listTypes: true });
     if (!("types" in found)) throw new Error("no types were answered");
     const counts = Object.fromEntries(found.types.map(({ type, count }) => [type, count]));
     expect(counts).toMatchObject({ file: 5, function: 3, class: 1, method: 2, heading: 3, collection: 1 });
-    const classes = await store.graph({ list_type: "class" });
+    const classes = await store.graph({ listType: "class" });
     expect(classes).toEqual({
       type: "class",
       nodes: [
@@ -269,9 +269,9 @@ describe("graph", () => {
       total: 1,
     });
     for (const { type, count } of found.types) {
-      expect(await store.graph({ list_type: type, limit: 1 })).toMatchObject({ type, total: count });
+      expect(await store.graph({ listType: type, limit: 1 })).toMatchObject({ type, total: count });
     }
-    await expect(store.graph({ list_type: "cow" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(store.graph({ listType: "cow" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
   it("knows tags, collections, equal content and versions", async () => {
@@ -287,14 +287,14 @@ describe("graph", () => {
       "file:b.txt TAGGED tag:blue",
       "file:b.txt TAGGED tag:red",
     ]);
-    expect(await edges(store, "", { node_key: "tag:red", reverse: true })).toEqual([
+    expect(await edges(store, "", { nodeKey: "tag:red", reverse: true })).toEqual([
       "file:a.txt TAGGED tag:red",
       "file:b.txt TAGGED tag:red",
     ]);
     const versions = [`version:c.txt#${first.hash} VERSION_OF file:c.txt`];
     expect(await edges(store, "", { name: "c.txt", relation: "version_of", reverse: true })).toEqual(versions);
     expect(await edges(store, "", { hash: first.hash as string })).toEqual(versions);
-    await store.update({ name: "b.txt", remove_tags: ["red"] });
+    await store.update({ name: "b.txt", removeTags: ["red"] });
     expect(await edges(store, "", { name: "b.txt", relation: "tagged" })).toEqual(["file:b.txt TAGGED tag:blue"]);
   });
 
@@ -308,7 +308,7 @@ describe("graph", () => {
       "file:/p/a.ts IMPORTS external:./b.js?",
     ]);
     await expect(store.graph({ name: "/p/a.ts" })).rejects.toMatchObject({ code: "AMBIGUOUS" });
-    await expect(store.graph({ node_key: "file:/p/a.ts" })).rejects.toMatchObject({ code: "AMBIGUOUS" });
+    await expect(store.graph({ nodeKey: "file:/p/a.ts" })).rejects.toMatchObject({ code: "AMBIGUOUS" });
     expect(await edges(store, "/none", { name: "/p/b.ts", relation: "imports", reverse: true })).toEqual([]);
   });
 });

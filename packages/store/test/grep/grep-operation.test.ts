@@ -45,7 +45,7 @@ describe("grep on a store", () => {
   it("answers with lines, hashes and context", async () => {
     const { store, folder } = await treeStore();
     const { hash } = await store.get({ path: "t/a.ts" });
-    expect(await store.grep({ pattern: "needle = \\d", context: 1, line_numbers: true })).toEqual({
+    expect(await store.grep({ pattern: "needle = \\d", context: 1, lineNumbers: true })).toEqual({
       matches: [
         {
           path: join(folder, "t/a.ts"),
@@ -74,7 +74,7 @@ describe("grep on a store", () => {
         { path: at("sub/c.md"), count: 1 },
       ],
     });
-    expect(await store.grep({ pattern: "needle", files_with_matches: true })).toMatchObject({
+    expect(await store.grep({ pattern: "needle", filesWithMatches: true })).toMatchObject({
       files: [at("a.ts"), at("sub/b.ts"), at("sub/c.md")],
     });
     expect(await found(store, { pattern: "needle", invert: true })).toEqual([
@@ -84,13 +84,13 @@ describe("grep on a store", () => {
       "b.ts:2",
       "b.ts:3",
     ]);
-    expect(await found(store, { pattern: "needle", ignore_case: true, paths: ["t/sub/b.ts"] })).toEqual([
+    expect(await found(store, { pattern: "needle", ignoreCase: true, paths: ["t/sub/b.ts"] })).toEqual([
       "b.ts:1",
       "b.ts:3",
       "b.ts:4",
     ]);
     expect(await found(store, { pattern: "needle", word: true })).toEqual(["a.ts:2", "b.ts:1", "c.md:1"]);
-    expect(await found(store, { pattern: "needle", max_count: 1 })).toEqual(["a.ts:2", "b.ts:1", "c.md:1"]);
+    expect(await found(store, { pattern: "needle", maxCount: 1 })).toEqual(["a.ts:2", "b.ts:1", "c.md:1"]);
   });
 
   it("takes paths as files, folders, whole, relative or by their ends, and says which is not there", async () => {
@@ -128,7 +128,7 @@ describe("grep on a store", () => {
       expect(await names({})).toEqual(["one", "three", "two"]);
       expect(await names({ collection: "second" })).toEqual(["two"]);
       expect(await names({ tags: ["x", "y"] })).toEqual(["one", "two"]);
-      expect(await names({ tags: ["x", "y"], match_all_tags: true })).toEqual(["two"]);
+      expect(await names({ tags: ["x", "y"], matchAllTags: true })).toEqual(["two"]);
       expect(await names({ metadata: { kind: "b" } })).toEqual(["three"]);
       expect(await names({ metadata: ["kind=a"] })).toEqual(["one"]);
       expect(await names({ session: true })).toEqual(["three"]);
@@ -213,14 +213,14 @@ describe("grep on a store", () => {
     expect(await found(store, { pattern: "needle" })).toEqual(expected);
     await store.indexed();
     expect(await found(store, { pattern: "needle" })).toEqual(expected);
-    const first = await store.grep({ pattern: "needle", ignore_case: true });
+    const first = await store.grep({ pattern: "needle", ignoreCase: true });
     expect(first).toMatchObject({ truncated: true, total: 3000, files: 30 });
     const { cursor } = first;
     // The order of parameters is nobody's concern.
-    const second = await store.grep({ ignore_case: true, pattern: "needle", cursor });
+    const second = await store.grep({ ignoreCase: true, pattern: "needle", cursor });
     expect(second).toMatchObject({ truncated: true, total: 3000, files: 30 });
     for (const other of [{ pattern: "hay" }, { collection: "default" }, { paths: ["n01"] }]) {
-      await expect(store.grep({ pattern: "needle", ignore_case: true, ...other, cursor })).rejects.toMatchObject({
+      await expect(store.grep({ pattern: "needle", ignoreCase: true, ...other, cursor })).rejects.toMatchObject({
         code: "INVALID_ARGUMENT",
       });
     }

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type GrepLimits, type GrepParams, GrepPool, type GrepResult, grep } from "../../src/grep/index.js";
+import type { GrepResult } from "../../src/contract/index.js";
+import { type GrepLimits, GrepPool, type GrepQuery, grep } from "../../src/grep/index.js";
 import { MemorySource } from "./memory-source.js";
 import { writeTree } from "./rg.js";
 import { makeTree } from "./tree.js";
@@ -16,7 +17,7 @@ const lines = (...all: string[]) => `${all.join("\n")}\n`;
 
 async function ask(
   files: readonly { name: string; bytes: Uint8Array }[],
-  params: GrepParams,
+  params: GrepQuery,
   limits: GrepLimits = {},
 ): Promise<GrepResult> {
   return await grep(params, { source: new MemorySource(files), pool, limits });
@@ -30,7 +31,7 @@ function matchesOf(result: GrepResult) {
 /** All pages of a query, one after the other. */
 async function pages(
   files: readonly { name: string; bytes: Uint8Array }[],
-  params: GrepParams,
+  params: GrepQuery,
   limits: GrepLimits,
 ): Promise<GrepResult[]> {
   const all: GrepResult[] = [];
@@ -74,12 +75,12 @@ describe("an answer", () => {
   });
 
   it("names the files that have a match", async () => {
-    const result = await ask(files, { pattern: "foo", files_with_matches: true });
+    const result = await ask(files, { pattern: "foo", filesWithMatches: true });
     expect(result).toEqual({ files: ["a.txt", "b.txt"], truncated: false, binary: 0 });
   });
 
   it("stops in each file after max_count lines", async () => {
-    const result = matchesOf(await ask(files, { pattern: "foo", max_count: 1 }));
+    const result = matchesOf(await ask(files, { pattern: "foo", maxCount: 1 }));
     expect(result.matches.map(({ path, line }) => [path, line])).toEqual([
       ["a.txt", 1],
       ["b.txt", 1],
@@ -94,8 +95,8 @@ describe("an answer", () => {
 
   it("keeps to paths, include and exclude", async () => {
     const tree = ["src/a.ts", "src/b.js", "srcs/c.ts", "lib/d.ts"].map((name) => text(name, "foo"));
-    const found = async (params: Partial<GrepParams>) => {
-      const result = await ask(tree, { pattern: "foo", files_with_matches: true, ...params });
+    const found = async (params: Partial<GrepQuery>) => {
+      const result = await ask(tree, { pattern: "foo", filesWithMatches: true, ...params });
       return result.files;
     };
     expect(await found({ paths: ["src"] })).toEqual(["src/a.ts", "src/b.js"]);
@@ -115,7 +116,7 @@ describe("an answer", () => {
   it("refuses what makes no sense", async () => {
     await expect(ask(files, { pattern: "(" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(ask(files, { pattern: "x", context: -1 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
-    await expect(ask(files, { pattern: "x", max_count: 1.5 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(ask(files, { pattern: "x", maxCount: 1.5 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(ask(files, { pattern: "x", cursor: "nonsense" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 });
@@ -221,7 +222,7 @@ describe("context", () => {
 
   it("may differ before and after, and carries line numbers where asked", async () => {
     const result = matchesOf(
-      await ask([file], { pattern: "5|9", before_context: 1, after_context: 0, line_numbers: true }),
+      await ask([file], { pattern: "5|9", beforeContext: 1, afterContext: 0, lineNumbers: true }),
     );
     expect(result.matches.map(({ text, before, after }) => [before, text, after])).toEqual([
       [["4-4"], "5:5 foo", undefined],
@@ -230,7 +231,7 @@ describe("context", () => {
   });
 
   it("follows the last match that max_count allows", async () => {
-    const result = matchesOf(await ask([file], { pattern: "foo", max_count: 2, after_context: 2 }));
+    const result = matchesOf(await ask([file], { pattern: "foo", maxCount: 2, afterContext: 2 }));
     expect(result.matches.map(({ line, after }) => [line, after])).toEqual([
       [2, ["3", "4"]],
       [5, ["6 foo", "7"]],
@@ -244,9 +245,9 @@ describe("pages", () => {
   it.each([
     [{ pattern: "o" }],
     [{ pattern: "o", context: 2 }],
-    [{ pattern: "o", before_context: 3, line_numbers: true }],
-    [{ pattern: "o", invert: true, max_count: 7 }],
-    [{ pattern: "", after_context: 1 }],
+    [{ pattern: "o", beforeContext: 3, lineNumbers: true }],
+    [{ pattern: "o", invert: true, maxCount: 7 }],
+    [{ pattern: "", afterContext: 1 }],
   ])("are together what one answer is, for any size: %j", async (params) => {
     const whole = matchesOf(await ask(tree, params, { maxMatches: 1e6, maxBytes: 1e9 }));
     expect(whole.truncated).toBe(false);
@@ -263,7 +264,7 @@ describe("pages", () => {
     const counts = await pages(tree, { pattern: "foo", count: true }, { maxFiles: 3 });
     expect(counts.flatMap((page) => page.files as unknown[])).toEqual(whole.files);
     for (const page of counts) expect(page).toMatchObject({ total: (whole as { total: number }).total });
-    const files = await pages(tree, { pattern: "foo", files_with_matches: true }, { maxFiles: 4 });
+    const files = await pages(tree, { pattern: "foo", filesWithMatches: true }, { maxFiles: 4 });
     const paths = (whole.files as readonly { path: string }[]).map(({ path }) => path);
     expect(files.flatMap((page) => page.files as unknown[])).toEqual(paths);
   });

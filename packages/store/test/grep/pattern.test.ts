@@ -75,9 +75,9 @@ describe("trigrams", () => {
   });
 
   it("ignore case where the pattern does", () => {
-    expect(trigrams("kiss", { ignore_case: true })).toBe('("kis" AND "iss")');
-    expect(trigrams("\u00e9t\u00e9", { ignore_case: true })).toContain("OR");
-    const keeping = compilePattern("abc", { ignore_case: true }).trigrams(keepCase);
+    expect(trigrams("kiss", { ignoreCase: true })).toBe('("kis" AND "iss")');
+    expect(trigrams("\u00e9t\u00e9", { ignoreCase: true })).toContain("OR");
+    const keeping = compilePattern("abc", { ignoreCase: true }).trigrams(keepCase);
     expect(keeping === "none" ? "" : queryText(keeping)).toContain('"aBc"');
   });
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** @typedef {{ pattern: string, ignore_case?: boolean, word?: boolean, invert?: boolean, fixed?: boolean, max_count?: number }} Case */
+/** @typedef {{ pattern: string, ignoreCase?: boolean, word?: boolean, invert?: boolean, fixed?: boolean, maxCount?: number }} Case */
 
 /** The version that is installed, if any. */
 export function rgVersion() {
@@ -28,11 +28,11 @@ export function writeTree(tree) {
  */
 export function askRg(folder, what) {
   const args = ["--json", "--no-ignore", "--hidden", "--no-config", "-j1"];
-  if (what.ignore_case) args.push("-i");
+  if (what.ignoreCase) args.push("-i");
   if (what.word) args.push("-w");
   if (what.invert) args.push("-v");
   if (what.fixed) args.push("-F");
-  if (what.max_count) args.push("-m", String(what.max_count));
+  if (what.maxCount) args.push("-m", String(what.maxCount));
   const { stdout, status } = spawnSync("rg", [...args, "-e", what.pattern, "."], {
     cwd: folder,
     encoding: "utf8",

@@ -18,7 +18,7 @@ function askOurs(what: Case): Record<string, number[]> | "error" {
     const scanner = new Scanner(compilePattern(what.pattern, what));
     const found: Record<string, number[]> = {};
     for (const { name, bytes } of tree) {
-      const { matches } = scanner.scan(bytes, { ...ALL, maxCount: what.max_count ?? 0 });
+      const { matches } = scanner.scan(bytes, { ...ALL, maxCount: what.maxCount ?? 0 });
       if (matches.length > 0) found[name] = matches.map((match) => match.line);
     }
     return found;
@@ -63,7 +63,7 @@ describe(
         for (let count = 0; count < 150; count++) {
           const what = {
             pattern: randomPattern(below),
-            ignore_case: below(4) === 0,
+            ignoreCase: below(4) === 0,
             word: below(5) === 0,
             invert: below(10) === 0,
           };
@@ -82,7 +82,7 @@ describe("the trigram filter", () => {
     let filtering = 0;
     let leftOut = 0;
     for (let count = 0; count < 2000; count++) {
-      const what = { pattern: randomPattern(below), ignore_case: below(3) === 0, word: below(5) === 0 };
+      const what = { pattern: randomPattern(below), ignoreCase: below(3) === 0, word: below(5) === 0 };
       const pattern = compilePattern(what.pattern, what);
       const query = pattern.trigrams();
       if (query === "none") continue;

@@ -30,7 +30,7 @@ describe("a pattern that makes others backtrack", () => {
       { name: "a", bytes: Buffer.from(`${"a".repeat(200_000)}!\n`) },
       { name: "x", bytes: Buffer.from(`${"x".repeat(200_000)}\n${" ".repeat(100_000)}\n`) },
     ]);
-    expect((await grep({ pattern }, { source, pool })).timed_out).toBeUndefined();
+    expect((await grep({ pattern }, { source, pool })).timedOut).toBeUndefined();
   });
 });
 
@@ -54,7 +54,7 @@ describe("the time budget", () => {
     const limits = { budgetMs: 3000 };
     const pattern = `quick|${TOIL}`;
     const first = await grep({ pattern }, { source, pool, limits });
-    expect(first).toMatchObject({ total: 1, files: 1, truncated: true, timed_out: { path: "toil", budget_ms: 3000 } });
+    expect(first).toMatchObject({ total: 1, files: 1, truncated: true, timedOut: { path: "toil", budgetMs: 3000 } });
     const { cursor } = first;
     await expect(grep({ pattern, cursor }, { source, pool, limits })).rejects.toMatchObject({
       code: "TIMEOUT",

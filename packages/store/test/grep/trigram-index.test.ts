@@ -44,7 +44,7 @@ describe("the trigram index", () => {
     const below = random(23);
     let leftOut = 0;
     for (let count = 0; count < 1500; count++) {
-      const what = { pattern: randomPattern(below), ignore_case: below(2) === 0 };
+      const what = { pattern: randomPattern(below), ignoreCase: below(2) === 0 };
       const pattern = compilePattern(what.pattern, what);
       const candidates = findCandidates(index, pattern.trigrams());
       if (candidates === undefined) continue;
@@ -66,7 +66,7 @@ describe("the trigram index", () => {
       "\u03c3\u03af\u03c3\u03c5\u03c6\u03bf\u03c3",
       "stra\u00dfe",
     ]) {
-      const pattern = compilePattern(word, { ignore_case: true });
+      const pattern = compilePattern(word, { ignoreCase: true });
       const scanner = new Scanner(pattern);
       const candidates = findCandidates(index, pattern.trigrams());
       const matching = tree.flatMap(({ bytes }, number) => (scanner.scan(bytes, ALL).count > 0 ? [number + 1] : []));

@@ -127,7 +127,7 @@ describe("lists of frequent words", () => {
     const { path: plain } = truth.one<{ path: string }>("SELECT path FROM documents WHERE id = ?", without as number);
     await store.update({ name: plain, tags: ["meadow"] });
     expect(ranked("meadow").total).toBe(before + 2);
-    await store.update({ name: plain, remove_tags: ["meadow"] });
+    await store.update({ name: plain, removeTags: ["meadow"] });
     expect(ranked("meadow").total).toBe(before + 1);
     await store.delete({ name: "later.txt" });
     expect(ranked("meadow").total).toBe(before);

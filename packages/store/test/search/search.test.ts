@@ -172,12 +172,12 @@ describe("results", () => {
     });
     await store.indexed();
     for (const filter of [
-      { path_pattern: "**/deep/*" },
+      { pathPattern: "**/deep/*" },
       { extension: "txt" },
       { collection: "other" },
       { tags: ["rare"] },
       { metadata: { owner: "ada" } },
-      { session: session.session_id },
+      { session: session.sessionId },
     ]) {
       expect(await search(store, { query: "cat", type, ...filter }), JSON.stringify(filter)).toMatchObject({
         total: 1,

@@ -17,13 +17,13 @@ describe("sessions", () => {
     const { store } = await temporaryStore();
     const [ada, ben] = [{ client: "ada" }, { client: "ben" }];
     const first = await store.start({ label: "release" }, ada);
-    const second = await store.start({ name: "review" }, ben);
-    expect(first.session_id).not.toBe(second.session_id);
+    const second = await store.start({ label: "review" }, ben);
+    expect(first.sessionId).not.toBe(second.sessionId);
     await store.add({ content: "a", name: "of-ada" }, ada);
     await store.add({ content: "b", name: "of-ben" }, ben);
     await store.add({ content: "c", name: "of-nobody" });
-    expect(await store.list({ session: true, paths_only: true }, ada)).toMatchObject({ paths: ["of-ada"] });
-    expect(await store.list({ session: second.session_id, paths_only: true })).toMatchObject({ paths: ["of-ben"] });
+    expect(await store.list({ session: true, pathsOnly: true }, ada)).toMatchObject({ paths: ["of-ada"] });
+    expect(await store.list({ session: second.sessionId, pathsOnly: true })).toMatchObject({ paths: ["of-ben"] });
     await expect(store.list({ session: true })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     expect(await store.stop({}, ada)).toMatchObject({ label: "release", added: ["of-ada"] });
     await expect(store.stop({}, ada)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
@@ -37,13 +37,13 @@ describe("sessions", () => {
     await store.start();
     await store.pin({ path: "pinned" });
     const order = async () => {
-      const found = await store.search({ query: "heron", type: "keyword", paths_only: true });
+      const found = await store.search({ query: "heron", type: "keyword", pathsOnly: true });
       return "paths" in found ? found.paths : [];
     };
     expect(await order()).toEqual(["pinned", "best"]);
     await store.delete({ name: "pinned" });
     await store.gc();
-    expect((await store.get({ hash: hash as string, include_content: true })).content).toContain("one heron");
+    expect((await store.get({ hash: hash as string, includeContent: true })).content).toContain("one heron");
     await store.unpin({ hash: hash as string });
     await store.gc();
     await expect(store.get({ hash: hash as string })).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -58,7 +58,7 @@ describe("watch", () => {
     writeFileSync(join(src, "old.ts"), "before");
     writeFileSync(join(src, "gone.ts"), "soon gone");
     writeFileSync(join(src, ".gitignore"), "*.tmp\n");
-    await store.add({ path: "src", snapshot_label: "start" });
+    await store.add({ path: "src", snapshotLabel: "start" });
     await store.start({ label: "editing" });
     await watched(store, ["src"], 3, () => {
       writeFileSync(join(src, "new.ts"), "fresh");
@@ -73,7 +73,7 @@ describe("watch", () => {
       changed: [join(src, "old.ts")],
       removed: [join(src, "gone.ts")],
     });
-    expect((await store.get({ path: "old.ts", include_content: true })).content).toBe("after");
+    expect((await store.get({ path: "old.ts", includeContent: true })).content).toBe("after");
     expect(await store.list({ pattern: "gone.ts" })).toMatchObject({ total: 0 });
     expect(await store.list({ pattern: "gone.ts", snapshot: "start" })).toMatchObject({ total: 1 });
   });

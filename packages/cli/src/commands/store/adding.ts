@@ -49,7 +49,7 @@ export async function addDocuments(context: CommandContext, options: AddOptions)
   await using opened = await openCommandStore(context, options);
   await opened.resume(options.session);
   const result = await opened.store.add(
-    { ...source, recursive, include, exclude, collection, tags: tag, metadata, snapshot_label: label },
+    { ...source, recursive, include, exclude, collection, tags: tag, metadata, snapshotLabel: label },
     opened.calling("add"),
   );
   await opened.indexed();
@@ -86,8 +86,8 @@ async function sourceOf(
   return { name, content: await buffer(addAbortSignal(signal, io.stdin)) };
 }
 
-function summaryOf({ hash, path, size, new_bytes, files, skipped, removed, snapshot_id }: AddResult): string {
-  const isNew = new_bytes === 0 ? "nothing new" : `${shownBytes(new_bytes)} new`;
+function summaryOf({ hash, path, size, newBytes, files, skipped, removed, snapshotId }: AddResult): string {
+  const isNew = newBytes === 0 ? "nothing new" : `${shownBytes(newBytes)} new`;
   if (hash !== null) {
     return `${files === 0 ? "unchanged" : "added"} ${printable(path)} (${shownBytes(size)}, ${isNew}) ${shortHash(hash)}`;
   }
@@ -96,7 +96,7 @@ function summaryOf({ hash, path, size, new_bytes, files, skipped, removed, snaps
     `${skipped} skipped`,
     ...(removed ? [`${removed} removed`] : []),
     `${shownBytes(size)}, ${isNew}`,
-    ...(snapshot_id === undefined ? [] : [`snapshot ${snapshot_id}`]),
+    ...(snapshotId === undefined ? [] : [`snapshot ${snapshotId}`]),
   ];
   return parts.join("; ");
 }
@@ -111,9 +111,9 @@ export async function download(context: CommandContext, options: DownloadOptions
     {
       url,
       checksum,
-      max_bytes: maxBytes,
+      maxBytes: maxBytes,
       headers,
-      timeout_ms: timeout === undefined ? undefined : timeout * 1000,
+      timeoutMs: timeout === undefined ? undefined : timeout * 1000,
       resume,
       collection,
       tags: tag,
@@ -125,7 +125,7 @@ export async function download(context: CommandContext, options: DownloadOptions
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const resumed = result.resumed_bytes > 0 ? `, ${shownBytes(result.resumed_bytes)} of it earlier` : "";
+    const resumed = result.resumedBytes > 0 ? `, ${shownBytes(result.resumedBytes)} of it earlier` : "";
     context.out(
       `downloaded ${printable(result.path)} (${shownBytes(result.size)}${resumed}) ${shortHash(result.hash)}`,
     );

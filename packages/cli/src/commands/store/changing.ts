@@ -28,16 +28,16 @@ export interface DeleteOptions extends StoreOptions {
 
 /** Changes tags and metadata. */
 export async function update(context: CommandContext, options: UpdateOptions): Promise<number> {
-  const { target, pattern, tag: tags, removeTag: remove_tags, metadata, collection } = options;
+  const { target, pattern, tag: tags, removeTag: removeTags, metadata, collection } = options;
   if ((target === undefined) === (pattern === undefined)) {
     throw new TrunklineError("USAGE", "Give a document, or a --pattern, but not both.");
   }
-  if (tags === undefined && remove_tags === undefined && metadata === undefined) {
+  if (tags === undefined && removeTags === undefined && metadata === undefined) {
     throw new TrunklineError("USAGE", "There is nothing to change.", {
       hint: "Use --tag, --remove-tag or --metadata key=value.",
     });
   }
-  const changes = { tags, remove_tags, metadata, collection };
+  const changes = { tags, removeTags, metadata, collection };
   await using opened = await openCommandStore(context, options);
   const { store } = opened;
   const calling = opened.calling("update");
@@ -59,7 +59,7 @@ export async function deleteDocuments(context: CommandContext, options: DeleteOp
   }
   await using opened = await openCommandStore(context, options);
   await opened.resume(options.session);
-  const result = await opened.store.delete({ names, pattern, collection, dry_run: dryRun }, opened.calling("delete"));
+  const result = await opened.store.delete({ names, pattern, collection, dryRun: dryRun }, opened.calling("delete"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {

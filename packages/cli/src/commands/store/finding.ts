@@ -43,7 +43,7 @@ export interface ListOptions extends StoreOptions, FilterOptions {
   pattern: string | undefined;
   limit?: number;
   offset?: number;
-  sortBy?: NonNullable<ListParams["sort_by"]>;
+  sortBy?: NonNullable<ListParams["sortBy"]>;
   sortOrder?: "asc" | "desc";
   recent?: number;
   type?: "text" | "binary";
@@ -89,10 +89,10 @@ export async function search(context: CommandContext, options: SearchOptions): P
       fuzzy: options.fuzzy,
       similarity: options.similarity,
       hash: options.hash,
-      paths_only: options.pathsOnly,
-      line_numbers: options.lineNumbers,
+      pathsOnly: options.pathsOnly,
+      lineNumbers: options.lineNumbers,
       context: options.context,
-      path_pattern: options.pathPattern,
+      pathPattern: options.pathPattern,
       extension: options.extension,
       cursor: options.cursor,
       explain: options.explain,
@@ -144,12 +144,12 @@ export async function list(context: CommandContext, options: ListOptions): Promi
       pattern: options.pattern,
       limit: options.limit,
       offset: options.offset,
-      sort_by: options.sortBy,
-      sort_order: options.sortOrder,
+      sortBy: options.sortBy,
+      sortOrder: options.sortOrder,
       recent: options.recent,
       type: options.type,
       extension: options.extension,
-      paths_only: options.pathsOnly,
+      pathsOnly: options.pathsOnly,
       cursor: options.cursor,
     },
     opened.calling("list"),
@@ -189,7 +189,7 @@ function noteRest(
 
 /** Somebody who finds nothing may be looking into the wrong store. */
 export async function noteNothing(context: CommandContext, { store, folder }: OpenedStore): Promise<void> {
-  const { total_objects: total } = await store.status({}, { signal: context.signal });
+  const { totalObjects: total } = await store.status({}, { signal: context.signal });
   context.note(total === 0 ? `Nothing found: the store in ${folder} is empty.` : "Nothing found.");
 }
 
@@ -210,8 +210,8 @@ export async function get(context: CommandContext, options: GetOptions): Promise
   }
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const { cwd } = context;
-  const include_content = wantsJson(options) && options.includeContent === true;
-  const params = { lines, bytes, symbol, version, collection, graph, depth, include_content };
+  const includeContent = wantsJson(options) && options.includeContent === true;
+  const params = { lines, bytes, symbol, version, collection, graph, depth, includeContent };
   // Who asks for the file at the command line has allowed it.
   const allowWrite = output === undefined ? undefined : [dirname(resolve(cwd, output))];
   const calling = { ...opened.calling("get"), allowWrite };
@@ -231,7 +231,7 @@ async function showDocument(
 ): Promise<void> {
   const { output, lines, symbol, graph, includeContent } = options;
   if (output !== undefined)
-    context.note(`wrote ${printable(result.output_path ?? output)} (${shownBytes(result.size)})`);
+    context.note(`wrote ${printable(result.outputPath ?? output)} (${shownBytes(result.size)})`);
   else if (lines !== undefined || symbol !== undefined) {
     await writeOut(context, new TextEncoder().encode(result.content ?? ""));
   } else if (!graph || includeContent || isPart) await streamOut(context, opened, result);

@@ -28,8 +28,8 @@ const KEY_LIKE = /^(?:file|symbol|external|tag|collection|content|version):./;
 
 /** Shows what a node is related to, or what nodes there are. */
 export async function graph(context: CommandContext, options: GraphOptions): Promise<number> {
-  const { target, hash, nodeKey: node_key, listTypes: list_types, listType: list_type } = options;
-  const asked = [target, hash, node_key, list_types, list_type].filter((value) => value !== undefined);
+  const { target, hash, nodeKey, listTypes, listType } = options;
+  const asked = [target, hash, nodeKey, listTypes, listType].filter((value) => value !== undefined);
   if (asked.length !== 1) {
     throw new TrunklineError("USAGE", "Give one thing to begin at, or --list-types, or --list-type <type>.", {
       hint: "trunkline store graph src/server.ts; a symbol's name, a hash and a node's key do as well.",
@@ -37,13 +37,13 @@ export async function graph(context: CommandContext, options: GraphOptions): Pro
   }
   const { relation, depth, limit, reverse, collection } = options;
   const format = options.format === "mermaid" && !options.json ? "mermaid" : "json";
-  const params: GraphParams = { list_types, list_type, relation, depth, limit, reverse, collection, format };
+  const params: GraphParams = { listTypes, listType, relation, depth, limit, reverse, collection, format };
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const ask = (named: Pick<GraphParams, "name" | "hash" | "node_key">) =>
+  const ask = (named: Pick<GraphParams, "name" | "hash" | "nodeKey">) =>
     opened.store.graph({ ...params, ...named }, opened.calling("graph"));
   let result: GraphResult;
-  if (target === undefined) result = await ask({ hash, node_key });
-  else if (KEY_LIKE.test(target)) result = await ask({ node_key: target });
+  if (target === undefined) result = await ask({ hash, nodeKey });
+  else if (KEY_LIKE.test(target)) result = await ask({ nodeKey: target });
   else result = await byPathOrHash(target, ({ path: name, hash: digits }) => ask({ name, hash: digits }));
   opened.clearProgress();
   if (result.notice !== undefined) context.note(result.notice);

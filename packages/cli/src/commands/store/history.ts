@@ -66,7 +66,7 @@ export async function listSnapshots(
 ): Promise<number> {
   const { collection, limit, cursor } = options;
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const result = await opened.store.list_snapshots(
+  const result = await opened.store.listSnapshots(
     {
       ...(collection === undefined ? {} : { collection }),
       ...(limit === undefined ? {} : { limit }),
@@ -98,7 +98,7 @@ export async function listSnapshots(
 /** Lists collections. */
 export async function listCollections(context: CommandContext, options: StoreOptions): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const result = await opened.store.list_collections({}, opened.calling("collections"));
+  const result = await opened.store.listCollections({}, opened.calling("collections"));
   opened.clearProgress();
   if (wantsJson(options)) {
     outJson(context, result);
@@ -166,11 +166,11 @@ export async function restore(context: CommandContext, options: RestoreOptions):
   await using opened = await openCommandStore(context, options);
   const { store } = opened;
   const params = {
-    output_directory: to,
-    dry_run: dryRun,
+    outputDirectory: to,
+    dryRun: dryRun,
     overwrite,
-    include_patterns: include,
-    exclude_patterns: exclude,
+    includePatterns: include,
+    excludePatterns: exclude,
   };
   const calling = opened.calling("restore");
   const result =
@@ -198,11 +198,11 @@ export async function restore(context: CommandContext, options: RestoreOptions):
 async function bySnapshotOrCollection<R>(
   source: string,
   collection: string | undefined,
-  work: (named: { snapshot_id?: string; collection?: string }) => Promise<R>,
+  work: (named: { snapshotId?: string; collection?: string }) => Promise<R>,
 ): Promise<R> {
-  if (collection !== undefined) return await work({ snapshot_id: source, collection });
+  if (collection !== undefined) return await work({ snapshotId: source, collection });
   try {
-    return await work({ snapshot_id: source });
+    return await work({ snapshotId: source });
   } catch (error) {
     if (!isTrunklineError(error, "NOT_FOUND")) throw error;
   }

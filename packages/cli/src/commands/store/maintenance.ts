@@ -18,7 +18,7 @@ export async function status(context: CommandContext, options: StatusOptions): P
   const json = wantsJson(options);
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.status(
-    { detailed: options.detailed || !json, file_types: options.fileTypes },
+    { detailed: options.detailed || !json, fileTypes: options.fileTypes },
     opened.calling("status"),
   );
   opened.clearProgress();
@@ -28,28 +28,28 @@ export async function status(context: CommandContext, options: StatusOptions): P
   }
   const bytes = (value: unknown) => (typeof value === "number" ? shownBytes(value) : "");
   const number = (value: unknown) => (typeof value === "number" ? String(value) : "");
-  const percent = `${(result.dedup_ratio * 100).toFixed(1)} %`;
+  const percent = `${(result.dedupRatio * 100).toFixed(1)} %`;
   const rows = [
     ["store", opened.folder],
     ["documents", `${number(result.documents)} in ${counted(Number(result.collections), "collection")}`],
     ["snapshots", number(result.snapshots)],
     ["versions", number(result.versions)],
-    ["in the trash", number(result.in_trash)],
-    ["all bytes", bytes(result.total_bytes)],
-    ["not stored again", `${bytes(result.deduplicated_bytes)} (${percent})`],
-    ["on disk", bytes(result.disk_bytes)],
+    ["in the trash", number(result.inTrash)],
+    ["all bytes", bytes(result.totalBytes)],
+    ["not stored again", `${bytes(result.deduplicatedBytes)} (${percent})`],
+    ["on disk", bytes(result.diskBytes)],
     ...pendingRows(result.index),
     ...(options.detailed
       ? [
           ["contents", number(result.contents)],
-          ["distinct chunks", `${result.unique_blocks}, ${bytes(result.unique_bytes)}`],
-          ["chunks, compressed", bytes(result.stored_bytes)],
+          ["distinct chunks", `${result.uniqueBlocks}, ${bytes(result.uniqueBytes)}`],
+          ["chunks, compressed", bytes(result.storedBytes)],
           ["removed files", number(result.removed)],
           ["open sessions", number(result.sessions)],
           ["format", number(result.format)],
         ]
       : []),
-    ...fileTypeRows(result.file_types),
+    ...fileTypeRows(result.fileTypes),
   ];
   for (const line of table(rows)) context.out(printable(line));
   return EXIT.success;
@@ -101,14 +101,14 @@ export async function gc(context: CommandContext, options: StoreOptions): Promis
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const { documents, versions, contents, chunks, freed_bytes } = result;
+    const { documents, versions, contents, chunks, freedBytes } = result;
     const parts = [
       counted(documents, "document"),
       counted(versions, "version"),
       counted(contents, "content"),
       counted(chunks, "chunk"),
     ];
-    context.out(`removed ${parts.join(", ")}; freed ${shownBytes(freed_bytes)}`);
+    context.out(`removed ${parts.join(", ")}; freed ${shownBytes(freedBytes)}`);
   }
   return EXIT.success;
 }
@@ -150,9 +150,9 @@ export async function importStore(context: CommandContext, options: StoreOptions
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const { documents, contents, snapshots, new_bytes } = result;
+    const { documents, contents, snapshots, newBytes } = result;
     const parts = [counted(documents, "document"), counted(contents, "content"), counted(snapshots, "snapshot")];
-    context.out(`imported ${parts.join(", ")}; ${shownBytes(new_bytes)} new`);
+    context.out(`imported ${parts.join(", ")}; ${shownBytes(newBytes)} new`);
   }
   return EXIT.success;
 }

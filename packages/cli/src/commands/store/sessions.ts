@@ -1,6 +1,7 @@
 // Sessions at the command line: `sessions`, `start`, `stop`, `pin`, `unpin` and `watch`. A session outlives the process
 // that started it: its id is what a script hands on.
 import type { SessionSummary, WatchedChange } from "@trunkline/store";
+import { toWire } from "@trunkline/store/contract";
 import { EXIT } from "../../exit-codes.js";
 import { printable } from "../../printable.js";
 import {
@@ -43,15 +44,15 @@ export interface WatchOptions extends StoreOptions {
 export async function listSessions(context: CommandContext, options: SessionsOptions): Promise<number> {
   const { limit, open } = options;
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const result = await opened.store.list_sessions(
+  const result = await opened.store.listSessions(
     { ...(limit === undefined ? {} : { limit }), ...(open === undefined ? {} : { open }) },
     opened.calling("sessions"),
   );
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    const rows = result.sessions.map(({ session_id, label, started, stopped, documents, pinned }) => [
-      session_id,
+    const rows = result.sessions.map(({ sessionId, label, started, stopped, documents, pinned }) => [
+      sessionId,
       shownTime(started),
       stopped === null ? "under way" : `until ${shownTime(stopped)}`,
       counted(documents, "document"),
@@ -74,7 +75,7 @@ export async function startSession(
   const started = await opened.store.start({ label: options.label }, opened.calling("start"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, started);
-  else context.out(started.session_id);
+  else context.out(started.sessionId);
   return EXIT.success;
 }
 
@@ -84,7 +85,7 @@ export async function stopSession(
   options: StoreOptions & { session: string },
 ): Promise<number> {
   await using opened = await openCommandStore(context, options);
-  await opened.store.resume({ session_id: options.session }, opened.calling("stop"));
+  await opened.store.resume({ sessionId: options.session }, opened.calling("stop"));
   const summary = await opened.store.stop({}, opened.calling("stop"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, summary);
@@ -124,7 +125,7 @@ export async function watch(context: CommandContext, options: WatchOptions): Pro
   await using opened = await openCommandStore(context, options);
   const { store } = opened;
   if (session === undefined) await store.start({ label: label ?? "watch" }, { signal: context.signal });
-  else await store.resume({ session_id: session }, { signal: context.signal });
+  else await store.resume({ sessionId: session }, { signal: context.signal });
   const added = await store.add({ paths, collection }, opened.calling("add"));
   opened.clearProgress();
   for (const { path, message } of added.problems ?? []) {
@@ -138,7 +139,7 @@ export async function watch(context: CommandContext, options: WatchOptions): Pro
   await untilAborted(context.signal);
   // The signal has done its work: what was noticed is still taken up, and the summary is made.
   const summary = await store.stop({});
-  if (json) context.out(JSON.stringify(summary));
+  if (json) context.out(JSON.stringify(toWire(summary)));
   else context.note(summaryOf(summary));
   return EXIT.success;
 }
@@ -149,9 +150,9 @@ function changeLine({ path, change }: WatchedChange, paint: Paint): string {
   return change === "removed" ? paint.removed(line) : line;
 }
 
-function summaryOf({ session_id, added, changed, removed, pinned }: SessionSummary): string {
+function summaryOf({ sessionId, added, changed, removed, pinned }: SessionSummary): string {
   const parts = [`${added.length} added`, `${changed.length} changed`, `${removed.length} removed`];
-  return `session ${session_id}: ${[...parts, ...(pinned.length > 0 ? [`${pinned.length} pinned`] : [])].join(", ")}`;
+  return `session ${sessionId}: ${[...parts, ...(pinned.length > 0 ? [`${pinned.length} pinned`] : [])].join(", ")}`;
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

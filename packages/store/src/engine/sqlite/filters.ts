@@ -1,7 +1,7 @@
 // The filters that search, grep and list share, as SQL over documents and versions.
 import { TrunklineError } from "@trunkline/core";
+import type { FilterParams } from "../../contract/index.js";
 import { metadataObject, tagList } from "../../params.js";
-import type { FilterParams } from "../../types.js";
 import { compileGlob } from "../files/glob.js";
 import type { Db, SqlValue } from "./database.js";
 import { collectionId } from "./documents.js";
@@ -110,7 +110,7 @@ function addTags(params: SelectionParams, add: (sql: string, ...values: SqlValue
   if (tags.length === 0) return;
   const marks = tags.map(() => "?").join(", ");
   const count = `(SELECT count(*) FROM document_tags t WHERE t.document = d.id AND t.tag IN (${marks}))`;
-  add(`${count} >= ?`, ...tags, params.match_all_tags ? tags.length : 1);
+  add(`${count} >= ?`, ...tags, params.matchAllTags ? tags.length : 1);
 }
 
 export function requireCollection(db: Db, name: string): number {

@@ -1,0 +1,168 @@
+// Parameters of an operation: a JSON Schema that carries its TypeScript type, so that the schema, the validator, the
+// command line, the reference page and the types all come from one line. Plain data: nothing is loaded to know it.
+
+/** A JSON Schema, or a part of one. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** How a parameter looks on the command line if that cannot be derived from its name and type. */
+export interface CommandLineHint {
+  /** A positional argument, such as `[query...]`. */
+  readonly argument?: string;
+  /** Flags in place of `--name`, such as `-o, --output`. */
+  readonly flags?: string;
+  /** What the value is called in the help: `glob` for `--include <glob>`. */
+  readonly value?: string;
+  /** What the help says, if the description is not right for a terminal. */
+  readonly about?: string;
+  /** It has to be given on the command line, though not elsewhere. */
+  readonly required?: boolean;
+}
+
+/** How a parameter is given, beyond its type. */
+export interface ParameterOptions {
+  readonly required?: boolean;
+  /** Other names that are accepted and not advertised. */
+  readonly aliases?: readonly string[];
+  /** It names a file or folder of this machine, which is read or written. */
+  readonly place?: "read" | "write";
+  /** `false`: the command line has no such option. */
+  readonly cli?: CommandLineHint | false;
+}
+
+/** One parameter. `T` is its type in TypeScript, `R` whether it has to be given. */
+export interface Parameter<T = unknown, R extends boolean = boolean> extends Omit<ParameterOptions, "required"> {
+  readonly schema: JsonSchema;
+  readonly required: R;
+  /** Never set. It ties the schema to its type. */
+  readonly type?: T;
+}
+
+/** The parameters of an operation by the names they have on the wire. */
+export type ParameterSet = Readonly<Record<string, Parameter>>;
+
+type RequiredNames<P extends ParameterSet> = {
+  [Name in keyof P]: P[Name] extends Parameter<unknown, true> ? Name : never;
+}[keyof P];
+
+type TypeOf<P> = P extends Parameter<infer T> ? T : never;
+
+/** What an operation with these parameters is given. */
+export type ParamsOf<P extends ParameterSet> = {
+  readonly [Name in RequiredNames<P>]: TypeOf<P[Name]>;
+} & {
+  readonly [Name in Exclude<keyof P, RequiredNames<P>>]?: TypeOf<P[Name]> | undefined;
+};
+
+type IsRequired<O> = O extends { readonly required: true } ? true : false;
+
+function parameter<T, const O extends ParameterOptions = ParameterOptions>(
+  schema: JsonSchema,
+  options?: O,
+): Parameter<T, IsRequired<O>> {
+  const { required = false, aliases, place, cli } = options ?? {};
+  return {
+    schema,
+    // The same test as that of the type.
+    required: required as IsRequired<O>,
+    ...(aliases === undefined ? {} : { aliases }),
+    ...(place === undefined ? {} : { place }),
+    ...(cli === undefined ? {} : { cli }),
+  };
+}
+
+function text<const O extends ParameterOptions & { readonly default?: string }>(
+  description: string,
+  options?: O,
+): Parameter<string, IsRequired<O>> {
+  return parameter({ type: "string", ...defaultOf(options), description }, options);
+}
+
+/** A list of texts. One text stands for a list of one. */
+function texts<const O extends ParameterOptions & { readonly min?: number }>(
+  description: string,
+  options?: O,
+): Parameter<readonly string[], IsRequired<O>> {
+  const least = options?.min === undefined ? {} : { minItems: options.min };
+  return parameter({ type: "array", items: { type: "string" }, ...least, description }, options);
+}
+
+/** True or false, and false unless it says otherwise. */
+function flag<const O extends ParameterOptions & { readonly default?: boolean }>(
+  description: string,
+  options?: O,
+): Parameter<boolean, IsRequired<O>> {
+  return parameter({ type: "boolean", default: options?.default ?? false, description }, options);
+}
+
+interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+  readonly default?: number;
+}
+
+/** A whole number, from 0 unless it says otherwise. */
+function count<const O extends ParameterOptions & Bounds>(
+  description: string,
+  options?: O,
+): Parameter<number, IsRequired<O>> {
+  const { min = 0, max } = options ?? {};
+  return parameter({ type: "integer", minimum: min, ...upTo(max), ...defaultOf(options), description }, options);
+}
+
+function number<const O extends ParameterOptions & Bounds>(
+  description: string,
+  options: O,
+): Parameter<number, IsRequired<O>> {
+  const { min, max } = options;
+  return parameter(
+    {
+      type: "number",
+      ...(min === undefined ? {} : { minimum: min }),
+      ...upTo(max),
+      ...defaultOf(options),
+      description,
+    },
+    options,
+  );
+}
+
+function choice<const V extends string, const O extends ParameterOptions & { readonly default?: NoInfer<V> }>(
+  description: string,
+  values: readonly V[],
+  options?: O,
+): Parameter<V, IsRequired<O>> {
+  return parameter({ type: "string", enum: values, ...defaultOf(options), description }, options);
+}
+
+function upTo(max: number | undefined) {
+  return max === undefined ? {} : { maximum: max };
+}
+
+function defaultOf(options: { readonly default?: unknown } | undefined) {
+  return options?.default === undefined ? {} : { default: options.default };
+}
+
+/**
+ * Makes parameters: `param.count("Maximum number of results.", { min: 1, default: 10 })`. Defaults are documentation; the
+ * operation applies them.
+ */
+export const param = { of: parameter, text, texts, flag, count, number, choice };
+
+/** The JSON Schema of all parameters together. */
+export function schemaOf(params: ParameterSet): JsonSchema {
+  const entries = Object.entries(params);
+  const required = entries.filter(([, each]) => each.required).map(([name]) => name);
+  return {
+    type: "object",
+    properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+/** The aliases of all parameters, with the names they stand for. */
+export function aliasesOf(params: ParameterSet): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(params).flatMap(([name, { aliases = [] }]) => aliases.map((alias) => [alias, name])),
+  );
+}

@@ -1,0 +1,200 @@
+// The operations of the store as clients of the server see them. The store's own table says what they are; added here is
+// what only a server has: results stored under a handle, documents of an earlier answer, the caller's session, the token
+// account, and the rules for paths.
+import { type ParameterSet, param, type StoreOperation, TrunklineError } from "@trunkline/core";
+import type { Operation, OperationContext, OperationKind, Params } from "../interfaces/operation.js";
+import { define } from "./define.js";
+import type { SessionParam, StoreCalls } from "./store-calls.js";
+import { type DocumentRef, getDocuments, grepDocuments, lookedUp, searchHandles } from "./store-documents.js";
+
+/** What the token account has to say, for `status`. */
+export type TokenReport = () => unknown;
+
+/** What the operations are made from. */
+export interface StoreOperationsOptions {
+  readonly calls: StoreCalls;
+  /** The table of the store. */
+  readonly operations: readonly StoreOperation[];
+  readonly tokens?: TokenReport | undefined;
+}
+
+/** One call, its paths checked and its session found. */
+interface StoreCall {
+  readonly calls: StoreCalls;
+  readonly params: Params;
+  readonly context: OperationContext;
+  /** In whose name, if not the caller's own. */
+  readonly client: string | undefined;
+  readonly tokens: TokenReport | undefined;
+}
+
+/** What the server adds to an operation of the store. */
+interface Extension {
+  /** Parameters that the store does not have, or has in another form. */
+  readonly params?: ParameterSet;
+  /** A last touch before parameters are checked. */
+  readonly prepare?: (params: Params) => Params;
+  /** Default: the store runs it. */
+  readonly run?: (call: StoreCall) => Promise<unknown>;
+}
+
+const handles = (description: string) =>
+  param.of<string | readonly string[]>(
+    { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }], description },
+    { aliases: ["hashes"] },
+  );
+
+const EXTENSIONS: Readonly<Record<string, Extension>> = {
+  search: {
+    params: {
+      hash: handles(
+        "Only content whose hash starts with these digits (at least 8); a stored result is searched inside.",
+      ),
+    },
+    // A hash alone is enough to look for.
+    prepare: (params) => (params.hash === undefined ? params : { query: "", ...params }),
+    run: async ({ calls, params, context }) =>
+      params.hash === undefined
+        ? await calls.run("search", params, { context })
+        : await searchHandles(calls, params as Parameters<typeof searchHandles>[1], context),
+  },
+  grep: {
+    params: { hash: handles("Only this content: a document's hash, or that of a stored result.") },
+    run: async ({ calls, params, context }) =>
+      params.hash === undefined && params.documents === undefined
+        ? await calls.run("grep", params, { context })
+        : await grepDocuments(calls, params as Parameters<typeof grepDocuments>[1], context),
+  },
+  get: {
+    params: {
+      documents: param.of<readonly DocumentRef[]>({
+        type: "array",
+        items: {
+          type: "object",
+          properties: { path: { type: "string" }, hash: { type: "string" }, collection: { type: "string" } },
+        },
+        description: "Several documents of an earlier answer; answers {documents}.",
+      }),
+    },
+    run: async ({ calls, params, context }) =>
+      params.documents === undefined
+        ? await calls.run("get", lookedUp(params), { context })
+        : await getDocuments(calls, params as Parameters<typeof getDocuments>[1], context),
+  },
+  status: {
+    params: { tokens: param.flag("Add the token account of this server.") },
+    run: async ({ calls, params: { tokens, ...params }, context, tokens: report }) => {
+      const result = await calls.run("status", params, { context });
+      return tokens ? { ...result, tokens: (await report?.()) ?? {} } : result;
+    },
+  },
+  add: { prepare: namedContent },
+  start: { run: async ({ calls, params, context }) => await calls.start(params, context) },
+  stop: { run: async ({ calls, context, client }) => await calls.stop(client, context) },
+  watch: {
+    // It goes on after the answer, when no one listens to its progress any more.
+    run: async ({ calls, params, context, client }) =>
+      await calls.run("watch", params, { context: { ...context, onProgress: undefined }, client }),
+  },
+};
+
+/** The operations of these kinds, in the order of the table. */
+export function storeOperations(kind: OperationKind, options: StoreOperationsOptions): Operation[] {
+  return options.operations
+    .filter((operation) => operation.kind === kind)
+    .map((operation) => storeOperation(operation, kind, options));
+}
+
+function storeOperation(
+  operation: StoreOperation,
+  kind: OperationKind,
+  { calls, tokens }: StoreOperationsOptions,
+): Operation {
+  const { name, summary, example, undoable } = operation;
+  const extension = EXTENSIONS[name] ?? {};
+  const params = { ...operation.params, ...extension.params, ...sessionParams(operation) };
+  return define({
+    name,
+    kind,
+    summary,
+    params,
+    prepare: extension.prepare,
+    example,
+    undoable,
+    run: async (given: Params, context) => {
+      const { client, ...rest } = await inSession(operation, { calls, given, context });
+      const placed = await resolvedPlaces(operation, { calls, given: rest.params, context });
+      const call = { calls, params: placed, context, client, tokens };
+      return extension.run === undefined ? await calls.run(name, placed, call) : await extension.run(call);
+    },
+  });
+}
+
+/** `session` of operations that belong to one. Reads have it in the table: there it is a filter. */
+function sessionParams({ name, kind, inSession }: StoreOperation): ParameterSet {
+  if (inSession !== true && (kind !== "session" || name === "start")) return {};
+  const description =
+    inSession === true
+      ? "The session it belongs to: its id, or true for the current one."
+      : "The session: its id; default: the current one.";
+  return {
+    session: param.of<boolean | string>(
+      { anyOf: [{ type: "boolean" }, { type: "string" }], description },
+      { aliases: ["session_id", ...(name === "stop" ? ["id"] : [])] },
+    ),
+  };
+}
+
+interface Given {
+  readonly calls: StoreCalls;
+  readonly given: Params;
+  readonly context: OperationContext;
+}
+
+/** In whose name the operation runs, and the parameters that are left for the store. */
+async function inSession(
+  { name, kind, inSession: joins }: StoreOperation,
+  { calls, given, context }: Given,
+): Promise<{ params: Params; client: string | undefined }> {
+  const session = given.session as SessionParam;
+  if (joins !== true && kind !== "session") {
+    calls.requireSession(session, context.exchange);
+    return { params: given, client: undefined };
+  }
+  const { session: _, ...params } = given;
+  if (name === "start") return { params, client: undefined };
+  const client = kind === "session" ? calls.sessionClient(session, context) : calls.clientOf(session, context);
+  return { params, client: await client };
+}
+
+/** Files and folders as the rules for this caller allow them. */
+async function resolvedPlaces(operation: StoreOperation, { calls, given, context }: Given): Promise<Params> {
+  const { exchange } = context;
+  const params: Record<string, unknown> = { ...given };
+  for (const [name, { place }] of Object.entries(operation.params)) {
+    const value = given[name];
+    if (place === undefined || value === undefined) continue;
+    const writes = place === "write";
+    params[name] = Array.isArray(value)
+      ? await Promise.all(
+          value.map((each: string, at) =>
+            calls.places.resolve(each, { exchange, parameter: `${name}[${at}]`, writes }),
+          ),
+        )
+      : await calls.places.resolve(value as string, { exchange, parameter: name, writes });
+  }
+  return params;
+}
+
+/** Content with its name: the path beside it, if it has no other. The value of an earlier step is kept as JSON. */
+function namedContent({ content, ...params }: Params): Params {
+  if (content === undefined) return params;
+  const stored = typeof content === "string" ? content : JSON.stringify(content, null, 2);
+  const { path, ...rest } = params;
+  if (params.name !== undefined) return { ...params, content: stored };
+  if (path !== undefined) return { ...rest, name: path, content: stored };
+  throw new TrunklineError("INVALID_ARGUMENT", "add needs a name for content.", {
+    hint: 'Give name, for example "notes/plan.md".',
+    data: { parameter: "name" },
+  });
+}

@@ -1,0 +1,333 @@
+// What the operations answer with, as TypeScript has it; wire.ts turns it into what the wire carries.
+
+/** One document in an answer. */
+export interface DocumentInfo {
+  readonly path: string;
+  readonly hash: string;
+  readonly size: number;
+  readonly collection: string;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly created: string;
+  readonly modified: string;
+  readonly indexed: string;
+  readonly type: "text" | "binary";
+}
+
+/** A file that could not be taken. */
+export interface FileProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface AddResult {
+  /** `null` where more than one file was added. */
+  readonly hash: string | null;
+  readonly path: string;
+  readonly size: number;
+  readonly newBytes: number;
+  /** Files that were taken: new ones and those whose content changed. */
+  readonly files: number;
+  /** Files left alone: unchanged ones and those that could not be read. */
+  readonly skipped: number;
+  /** Documents whose files are gone from the folder. */
+  readonly removed?: number;
+  readonly snapshotId?: string;
+  readonly problems?: readonly FileProblem[];
+}
+
+export type ListResult =
+  | { readonly documents: readonly DocumentInfo[]; readonly total: number; readonly cursor?: string }
+  | { readonly paths: readonly string[]; readonly total: number; readonly cursor?: string };
+
+/** A node without its place in an answer. */
+export interface GraphNodeInfo {
+  readonly key: string;
+  readonly type: string;
+  readonly name: string;
+  readonly path?: string;
+  readonly hash?: string;
+}
+
+export interface GraphEdgeInfo {
+  readonly from: string;
+  readonly to: string;
+  readonly relation: string;
+  readonly line?: number;
+  /** False where the target is known by its name only. */
+  readonly resolved?: false;
+}
+
+/** `nodes` leaves the origin out and is sorted by distance. */
+export interface RelatedDocuments {
+  readonly nodes: readonly (GraphNodeInfo & { readonly distance: number })[];
+  readonly edges: readonly GraphEdgeInfo[];
+  /** There are more nodes than the limit. */
+  readonly truncated?: boolean;
+  /** What is not in the graph yet. */
+  readonly notice?: string;
+}
+
+export type GraphResult =
+  | (RelatedDocuments & { readonly origin: GraphNodeInfo })
+  | {
+      readonly origin: GraphNodeInfo;
+      readonly mermaid: string;
+      readonly truncated?: boolean;
+      readonly notice?: string;
+    }
+  | { readonly types: readonly { readonly type: string; readonly count: number }[]; readonly notice?: string }
+  | {
+      readonly type: string;
+      readonly nodes: readonly GraphNodeInfo[];
+      readonly total: number;
+      readonly truncated?: boolean;
+      readonly notice?: string;
+    };
+
+export interface VersionInfo {
+  readonly version: number;
+  readonly hash: string;
+  readonly size: number;
+  readonly added: string;
+}
+
+export interface GetResult extends Partial<Omit<DocumentInfo, "hash" | "size" | "type">> {
+  readonly hash: string;
+  readonly size: number;
+  readonly type: "text" | "binary";
+  readonly title?: string;
+  readonly version?: number;
+  readonly versions: readonly VersionInfo[];
+  /** Other documents with the same content. */
+  readonly sameContent?: readonly string[];
+  /** The document is in the trash, or its file is gone. */
+  readonly state?: "removed" | "trash";
+  readonly content?: string;
+  readonly encoding?: "utf-8" | "base64";
+  readonly lines?: { readonly from: number; readonly to: number; readonly total: number };
+  readonly bytes?: { readonly from: number; readonly to: number };
+  readonly outputPath?: string;
+  /** The definition that was asked for; `lines` says where it is. */
+  readonly symbol?: { readonly key: string; readonly type: string; readonly name: string; readonly signature?: string };
+  readonly related?: RelatedDocuments;
+}
+
+export interface DeleteResult {
+  readonly deleted: readonly string[];
+  readonly count: number;
+}
+
+export interface CollectionInfo {
+  readonly name: string;
+  readonly created: string;
+  readonly documents: number;
+  readonly bytes: number;
+  readonly snapshots: number;
+  readonly roots: readonly string[];
+}
+
+export interface SnapshotInfo {
+  readonly id: string;
+  readonly collection: string;
+  readonly label: string | null;
+  readonly created: string;
+  readonly documents: number;
+  readonly bytes: number;
+}
+
+export interface DiffResult {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly modified: readonly string[];
+  readonly renamed: readonly { readonly from: string; readonly to: string }[];
+  /** The text diff, where `path` was given. */
+  readonly diff?: string;
+}
+
+export interface RestoreResult {
+  readonly restored: number;
+  /** Files that were there with the same content, or that the patterns left out. */
+  readonly skipped: number;
+  readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
+  /** With `dry_run`: what would be written. */
+  readonly paths?: readonly string[];
+}
+
+export interface StatusResult {
+  readonly totalObjects: number;
+  readonly totalBytes: number;
+  readonly uniqueBlocks: number;
+  readonly deduplicatedBytes: number;
+  readonly dedupRatio: number;
+  readonly [detail: string]: unknown;
+}
+
+export interface SearchHit {
+  readonly id: number;
+  readonly hash: string;
+  readonly title: string;
+  readonly path: string;
+  readonly score: number;
+  readonly snippet: string;
+  readonly line?: number;
+  readonly explain?: Readonly<Record<string, unknown>>;
+}
+
+export interface SearchResult {
+  readonly total: number;
+  readonly type: "hybrid" | "keyword" | "semantic";
+  readonly executionTimeMs: number;
+  readonly results: readonly SearchHit[];
+  readonly cursor?: string;
+  /** Words that nothing, or hardly anything, has, and what was looked for in their place. */
+  readonly corrections?: readonly { readonly from: string; readonly to: string; readonly similarity: number }[];
+  /** Why another method ran than the one asked for, or what is not found by meaning yet. */
+  readonly notice?: string;
+}
+
+export interface DownloadResult {
+  readonly hash: string;
+  readonly path: string;
+  readonly size: number;
+  readonly newBytes: number;
+  readonly url: string;
+  readonly contentType?: string;
+  /** Bytes that an earlier, interrupted download had fetched already. */
+  readonly resumedBytes: number;
+}
+
+export interface SessionSummary {
+  readonly sessionId: string;
+  readonly label: string | null;
+  readonly started: string;
+  readonly stopped: string;
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+  readonly pinned: readonly string[];
+}
+
+export interface VerifyProblem {
+  readonly kind: "database" | "chunk" | "content" | "reference" | "index";
+  readonly message: string;
+  readonly hash?: string;
+  readonly paths?: readonly string[];
+}
+
+export interface VerifyResult {
+  readonly ok: boolean;
+  readonly problems: readonly VerifyProblem[];
+  /** The named steps with what they looked at. */
+  readonly steps: readonly { readonly name: string; readonly checked: number; readonly ms: number }[];
+}
+
+/** What `repair` did. `lost` are the hashes of chunks that no file has any more. */
+export interface RepairResult {
+  readonly documents: number;
+  readonly chunks: number;
+  readonly lost: readonly string[];
+}
+
+export interface ImportResult {
+  readonly documents: number;
+  readonly contents: number;
+  readonly snapshots: number;
+  readonly newBytes: number;
+}
+
+/** One session in an answer. `stopped` is `null` while it is under way. */
+export interface SessionInfo {
+  readonly sessionId: string;
+  readonly label: string | null;
+  readonly started: string;
+  readonly stopped: string | null;
+  /** Documents that were added, changed or removed in it. */
+  readonly documents: number;
+  readonly pinned: number;
+}
+
+/** What a watcher found at a path. */
+export interface WatchedChange {
+  readonly path: string;
+  readonly change: "added" | "changed" | "removed";
+}
+
+export interface GcResult {
+  readonly documents: number;
+  readonly versions: number;
+  readonly contents: number;
+  readonly chunks: number;
+  readonly freedBytes: number;
+  readonly steps: number;
+}
+
+/** A line that matches. Each line of a document is shown once: as a match, or as the context of one. */
+export interface GrepMatch {
+  readonly path: string;
+  readonly hash: string;
+  readonly line: number;
+  readonly text: string;
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
+}
+
+/** What every answer of grep says of itself. */
+export interface GrepState {
+  /** There is more: go on with `cursor`. */
+  readonly truncated: boolean;
+  readonly cursor?: string;
+  /** Binary contents that were skipped. */
+  readonly binary: number;
+  /** Time ran out at this document. `total` and `files` count what was searched until then. */
+  readonly timedOut?: { readonly path: string; readonly budgetMs: number };
+}
+
+export type GrepResult = GrepState &
+  (
+    | { readonly matches: readonly GrepMatch[]; readonly total: number; readonly files: number }
+    | { readonly total: number; readonly files: readonly { readonly path: string; readonly count: number }[] }
+    | { readonly files: readonly string[] }
+  );
+
+/** `search` with `pathsOnly`. */
+export interface SearchPathsResult {
+  readonly paths: readonly string[];
+  readonly total: number;
+  readonly cursor?: string;
+}
+
+export interface UndeleteResult {
+  readonly restored: readonly string[];
+  readonly count: number;
+}
+
+export interface ListCollectionsResult {
+  readonly collections: readonly CollectionInfo[];
+  readonly total: number;
+}
+
+export interface ListSnapshotsResult {
+  readonly snapshots: readonly SnapshotInfo[];
+  readonly total: number;
+  readonly cursor?: string;
+}
+
+export interface ListSessionsResult {
+  readonly sessions: readonly SessionInfo[];
+  readonly total: number;
+}
+
+export interface SessionStarted {
+  readonly sessionId: string;
+}
+
+export interface PinResult {
+  readonly hash: string;
+  readonly pinned: boolean;
+}
+
+export interface ExportResult {
+  readonly path: string;
+  readonly bytes: number;
+}
