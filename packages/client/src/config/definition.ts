@@ -1,27 +1,36 @@
-// A checked entry to a server definition: substitutions carried out, paths resolved, the env file read.
+// A checked entry to a server definition: substitutions carried out, paths resolved, the env file taken in.
 import { isAbsolute, resolve } from "node:path";
-import { messageOf } from "@trunkline/core";
 import { authSettings } from "./auth-fields.js";
-import { parseEnvFile } from "./dot-env.js";
 import { type Deferred, type ExpandScope, type Expansion, expandText, type Finding, renderParts } from "./expand.js";
 import { fieldDiagnostic, type Leaf } from "./field-reader.js";
 import { withHome } from "./home-path.js";
 import type { Diagnostic, ServerDefinition } from "./loaded-config.js";
-import { isMissing, readText } from "./read-config-text.js";
 import { headerSecrets, type SecretCandidate, secretsAmong } from "./secrets.js";
 import { type CheckedEntry, urlProblem } from "./server-entries.js";
 
-/** What goes into a definition besides the entry. */
-export interface DefineOptions {
+/** What substitutions and paths of an entry start from. */
+interface EntryPlaces {
   readonly scope: ExpandScope;
   /** What relative paths in `cwd` and `envFile` start from. */
   readonly baseFolder: string;
+}
+
+/** An env file that was read, or why it could not be. */
+export interface EnvFile {
+  readonly path: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly problem?: string;
+}
+
+/** What goes into a definition besides the entry. */
+interface DefineOptions extends EntryPlaces {
   /** Where the server runs when its entry does not say. */
   readonly defaultCwd?: string | undefined;
   readonly trusted: boolean;
   /** Why the server cannot be started, as far as it is known before the substitutions. */
   readonly unusable?: { readonly message: string; readonly hint?: string } | undefined;
-  readonly signal?: AbortSignal | undefined;
+  /** What the entry's env file holds. Absent: it names none. */
+  readonly envFile?: EnvFile | undefined;
 }
 
 /** The definition, what to say about it, and what may be secret in it. */
@@ -41,8 +50,19 @@ export function expandableLeaves(entry: CheckedEntry): readonly Leaf[] {
   return leaves.filter((leaf) => leaf !== undefined);
 }
 
-/** Makes the definition. Never rejects for what the file says: what cannot be used is `unusable` and says why. */
-export async function defineServer(entry: CheckedEntry, options: DefineOptions): Promise<DefinedServer> {
+/** The path of an entry's env file. It is read before the server is launched, so deferred variables are looked up now. */
+export function envFilePath({ type, envFile }: CheckedEntry, places: EntryPlaces): string | undefined {
+  if (envFile === undefined) return undefined;
+  const { env } = places.scope;
+  const parts = type === "stdio" ? expandText(envFile.text, places.scope).parts : [envFile.text];
+  return pathOf(
+    renderParts(parts, ({ name, fallback, shown }) => env(name) ?? fallback ?? shown),
+    places,
+  );
+}
+
+/** Makes the definition. Never throws for what the file says: what cannot be used is `unusable` and says why. */
+export function defineServer(entry: CheckedEntry, options: DefineOptions): DefinedServer {
   const { scope } = options;
   const diagnostics: Diagnostic[] = [];
   const say = (severity: Diagnostic["severity"], message: string, { field, at }: Leaf) => {
@@ -63,22 +83,9 @@ export async function defineServer(entry: CheckedEntry, options: DefineOptions):
       findings.filter((finding) => isUnset(finding, entry.dialect)).map(({ name }) => name),
     ),
   );
-  const fileEnv = entry.envFile === undefined ? {} : await readEnvFile(entry.envFile);
-
-  async function readEnvFile(leaf: Leaf): Promise<Record<string, string>> {
-    // The file is read now, so a deferred variable in its path is looked up now as well.
-    const { parts } = expansions.get(leaf) ?? { parts: [leaf.text] };
-    const text = renderParts(parts, ({ name, fallback, shown }) => scope.env(name) ?? fallback ?? shown);
-    const path = pathOf(text, options);
-    try {
-      return parseEnvFile(await readText(path, options.signal));
-    } catch (error) {
-      if (options.signal?.aborted) throw error;
-      const reason = isMissing(error) ? "does not exist" : `cannot be read (${messageOf(error)})`;
-      say("warning", `${path} ${reason}; the server gets none of its variables`, leaf);
-      return {};
-    }
-  }
+  const { path, variables: fileEnv = {}, problem: unread } = options.envFile ?? {};
+  if (entry.envFile !== undefined && unread !== undefined)
+    say("warning", `${path} ${unread}; the server gets none of its variables`, entry.envFile);
 
   const build = (lookUp?: (deferred: Deferred) => string) =>
     assemble(entry, options, {
@@ -153,7 +160,7 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
   };
 }
 
-function pathOf(text: string, options: DefineOptions): string {
+function pathOf(text: string, options: EntryPlaces): string {
   const path = withHome(text, options.scope.userHome);
   return isAbsolute(path) ? path : resolve(options.baseFolder, path);
 }

@@ -1,6 +1,4 @@
 // `.env` files and the `envFile` of an entry: one reader for both.
-import { join } from "node:path";
-import { readOptional } from "./read-config-text.js";
 
 /**
  * Reads `NAME=value` line by line. `export `, quotes and `#` are understood; what has no name or no `=` is passed over.
@@ -32,16 +30,3 @@ function unquoted(text: string): string {
 
 /** Variables from `.env` files, each with the folder of the file that gave it. */
 export type DotEnv = ReadonlyMap<string, { readonly value: string; readonly folder: string }>;
-
-/** The variables of all `.env` in these folders, which are given the nearest first: the nearest wins, name by name. */
-export async function readDotEnv(folders: readonly string[], signal: AbortSignal | undefined): Promise<DotEnv> {
-  const found = new Map<string, { value: string; folder: string }>();
-  for (const folder of folders) {
-    const text = await readOptional(join(folder, ".env"), signal);
-    if (text === undefined) continue;
-    for (const [name, value] of Object.entries(parseEnvFile(text))) {
-      if (!found.has(name)) found.set(name, { value, folder });
-    }
-  }
-  return found;
-}

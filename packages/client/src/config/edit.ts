@@ -3,10 +3,11 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isAbsent, TrunklineError, writeFileAtomically } from "@trunkline/core";
+import { decodeConfigText } from "./config-files.js";
 import { findSections } from "./dialects.js";
 import { removeJson, setJson } from "./edit-json.js";
 import type { Dialect } from "./loaded-config.js";
-import { decodeConfigText, parseConfigText } from "./parse-file.js";
+import { parseConfigText } from "./parse-file.js";
 import { parseJson } from "./parse-json.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
 import { type InputDefinition, inputsOf, type ServerEntry, toDialect, variableName } from "./written-entry.js";

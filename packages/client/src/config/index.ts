@@ -4,7 +4,8 @@
  */
 
 export { nearestNames, normalizeName } from "../names/name-styles.js";
-export { type DotEnv, readDotEnv } from "./dot-env.js";
+export { foldersUpward, readDotEnv } from "./config-files.js";
+export type { DotEnv } from "./dot-env.js";
 export {
   type ConfigEdit,
   dialectNotes,
@@ -14,7 +15,6 @@ export {
   editConfigFile,
   readEditableConfig,
 } from "./edit.js";
-export { foldersUpward } from "./find-config.js";
 export {
   type FindImportsOptions,
   type FoundImport,

@@ -1,7 +1,7 @@
 // `${input:id}`: values that a person is asked for once, and that are kept.
 import { join } from "node:path";
 import { messageOf, systemCodeOf, writeFileAtomically } from "@trunkline/core";
-import { readOptional } from "./read-config-text.js";
+import { readOptional } from "./config-files.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
 
 /** A question for a person. */

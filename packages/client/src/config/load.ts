@@ -2,17 +2,16 @@
 // nobody is asked for the input of an entry that another one shadows.
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
-import { abortError } from "@trunkline/core";
-import { type DefinedServer, defineServer, expandableLeaves } from "./definition.js";
-import { readDotEnv } from "./dot-env.js";
+import { abortError, messageOf } from "@trunkline/core";
+import { type ConfigSource, findSources, foldersUpward, isMissing, readDotEnv, readText } from "./config-files.js";
+import { type DefinedServer, defineServer, type EnvFile, envFilePath, expandableLeaves } from "./definition.js";
+import { parseEnvFile } from "./dot-env.js";
 import { inputIdsIn, lookupIn } from "./expand.js";
 import { fieldDiagnostic } from "./field-reader.js";
-import { type ConfigSource, findSources, foldersUpward } from "./find-config.js";
 import { type InputPrompt, Inputs } from "./inputs.js";
 import type { Diagnostic, LoadedConfig, ServerDefinition } from "./loaded-config.js";
 import type { ConfigMemory } from "./memory.js";
-import { withProjectValues } from "./project-values.js";
-import { type ReadSource, readSource } from "./read-source.js";
+import { type ReadSource, readSource, withProjectValues } from "./read-source.js";
 import { secretsAmong } from "./secrets.js";
 import type { CheckedEntry } from "./server-entries.js";
 import { mergeSettings } from "./settings.js";
@@ -154,16 +153,30 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
   const asked = filling.wanted(entry.name)
     ? await answersFor(entry, file, { trusted, inputs: filling.inputs })
     : { answers: new Map<string, string>(), diagnostics: [] };
-  const defined = await defineServer(entry, {
+  const places = {
     scope: { dialect: entry.dialect, env, workspaceFolder, userHome, context, inputs: asked.answers },
     baseFolder: baseFolderOf(entry, file.source),
+  };
+  const path = envFilePath(entry, places);
+  const defined = defineServer(entry, {
+    ...places,
     // A skill is no project: its servers work where the person does.
     defaultCwd: entry.dialect === "metadata.mcp" ? undefined : defaultCwd,
     trusted,
     unusable: asked.unusable,
-    signal,
+    envFile: path === undefined ? undefined : await readEnvFile(path, signal),
   });
   return { ...defined, diagnostics: [...asked.diagnostics, ...defined.diagnostics] };
+}
+
+async function readEnvFile(path: string, signal: AbortSignal | undefined): Promise<EnvFile> {
+  try {
+    return { path, variables: parseEnvFile(await readText(path, signal)) };
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const problem = isMissing(error) ? "does not exist" : `cannot be read (${messageOf(error)})`;
+    return { path, variables: {}, problem };
+  }
 }
 
 /** A skill's own paths start at the skill; everybody else's at the workspace. */

@@ -2,8 +2,6 @@
 // file is YAML between two lines of dashes.
 import { extname } from "node:path";
 
-export { decodeConfigText } from "./read-config-text.js";
-
 import { looksLikeJson, parseJson } from "./parse-json.js";
 import type { ParseOutcome } from "./tree.js";
 

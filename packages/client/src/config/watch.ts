@@ -4,8 +4,8 @@ import { type FSWatcher, watch } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
+import { isMissing } from "./config-files.js";
 import type { LoadedConfig } from "./loaded-config.js";
-import { isMissing } from "./read-config-text.js";
 
 /** How {@link watchConfig} reports. */
 export interface WatchConfigOptions {

@@ -8,7 +8,7 @@ import type { ServerDefinition } from "../config/loaded-config.js";
 import { isSessionExpired, neededScope, requestError, requireConnectable, unusableError } from "./connection-errors.js";
 import type { ConnectionOptions, ServerState } from "./connection-options.js";
 import { connectGeneration, type Generation, launch, type Verdict } from "./generation.js";
-import { collectPages } from "./list-pages.js";
+import { ListPages } from "./list-pages.js";
 import type { OutgoingRequest } from "./outgoing.js";
 import { Restarts } from "./restarts.js";
 import { Conversation, type RequestOptions } from "./server-conversation.js";
@@ -217,17 +217,18 @@ export class Connection {
     options: { signal?: AbortSignal } = {},
   ): Promise<Record<string, unknown>[]> {
     const generation = this.#requireGeneration();
-    const { items, isComplete } = await collectPages(key, async (params) => {
+    const pages = new ListPages(key);
+    for (let params: { cursor?: string } | undefined = {}; params !== undefined; ) {
       const startedMs = performance.now();
       const page = await this.#send(generation, { method, params }, options);
       this.#roundTripMs = performance.now() - startedMs;
-      return page;
-    });
-    if (!isComplete) {
+      params = pages.add(page);
+    }
+    if (!pages.isComplete) {
       const { name } = this.definition;
       this.#options.logger.warn("the server's list does not end; what came so far is used", { server: name, method });
     }
-    return items;
+    return pages.items;
   }
 
   /** Sends a notification; it is lost where nobody is connected. */

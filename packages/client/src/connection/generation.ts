@@ -237,7 +237,7 @@ async function openOnce(
   options.onTransport(transport);
   let closed = false;
   const ended = new AbortController();
-  let listening = Promise.resolve();
+  let listening: Promise<void> | undefined;
   const generation: Generation = {
     client,
     inFlight: 0,
@@ -281,7 +281,14 @@ async function openOnce(
     signal.throwIfAborted();
     await client.connect(transport, { signal, timeout: definition.connectTimeoutMs });
     if (signal.aborted) throw signal.reason;
-    listening = keepListening(client, { server: definition.name, logger, signal: ended.signal, onListChanged });
+    const stream = client.autoOpenedSubscription;
+    if (stream !== undefined)
+      listening = keepListening(client, stream, {
+        server: definition.name,
+        logger,
+        signal: ended.signal,
+        onListChanged,
+      });
     return generation;
   } catch (error) {
     // The deadline's own reason says more than the closed connection that followed from it.

@@ -4,28 +4,33 @@ import { isRecord } from "@trunkline/core";
 /** A list that has more pages than this does not end. */
 const MAX_PAGES = 1_000;
 
-/** What came of following a list to its end. */
-export interface CollectedPages {
-  readonly items: Record<string, unknown>[];
-  /** False: it went round in circles, or on for ever, and this is what came so far. */
-  readonly isComplete: boolean;
-}
+/** Collects the pages of a list, whose items are in each page under `key`. */
+export class ListPages {
+  readonly items: Record<string, unknown>[] = [];
+  readonly #key: string;
+  readonly #seen = new Set<string>();
+  #isComplete = false;
 
-/** Follows `nextCursor` to the end of a list, whose items are in each page under `key`. */
-export async function collectPages(
-  key: string,
-  ask: (params: { cursor?: string }) => Promise<Record<string, unknown>>,
-): Promise<CollectedPages> {
-  const items: Record<string, unknown>[] = [];
-  const seen = new Set<string>();
-  for (let params: { cursor?: string } = {}; ; ) {
-    const page = await ask(params);
-    const entries = page[key];
-    if (Array.isArray(entries)) items.push(...entries.filter(isRecord));
-    const next = page.nextCursor;
-    if (typeof next !== "string") return { items, isComplete: true };
-    if (next === "" || seen.has(next) || seen.size >= MAX_PAGES) return { items, isComplete: false };
-    seen.add(next);
-    params = { cursor: next };
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** False if the list went round in circles or did not end; `items` are those that came until then. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Takes a page, and returns the parameters for the next one. Undefined: there is none, or none that leads on. */
+  add(page: Readonly<Record<string, unknown>>): { cursor: string } | undefined {
+    const entries = page[this.#key];
+    if (Array.isArray(entries)) this.items.push(...entries.filter(isRecord));
+    const { nextCursor: cursor } = page;
+    if (typeof cursor !== "string") {
+      this.#isComplete = true;
+      return undefined;
+    }
+    if (cursor === "" || this.#seen.has(cursor) || this.#seen.size >= MAX_PAGES) return undefined;
+    this.#seen.add(cursor);
+    return { cursor };
   }
 }

@@ -50,7 +50,7 @@ export class Hub implements ToolSource, AsyncDisposable {
   readonly #events: HubEvents;
   readonly #scopes = new Map<object, number>();
   readonly #requests: HubRequests;
-  readonly #subscriptions: Subscriptions;
+  #subscriptions: Subscriptions | undefined;
   #roots: readonly Root[] | undefined;
   readonly #onAbort = () => void this.close().catch((error: unknown) => this.#logger.warn("closing failed", { error }));
   #config: LoadedConfig;
@@ -73,10 +73,6 @@ export class Hub implements ToolSource, AsyncDisposable {
     if (options.onCatalogChanged) this.#events.catalogue.add(options.onCatalogChanged);
     if (options.onStatusChanged) this.#events.status.add(options.onStatusChanged);
     this.#roots = options.roots;
-    this.#subscriptions = new Subscriptions({
-      logger: this.#logger,
-      connection: (server) => this.#members.find(server)?.connection,
-    });
     this.#members.replace(config.servers);
     this.#events.begin();
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -192,6 +188,10 @@ export class Hub implements ToolSource, AsyncDisposable {
   ): Promise<() => Promise<void>> {
     const { signal } = options;
     await this.#redacting(this.#members.get(server).connection.connect(signal));
+    this.#subscriptions ??= new Subscriptions({
+      logger: this.#logger,
+      connection: (name) => this.#members.find(name)?.connection,
+    });
     return await this.#redacting(this.#subscriptions.subscribe(server, uri, { listener, signal }));
   }
 
@@ -317,7 +317,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     this.#closing ??= (async () => {
       this.#options.signal?.removeEventListener("abort", this.#onAbort);
       const outcomes = await Promise.allSettled([
-        this.#subscriptions.close(),
+        this.#subscriptions?.close(),
         ...[...this.#members].map((member) => member.close()),
       ]);
       this.#events.clear();
@@ -366,14 +366,14 @@ export class Hub implements ToolSource, AsyncDisposable {
         clientMetadataUrl: this.#options.clientMetadataUrl,
       },
       onNotification: (method, params) => {
-        this.#subscriptions.onNotification(definition.name, method, params);
+        this.#subscriptions?.onNotification(definition.name, method, params);
         this.#events.notified(definition.name, method, params);
       },
       onSecrets: (values) => void this.#redactor.add(...values),
       onState: () => {
         this.#events.statusChanged();
         this.#catalogueChanged();
-        if (member.connection.state === "connected") this.#subscriptions.onConnected(definition.name);
+        if (member.connection.state === "connected") this.#subscriptions?.onConnected(definition.name);
       },
       onCatalogue: () => this.#catalogueChanged(),
     });

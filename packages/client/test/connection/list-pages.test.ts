@@ -1,46 +1,46 @@
 import { describe, expect, it } from "vitest";
-import { collectPages } from "../../src/connection/list-pages.js";
+import { ListPages } from "../../src/connection/list-pages.js";
 
-/** Asks for a list whose pages are these by cursor, the first one under "". */
-async function collect(pages: Record<string, Record<string, unknown>>) {
+/** Follows a list whose pages are these by cursor, the first one under "". */
+function collect(pages: Record<string, Record<string, unknown>>) {
   const asked: string[] = [];
-  const { items, isComplete } = await collectPages("things", async ({ cursor = "" }) => {
+  const list = new ListPages("things");
+  for (let next: { cursor?: string } | undefined = {}; next !== undefined; ) {
+    const { cursor = "" } = next;
     asked.push(cursor);
-    return pages[cursor] ?? {};
-  });
-  return { names: items.map(({ name }) => name), isComplete, asked };
+    next = list.add(pages[cursor] ?? {});
+  }
+  return { names: list.items.map(({ name }) => name), isComplete: list.isComplete, asked };
 }
 
 const thing = (name: string) => ({ name });
 
 describe("a list in pages", () => {
-  it("is followed to its end, in order", async () => {
+  it("is followed to its end, in order", () => {
     const pages = {
       "": { things: [thing("a"), thing("b")], nextCursor: "2" },
       "2": { things: [], nextCursor: "3" },
       "3": { things: [thing("c")] },
     };
-    expect(await collect(pages)).toEqual({ names: ["a", "b", "c"], isComplete: true, asked: ["", "2", "3"] });
+    expect(collect(pages)).toEqual({ names: ["a", "b", "c"], isComplete: true, asked: ["", "2", "3"] });
   });
 
-  it("is given as far as it came where a cursor is empty or comes again", async () => {
+  it("is given as far as it came where a cursor is empty or comes again", () => {
     const circle = { "": { things: [thing("a")], nextCursor: "x" }, x: { things: [thing("b")], nextCursor: "x" } };
-    expect(await collect(circle)).toEqual({ names: ["a", "b"], isComplete: false, asked: ["", "x"] });
+    expect(collect(circle)).toEqual({ names: ["a", "b"], isComplete: false, asked: ["", "x"] });
     const empty = { "": { things: [thing("a")], nextCursor: "" } };
-    expect(await collect(empty)).toEqual({ names: ["a"], isComplete: false, asked: [""] });
+    expect(collect(empty)).toEqual({ names: ["a"], isComplete: false, asked: [""] });
   });
 
-  it("is given up after a thousand cursors", async () => {
+  it("is given up after a thousand cursors", () => {
+    const list = new ListPages("things");
     let pages = 0;
-    const { items, isComplete } = await collectPages("things", async () => ({
-      things: [thing(String(++pages))],
-      nextCursor: String(pages),
-    }));
-    expect({ count: items.length, isComplete }).toEqual({ count: 1_001, isComplete: false });
+    while (list.add({ things: [thing(String(++pages))], nextCursor: String(pages) }) !== undefined);
+    expect({ count: list.items.length, isComplete: list.isComplete }).toEqual({ count: 1_001, isComplete: false });
   });
 
-  it("leaves out what is no item, and may have no items at all", async () => {
-    expect(await collect({ "": { things: [1, null, thing("a"), "b"] } })).toMatchObject({ names: ["a"] });
-    expect(await collect({ "": { things: "none" } })).toEqual({ names: [], isComplete: true, asked: [""] });
+  it("leaves out what is no item, and may have no items at all", () => {
+    expect(collect({ "": { things: [1, null, thing("a"), "b"] } })).toMatchObject({ names: ["a"] });
+    expect(collect({ "": { things: "none" } })).toEqual({ names: [], isComplete: true, asked: [""] });
   });
 });

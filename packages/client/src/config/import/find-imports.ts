@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { isRecord, isTrunklineError, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { nearestNames } from "../../names/name-styles.js";
-import { foldersUpward } from "../find-config.js";
+import { foldersUpward } from "../config-files.js";
 import { codex } from "./codex.js";
 import type { ImportContext, ImportPlace, ImportSource, ParsedServers } from "./imported-server.js";
 import { JSON_PROGRAMS } from "./programs.js";

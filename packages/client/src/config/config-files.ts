@@ -1,11 +1,10 @@
-// Which files make up the configuration, and in which order they count.
-import { realpath, stat } from "node:fs/promises";
+// Which files make up the configuration, in which order they count, and how their text is read.
+import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { TrunklineError } from "@trunkline/core";
-import type { DotEnv } from "./dot-env.js";
+import { abortError, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { withHome } from "./home-path.js";
 import type { ConfigScope } from "./loaded-config.js";
-import { isMissing } from "./read-config-text.js";
 
 /** The folder of a project's files. */
 const FOLDER = ".trunkline";
@@ -27,7 +26,7 @@ export interface ConfigSource {
 }
 
 /** What {@link findSources} looks at. */
-export interface FindOptions {
+interface FindOptions {
   readonly cwd: string;
   readonly env: (name: string) => string | undefined;
   readonly dotEnv: DotEnv;
@@ -154,4 +153,49 @@ async function exists(path: string): Promise<boolean> {
   } catch (error) {
     return !isMissing(error);
   }
+}
+
+/** The variables of all `.env` in these folders, which are given the nearest first: the nearest wins, name by name. */
+export async function readDotEnv(folders: readonly string[], signal: AbortSignal | undefined): Promise<DotEnv> {
+  const found = new Map<string, { value: string; folder: string }>();
+  for (const folder of folders) {
+    const text = await readOptional(join(folder, ".env"), signal);
+    if (text === undefined) continue;
+    for (const [name, value] of Object.entries(parseEnvFile(text))) {
+      if (!found.has(name)) found.set(name, { value, folder });
+    }
+  }
+  return found;
+}
+
+/** Text from the bytes of a file: a byte order mark goes, and UTF-16 as Windows' editors and shells write it is understood. */
+export function decodeConfigText(bytes: Uint8Array): string {
+  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
+  return new TextDecoder(encoding).decode(bytes);
+}
+
+/** The text of a file. What the system reports is thrown as it is; an abort is a `TrunklineError`. */
+export async function readText(path: string, signal: AbortSignal | undefined): Promise<string> {
+  try {
+    return decodeConfigText(await readFile(path, signal === undefined ? {} : { signal }));
+  } catch (error) {
+    if (signal?.aborted) throw abortError(signal, "Reading the configuration");
+    throw error;
+  }
+}
+
+/** The text of a file; undefined where there is no such file, or a folder of that name, or no permission to read it. */
+export async function readOptional(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+  try {
+    return await readText(path, signal);
+  } catch (error) {
+    if (isMissing(error) || ["EISDIR", "EACCES", "EPERM"].includes(systemCodeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a system error says that there is nothing at that path. */
+export function isMissing(error: unknown): boolean {
+  const code = systemCodeOf(error);
+  return code === "ENOENT" || code === "ENOTDIR";
 }
