@@ -1,26 +1,40 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+const PACKAGES = new URL("./packages/", import.meta.url);
+
+/** Each entry point of a package, as an import of its source file instead of the built one. */
+function sourceAliases(): { find: RegExp; replacement: string }[] {
+  return readdirSync(PACKAGES).flatMap((folder) => {
+    const { name, exports } = JSON.parse(readFileSync(new URL(`${folder}/package.json`, PACKAGES), "utf8"));
+    return Object.entries<{ default: string }>(exports).map(([entry, { default: built }]) => {
+      const source = built.replace(/^\.\/dist\//, `${folder}/src/`).replace(/\.js$/, ".ts");
+      return {
+        find: new RegExp(`^${name}${entry.slice(1)}$`),
+        replacement: fileURLToPath(new URL(source, PACKAGES)),
+      };
+    });
+  });
+}
+
+/** Slow by nature: packaging, hundreds of crashes, registries, long runs of the command. */
+const SLOW = ["**/*.slow.test.ts"];
+
 export default defineConfig({
-  resolve: {
-    // Unit tests run against the sources of all packages; end-to-end tests start the built command as a user would.
-    alias: [
-      {
-        find: /^@trunkline\/client\/config$/,
-        replacement: fileURLToPath(new URL("./packages/client/src/config/index.ts", import.meta.url)),
-      },
-      {
-        find: /^@trunkline\/(\w+)$/,
-        replacement: fileURLToPath(new URL("./packages/$1/src/index.ts", import.meta.url)),
-      },
-    ],
-  },
+  // Tests run the sources. Only tests that start `trunkline` as a process need a build.
+  resolve: { alias: sourceAliases() },
   test: {
-    include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
-    // Real processes on two cores: a few seconds are normal, a minute is a hang.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // They wait for other processes much of the time: two workers leave a fifth of two cores idle.
+    // Only a guard against hangs. A loaded machine must not reach them.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxWorkers: 3,
+    projects: [
+      {
+        extends: true,
+        test: { name: "fast", include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"], exclude: SLOW },
+      },
+      { extends: true, test: { name: "slow", include: SLOW, exclude: ["**/node_modules/**"] } },
+    ],
   },
 });

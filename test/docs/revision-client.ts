@@ -1,7 +1,6 @@
 // A client of one revision, written without an SDK: it sends any message, answers what it is asked, and remembers what it is told.
-import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import { outcomeOf, type Place } from "../e2e/command.js";
+import { outcomeOf, type Place, type Running } from "../e2e/command.js";
 
 const NAMES = "io.modelcontextprotocol";
 const CAPABILITIES = {
@@ -31,7 +30,7 @@ export class RevisionClient implements AsyncDisposable {
   readonly revision: string;
   /** The methods of what the server has sent by itself. */
   readonly told = new Set<string>();
-  readonly #child: ChildProcess;
+  readonly #child: Running;
   readonly #ended: Promise<unknown>;
   readonly #waiting = new Map<number, (answer: Answer) => void>();
   #onTold = () => {};

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placeWithServers, script } from "./agent-support.js";
 import type { Outcome, Place } from "./command.js";
-import { runLines } from "./command-lines.js";
 
 const echo = ["--provider", "echo"];
 
@@ -49,7 +48,7 @@ beforeAll(async () => {
   place = placeWithServers();
   place.write("sum.jsonl", script({ text: "It is" }, { text: "5." }));
   const lines = [...asked.map(([args]) => ["ask", ...args, "x"]), ...others.map(([args]) => args)];
-  outcomes = await runLines(place, lines);
+  outcomes = await Promise.all(lines.map((line) => place.run(line)));
 });
 
 afterAll(() => place[Symbol.dispose]());
@@ -76,7 +75,7 @@ describe("options that contradict each other", () => {
   );
 
   it("end the process with that code", async () => {
-    const { code, stdout, stderr } = await place.run(["ask", "--pretty", ...echo, "x"]);
+    const { code, stdout, stderr } = await place.runProcess(["ask", "--pretty", ...echo, "x"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("trunkline: --pretty goes with --format json.");
   });

@@ -1,11 +1,15 @@
-// Runs the built command as a user does: its own process, its own HOME, its own folder.
+// Runs the command in a HOME and a folder of its own: in this process by default, or as a real process where that is the point.
 import { type ChildProcess, spawn } from "node:child_process";
+import { EventEmitter } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { runProgram } from "../../packages/cli/src/program.js";
+import { Interrupts, type StopSignal } from "../../packages/cli/src/terminal/interrupts.js";
 
 /** The repository. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -17,8 +21,15 @@ export const bin = join(root, "packages", "cli", "bin", "trunkline.cjs");
 export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** What is run in place of the command. */
-  program?: string;
+}
+
+/** A started command: what a `ChildProcess` and a run in this process have in common. */
+export interface Running {
+  readonly stdin: Writable | null;
+  readonly stdout: Readable | null;
+  readonly stderr: Readable | null;
+  kill(signal?: StopSignal): boolean;
+  once(event: "close", listener: (code: number | null) => void): unknown;
 }
 
 /** How a run ended. */
@@ -52,20 +63,36 @@ export class Place implements Disposable {
     return file;
   }
 
-  /** Starts the command and leaves it running. */
-  start(args: readonly string[], options: RunOptions = {}): ChildProcess {
-    return spawn(process.execPath, [options.program ?? bin, ...args], {
+  /** Starts the command in this process and leaves it running. */
+  start(args: readonly string[], options: RunOptions = {}): Running {
+    return new RunInProcess(args, { cwd: options.cwd ?? this.cwd, env: this.#envOf(options), userHome: this.home });
+  }
+
+  /** Runs the command in this process to its end. */
+  async run(args: readonly string[], options: RunOptions & { input?: string } = {}): Promise<Outcome> {
+    const running = this.start(args, options);
+    running.stdin?.end(options.input ?? "");
+    return await outcomeOf(running);
+  }
+
+  /** Starts the built command as a process of its own: for signals, exits, crashes, scripts and what the process prints itself. */
+  startProcess(args: readonly string[], options: RunOptions = {}): ChildProcess {
+    return spawn(process.execPath, [bin, ...args], {
       cwd: options.cwd ?? this.cwd,
-      env: { PATH: process.env.PATH, HOME: this.home, ...this.env, ...options.env },
+      env: this.#envOf(options),
       stdio: ["pipe", "pipe", "pipe"],
     });
   }
 
-  /** Runs the command to its end. */
-  async run(args: readonly string[], options: RunOptions & { input?: string } = {}): Promise<Outcome> {
-    const child = this.start(args, options);
+  /** Runs the built command as a process of its own to its end. */
+  async runProcess(args: readonly string[], options: RunOptions & { input?: string } = {}): Promise<Outcome> {
+    const child = this.startProcess(args, options);
     child.stdin?.end(options.input ?? "");
     return await outcomeOf(child);
+  }
+
+  #envOf({ env }: RunOptions): Record<string, string> {
+    return { PATH: process.env.PATH ?? "", HOME: this.home, ...this.env, ...env };
   }
 
   [Symbol.dispose](): void {
@@ -73,8 +100,40 @@ export class Place implements Disposable {
   }
 }
 
-/** Everything a process writes, and how it ends. */
-export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+/** A run of the command in this process, with streams of its own. */
+class RunInProcess extends EventEmitter implements Running {
+  readonly stdin = new PassThrough();
+  // As large as the buffer of a pipe, so a command waits for its reader as it would in a shell.
+  readonly stdout = new PassThrough({ highWaterMark: 65_536 });
+  readonly stderr = new PassThrough({ highWaterMark: 65_536 });
+  readonly #interrupts = new Interrupts();
+
+  constructor(args: readonly string[], place: { cwd: string; env: Record<string, string>; userHome: string }) {
+    super();
+    const { stdin, stdout, stderr } = this;
+    void runProgram(args, { ...place, stdin, stdout, stderr, interrupts: this.#interrupts }).then((code) =>
+      this.#end(code),
+    );
+  }
+
+  kill(signal: StopSignal = "SIGTERM"): boolean {
+    this.#interrupts.press(signal);
+    return true;
+  }
+
+  #end(code: number): void {
+    let open = 2;
+    const onEnd = () => {
+      open -= 1;
+      if (open === 0) this.emit("close", code);
+    };
+    // What has no reader is dropped, as at the end of a process.
+    for (const stream of [this.stdout, this.stderr]) stream.once("end", onEnd).resume().end();
+  }
+}
+
+/** Everything a command writes, and how it ends. */
+export async function outcomeOf(child: ChildProcess | Running): Promise<Outcome> {
   let stdout = "";
   let stderr = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {

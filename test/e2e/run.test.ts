@@ -9,7 +9,7 @@ import { bin, Place, root } from "./command.js";
 /** Runs one script in a place of its own. */
 async function runScript(text: string, { name = "script.ts", args = [] as string[], files = {} } = {}) {
   using place = new Place({ ...files, [name]: text });
-  return await place.run(["run", name, ...args]);
+  return await place.runProcess(["run", name, ...args]);
 }
 
 describe("a script", () => {
@@ -72,7 +72,7 @@ describe("a script", () => {
   it("comes from standard input as -", async () => {
     using place = new Place({ "lib.ts": "export const n: number = 4;" });
     const input = `import { args } from "trunkline";\nimport { n } from "./lib.ts";\nconsole.log(args[0], n as number);\nthrow new Error("end");`;
-    const outcome = await place.run(["run", "-", "a"], { input });
+    const outcome = await place.runProcess(["run", "-", "a"], { input });
     expect(outcome).toMatchObject({ code: 1, stdout: "a 4\n" });
     expect(outcome.stderr).toMatch(/stdin-script\.ts:4:7/);
   });
@@ -153,7 +153,7 @@ describe("a script that fails", () => {
       },
       "script.ts": `import { hub } from "trunkline";\n\nconst [tool] = (await hub.tools()).filter(({ tool }) => /crash|exit/.test(tool));\nawait hub.call(\`crashing.\${tool?.tool}\`);`,
     });
-    const { code, stderr } = await place.run(["run", "--mcp", "mcp.json", "script.ts"]);
+    const { code, stderr } = await place.runProcess(["run", "--mcp", "mcp.json", "script.ts"]);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/TrunklineError \[\w+\][\s\S]*script\.ts:4:11/),
@@ -202,7 +202,7 @@ describe("run without a script that can be run", () => {
     ["folder", "Name the script in it."],
   ])("says what to do about %s, with exit code 2", async (name, hint) => {
     using place = new Place({ "digest.ts": "", "table.py": "", "folder/x.ts": "" });
-    const { code, stderr } = await place.run(["run", name]);
+    const { code, stderr } = await place.runProcess(["run", name]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(hint) });
   });
 });

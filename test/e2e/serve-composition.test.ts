@@ -5,13 +5,14 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
+import { HANG_MS } from "../support/hang.js";
 import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
 import { ServedStdio } from "./serve-stdio-client.js";
 import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
 
 const server = (name: string) => ({ command: process.execPath, args: [join(root, "test", "servers", `${name}.js`)] });
 const TRUSTED = { TRUNKLINE_TRUST: "all" };
-const SOON = { timeout: 15_000, interval: 100 };
+const SOON = { timeout: HANG_MS, interval: 50 };
 
 describe("trunkline serve, and what stands behind it", () => {
   it("serves the store where no server is configured, and says nothing about it", async () => {
@@ -97,7 +98,7 @@ describe("trunkline serve, and what stands behind it", () => {
     const { command, args } = server("hello");
     const script = `echo $$ > '${pidFile}'; exec '${command}' '${args[0]}'`;
     place.write("work.json", { servers: { hello: { command: "sh", args: ["-c", script] } } });
-    const served = await ServedStdio.start(place, ["--mcp", "work.json"]);
+    const served = await ServedStdio.startProcess(place, ["--mcp", "work.json"]);
     expect(existsSync(pidFile)).toBe(false);
     expect((await served.execute("hello.hello", { name: "Ada" })).isError).toBe(false);
     const pid = Number(readFileSync(pidFile, "utf8"));

@@ -1,12 +1,13 @@
 // A policy holds also while its file is broken.
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { HANG_MS } from "../support/hang.js";
 import { Place, root } from "./command.js";
 import { ServedStdio } from "./serve-stdio-client.js";
 
 const hello = { command: process.execPath, args: [join(root, "test", "servers", "hello.js")] };
 const TRUSTED = { TRUNKLINE_TRUST: "all" };
-const SOON = { timeout: 15_000, interval: 100 };
+const SOON = { timeout: HANG_MS, interval: 50 };
 const SETTINGS = "../home/.trunkline/settings.json";
 
 /** What an operation answers: its error's code, or nothing. */

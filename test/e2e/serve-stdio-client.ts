@@ -1,6 +1,5 @@
 // A client of `trunkline serve` in a few lines: a test sees the process, its signals and its stderr.
-import type { ChildProcess } from "node:child_process";
-import { outcomeOf, type Place, type RunOptions, seen } from "./command.js";
+import { outcomeOf, type Place, type Running, type RunOptions, seen } from "./command.js";
 
 /** What a call of a tool answered. */
 export interface ToolAnswer {
@@ -11,7 +10,7 @@ export interface ToolAnswer {
 
 /** A server that was started for one test. */
 export class ServedStdio implements AsyncDisposable {
-  readonly child: ChildProcess;
+  readonly child: Running;
   readonly #outcome: ReturnType<typeof outcomeOf>;
   readonly #waiting = new Map<number, (message: Record<string, unknown>) => void>();
   #stderr = "";
@@ -19,7 +18,7 @@ export class ServedStdio implements AsyncDisposable {
   #lastId = 0;
   #isDone = false;
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: Running) {
     this.child = child;
     child.stdout?.on("data", (chunk: Buffer | string) => this.#onData(String(chunk)));
     child.stderr?.on("data", (chunk: Buffer | string) => {
@@ -30,7 +29,16 @@ export class ServedStdio implements AsyncDisposable {
 
   /** Starts `trunkline serve` and shakes hands. */
   static async start(place: Place, args: readonly string[] = [], options: RunOptions = {}): Promise<ServedStdio> {
-    const served = new ServedStdio(place.start(["serve", ...args], options));
+    return await ServedStdio.#meet(place.start(["serve", ...args], options));
+  }
+
+  /** Does the same with a process of its own. */
+  static async startProcess(place: Place, args: readonly string[] = []): Promise<ServedStdio> {
+    return await ServedStdio.#meet(place.startProcess(["serve", ...args]));
+  }
+
+  static async #meet(child: Running): Promise<ServedStdio> {
+    const served = new ServedStdio(child);
     const clientInfo = { name: "tester", version: "1.0" };
     await served.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
     served.send({ method: "notifications/initialized" });
@@ -78,7 +86,7 @@ export class ServedStdio implements AsyncDisposable {
   }
 
   /** Closes the input, or sends the signal, and waits for the end. */
-  async end(signal?: NodeJS.Signals): Promise<{ code: number | null; stderr: string }> {
+  async end(signal?: "SIGINT" | "SIGTERM"): Promise<{ code: number | null; stderr: string }> {
     this.#isDone = true;
     if (signal === undefined) this.child.stdin?.end();
     else this.child.kill(signal);

@@ -49,7 +49,7 @@ describe("trunkline serve over stdio", () => {
 
   it("ends with 0 when its input closes", async () => {
     using place = new Place();
-    expect(await place.run(["serve"])).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(await place.runProcess(["serve"])).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 });
 

@@ -95,7 +95,7 @@ describe("trunkline call", () => {
     place.write("mcp.json", {
       servers: { slow: { command: "sh", args: ["-c", `exec 3<&0; ${script.replace(" &", " <&3 &")}`] } },
     });
-    const child = place.start(["call", "slow.wait", "ms=60000", "--mcp", "mcp.json"], {
+    const child = place.startProcess(["call", "slow.wait", "ms=60000", "--mcp", "mcp.json"], {
       env: { TRUNKLINE_LOG_LEVEL: "debug" },
     });
     const outcome = outcomeOf(child);

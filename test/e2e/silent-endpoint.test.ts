@@ -16,7 +16,7 @@ it("is given up when it is asked for its models, whatever is collected meanwhile
   using place = new Place();
   await using silent = await startServer("silent");
   const collecting = place.write("collecting.mjs", COLLECTING);
-  const { code, stderr } = await place.run(["ask", "--provider", "vllm", "--endpoint", silent.url, "hello"], {
+  const { code, stderr } = await place.runProcess(["ask", "--provider", "vllm", "--endpoint", silent.url, "hello"], {
     env: { NODE_OPTIONS: `--import=${pathToFileURL(collecting).href}` },
   });
   expect(stderr).toContain("Which model of vllm?");

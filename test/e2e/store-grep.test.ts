@@ -145,7 +145,7 @@ describe.concurrent("store grep", () => {
   });
 
   it("ends quietly when its reader has gone", async () => {
-    const child = place.start(["store", "grep", "entry", "--snapshot", "then"]);
+    const child = place.startProcess(["store", "grep", "entry", "--snapshot", "then"]);
     child.stdin?.end();
     child.stdout?.once("data", () => child.stdout?.destroy());
     expect(await outcomeOf(child)).toMatchObject({ code: 0, stderr: "" });
@@ -155,7 +155,7 @@ describe.concurrent("store grep", () => {
     // Far more than the buffers between two processes hold, so that it cannot have ended before the signal comes.
     using wide = new Place({ "wide.txt": `entry ${"x".repeat(400)}\n`.repeat(10_000) });
     await json(wide, ["add", "wide.txt"]);
-    const child = wide.start(["store", "grep", "entry"]);
+    const child = wide.startProcess(["store", "grep", "entry"]);
     child.stdin?.end();
     let stderr = "";
     child.stderr?.on("data", (text: Buffer) => {

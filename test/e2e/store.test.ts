@@ -316,7 +316,7 @@ describe("several processes", () => {
     }
     const outcomes = await Promise.all(
       folders.map((folder) => {
-        const child = place.start(["store", "add", folder, "--json"]);
+        const child = place.startProcess(["store", "add", folder, "--json"]);
         child.stdin?.end();
         return outcomeOf(child);
       }),

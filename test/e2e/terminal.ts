@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { HANG_MS } from "../support/hang.js";
 import { bin, type Outcome, outcomeOf, type Place } from "./command.js";
 
 /** Where `script` is; empty where there is none that takes a command as util-linux has it. */
@@ -21,9 +22,6 @@ export const atTerminal = hasTerminal
 
 /** The keys that have no letter. */
 export const KEY = { enter: "\r", interrupt: "\u0003", endOfInput: "\u0004" } as const;
-
-/** Less than a test may take, so that a failure can say what was shown instead. */
-const SEES_WITHIN_MS = 20_000;
 
 /** A run of the command at a terminal of its own. */
 export class Terminal {
@@ -63,7 +61,7 @@ export class Terminal {
   async sees(text: string): Promise<void> {
     const missing = (why: string) => new Error(`${why} without showing ${JSON.stringify(text)}:\n${this.#screen}`);
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(missing("Time went by")), SEES_WITHIN_MS);
+      const timer = setTimeout(() => reject(missing("Time went by")), HANG_MS);
       this.#onChange = () => {
         const at = this.#screen.indexOf(text, this.#seenChars);
         if (at === -1 && !this.#ended) return;

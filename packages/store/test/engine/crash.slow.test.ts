@@ -4,13 +4,18 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../../../test/support/seed.js";
 import { openStore } from "../../src/index.js";
 import { temporaryFolder } from "../support/temporary.js";
 
 const WRITER = fileURLToPath(new URL("../programs/writer.js", import.meta.url));
 
-/** Starts a writer, kills it a random moment after its first acknowledgement, and answers what it acknowledged. */
-async function killedWriter(store: string, prefix: string, kind: "lean" | "store"): Promise<string[]> {
+/** Starts a writer, kills it `afterMs` after its first acknowledgement, and returns what it acknowledged. */
+async function killedWriter(
+  store: string,
+  prefix: string,
+  { kind, afterMs }: { kind: "lean" | "store"; afterMs: number },
+): Promise<string[]> {
   const child = spawn(process.execPath, [WRITER, store, prefix, kind], { stdio: ["ignore", "pipe", "inherit"] });
   const acknowledged: string[] = [];
   const lines = createInterface({ input: child.stdout });
@@ -21,7 +26,7 @@ async function killedWriter(store: string, prefix: string, kind: "lean" | "store
     if (armed) return;
     armed = true;
     // The moment of the kill is what is being tried out; nothing waits for it.
-    setTimeout(() => child.kill("SIGKILL"), Math.random() * 25);
+    setTimeout(() => child.kill("SIGKILL"), afterMs);
   });
   const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
   await ended;
@@ -49,24 +54,28 @@ async function expectNothingLost(path: string, acknowledged: readonly string[]):
 }
 
 describe("kill -9", () => {
-  it("loses nothing that was acknowledged in 200 kills of writers, four at a time in one store", {
-    timeout: 240_000,
-  }, async () => {
+  it("loses nothing that was acknowledged in 200 kills of writers, four at a time in one store", async () => {
+    const random = seededRandom();
     const path = join(await temporaryFolder(), "store");
     const acknowledged: string[] = [];
     for (let round = 0; round < 50; round++) {
-      const writers = [0, 1, 2, 3].map((number) => killedWriter(path, `k${round}w${number}`, "lean"));
+      const writers = [0, 1, 2, 3].map((number) =>
+        killedWriter(path, `k${round}w${number}`, { kind: "lean", afterMs: random.next() * 25 }),
+      );
       for (const names of await Promise.all(writers)) acknowledged.push(...names);
       if (round % 10 === 9) await expectNothingLost(path, acknowledged);
     }
     expect(acknowledged.length).toBeGreaterThanOrEqual(200);
   });
 
-  it("loses nothing that the whole store acknowledged, threads and all", { timeout: 120_000 }, async () => {
+  it("loses nothing that the whole store acknowledged, threads and all", async () => {
+    const random = seededRandom();
     const path = join(await temporaryFolder(), "store");
     const acknowledged: string[] = [];
     for (let round = 0; round < 5; round++) {
-      const writers = [0, 1].map((number) => killedWriter(path, `r${round}w${number}`, "store"));
+      const writers = [0, 1].map((number) =>
+        killedWriter(path, `r${round}w${number}`, { kind: "store", afterMs: random.next() * 25 }),
+      );
       for (const names of await Promise.all(writers)) acknowledged.push(...names);
     }
     await expectNothingLost(path, acknowledged);

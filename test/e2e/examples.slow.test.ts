@@ -29,7 +29,7 @@ describe("the example", () => {
     using place = new Place();
     const servers = join("examples", name, "mcp.jsonc");
     const options = existsSync(join(root, servers)) ? ["--mcp", servers] : [];
-    const outcome = await place.run([...options, "run", join("examples", name, "main.ts")], {
+    const outcome = await place.runProcess([...options, "run", join("examples", name, "main.ts")], {
       cwd: root,
       env: { TRUNKLINE_STORE: join(place.base, "store") },
     });

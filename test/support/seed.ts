@@ -1,0 +1,34 @@
+// Random choices that can be repeated: a failing test prints its seed, and `TEST_SEED=<seed>` brings the same choices back.
+import { onTestFailed } from "vitest";
+
+/** Random numbers of one test. */
+export interface Random {
+  readonly seed: number;
+  /** At least 0 and less than 1. */
+  next(): number;
+  /** A whole number, at least 0 and less than `limit`. */
+  below(limit: number): number;
+  pick<T>(items: readonly T[]): T;
+}
+
+/** Random numbers for the running test: from `TEST_SEED`, or else new ones in each run. */
+export function seededRandom(): Random {
+  const given = process.env.TEST_SEED;
+  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);
+  if (!Number.isInteger(seed)) throw new Error(`TEST_SEED is not a whole number: ${given}`);
+  onTestFailed(({ task }) => console.error(`"${task.name}" failed with TEST_SEED=${seed}`));
+  return randomFrom(seed);
+}
+
+/** The random numbers of a seed (mulberry32). */
+export function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (limit: number) => Math.floor(next() * limit);
+  return { seed, next, below, pick: (items) => items[below(items.length)] as (typeof items)[number] };
+}
