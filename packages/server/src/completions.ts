@@ -2,10 +2,10 @@
 import { isRecord, isTrunklineError } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "./interfaces/exchange.js";
-import { type Prompts, withMeta } from "./prompts/prompts.js";
+import type { Prompts } from "./prompts/prompts.js";
 import { MAX_COMPLETIONS } from "./resources/own-resources.js";
 import type { Resources } from "./resources/resources.js";
-import { asRpcError, faithful, type Upstreams } from "./upstreams/upstreams.js";
+import { asRpcError, faithful, type Upstreams, withMeta } from "./upstreams/upstreams.js";
 
 type Raw = Readonly<Record<string, unknown>>;
 

@@ -8,7 +8,7 @@ export type { ContentBlock, Operation, OperationContext, OperationOutcome, Param
 export type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal/journal.js";
 export { createRegistry, type RegistryOptions, type ServerRegistry } from "./operations/operation-registry.js";
-export { createRunner, type RunnerOptions, type RunStep } from "./operations/run-operation.js";
+export { createRunner, type Policies, type RunnerOptions, type RunStep } from "./operations/run-operation.js";
 export type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
-export { createService, type Service } from "./service.js";
-export type { Policies, ServiceOptions, SurfaceKind } from "./service-options.js";
+export { createService, type Service, type ServiceOptions } from "./service.js";
+export type { SurfaceKind } from "./surface/instructions.js";

@@ -1,26 +1,48 @@
 // The service: what every endpoint serves, put together from surface, prompts and resources.
 import type { Root } from "@trunkline/client";
-import { isRecord, messageOf } from "@trunkline/core";
+import { isRecord, type Logger, messageOf } from "@trunkline/core";
 import { isLogLevel, RPC_CODES, RpcError } from "@trunkline/protocol";
 import { complete } from "./completions.js";
-import { createCompositeTools } from "./composite/composite-tools.js";
-import { echoTool } from "./composite/echo.js";
+import { createCompositeTools, echoTool } from "./composite/composite-tools.js";
 import type { Backends } from "./interfaces/backends.js";
 import type { Caller, Exchange } from "./interfaces/exchange.js";
 import type { Params } from "./interfaces/operation.js";
 import type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
-import { CallLog, type TokenAccount } from "./journal/journal.js";
+import { CallLog, type Journal, type TokenAccount } from "./journal/journal.js";
 import { createRegistry, type ServerRegistry } from "./operations/operation-registry.js";
-import { createRunner } from "./operations/run-operation.js";
+import { createRunner, type Policies } from "./operations/run-operation.js";
+import type { AccessOptions } from "./operations/store-calls.js";
 import { Prompts } from "./prompts/prompts.js";
 import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
 import { Resources } from "./resources/resources.js";
 import { ServiceEvents } from "./service-events.js";
-import type { ServiceOptions } from "./service-options.js";
 import { collisionError, DirectSurface, unknownTool } from "./surface/direct-surface.js";
-import { instructionsFor } from "./surface/instructions.js";
+import { instructionsFor, type SurfaceKind } from "./surface/instructions.js";
 import { UpstreamCallers } from "./upstreams/upstream-callers.js";
 import { Upstreams } from "./upstreams/upstreams.js";
+
+/** How a service is set up. */
+export interface ServiceOptions extends AccessOptions {
+  readonly info: ServerInfo;
+  readonly backends: Backends;
+  readonly logger: Logger;
+  /** Default `composite`. */
+  readonly surface?: SurfaceKind | undefined;
+  /** How the direct surface names tools. Default `prefixed`. */
+  readonly names?: "prefixed" | "plain" | undefined;
+  /** Rules by glob, one set per configuration file: the most specific of a set counts, the strictest of all sets wins. */
+  readonly policies?: Policies | undefined;
+  /** What to say beside a refusal by these rules; undefined leaves it at the usual. */
+  readonly denialHint?: (() => Promise<string | undefined>) | undefined;
+  /** Whether answers over the budget are stored and given as a handle. Default true. */
+  readonly spill?: boolean | undefined;
+  /** Where `PROMPT-*.md` files are, the first folder winning. */
+  readonly promptFolders?: readonly string[] | undefined;
+  /** Where what upstream servers last listed is kept between runs. */
+  readonly cacheFolder?: string | undefined;
+  readonly journal?: Journal | undefined;
+  readonly account?: TokenAccount | undefined;
+}
 
 /** A service. Closing it closes nothing of its backends. */
 export interface Service extends McpService, AsyncDisposable {

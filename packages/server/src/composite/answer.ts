@@ -3,7 +3,6 @@ import { type Clock, type ContentStore, isRecord } from "@trunkline/core";
 import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../budget/blocks.js";
 import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
 import { jsonBytes } from "../budget/shrink.js";
-import { serializeValue, storeValue } from "../budget/stored-value.js";
 import { tokensWithin } from "../budget/tokens.js";
 import type { Backends } from "../interfaces/backends.js";
 import type { ContentBlock, Operation, OperationRegistry } from "../interfaces/operation.js";
@@ -11,8 +10,6 @@ import type { ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog, TokenAccount, TokenUse } from "../journal/journal.js";
 import type { RunStep } from "../operations/run-operation.js";
 import { answerError } from "../pipeline/answer-error.js";
-import type { StepOutcome } from "../pipeline/run-step.js";
-import type { StepRecord } from "../pipeline/step-trail.js";
 
 /** Where the composite tools find operations; actions of `session` are apart. */
 export interface CompositeRegistry extends OperationRegistry {
@@ -62,6 +59,9 @@ export interface Answer {
   readonly essence?: Essence | undefined;
   readonly use?: TokenUse | undefined;
 }
+
+/** The JSON Schema of steps. Kept short: the description of `query` says what a step is. */
+export const STEPS_SCHEMA = { type: "array", items: { type: "object" } };
 
 const MOST_WARNINGS = 20;
 
@@ -139,29 +139,6 @@ export async function sendError(
   const parts = [{ op, value, isStorable: false }];
   const answer = { parts, frame: ([only]: readonly unknown[]) => only, isError: true, essence: { error } };
   return await sendAnswer(env, answer, { maxTokens, signal });
-}
-
-/** A step that has run, as later references see it. */
-export function recordOf(
-  env: CompositeEnvironment,
-  op: string,
-  { outcome, entry, signal }: { outcome: StepOutcome; entry?: Readonly<Record<string, unknown>>; signal: AbortSignal },
-): StepRecord {
-  const { value, blocks, operation } = outcome;
-  let stored: Promise<string> | undefined;
-  const store = () => {
-    stored ??= env
-      .store()
-      .then((contents) => storeValue(contents, serializeValue(value), { op, now: env.clock.now(), signal }));
-    return stored;
-  };
-  return {
-    op: operation?.name ?? op,
-    value,
-    blocks,
-    entry,
-    ...(operation?.server === undefined ? {} : { store }),
-  };
 }
 
 /** Warnings, not too many of them. */

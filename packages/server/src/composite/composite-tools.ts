@@ -1,8 +1,9 @@
-// The composite surface: a handful of tools, whatever stands behind them.
+// The composite surface: a handful of tools, however many servers there are. Their definitions cost at most 400 tokens together;
+// `describe` lists the operations.
 import { systemClock } from "@trunkline/core";
-import type { ServedTool } from "../interfaces/served-tool.js";
+import type { Params } from "../interfaces/operation.js";
+import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CompositeEnvironment, CompositeOptions } from "./answer.js";
-import { echoTool } from "./echo.js";
 import { executeTool } from "./execute-tool.js";
 import { queryTool } from "./query-tool.js";
 import { sessionTool } from "./session-tool.js";
@@ -23,4 +24,27 @@ export function createCompositeTools(options: CompositeOptions): readonly Served
     clock: options.clock ?? systemClock,
   };
   return [queryTool(env), executeTool(env), sessionTool(env), echoTool];
+}
+
+const ECHO: ServedTool["definition"] = {
+  name: "mcp.echo",
+  description: "Tests the connection.",
+  inputSchema: { type: "object", properties: { message: { type: "string" } } },
+  annotations: { readOnlyHint: true },
+};
+
+/** The protocol test, on every surface. */
+export const echoTool: ServedTool = { definition: ECHO, call: async (args) => callEcho(args) };
+
+/** Answers `mcp.echo`. `text` is accepted for `message`. */
+function callEcho(args: Params): ToolResult {
+  const message = args.message ?? args.text;
+  if (typeof message === "string") return { content: [{ type: "text", text: message }] };
+  const error = {
+    code: "INVALID_ARGUMENT",
+    message:
+      message === undefined ? 'The parameter "message" is missing.' : 'The parameter "message" has to be a string.',
+    hint: 'Call it as {"message": "hello"}.',
+  };
+  return { content: [{ type: "text", text: JSON.stringify({ error }) }], structuredContent: { error }, isError: true };
 }

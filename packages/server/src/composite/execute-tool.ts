@@ -9,18 +9,18 @@ import { type AnswerError, answerError } from "../pipeline/answer-error.js";
 import { dryRun } from "../pipeline/dry-run.js";
 import { readArguments, readFlag, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
 import { hasReferences } from "../pipeline/references.js";
-import { emptyTrail, runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
+import { runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
+import { emptyTrail, recordOf } from "../pipeline/step-trail.js";
 import { requireNoSnapshot, requireUndoable, UndoLog } from "../pipeline/undo.js";
 import {
   type Answer,
   type BlockNotes,
   type CompositeEnvironment,
   listedWarnings,
-  recordOf,
+  STEPS_SCHEMA,
   sendAnswer,
   sendError,
 } from "./answer.js";
-import { executeDefinition } from "./definitions.js";
 import { IdempotentBatches } from "./idempotency.js";
 
 const PARAMETERS = ["operations", "continueOnError", "atomic", "dry_run", "idempotency_key", "max_tokens"];
@@ -45,10 +45,27 @@ interface Executed {
   readonly undone?: { readonly problems: readonly string[] } | undefined;
 }
 
-/** The tool. */
+const DEFINITION: ServedTool["definition"] = {
+  name: "execute",
+  description: "Run operations {op, params} in order: add, update, delete, server.tool. $prev works.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      operations: STEPS_SCHEMA,
+      continueOnError: { type: "boolean" },
+      atomic: { type: "boolean" },
+      dry_run: { type: "boolean" },
+      idempotency_key: { type: "string" },
+      max_tokens: { type: "integer" },
+    },
+    required: ["operations"],
+  },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+};
+
 export function executeTool(env: CompositeEnvironment): ServedTool {
   const batches = new IdempotentBatches({ store: env.store, clock: env.clock });
-  return { definition: executeDefinition, call: (args, exchange) => execute(env, { args, exchange, batches }) };
+  return { definition: DEFINITION, call: (args, exchange) => execute(env, { args, exchange, batches }) };
 }
 
 async function execute(

@@ -6,23 +6,36 @@ import type { Operation, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { AnswerError } from "../pipeline/answer-error.js";
 import { readArguments, readMaxTokens, readSteps, type Step } from "../pipeline/read-steps.js";
-import { emptyTrail, runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
+import { runStep, type StepOutcome, stepProgress } from "../pipeline/run-step.js";
+import { emptyTrail, recordOf } from "../pipeline/step-trail.js";
 import {
   type Answer,
   type BlockNotes,
   type CompositeEnvironment,
   listedWarnings,
-  recordOf,
+  STEPS_SCHEMA,
   sendAnswer,
   sendError,
 } from "./answer.js";
-import { queryDefinition } from "./definitions.js";
 
 const PARAMETERS = ["steps", "max_tokens"];
 
-/** The tool. */
+const DEFINITION: ServedTool["definition"] = {
+  name: "query",
+  description:
+    "Read-only pipeline over the store and all MCP servers. Steps are {op, params, as?, for_each?}. " +
+    "Begin with op describe: lists operations; params {target} show one, {find} searches. " +
+    "Later steps refer to results: $prev.results[0].hash, $name of an as, $item with for_each: $prev.results[*]; they see whole values, not cut ones.",
+  inputSchema: {
+    type: "object",
+    properties: { steps: STEPS_SCHEMA, max_tokens: { type: "integer" } },
+    required: ["steps"],
+  },
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+};
+
 export function queryTool(env: CompositeEnvironment): ServedTool {
-  return { definition: queryDefinition, call: (args, exchange) => query(env, args, exchange) };
+  return { definition: DEFINITION, call: (args, exchange) => query(env, args, exchange) };
 }
 
 async function query(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {

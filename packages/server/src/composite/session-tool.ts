@@ -4,14 +4,26 @@ import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
-import { requireShallow } from "../operations/depth.js";
+import { requireShallow } from "../operations/run-operation.js";
 import { answerError } from "../pipeline/answer-error.js";
 import { type CompositeEnvironment, sendAnswer, sendError } from "./answer.js";
-import { sessionDefinition } from "./definitions.js";
 
-/** The tool. */
+const DEFINITION: ServedTool["definition"] = {
+  name: "session",
+  description: "Scoped work: start {label}, pin {hash}, watch {paths}.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      action: { enum: ["start", "stop", "pin", "unpin", "watch"] },
+      params: { type: "object" },
+    },
+    required: ["action"],
+  },
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+};
+
 export function sessionTool(env: CompositeEnvironment): ServedTool {
-  return { definition: sessionDefinition, call: (args, exchange) => session(env, args, exchange) };
+  return { definition: DEFINITION, call: (args, exchange) => session(env, args, exchange) };
 }
 
 async function session(env: CompositeEnvironment, args: Params, exchange: Exchange): Promise<ToolResult> {

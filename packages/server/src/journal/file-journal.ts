@@ -3,8 +3,7 @@
 import { open, rm } from "node:fs/promises";
 import { makeFolder } from "@trunkline/core";
 import type { CallRecord, Journal } from "./journal.js";
-import { lineOf } from "./journal-lines.js";
-import { listSegments, segmentOf } from "./segments.js";
+import { lineOf, listSegments, segmentOf } from "./journal-files.js";
 
 /** How a journal is kept. */
 export interface FileJournalOptions {

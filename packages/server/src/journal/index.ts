@@ -4,8 +4,8 @@
  */
 export { FileJournal, type FileJournalOptions } from "./file-journal.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal.js";
+export { journalFolder } from "./journal-files.js";
 export { followJournal, JournalPosition, type ReadJournalOptions, readJournal } from "./read-journal.js";
-export { journalFolder } from "./segments.js";
 export {
   FileTokenAccount,
   type FileTokenAccountOptions,

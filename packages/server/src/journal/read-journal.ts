@@ -2,8 +2,7 @@
 import { open, stat } from "node:fs/promises";
 import { sleep, systemCodeOf } from "@trunkline/core";
 import type { CallRecord } from "./journal.js";
-import { parseLine } from "./journal-lines.js";
-import { listSegments, type Segment } from "./segments.js";
+import { listSegments, parseLine, type Segment } from "./journal-files.js";
 
 /** Which calls are wanted. */
 export interface ReadJournalOptions {

@@ -7,14 +7,15 @@ import {
   nearestNames,
   param,
   type SourcedTool,
+  signatureOf,
   sleep,
   TrunklineError,
+  typeOf,
 } from "@trunkline/core";
 import type { Candidate, Ranker } from "../find/operation-ranker.js";
 import type { Operation, OperationKind } from "../interfaces/operation.js";
 import type { Catalogue, KnownServer } from "../upstreams/kept-tools.js";
 import { define } from "./define.js";
-import { briefSignature } from "./signature.js";
 import { kindOf, summaryOf } from "./upstream-operation.js";
 
 /** What `describe` looks at. */
@@ -359,4 +360,30 @@ function pageOf<T>(items: readonly T[], { limit = LISTED, cursor }: Pick<Page, "
   }
   const end = from + limit;
   return { items: items.slice(from, end), cursor: items.length > end ? { cursor: `at:${end}` } : {} };
+}
+
+/** Limits of a signature. */
+const LONGEST_SIGNATURE = 300;
+const DEEPEST_TYPE = 3;
+/** What may say more of the parameters than a list of them does. */
+const COMBINING = ["allOf", "anyOf", "oneOf", "$ref", "if"];
+
+/**
+ * As much as a line holds: first what it gives is left out, then objects within parameters, then types, then parameters.
+ * One that ends with `…` does not tell all that it takes.
+ */
+export function briefSignature(
+  schema: Readonly<Record<string, unknown>>,
+  outputSchema: Readonly<Record<string, unknown>> | undefined,
+): string {
+  const params = signatureOf(schema, { depth: DEEPEST_TYPE });
+  const shorter = [
+    ...(outputSchema === undefined ? [] : [`${params} => ${typeOf(outputSchema, DEEPEST_TYPE)}`]),
+    params,
+    signatureOf(schema),
+    signatureOf(schema, { optionalTypes: false }),
+  ];
+  const fitting =
+    shorter.find((text) => text.length <= LONGEST_SIGNATURE) ?? `${shorter.at(-1)?.slice(0, LONGEST_SIGNATURE)}…`;
+  return COMBINING.some((key) => schema[key] !== undefined) && !fitting.endsWith("…") ? `${fitting} …` : fitting;
 }

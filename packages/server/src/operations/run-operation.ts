@@ -1,10 +1,11 @@
 // The step runner: the one way to run an operation. It applies the policy, validates, runs and writes the journal entry.
-import type { PolicyVerdict } from "@trunkline/client";
+import type { PolicyRules, PolicyVerdict } from "@trunkline/client";
 import { isTrunklineError, printable, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
-import type { Policies } from "../service-options.js";
-import { requireShallow } from "./depth.js";
+
+/** Sets of rules by glob. A function is asked before each operation: the configuration may be read late, and change. */
+export type Policies = readonly PolicyRules[] | (() => Promise<readonly PolicyRules[]>);
 
 /** What operations are run with. */
 export interface RunnerOptions {
@@ -150,4 +151,33 @@ function shortened(text: string): string {
   if (text.length <= LONGEST_VALUE) return text;
   const head = [...text.slice(0, LONGEST_VALUE * 2)].slice(0, LONGEST_VALUE).join("");
   return `${head}…${text.startsWith('"') ? '"' : ""} (${text.length} characters)`;
+}
+
+/** Deeper than any parameters that mean something. */
+const MOST_DEPTH = 100;
+
+/** Throws `INVALID_ARGUMENT` for what is nested too deeply: everything that walks through parameters is recursive. */
+export function requireShallow(value: unknown, parameter: string): void {
+  if (!isDeep(value)) return;
+  throw new TrunklineError("INVALID_ARGUMENT", `${parameter} is nested more than ${MOST_DEPTH} levels deep.`, {
+    hint: "Give large or deep content as a text, or as $hash: of what is stored.",
+    data: { parameter },
+  });
+}
+
+/** Level by level, so that no depth is too much for it. */
+function isDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MOST_DEPTH) return true;
+    const next: unknown[] = [];
+    for (const each of level) {
+      if (typeof each !== "object" || each === null) continue;
+      for (const inner of Array.isArray(each) ? each : Object.values(each)) {
+        if (typeof inner === "object" && inner !== null) next.push(inner);
+      }
+    }
+    level = next;
+  }
+  return false;
 }

@@ -1,10 +1,12 @@
 // `list` → `grep` needs no reference: where a step names nothing to work on, `grep` and `get` take the documents that the
 // step before returned.
-import { isRecord } from "@trunkline/core";
-import type { Params } from "../interfaces/operation.js";
+import { type ContentStore, isRecord } from "@trunkline/core";
+import type { Operation, Params } from "../interfaces/operation.js";
+import type { Step } from "./read-steps.js";
+import type { Trail } from "./step-trail.js";
 
 /** A document in an answer. Without a hash it is known by its path only. */
-export interface FoundDocument {
+interface FoundDocument {
   readonly path?: string;
   readonly hash?: string;
   readonly collection?: string;
@@ -30,13 +32,13 @@ const NAMED: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a step as it was written takes the documents of the step before. */
-export function takesDocuments(op: string, params: Params | string): boolean {
+function takesDocuments(op: string, params: Params | string): boolean {
   if (!TAKERS.has(op) || typeof params === "string") return false;
   return !Object.keys(params).some((key) => NAMED.has(key.toLowerCase().replace(/[^a-z0-9]/g, "")));
 }
 
 /** The documents that a step returned, each once, in order; undefined where it is not about documents. */
-export function documentsOf(op: string, value: unknown): readonly FoundDocument[] | undefined {
+function documentsOf(op: string, value: unknown): readonly FoundDocument[] | undefined {
   if (!GIVERS.has(op)) return undefined;
   // The results of `for_each` are a list.
   if (Array.isArray(value)) {
@@ -67,4 +69,36 @@ function unique(documents: readonly FoundDocument[]): FoundDocument[] {
   return [
     ...new Map(documents.map((each) => [JSON.stringify([each.path, each.hash, each.collection]), each])).values(),
   ];
+}
+
+/** A step about to run. */
+interface DocumentTaker {
+  readonly step: Step;
+  readonly operation: Operation;
+  readonly trail: Trail;
+  readonly env: { readonly store: () => Promise<ContentStore>; readonly exchange: { readonly signal: AbortSignal } };
+}
+
+/** The parameters of a step, with the documents of the step before if it takes them. */
+export async function withDocuments({ step, env, trail, operation }: DocumentTaker, params: Params): Promise<Params> {
+  const before = trail.steps.at(-1);
+  if (before === undefined || operation.server !== undefined || !takesDocuments(operation.name, step.params))
+    return params;
+  const found = before.store === undefined ? documentsOf(before.op, before.value) : undefined;
+  if (found === undefined) return params;
+  const byPath = found.filter(({ hash }) => hash === undefined);
+  if (operation.name === "grep" && byPath.length > 0) {
+    return { ...params, paths: found.flatMap(({ path }) => (path === undefined ? [] : [path])) };
+  }
+  const documents = byPath.length === 0 ? found : await Promise.all(found.map((each) => withHash(env, each)));
+  return { ...params, documents };
+}
+
+async function withHash(env: DocumentTaker["env"], document: FoundDocument): Promise<FoundDocument> {
+  const { path, hash, collection } = document;
+  if (hash !== undefined || path === undefined) return document;
+  const store = await env.store();
+  const place = collection === undefined ? {} : { collection };
+  const { hash: known } = await store.run("get", { path, ...place }, { signal: env.exchange.signal });
+  return typeof known === "string" ? { ...document, hash: known } : document;
 }

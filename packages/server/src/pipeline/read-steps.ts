@@ -2,7 +2,7 @@
 // with what was meant to be there.
 import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
 import type { Params } from "../interfaces/operation.js";
-import { requireShallow } from "../operations/depth.js";
+import { requireShallow } from "../operations/run-operation.js";
 import { RESERVED_NAMES } from "./references.js";
 
 /** One operation to run. */

@@ -1,21 +1,14 @@
 // One step: its references put in, its operation run, once or for each item.
-import {
-  abortError,
-  type ContentStore,
-  isRecord,
-  parseContentIdPrefix,
-  type ToolProgress,
-  TrunklineError,
-} from "@trunkline/core";
+import { abortError, type ContentStore, isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { ContentBlock, Operation, OperationContext, OperationRegistry, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
 import type { RunStep, StepRun } from "../operations/run-operation.js";
 import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./answer-error.js";
-import { documentsOf, type FoundDocument, takesDocuments } from "./implicit-documents.js";
+import { withDocuments } from "./implicit-documents.js";
 import type { Step } from "./read-steps.js";
 import { resolveReferences } from "./references.js";
-import { type StepRecord, StepScope } from "./step-trail.js";
+import { scopeOf, type Trail } from "./step-trail.js";
 
 /** What running steps needs. */
 export interface StepEnvironment {
@@ -29,19 +22,6 @@ export interface StepEnvironment {
   readonly admit: (operation: Operation) => void;
   /** Wraps each operation. */
   readonly around?: ((step: Omit<StepRun, "params" | "around">) => StepRun["around"]) | undefined;
-}
-
-/** What steps have left behind so far. */
-export interface Trail {
-  readonly steps: StepRecord[];
-  readonly names: Map<string, StepRecord>;
-  /** Operations that were found already: steps of one call often have the same. */
-  readonly found: Map<string, Operation>;
-}
-
-/** A trail without steps. */
-export function emptyTrail(): Trail {
-  return { steps: [], names: new Map(), found: new Map() };
 }
 
 /** What became of a step. */
@@ -154,70 +134,6 @@ async function runForEach(run: Run): Promise<StepOutcome> {
 function kindOf(value: unknown): string {
   if (value === null) return "nothing";
   return isRecord(value) ? "an object" : `a ${typeof value}`;
-}
-
-/** The scope of a step that comes after these. */
-export function scopeOf(
-  env: Pick<StepEnvironment, "store" | "exchange">,
-  { steps, names }: Trail,
-  item: { readonly value: unknown } | undefined,
-): StepScope {
-  return new StepScope({ steps, names, item, readContent: (id) => readContent(env, id) });
-}
-
-/** The content of an id or of the beginning of one: text where it is UTF-8, else base64. */
-async function readContent(
-  { store, exchange }: Pick<StepEnvironment, "store" | "exchange">,
-  given: string,
-): Promise<string> {
-  const contents = await store();
-  const { signal } = exchange;
-  const matches = await contents.resolve(parseContentIdPrefix(given), { signal });
-  const [id, ...others] = matches;
-  if (id === undefined) {
-    throw new TrunklineError("NOT_FOUND", `The store has no content ${given}.`, {
-      hint: "Stored results are kept for 7 days.",
-    });
-  }
-  if (others.length > 0) {
-    throw new TrunklineError(
-      "AMBIGUOUS",
-      `${given} is the beginning of ${matches.length} contents: ${matches.slice(0, 5).join(", ")}.`,
-      {
-        hint: "Give more digits.",
-      },
-    );
-  }
-  const bytes = await contents.get(id, { signal });
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return Buffer.from(bytes).toString("base64");
-  }
-}
-
-async function withDocuments({ step, env, trail, operation }: Run, params: Params): Promise<Params> {
-  const before = trail.steps.at(-1);
-  if (before === undefined || operation.server !== undefined || !takesDocuments(operation.name, step.params))
-    return params;
-  const found = before.store === undefined ? documentsOf(before.op, before.value) : undefined;
-  if (found === undefined) return params;
-  const byPath = found.filter(({ hash }) => hash === undefined);
-  if (operation.name === "grep" && byPath.length > 0) {
-    return { ...params, paths: found.flatMap(({ path }) => (path === undefined ? [] : [path])) };
-  }
-  const documents = byPath.length === 0 ? found : await Promise.all(found.map((each) => withHash(env, each)));
-  return { ...params, documents };
-}
-
-async function withHash(env: StepEnvironment, document: FoundDocument): Promise<FoundDocument> {
-  const { path, hash, collection } = document;
-  if (hash !== undefined || path === undefined) return document;
-  const store = await env.store();
-  const place = collection === undefined ? {} : { collection };
-  const { hash: known } = await store.run("get", { path, ...place }, { signal: env.exchange.signal });
-  return typeof known === "string" ? { ...document, hash: known } : document;
 }
 
 /** Progress of one step of several, as progress of the whole. It never goes back. */

@@ -1,6 +1,8 @@
-// What the references of a step can see: the steps before it, by place and by name, and the item of `for_each`.
-import { isRecord } from "@trunkline/core";
-import type { ContentBlock } from "../interfaces/operation.js";
+// What steps leave behind, and what the references of a later step can see of it: the steps before it, by place and by
+// name, and the item of `for_each`.
+import { type Clock, type ContentStore, isRecord, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
+import { serializeValue, storeValue } from "../budget/stored-value.js";
+import type { ContentBlock, Operation } from "../interfaces/operation.js";
 import type { Segment } from "./paths.js";
 import type { ReferenceRoot, ReferenceScope } from "./references.js";
 
@@ -87,4 +89,91 @@ async function readStep(step: StepRecord, path: readonly Segment[], { forContent
 
 function has(value: unknown, name: string): boolean {
   return isRecord(value) && Object.hasOwn(value, name);
+}
+
+/** What steps have left behind so far. */
+export interface Trail {
+  readonly steps: StepRecord[];
+  readonly names: Map<string, StepRecord>;
+  /** Operations that were found already: steps of one call often have the same. */
+  readonly found: Map<string, Operation>;
+}
+
+/** A trail without steps. */
+export function emptyTrail(): Trail {
+  return { steps: [], names: new Map(), found: new Map() };
+}
+
+/** What reading content by id takes. */
+interface ContentSource {
+  readonly store: () => Promise<ContentStore>;
+  readonly exchange: { readonly signal: AbortSignal };
+}
+
+/** The scope of a step that comes after these. */
+export function scopeOf(
+  env: ContentSource,
+  { steps, names }: Trail,
+  item: { readonly value: unknown } | undefined,
+): StepScope {
+  return new StepScope({ steps, names, item, readContent: (id) => readContent(env, id) });
+}
+
+/** The content of an id or of the beginning of one: text where it is UTF-8, else base64. */
+async function readContent({ store, exchange: { signal } }: ContentSource, given: string): Promise<string> {
+  const contents = await store();
+  const matches = await contents.resolve(parseContentIdPrefix(given), { signal });
+  const [id, ...others] = matches;
+  if (id === undefined) {
+    throw new TrunklineError("NOT_FOUND", `The store has no content ${given}.`, {
+      hint: "Stored results are kept for 7 days.",
+    });
+  }
+  if (others.length > 0) {
+    throw new TrunklineError(
+      "AMBIGUOUS",
+      `${given} is the beginning of ${matches.length} contents: ${matches.slice(0, 5).join(", ")}.`,
+      {
+        hint: "Give more digits.",
+      },
+    );
+  }
+  const bytes = await contents.get(id, { signal });
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return Buffer.from(bytes).toString("base64");
+  }
+}
+
+/** A step that has run, as later references see it. */
+export function recordOf(
+  env: { readonly store: () => Promise<ContentStore>; readonly clock: Clock },
+  op: string,
+  {
+    outcome,
+    entry,
+    signal,
+  }: {
+    outcome: Pick<StepRecord, "value" | "blocks"> & { readonly operation: Operation | undefined };
+    entry?: Readonly<Record<string, unknown>>;
+    signal: AbortSignal;
+  },
+): StepRecord {
+  const { value, blocks, operation } = outcome;
+  let stored: Promise<string> | undefined;
+  const store = () => {
+    stored ??= env
+      .store()
+      .then((contents) => storeValue(contents, serializeValue(value), { op, now: env.clock.now(), signal }));
+    return stored;
+  };
+  return {
+    op: operation?.name ?? op,
+    value,
+    blocks,
+    entry,
+    ...(operation?.server === undefined ? {} : { store }),
+  };
 }

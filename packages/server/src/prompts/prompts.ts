@@ -3,7 +3,7 @@ import type { Hub } from "@trunkline/client";
 import { isRecord, isTrunklineError, type Logger, nearestNames } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
-import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams/upstreams.js";
+import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams, withMeta } from "../upstreams/upstreams.js";
 import { BUILTIN_PROMPTS } from "./builtin.js";
 import { type OwnPrompt, type PromptParameter, promptDefinition } from "./prompt.js";
 import { PromptFolders } from "./prompt-folders.js";
@@ -128,11 +128,6 @@ export class Prompts implements Disposable {
       shown: this.#options.names === "plain" ? name : `${server}.${name}`,
     }));
   }
-}
-
-/** Parameters with the caller's own `_meta`. */
-export function withMeta(params: Raw, { meta }: Exchange): Record<string, unknown> {
-  return Object.keys(meta).length === 0 ? { ...params } : { ...params, _meta: meta };
 }
 
 function render(prompt: OwnPrompt, args: Readonly<Record<string, string>>): Raw {

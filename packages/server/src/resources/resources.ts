@@ -10,8 +10,7 @@ import {
 import { type Era, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Backends } from "../interfaces/backends.js";
 import type { Exchange } from "../interfaces/exchange.js";
-import { withMeta } from "../prompts/prompts.js";
-import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams/upstreams.js";
+import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams, withMeta } from "../upstreams/upstreams.js";
 import { OwnResources } from "./own-resources.js";
 import { pageOf } from "./page.js";
 import { ResourceRoutes } from "./resource-routes.js";

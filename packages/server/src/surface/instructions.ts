@@ -1,4 +1,5 @@
-import type { SurfaceKind } from "../service-options.js";
+/** Which tools clients see. */
+export type SurfaceKind = "composite" | "direct" | "both";
 
 const COMPOSITE =
   'Trunkline puts a document store and every connected MCP server behind three tools. Begin with query {"steps": [{"op": "describe"}]}: it lists the operations; describe {"find": "…"} finds one by what it does, describe {"target": "…"} gives its parameters. Let steps work on each other\'s results with $prev instead of reading everything yourself. query only reads; execute writes. A long answer is cut and kept under its hash, on which get, grep and search work.';

@@ -3,6 +3,7 @@
 import type { Hub, ListKind } from "@trunkline/client";
 import { abortable, type Logger, messageOf, sleep, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import { META, RPC_CODES, RpcError } from "@trunkline/protocol";
+import type { Exchange } from "../interfaces/exchange.js";
 
 /** How long a list waits for servers that are being connected. What comes later is told with list_changed. */
 const PATIENCE_MS = 5_000;
@@ -174,4 +175,9 @@ export function faithful(raw: Readonly<Record<string, unknown>>): Readonly<Recor
   if (meta === undefined) return rest;
   const { [META.serverInfo]: ___, ...kept } = meta;
   return Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept };
+}
+
+/** Parameters with the caller's own `_meta`. */
+export function withMeta(params: Readonly<Record<string, unknown>>, { meta }: Exchange): Record<string, unknown> {
+  return Object.keys(meta).length === 0 ? { ...params } : { ...params, _meta: meta };
 }

@@ -9,8 +9,7 @@ import { asContentStore, openStore, storeOperations } from "@trunkline/store";
 import { configOf } from "../../../client/test/hub/fixtures.js";
 import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
 import type { ServiceEvent } from "../../src/protocol/service.js";
-import { createService, type Service } from "../../src/service.js";
-import type { ServiceOptions } from "../../src/service-options.js";
+import { createService, type Service, type ServiceOptions } from "../../src/service.js";
 
 export { configOf, http, stdio } from "../../../client/test/hub/fixtures.js";
 

@@ -1,6 +1,45 @@
-// One call as one line of JSON, and back. The line has only what the record has: no arguments, no results.
-import { isRecord, parseJson, replaceControls } from "@trunkline/core";
+// The files of the journal: `calls-000001.jsonl`, `calls-000002.jsonl` and so on. Lines go to the end of the last one; when
+// it is full, the next is begun and the oldest is removed. No file is ever renamed or rewritten, so that any number of
+// processes can write and read at the same time without a lock. A line is one call as JSON, with no arguments and no results.
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isRecord, parseJson, replaceControls, systemCodeOf } from "@trunkline/core";
 import type { CallRecord } from "./journal.js";
+
+const NAME = /^calls-(\d{6,})\.jsonl$/;
+
+/** One file of the journal. */
+export interface Segment {
+  readonly number: number;
+  readonly path: string;
+}
+
+/** The folder of the journal in a store's folder. */
+export function journalFolder(storeFolder: string): string {
+  return join(storeFolder, "journal");
+}
+
+/** The file with this number. */
+export function segmentOf(folder: string, number: number): Segment {
+  return { number, path: join(folder, `calls-${String(number).padStart(6, "0")}.jsonl`) };
+}
+
+/** The files that are there, the oldest first. None where there is no folder. */
+export async function listSegments(folder: string): Promise<Segment[]> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) return [];
+    throw error;
+  }
+  return names
+    .flatMap((name) => {
+      const [, number] = NAME.exec(name) ?? [];
+      return number === undefined ? [] : [{ number: Number(number), path: join(folder, name) }];
+    })
+    .sort((a, b) => a.number - b.number);
+}
 
 /** A client may call itself and an operation anything; a line stays a line. */
 const MAX_NAME_CHARS = 200;
