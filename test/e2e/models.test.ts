@@ -13,7 +13,7 @@ import {
   packagesFolder,
   resolveEmbedPackage,
   withOwnErrors,
-} from "../../packages/cli/src/embed-package.js";
+} from "../../packages/cli/src/app/embed-package.js";
 import { haveWeights, UNREACHABLE, weightsHome } from "../../packages/embed/test/weights.js";
 import { Place } from "./command.js";
 

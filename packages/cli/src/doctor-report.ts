@@ -3,7 +3,7 @@ import { listAgents } from "@trunkline/agent";
 import { type Diagnostic, dottedName, type LoadedConfig, type RenamedTool, type ServerStatus } from "@trunkline/client";
 import { formatMs, type SourcedTool } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION, REVISION_FACTS, SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
-import { commandLine, printable } from "./printable.js";
+import { commandLine, printable } from "./terminal/printable.js";
 
 /** Everything that was looked at. */
 export interface Findings {

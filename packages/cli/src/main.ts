@@ -1,6 +1,6 @@
 // The command behind bin/trunkline.cjs. It stays small: what a command needs is loaded when the command runs, so that the
 // first answer does not wait for the rest.
-import { EXIT } from "./exit-codes.js";
+import { EXIT } from "./app/exit-codes.js";
 import { Interrupts, type StopSignal } from "./terminal/interrupts.js";
 import { processIo } from "./terminal/process-io.js";
 

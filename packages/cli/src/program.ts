@@ -1,6 +1,7 @@
 // The commands and their options. Each action is loaded when it is run.
 import { isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, Option, type OutputConfiguration } from "commander";
+import { EXIT, exitCodeOf } from "./app/exit-codes.js";
 import type { LoginOptions, StatusOptions } from "./commands/auth.js";
 import type { CallOptions } from "./commands/call.js";
 import type { DoctorOptions } from "./commands/doctor.js";
@@ -13,7 +14,6 @@ import { registerStore } from "./commands/store/register.js";
 import type { ToolsOptions } from "./commands/tools.js";
 import type { TrustOptions } from "./commands/trust.js";
 import { registerCompletion } from "./completion/register.js";
-import { EXIT, exitCodeOf } from "./exit-codes.js";
 import { registerAgents } from "./register-agent.js";
 import { registerRun } from "./register-run.js";
 import { registerAroundServer, registerServe, registerTools } from "./register-server.js";

@@ -2,13 +2,13 @@
 // another program. Each action is loaded when it is run.
 import { LOG_LEVELS, TrunklineError } from "@trunkline/core";
 import { Command, Option } from "commander";
+import { EXIT } from "./app/exit-codes.js";
 import type { InitOptions } from "./commands/init.js";
 import type { InstallOptions, UninstallOptions } from "./commands/install.js";
 import type { LogOptions } from "./commands/log.js";
 import type { QueryOptions } from "./commands/query.js";
 import type { ServeOptions } from "./commands/serve.js";
 import type { StatsOptions } from "./commands/stats.js";
-import { EXIT } from "./exit-codes.js";
 import { storeOption, wholeNumberOption } from "./store-options.js";
 import type { CommandContext } from "./terminal/context.js";
 

@@ -1,6 +1,6 @@
 // A part of the graph as a tree of text: each node under the one that leads to it, unfolded once.
 import type { GraphEdgeInfo, GraphNodeInfo, RelatedDocuments } from "@trunkline/store";
-import { type Paint, shownText } from "./store-output.js";
+import { type Paint, shownText } from "./terminal/output.js";
 
 /** How a tree is printed. `reverse`: its branches lead to what points here. */
 export interface TreeOptions {

@@ -1,7 +1,7 @@
 // How the answers of grep are printed: under the path of each document at a terminal, as `path:line:text` in a pipe.
 import { createContext, Script } from "node:vm";
 import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
-import { type Paint, shownText } from "./store-output.js";
+import { type Paint, shownText } from "./terminal/output.js";
 
 /** How lines are printed. */
 export interface GrepPrinterOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { launchCommand, startsTrunkline } from "../src/launch-command.js";
+import { launchCommand, startsTrunkline } from "../src/install/launch-command.js";
 
 describe("an entry of another program", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ProgressLine } from "../src/progress-line.js";
+import { ProgressLine } from "../src/terminal/progress-line.js";
 
 const ERASE = "\r\u001b[K";
 

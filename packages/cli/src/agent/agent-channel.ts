@@ -3,14 +3,15 @@
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Model, TokenUsage } from "@trunkline/agent";
-import type { Channel, QuestionContext } from "@trunkline/client";
+import type { QuestionContext } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
+import type { AppChannel } from "../app/app.js";
 import type { CommandContext } from "../terminal/context.js";
-import { createTerminalChannel, messagesOf, nameOf, sayQuoted } from "../terminal-channel.js";
-import { askWord } from "../terminal-form.js";
-import { TerminalPrompt } from "../terminal-prompt.js";
+import { createTerminalChannel, messagesOf, nameOf, sayQuoted } from "../terminal/terminal-channel.js";
+import { askWord } from "../terminal/terminal-form.js";
+import { TerminalPrompt } from "../terminal/terminal-prompt.js";
+import type { TerminalTurns } from "../terminal/terminal-turns.js";
 import { answerSampling } from "./sampling.js";
-import type { TerminalTurns } from "./terminal-turns.js";
 
 /** What the channel is made of. */
 export interface AgentChannelOptions {
@@ -26,11 +27,8 @@ export interface AgentChannelOptions {
   readonly roots: readonly string[] | undefined;
 }
 
-/** A channel that can take its progress line away. */
-export type AgentChannel = Channel & { clearProgress?(): void };
-
 /** Makes the channel; undefined where nobody can answer anything. */
-export function createAgentChannel(context: CommandContext, options: AgentChannelOptions): AgentChannel | undefined {
+export function createAgentChannel(context: CommandContext, options: AgentChannelOptions): AppChannel | undefined {
   const { terminal, model, yes } = options;
   const roots = options.roots?.map((folder) => {
     const path = resolve(context.cwd, folder);

@@ -22,12 +22,12 @@ import {
 import type { Hub } from "@trunkline/client";
 import { isTrunklineError, Redactor, TrunklineError } from "@trunkline/core";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
+import { TerminalTurns } from "../terminal/terminal-turns.js";
 import { type AgentOptions, refuseContradictions } from "./agent-options.js";
 import { type AnswerFormat, readFormat } from "./answer-format.js";
 import { type ModelSettings, readModelSettings } from "./model-settings.js";
 import { RunPrinter } from "./run-printer.js";
-import type { ServerTools } from "./server-tools.js";
-import { TerminalTurns } from "./terminal-turns.js";
+import type { AgentTools } from "./tools.js";
 
 /** What differs from command to command. */
 export interface SessionOptions extends AgentOptions {
@@ -51,7 +51,7 @@ interface Parts {
   readonly settings: ModelSettings | undefined;
   readonly model: Model;
   /** Undefined where the model has no tools, or those of a recorded run. */
-  readonly servers: ServerTools | undefined;
+  readonly servers: AgentTools | undefined;
   readonly terminal: TerminalTurns | undefined;
   readonly replay: Replay | undefined;
   readonly sink: RunSink | undefined;
@@ -89,7 +89,7 @@ export class AgentSession implements AsyncDisposable {
     this.terminal = parts.terminal;
     this.recordedPrompt = parts.replay?.prompt ?? [];
     const { sink } = parts;
-    this.#cancellable = cancellableTools(parts.replay?.tools ?? parts.servers?.toolbox.tools ?? []);
+    this.#cancellable = cancellableTools(parts.replay?.tools ?? parts.servers?.tools ?? []);
     this.tools = this.#cancellable.tools.map((tool) => (sink === undefined ? tool : recordTool(tool, sink)));
     this.printer = new RunPrinter(context, {
       stream: options.stream ?? false,
@@ -117,7 +117,7 @@ export class AgentSession implements AsyncDisposable {
     // A server may ask for the model later, when the command has another one.
     const current: { session?: AgentSession } = {};
     const servers = wantsTools
-      ? await (await import("./server-tools.js")).openServerTools(context, {
+      ? await (await import("./tools.js")).openAgentTools(context, {
           ...options,
           terminal,
           model: () => current.session?.model ?? plain,
@@ -131,7 +131,7 @@ export class AgentSession implements AsyncDisposable {
       current.session = new AgentSession(context, options, { parts, keys });
       return current.session;
     } catch (error) {
-      await servers?.toolbox[Symbol.asyncDispose]();
+      await servers?.[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -143,7 +143,7 @@ export class AgentSession implements AsyncDisposable {
 
   /** The hub, where servers are used. */
   async hub(): Promise<Hub | undefined> {
-    return await this.#parts.servers?.toolbox.hub();
+    return await this.#parts.servers?.hub();
   }
 
   /** Asks another model of the same provider from now on. */
@@ -203,7 +203,7 @@ export class AgentSession implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await using _toolbox = this.#parts.servers?.toolbox;
+    await using _servers = this.#parts.servers;
     await this.#parts.sink?.close();
   }
 

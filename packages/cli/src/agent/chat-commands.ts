@@ -1,9 +1,9 @@
 // The commands within a chat. What they say goes to stderr: stdout is for answers.
 import { nearestNames } from "@trunkline/core";
-import { printable } from "../printable.js";
-import { readOwnConfig } from "../read-config.js";
-import { table } from "../table.js";
+import { openApp } from "../app/app.js";
 import type { CommandContext } from "../terminal/context.js";
+import { printable } from "../terminal/printable.js";
+import { table } from "../terminal/table.js";
 import type { AgentSession } from "./agent-session.js";
 
 const HELP: Readonly<Record<string, string>> = {
@@ -85,7 +85,7 @@ function showTools(context: CommandContext, { tools }: AgentSession): void {
 async function showServers(context: CommandContext, session: AgentSession, mcp: string | undefined): Promise<void> {
   const hub = await session.hub();
   if (hub === undefined) {
-    const { servers } = await readOwnConfig(context, mcp);
+    const { servers } = await openApp(context, { mcp, config: "own" }).config();
     const names = servers.map(({ name }) => printable(name));
     context.note(names.length === 0 ? "No server is configured." : `Configured, none in use: ${names.join(", ")}.`);
     return;

@@ -1,9 +1,9 @@
 // What a person sees of a run: the answer on stdout, everything around it on stderr.
 import { type AgentEvent, addUsage, costOf, type Model, NO_USAGE, type TokenUsage } from "@trunkline/agent";
 import { formatMs, type Redactor } from "@trunkline/core";
-import { printable, screenText } from "../printable.js";
-import { ProgressLine } from "../progress-line.js";
 import type { CommandContext } from "../terminal/context.js";
+import { printable, screenText } from "../terminal/printable.js";
+import { ProgressLine } from "../terminal/progress-line.js";
 import { PieceWriter } from "./screen-text.js";
 
 /** How a run is shown. */

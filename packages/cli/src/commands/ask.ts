@@ -3,7 +3,7 @@ import { TrunklineError } from "@trunkline/core";
 import type { AgentOptions } from "../agent/agent-options.js";
 import { AgentSession, type SessionOptions } from "../agent/agent-session.js";
 import { readPrompt } from "../agent/read-prompt.js";
-import { EXIT } from "../exit-codes.js";
+import { EXIT } from "../app/exit-codes.js";
 import type { CommandContext } from "../terminal/context.js";
 
 /** Options of `trunkline ask`. */

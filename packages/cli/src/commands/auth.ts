@@ -1,12 +1,11 @@
 import { forgetSignIn, type HttpServer, type KeptSignIn, type LoadedConfig, readSignIn } from "@trunkline/client";
 import { formatMs, TrunklineError } from "@trunkline/core";
-import { EXIT } from "../exit-codes.js";
-import { openConfiguredHub } from "../open-hub.js";
-import { printable } from "../printable.js";
-import { readConfig } from "../read-config.js";
-import { askToSignIn } from "../sign-in-prompt.js";
-import { table } from "../table.js";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
 import type { CommandContext } from "../terminal/context.js";
+import { printable } from "../terminal/printable.js";
+import { askToSignIn } from "../terminal/sign-in-prompt.js";
+import { table } from "../terminal/table.js";
 
 /** Options of `trunkline auth login`. */
 export interface LoginOptions {
@@ -19,16 +18,15 @@ export interface LoginOptions {
 /** Has the person sign in to a server, and connects it to see that it worked. */
 export async function login(context: CommandContext, { server, browser, mcp }: LoginOptions): Promise<number> {
   let asked = false;
-  await using opened = await openConfiguredHub(context, {
+  await using app = openApp(context, {
     mcp,
-    lazy: true,
     signIn: async (request) => {
       asked = true;
       return await askToSignIn(context, request, { browser });
     },
   });
-  const { hub, config } = opened;
-  const definition = signInServer(config, server);
+  const hub = await app.hub();
+  const definition = signInServer(await app.config(), server);
   const outcome = await hub.authenticate(definition.name, context.signal);
   if (outcome === "cancelled") {
     context.note(`Not signed in to "${server}".`);
@@ -48,7 +46,7 @@ export async function logout(
   context: CommandContext,
   { server, mcp }: { server: string; mcp: string | undefined },
 ): Promise<number> {
-  const definition = signInServer(await readConfig(context, mcp), server);
+  const definition = signInServer(await openApp(context, { mcp }).config(), server);
   const { home, logger, signal } = context;
   const onSecrets = (values: readonly string[]) => void context.redactor.add(...values);
   const wasSignedIn = await forgetSignIn(definition, { home, logger, signal, onSecrets });
@@ -65,7 +63,7 @@ export interface StatusOptions {
 
 /** Says where the sign-ins stand, by what is kept and without connecting. One server that is not signed in is exit code 3. */
 export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
-  const config = await readConfig(context, options.mcp);
+  const config = await openApp(context, { mcp: options.mcp }).config();
   const servers =
     options.server === undefined
       ? config.servers.filter((server) => server.type !== "stdio")

@@ -1,9 +1,9 @@
 import { mayBelongTo } from "@trunkline/client";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
 import { readCallArguments, unlistedArguments } from "../call-arguments.js";
-import { EXIT } from "../exit-codes.js";
-import { openConfiguredHub } from "../open-hub.js";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 
 /** Options of `trunkline call`. */
@@ -20,13 +20,12 @@ export interface CallOptions {
 /** Calls one tool and prints its result. A result that reports a failure ends with exit code 1. */
 export async function call(context: CommandContext, options: CallOptions): Promise<number> {
   const { signal } = context;
-  await using opened = await openConfiguredHub(context, {
+  await using app = openApp(context, {
     mcp: options.mcp,
-    lazy: true,
     wanted: (server) => mayBelongTo(options.tool, server),
-    ...(options.root === undefined ? {} : { roots: options.root }),
+    roots: options.root,
   });
-  const { hub } = opened;
+  const hub = await app.hub();
   const tool = await hub.findTool(options.tool, signal);
   const args = readCallArguments(options, tool.inputSchema);
   const unlisted = unlistedArguments(args, tool.inputSchema);
@@ -36,7 +35,7 @@ export async function call(context: CommandContext, options: CallOptions): Promi
     .catch((error: unknown) => {
       throw isAtTerminal(context) ? error : withAskingHint(error);
     });
-  opened.clearProgress();
+  app.clearProgress();
   const printed = options.raw ? JSON.stringify(result.raw, null, 2) : result.text;
   if (result.isError && !options.raw) context.note(printed);
   else context.out(printed);

@@ -9,9 +9,9 @@ import { EntryReader } from "../agent/chat-entry.js";
 import { findChatFile, newChatFile } from "../agent/chat-files.js";
 import { ChatHistory } from "../agent/chat-history.js";
 import { ChatTalk } from "../agent/chat-talk.js";
-import { EXIT } from "../exit-codes.js";
-import { printable } from "../printable.js";
+import { EXIT } from "../app/exit-codes.js";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
+import { printable } from "../terminal/printable.js";
 
 /** Options of `trunkline chat`. */
 export interface ChatOptions extends AgentOptions {

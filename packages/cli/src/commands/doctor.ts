@@ -1,11 +1,11 @@
-import { openHub, type ServerState } from "@trunkline/client";
+import type { ServerState } from "@trunkline/client";
 import { checkModel, jsonModel, textModel } from "../agent/check-model.js";
-import { keepTools } from "../direct-tools.js";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
+import { keepTools } from "../app/known-tools.js";
 import { type Findings, jsonReport, textReport } from "../doctor-report.js";
-import { EXIT } from "../exit-codes.js";
-import { screenText } from "../printable.js";
-import { readConfig } from "../read-config.js";
 import type { CommandContext } from "../terminal/context.js";
+import { screenText } from "../terminal/printable.js";
 
 /** Options of `trunkline doctor`. */
 export interface DoctorOptions {
@@ -22,17 +22,8 @@ const NOT_WORKING: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "n
 
 /** Checks the configuration, and really connects every server in it and asks the model, all at once and within the deadline. */
 export async function doctor(context: CommandContext, options: DoctorOptions): Promise<number> {
-  const config = await readConfig(context, options.mcp);
-  await using hub = await openHub(config, {
-    logger: context.logger,
-    clientInfo: { name: "trunkline", version: context.version },
-    env: context.env,
-    redactor: context.redactor,
-    signal: context.signal,
-    lazy: true,
-    connectLimitMs: options.timeout * 1000,
-    home: context.home,
-  });
+  await using app = openApp(context, { mcp: options.mcp, checkWithinMs: options.timeout * 1000 });
+  const [config, hub] = [await app.config(), await app.hub()];
   const [model] = await Promise.all([
     checkModel(context, { timeoutMs: options.timeout * 1000 }),
     hub.connect(undefined, context.signal),

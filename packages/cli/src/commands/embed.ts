@@ -1,6 +1,6 @@
 import { type Embedder, TrunklineError } from "@trunkline/core";
-import { type EmbedPackage, embedPlaces, loadEmbedPackage, withOwnErrors } from "../embed-package.js";
-import { EXIT } from "../exit-codes.js";
+import { type EmbedPackage, embedPlaces, loadEmbedPackage, withOwnErrors } from "../app/embed-package.js";
+import { EXIT } from "../app/exit-codes.js";
 import type { CommandContext } from "../terminal/context.js";
 
 /** Options of `trunkline embed`. */

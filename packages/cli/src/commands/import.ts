@@ -13,14 +13,8 @@ import {
   toDialect,
 } from "@trunkline/client/config";
 import { TrunklineError } from "@trunkline/core";
-import { askYesNo } from "../ask.js";
-import { EXIT } from "../exit-codes.js";
-import { startsTrunkline } from "../launch-command.js";
-import { printable } from "../printable.js";
-import { readOwnConfig } from "../read-config.js";
-import { shownEntry } from "../shown-entry.js";
-import { type CommandContext, isAtTerminal } from "../terminal/context.js";
-import { quantity } from "../trust-prompt.js";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
 import {
   checkScope,
   projectTarget,
@@ -28,7 +22,13 @@ import {
   userTarget,
   type WriteTarget,
   writeConfig,
-} from "../write-config.js";
+} from "../app/write-config.js";
+import { startsTrunkline } from "../install/launch-command.js";
+import { shownEntry } from "../install/shown-entry.js";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
+import { printable } from "../terminal/printable.js";
+import { askYesNo } from "../terminal/questions.js";
+import { quantity } from "../terminal/trust-prompt.js";
 
 /** Options of `trunkline import`. */
 export interface ImportOptions extends Omit<ScopeOptions, "mcp"> {
@@ -43,7 +43,7 @@ export interface ImportOptions extends Omit<ScopeOptions, "mcp"> {
 export async function importServers(context: CommandContext, options: ImportOptions): Promise<number> {
   checkScope(options);
   const found = await find(context, options);
-  const config = await readOwnConfig(context);
+  const config = await openApp(context, { config: "own" }).config();
   for (const { problem } of found) if (problem !== undefined) context.note(`warning: ${problem.message}`);
   if (options.programs.length === 0 && options.from === undefined) return listFound(context, found, config);
 

@@ -2,12 +2,12 @@
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { EXIT } from "../exit-codes.js";
-import { printable } from "../printable.js";
-import { counted, shownBytes } from "../store-output.js";
-import { openCommandStore } from "../store-place.js";
+import { openCommandStore } from "../app/command-store.js";
+import { EXIT } from "../app/exit-codes.js";
+import { isWholeHome, wholeHomeReason } from "../app/places.js";
 import type { CommandContext } from "../terminal/context.js";
-import { isWholeHome, wholeHomeReason } from "../whole-home.js";
+import { counted, shownBytes } from "../terminal/output.js";
+import { printable } from "../terminal/printable.js";
 
 /** Options of `trunkline init`. */
 export interface InitOptions {

@@ -12,6 +12,8 @@ import {
   withoutEntry,
 } from "@trunkline/client/config";
 import { isRecord, REDACTED, resolvedPath, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
+import { EXIT } from "../app/exit-codes.js";
+import { projectStore } from "../app/places.js";
 import {
   AGENT_PROGRAMS,
   type AgentProgram,
@@ -19,14 +21,12 @@ import {
   isPresent,
   projectFile,
   userFile,
-} from "../agent-programs.js";
-import { askYesNo } from "../ask.js";
-import { EXIT } from "../exit-codes.js";
-import { launchCommand, startsTrunkline } from "../launch-command.js";
-import { printable } from "../printable.js";
-import { projectStore } from "../store-place.js";
-import { table } from "../table.js";
+} from "../install/agent-programs.js";
+import { launchCommand, startsTrunkline } from "../install/launch-command.js";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
+import { printable } from "../terminal/printable.js";
+import { askYesNo } from "../terminal/questions.js";
+import { table } from "../terminal/table.js";
 
 /** What the entry is called. */
 const NAME = "trunkline";

@@ -1,11 +1,11 @@
 // What the server was asked: the journal, for people and for programs.
 import { matchesGlob } from "@trunkline/core";
 import { type CallRecord, followJournal, journalFolder, readJournal } from "@trunkline/server/journal";
-import { EXIT } from "../exit-codes.js";
-import { printable } from "../printable.js";
-import { shownBytes } from "../store-output.js";
-import { storeFolder } from "../store-place.js";
+import { EXIT } from "../app/exit-codes.js";
+import { storeFolder } from "../app/places.js";
 import type { CommandContext } from "../terminal/context.js";
+import { shownBytes } from "../terminal/output.js";
+import { printable } from "../terminal/printable.js";
 
 /** Options of `trunkline log`. */
 export interface LogOptions {

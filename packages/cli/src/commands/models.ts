@@ -8,10 +8,10 @@ import {
   type ModelReport,
   resolveEmbedPackage,
   withOwnErrors,
-} from "../embed-package.js";
-import { EXIT } from "../exit-codes.js";
-import { table } from "../table.js";
+} from "../app/embed-package.js";
+import { EXIT } from "../app/exit-codes.js";
 import type { CommandContext } from "../terminal/context.js";
+import { table } from "../terminal/table.js";
 
 /** Pulls a model, and first the package that runs it where it is missing. The only command that downloads anything. */
 export async function pullModels(

@@ -1,10 +1,10 @@
 import { type Hub, type PromptResult, renderBlocks, type SourcedPrompt } from "@trunkline/client";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
-import { EXIT } from "../exit-codes.js";
-import { openConfiguredHub } from "../open-hub.js";
-import { printable } from "../printable.js";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
+import { reportUnlisted } from "../app/unlisted.js";
 import type { CommandContext } from "../terminal/context.js";
-import { reportUnlisted } from "../unlisted.js";
+import { printable } from "../terminal/printable.js";
 
 /** Options of `trunkline prompts list`. */
 export interface PromptsOptions {
@@ -26,8 +26,8 @@ export interface GetPromptOptions {
 export async function listPrompts(context: CommandContext, options: PromptsOptions): Promise<number> {
   const { server } = options;
   const { signal } = context;
-  await using opened = await openConfiguredHub(context, { mcp: options.mcp, lazy: true });
-  const { hub } = opened;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
   const found = await hub.prompts({ signal, ...(server === undefined ? {} : { server }) });
   const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
   if (options.json) {
@@ -47,8 +47,8 @@ export async function listPrompts(context: CommandContext, options: PromptsOptio
 /** Prints the messages of a prompt. */
 export async function getPrompt(context: CommandContext, options: GetPromptOptions): Promise<number> {
   const { signal } = context;
-  await using opened = await openConfiguredHub(context, { mcp: options.mcp, lazy: true });
-  const { hub } = opened;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
   const prompt = await hub.findPrompt(options.name, signal).catch((error: unknown) => {
     // A name that nobody knows was typed wrongly.
     if (!isTrunklineError(error, "NOT_FOUND")) throw error;
@@ -60,7 +60,7 @@ export async function getPrompt(context: CommandContext, options: GetPromptOptio
   const args = readPairs(options.pairs, prompt);
   await requireArguments(hub, prompt, { args, signal });
   const result = await hub.getPrompt(prompt.server, prompt.name, args, { signal });
-  opened.clearProgress();
+  app.clearProgress();
   if (options.raw) context.out(JSON.stringify(result.raw, null, 2));
   else if (options.json) {
     const { raw: _, ...rest } = result;

@@ -1,8 +1,8 @@
 // Help for `query` and `execute`, made from the operations.
 import { isRecord } from "@trunkline/core";
 import type { Operation } from "@trunkline/server";
-import { commandLine, printable } from "../printable.js";
-import { table } from "../table.js";
+import { commandLine, printable } from "../terminal/printable.js";
+import { table } from "../terminal/table.js";
 import type { ToolName } from "./query.js";
 
 /** What the command takes, and every operation of ours. */

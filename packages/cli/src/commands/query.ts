@@ -6,11 +6,9 @@ import { addAbortSignal } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { isRecord, isTrunklineError, messageOf, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 import type { Operation, ServerRegistry } from "@trunkline/server";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
 import { readCallArguments } from "../call-arguments.js";
-import { EXIT } from "../exit-codes.js";
-import { openService } from "../serving/open-service.js";
-import { ownExchange } from "../serving/own-exchange.js";
-import { ServeBackends } from "../serving/serve-backends.js";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { describeOperation, describeTool } from "./query-help.js";
 
@@ -48,16 +46,16 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   }
   const args = await argumentsOf(context, options);
   const channel = isAtTerminal(context) ? await terminalChannel(context) : undefined;
-  await using opened = openService(context, {
+  await using app = openApp(context, {
     mcp: options.mcp,
     store: options.store,
-    allowWrite: options.allowWrite,
-    once: true,
+    config: "headless",
     embed: usesModel(args),
+    service: { allowWrite: options.allowWrite },
   });
   // A file that was named and cannot be used is wrong usage, not a failed operation.
-  await opened.backends.config();
-  const exchange = ownExchange("trunkline", context.signal, channel);
+  await app.config();
+  const service = await app.service();
   const onProgress = ({
     progress,
     total,
@@ -68,7 +66,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     message?: string | undefined;
   }) => channel?.progress?.({ server: tool, progress, total, message });
   const params = { name: tool, arguments: { ...args, max_tokens: args.max_tokens ?? maxTokens } };
-  const result = await opened.service.handle("tools/call", params, { ...exchange, onProgress });
+  const result = await service.handle("tools/call", params, { ...app.exchange("trunkline", { channel }), onProgress });
   channel?.clearProgress();
   context.out(shown(result, options.pretty === true || context.io.stdout.isTTY === true));
   return result.isError === true || hasFailures(result.structuredContent) ? EXIT.failure : EXIT.success;
@@ -132,7 +130,7 @@ async function writtenJson({ io, cwd, signal }: CommandContext, word: string): P
 
 /** Loaded where there is a terminal: it needs the client, which takes a while to load. */
 async function terminalChannel(context: CommandContext) {
-  const { createTerminalChannel } = await import("../terminal-channel.js");
+  const { createTerminalChannel } = await import("../terminal/terminal-channel.js");
   return createTerminalChannel(context);
 }
 
@@ -148,13 +146,12 @@ async function withRegistry<T>(
   work: (registry: ServerRegistry) => Promise<T>,
 ): Promise<T> {
   const { createRegistry } = await import("@trunkline/server");
-  await using backends = new ServeBackends(context, {
-    mcp: options.mcp,
-    store: options.store,
-    once: true,
-    embed: false,
+  await using app = openApp(context, { mcp: options.mcp, store: options.store, config: "headless", embed: false });
+  await using registry = createRegistry({
+    backends: await app.backends(),
+    workspace: context.cwd,
+    logger: context.logger,
   });
-  await using registry = createRegistry({ backends, workspace: context.cwd, logger: context.logger });
   return await work(registry);
 }
 

@@ -1,11 +1,11 @@
 import { type Hub, type ReadResourceResult, type ResourceUpdate, renderBlocks } from "@trunkline/client";
 import { messageOf } from "@trunkline/core";
-import { EXIT } from "../exit-codes.js";
-import { openConfiguredHub } from "../open-hub.js";
-import { printable } from "../printable.js";
-import { table } from "../table.js";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
+import { reportUnlisted } from "../app/unlisted.js";
 import type { CommandContext } from "../terminal/context.js";
-import { reportUnlisted } from "../unlisted.js";
+import { printable } from "../terminal/printable.js";
+import { table } from "../terminal/table.js";
 
 /** Options of `trunkline resources list`. */
 export interface ResourcesOptions {
@@ -28,8 +28,8 @@ export interface ReadOptions {
 export async function listResources(context: CommandContext, options: ResourcesOptions): Promise<number> {
   const { server, templates = false } = options;
   const { signal } = context;
-  await using opened = await openConfiguredHub(context, { mcp: options.mcp, lazy: true });
-  const { hub } = opened;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
   const where = { signal, ...(server === undefined ? {} : { server }) };
   const found = templates ? await hub.resourceTemplates(where) : await hub.resources(where);
   const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
@@ -63,11 +63,11 @@ export async function listResources(context: CommandContext, options: ResourcesO
 export async function readResource(context: CommandContext, options: ReadOptions): Promise<number> {
   const { server, uri } = options;
   const { signal } = context;
-  await using opened = await openConfiguredHub(context, { mcp: options.mcp, lazy: true });
-  const { hub } = opened;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
   if (options.watch) return await watch(context, hub, options);
   const read = await hub.readResource(server, uri, { signal });
-  opened.clearProgress();
+  app.clearProgress();
   context.out(await rendered(context, read, options.raw ?? false));
   return EXIT.success;
 }

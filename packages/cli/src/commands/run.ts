@@ -1,7 +1,7 @@
 // `trunkline run`: a script with the hub, the store, models and agents at hand. It runs in this process, and ends as a
 // program of Node does: when it has nothing left to do.
 
-import { EXIT } from "../exit-codes.js";
+import { EXIT } from "../app/exit-codes.js";
 import { installHooks, type LoadedModules } from "../scripting/install-hooks.js";
 import { findScript, type ScriptFile } from "../scripting/script-file.js";
 import { shownError } from "../scripting/show-error.js";

@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
-import { type OpenedService, openService } from "../serving/open-service.js";
+import { type App, openApp } from "../app/app.js";
 import { type CommandContext, isAtTerminal, loggerFor } from "../terminal/context.js";
 
 /** Options of `trunkline serve`. */
@@ -36,21 +36,21 @@ export async function serve(given: CommandContext, options: ServeOptions): Promi
   const context = withLogLevel(given, options.logLevel);
   requireNoChain(context.env);
   requireFolders(context, options);
-  await using opened = openService(context, options);
-  const serveOn = options.http ? serveHttp : serveStdio;
-  await serveOn(context, options, opened);
+  const { mcp, store, surface, names, prompts, allowPath, allowWrite, spill, askPolicy } = options;
+  const service = { surface, names, prompts, allowPath, allowWrite, spill, askPolicy, countTokens: true };
+  await using app = openApp(context, { mcp, store, config: "live", service });
+  await (options.http ? serveHttp(app, options) : serveStdio(app, options));
 }
 
-type Parts = Pick<OpenedService, "service" | "backends">;
-
-async function serveStdio(context: CommandContext, options: ServeOptions, parts: Parts): Promise<void> {
-  const { serveOnStdio } = await import("@trunkline/server/stdio");
+async function serveStdio(app: App, options: ServeOptions): Promise<void> {
+  const { context } = app;
+  const [{ serveOnStdio }, service] = await Promise.all([import("@trunkline/server/stdio"), app.service()]);
   const ending = new AbortController();
   const failing = new AbortController();
   const preparing = (async () => {
     await sleep(HEAD_START_MS, ending.signal);
-    await prepare(context, parts);
-    await watch(context, options, parts);
+    await prepare(app);
+    await watch(app, options);
   })().catch((error: unknown) => {
     if (ending.signal.aborted || context.signal.aborted) return undefined;
     failing.abort();
@@ -64,30 +64,31 @@ async function serveStdio(context: CommandContext, options: ServeOptions, parts:
   try {
     const signal = AbortSignal.any([context.signal, failing.signal]);
     await serveOnStdio({
-      service: parts.service,
+      service,
       logger: context.logger,
       signal,
       input: context.io.stdin,
       output: context.io.stdout,
     });
     // A client that was gone at once has to hear of a bad file too; whoever named one waits for it to be read.
-    if (isConfigNamed(context, options) && !context.signal.aborted) await parts.backends.config();
+    if (isConfigNamed(context, options) && !context.signal.aborted) await app.config();
   } finally {
     ending.abort();
-    await closeAll(parts);
+    await app.close();
   }
   const failure = await preparing;
   if (failure !== undefined) throw failure.error;
 }
 
-async function serveHttp(context: CommandContext, options: ServeOptions, parts: Parts): Promise<void> {
+async function serveHttp(app: App, options: ServeOptions): Promise<void> {
+  const { context } = app;
   const { logger, signal, env, redactor } = context;
-  const { service, backends } = parts;
   const token = tokenOf(env.TRUNKLINE_TOKEN);
   if (token !== undefined) redactor.add(token);
-  const { listenHttp } = await import("@trunkline/server/http");
-  if (isAtTerminal(context)) await confirmAtTerminal(context, options);
-  await prepare(context, parts);
+  const [{ listenHttp }, service] = await Promise.all([import("@trunkline/server/http"), app.service()]);
+  // A person who starts it by hand is asked once what an agent could not be asked.
+  if (isAtTerminal(context)) await openApp(context, { mcp: options.mcp }).confirmProject();
+  await prepare(app);
   const { host, port, allowHost } = options;
   const endpoint = await listenHttp({ service, logger, host, port, token, allowedHosts: allowHost });
   const { url, localUrl } = addressesOf(endpoint.url);
@@ -96,17 +97,17 @@ async function serveHttp(context: CommandContext, options: ServeOptions, parts: 
       `warning: TRUNKLINE_TOKEN has only ${token.length} characters, and other machines can try; ${SHORT_TOKEN} or more are hard to guess.`,
     );
   }
-  const watching = watch(context, options, parts);
+  const watching = watch(app, options);
   try {
-    const { welcome } = await import("../serving/welcome.js");
-    context.note(await welcome(context, { url, localUrl, service, backends, hasToken: token !== undefined }));
+    const { welcome } = await import("./serve/welcome.js");
+    context.note(await welcome(app, { url, localUrl, hasToken: token !== undefined }));
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener("abort", () => resolve(), { once: true });
     });
   } finally {
     await endpoint.close();
-    await closeAll(parts);
+    await app.close();
     await watching;
   }
 }
@@ -157,32 +158,17 @@ function isConfigNamed({ env }: CommandContext, { mcp }: ServeOptions): boolean 
 }
 
 /** What can be wrong from the start: a file that was named and cannot be used, two tools of one name. */
-async function prepare(context: CommandContext, { service, backends }: Parts): Promise<void> {
-  await backends.config();
-  await service.start({ signal: AbortSignal.any([context.signal, backends.signal]) });
+async function prepare(app: App): Promise<void> {
+  await app.config();
+  const service = await app.service();
+  await service.start({ signal: AbortSignal.any([app.context.signal, app.signal]) });
 }
 
-/** Goes on until the backends are closed. Never rejects. */
-async function watch(context: CommandContext, options: ServeOptions, { backends }: Parts): Promise<void> {
-  if (options.watch === undefined || backends.signal.aborted) return;
-  const { watchFolders } = await import("../serving/watch-folders.js");
-  await watchFolders(context, backends, options.watch);
-}
-
-/** The service before what stands behind it. */
-async function closeAll({ service, backends }: Parts): Promise<void> {
-  try {
-    await service.close();
-  } finally {
-    await backends.close();
-  }
-}
-
-/** A person who starts it by hand is asked once what an agent could not be asked. */
-async function confirmAtTerminal(context: CommandContext, { mcp }: ServeOptions): Promise<void> {
-  const { readConfig } = await import("../read-config.js");
-  const { confirmProjectFiles } = await import("../trust-prompt.js");
-  await confirmProjectFiles(context, await readConfig(context, mcp));
+/** Goes on until the app is closed. Never rejects. */
+async function watch(app: App, options: ServeOptions): Promise<void> {
+  if (options.watch === undefined || app.signal.aborted) return;
+  const { watchFolders } = await import("./serve/watch-folders.js");
+  await watchFolders(app, options.watch);
 }
 
 function withLogLevel(context: CommandContext, level: LogLevel | undefined): CommandContext {

@@ -8,12 +8,12 @@ import {
   type ServerEntry,
 } from "@trunkline/client/config";
 import { isTrunklineError, REDACTED, TrunklineError } from "@trunkline/core";
-import { EXIT } from "../exit-codes.js";
-import { commandLine, printable } from "../printable.js";
-import { readConfig, readOwnConfig } from "../read-config.js";
-import { table } from "../table.js";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
+import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../app/write-config.js";
 import type { CommandContext } from "../terminal/context.js";
-import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../write-config.js";
+import { commandLine, printable } from "../terminal/printable.js";
+import { table } from "../terminal/table.js";
 
 /** Options of `trunkline servers add`. */
 export interface AddOptions extends ScopeOptions {
@@ -31,7 +31,7 @@ export async function addServer(context: CommandContext, options: AddOptions): P
   checkScope(options);
   const { name, mcp } = options;
   const entry = readEntry(options);
-  const config = await readOwnConfig(context, mcp);
+  const config = await openApp(context, { mcp, config: "own" }).config();
   const target = await defaultTarget(context, config, options);
   const { names } = await readEditableConfig(target.path, { signal: context.signal });
   const taken = names.includes(name);
@@ -56,7 +56,8 @@ export async function changeServer(
   checkScope(options);
   const { name } = options;
   const named = options.user || options.project;
-  const config = named ? await readOwnConfig(context) : await readConfig(context, options.mcp);
+  const app = openApp(context, named ? { config: "own" } : { mcp: options.mcp });
+  const config = await app.config();
   const files = config.files.filter(({ scope }) =>
     options.user ? scope === "user" : options.project ? scope === "project" : true,
   );
@@ -82,7 +83,7 @@ export async function listServers(
   context: CommandContext,
   options: { json?: boolean; mcp?: string | undefined },
 ): Promise<number> {
-  const config = await readConfig(context, options.mcp);
+  const config = await openApp(context, { mcp: options.mcp }).config();
   const listed = [...config.servers.map(listedServer), ...config.rejected.map(listedRejected)].sort((a, b) =>
     a.name < b.name ? -1 : 1,
   );

@@ -1,11 +1,10 @@
 // What the server cost its clients in tokens, beside what the tools themselves would have cost.
 import { journalFolder, type TokenReport, tokenReport } from "@trunkline/server/journal";
-import { directTools } from "../direct-tools.js";
-import { EXIT } from "../exit-codes.js";
-import { readHeadlessConfig } from "../read-config.js";
-import { storeFolder } from "../store-place.js";
-import { table } from "../table.js";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
+import { directTools } from "../app/known-tools.js";
 import type { CommandContext } from "../terminal/context.js";
+import { table } from "../terminal/table.js";
 
 /** Options of `trunkline stats`. */
 export interface StatsOptions {
@@ -16,8 +15,9 @@ export interface StatsOptions {
 
 /** Prints the account. */
 export async function stats(context: CommandContext, options: StatsOptions): Promise<number> {
-  const folder = journalFolder(storeFolder(context, options.store));
-  const { servers } = await readHeadlessConfig(context, options.mcp);
+  const app = openApp(context, { mcp: options.mcp, store: options.store, config: "headless" });
+  const folder = journalFolder(app.storeFolder);
+  const { servers } = await app.config();
   const names = new Set(servers.filter(({ disabled }) => !disabled).map(({ name }) => name));
   const report = await tokenReport({ folder, directTools: () => directTools(context, names) });
   if (options.format === "json") context.out(JSON.stringify(report, null, 2));

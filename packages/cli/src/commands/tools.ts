@@ -1,11 +1,11 @@
 import { dottedName, type Hub, isGlob } from "@trunkline/client";
 import { type SourcedTool, signatureOf } from "@trunkline/core";
-import { keepTools } from "../direct-tools.js";
-import { EXIT } from "../exit-codes.js";
-import { openConfiguredHub } from "../open-hub.js";
-import { printable } from "../printable.js";
-import { table } from "../table.js";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
+import { keepTools } from "../app/known-tools.js";
 import type { CommandContext } from "../terminal/context.js";
+import { printable } from "../terminal/printable.js";
+import { table } from "../terminal/table.js";
 import { type ToolCost, toolCosts } from "../token-cost.js";
 
 /** Options of `trunkline tools`. */
@@ -19,8 +19,8 @@ export interface ToolsOptions {
 /** Lists the tools of all servers, or those that a name or glob stands for. */
 export async function tools(context: CommandContext, options: ToolsOptions): Promise<number> {
   const { pattern } = options;
-  await using opened = await openConfiguredHub(context, { mcp: options.mcp, lazy: true });
-  const { hub } = opened;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
   const wanted = pattern === undefined ? undefined : serversOf(pattern, hub);
   await hub.connect(wanted, context.signal);
   context.signal.throwIfAborted();

@@ -1,10 +1,10 @@
 import { TrustStore } from "@trunkline/client/config";
 import { TrunklineError } from "@trunkline/core";
-import { askYesNo } from "../ask.js";
-import { EXIT } from "../exit-codes.js";
-import { readConfig } from "../read-config.js";
+import { openApp } from "../app/app.js";
+import { EXIT } from "../app/exit-codes.js";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
-import { describeFiles, runnableFiles } from "../trust-prompt.js";
+import { askYesNo } from "../terminal/questions.js";
+import { describeFiles, runnableFiles } from "../terminal/trust-prompt.js";
 
 /** Options of `trunkline trust`. */
 export interface TrustOptions {
@@ -20,7 +20,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   }
   const store = new TrustStore(context.home);
   if (options.list) return await list(context, store);
-  const config = await readConfig(context, undefined);
+  const config = await openApp(context).config();
   if (options.revoke) {
     const paths = config.files.filter(({ scope }) => scope === "project").map(({ path }) => path);
     const revoked = await store.revoke(...paths);

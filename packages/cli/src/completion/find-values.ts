@@ -1,9 +1,9 @@
 // Values that are not written in the commands: servers, their tools, operations, programs, providers, files. Nothing is
 // started for them, nobody is asked, and what cannot be read is left out.
 import { isRecord } from "@trunkline/core";
+import { knownTools } from "../app/known-tools.js";
 import type { CommandContext } from "../terminal/context.js";
 import type { Candidate, Candidates, Slot } from "./candidates.js";
-import { knownTools } from "./known-tools.js";
 
 /** By the name of an option, or by what an argument or an option's value is called in its help. */
 const KINDS: Readonly<Record<string, (context: CommandContext, slot: Slot) => Candidates | Promise<Candidates>>> = {
@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, (context: CommandContext, slot: Slot) => Ca
   words: async (context, slot) => await operationWords(context, slot),
   operation: async (context, slot) => ({ words: [...(await operations()), ...(await toolWords(context, slot))] }),
   program: async () => {
-    const { AGENT_PROGRAMS } = await import("../agent-programs.js");
+    const { AGENT_PROGRAMS } = await import("../install/agent-programs.js");
     return { words: AGENT_PROGRAMS.map(({ id, title }) => word(id, title)) };
   },
   source: async () => {

@@ -100,19 +100,17 @@ async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Rules & { to
   const patterns = wanted.filter((item) => typeof item === "string");
   const own = wanted.filter((item) => typeof item !== "string");
   if (patterns.length === 0) return { tools: own, allow: [], mustAsk: new Set() };
-  const [{ selectTools }, { ruled }, { hub, config }] = await Promise.all([
-    import("../agent/select-tools.js"),
-    import("../agent/toolbox.js"),
-    world().configuredHub(),
-  ]);
-  const { tools, mustAsk } = await ruled(await selectTools(world().context, hub, patterns), config);
+  const { selectTools, ruled } = await import("../agent/tools.js");
+  const hub = await world().hub();
+  const config = await world().config();
+  const { tools, mustAsk } = ruled(await selectTools(world().context, hub, patterns), config);
   return { tools: [...tools, ...own], allow: config.settings?.agentAllow ?? [], mustAsk };
 }
 
 async function approverOf(allow: readonly string[] | true, rules: Rules): Promise<Approver> {
   const [{ createApprover }, { TerminalTurns }] = await Promise.all([
     import("../agent/approval-prompt.js"),
-    import("../agent/terminal-turns.js"),
+    import("../terminal/terminal-turns.js"),
   ]);
   return createApprover(world().context, {
     yes: allow === true,

@@ -1,4 +1,5 @@
 // What every command gets from the outside world.
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   type Clock,
@@ -9,9 +10,8 @@ import {
   Redactor,
   systemClock,
 } from "@trunkline/core";
-import { screenText } from "../printable.js";
-import { readVersion } from "../version.js";
 import { Interrupts } from "./interrupts.js";
+import { screenText } from "./printable.js";
 import type { ProgramIo } from "./program-io.js";
 
 /** The world of one run of the command. */
@@ -80,6 +80,12 @@ export function loggerFor(
 /** Whether somebody is there to read a question and to answer it. */
 export function isAtTerminal({ io }: Pick<CommandContext, "io">): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true;
+}
+
+/** The version of the package, read from its manifest so that it is written in one place. */
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return String((manifest as { version: unknown }).version);
 }
 
 function isLogLevel(value: string | undefined): value is LogLevel {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { EntryReader } from "../../src/agent/chat-entry.js";
 import { fromEditorLine, PasteReader } from "../../src/agent/paste-input.js";
 import { PieceWriter } from "../../src/agent/screen-text.js";
-import { screenText } from "../../src/printable.js";
+import { screenText } from "../../src/terminal/printable.js";
 
 /** The entries that lines come to. */
 function entriesOf(...lines: string[]): string[] {

@@ -3,12 +3,12 @@ import { addAbortSignal } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { TrunklineError } from "@trunkline/core";
 import type { AddParams, AddResult } from "@trunkline/store";
-import { EXIT } from "../../exit-codes.js";
-import { printable } from "../../printable.js";
+import { openCommandStore } from "../../app/command-store.js";
+import { EXIT } from "../../app/exit-codes.js";
 import type { Repeated } from "../../store-options.js";
-import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../store-output.js";
-import { openCommandStore } from "../../store-place.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../terminal/output.js";
+import { printable } from "../../terminal/printable.js";
 
 /** Problems that are shown one by one. */
 const SHOWN_PROBLEMS = 20;

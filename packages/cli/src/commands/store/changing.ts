@@ -1,10 +1,10 @@
 // What changes documents that are there: `update`, `delete` and `undelete`.
 import { TrunklineError } from "@trunkline/core";
-import { EXIT } from "../../exit-codes.js";
+import { openCommandStore } from "../../app/command-store.js";
+import { EXIT } from "../../app/exit-codes.js";
 import type { Repeated } from "../../store-options.js";
-import { counted, outJson, paintFor, type StoreOptions, shownText, wantsJson } from "../../store-output.js";
-import { openCommandStore } from "../../store-place.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { counted, outJson, paintFor, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
 import { byPathOrHash } from "./finding.js";
 
 /** Options of `trunkline store update`. */

@@ -1,10 +1,11 @@
 // What reads from the store: `search`, `list` and `get`.
 import { dirname, resolve } from "node:path";
-import { type Embedder, isTrunklineError, parseContentId, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, parseContentId, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
-import { EXIT } from "../../exit-codes.js";
-import { printable } from "../../printable.js";
+import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
+import { EXIT } from "../../app/exit-codes.js";
 import { type FilterOptions, filterParams } from "../../store-options.js";
+import type { CommandContext } from "../../terminal/context.js";
 import {
   outJson,
   type Paint,
@@ -16,10 +17,9 @@ import {
   shownTime,
   wantsJson,
   writeOut,
-} from "../../store-output.js";
-import { type OpenedStore, openCommandStore } from "../../store-place.js";
-import { table } from "../../table.js";
-import type { CommandContext } from "../../terminal/context.js";
+} from "../../terminal/output.js";
+import { printable } from "../../terminal/printable.js";
+import { table } from "../../terminal/table.js";
 
 /** Options of `trunkline store search`. */
 export interface SearchOptions extends StoreOptions, FilterOptions {
@@ -72,14 +72,10 @@ export async function search(context: CommandContext, options: SearchOptions): P
   if (query.trim() === "" && options.hash === undefined) {
     throw new TrunklineError("USAGE", "What should be searched for?", { hint: "trunkline store search <words>" });
   }
-  // Declared before the store, which uses it until it is closed.
-  await using embedder = await embedderFor(context, options);
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  if (embedder !== undefined) {
-    opened.store.useEmbedder(embedder);
-    // Who asks for meaning waits until everything has one; others get what there is.
-    if (options.type !== undefined) await opened.indexed();
-  }
+  const byMeaning = options.type !== "keyword" && options.hash === undefined && (await opened.useModel());
+  // A search that asks for meaning waits until everything has a vector; others get what there is.
+  if (byMeaning && options.type !== undefined) await opened.indexed();
   const result = await opened.store.search(
     {
       ...filterParams(options),
@@ -114,12 +110,6 @@ export async function search(context: CommandContext, options: SearchOptions): P
     if (shown === 0) await noteNothing(context, opened);
   }
   return shown === 0 ? EXIT.failure : EXIT.success;
-}
-
-async function embedderFor(context: CommandContext, { type, hash }: SearchOptions): Promise<Embedder | undefined> {
-  if (type === "keyword" || hash !== undefined) return undefined;
-  const { openStoreEmbedder } = await import("../../open-embedder.js");
-  return await openStoreEmbedder(context, context.signal);
 }
 
 function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; isExplained: boolean }): void {

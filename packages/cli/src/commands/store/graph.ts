@@ -1,12 +1,12 @@
 // `trunkline store graph`: what a document, or something that is defined in one, has to do with others.
 import { TrunklineError } from "@trunkline/core";
 import type { GraphParams, GraphResult } from "@trunkline/store";
-import { EXIT } from "../../exit-codes.js";
+import { openCommandStore } from "../../app/command-store.js";
+import { EXIT } from "../../app/exit-codes.js";
 import { graphTree } from "../../store-graph-output.js";
-import { outJson, type Paint, paintFor, type StoreOptions, shownText, wantsJson } from "../../store-output.js";
-import { openCommandStore } from "../../store-place.js";
-import { table } from "../../table.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { outJson, type Paint, paintFor, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
+import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 
 /** Options of `trunkline store graph`. */

@@ -1,12 +1,12 @@
 // `trunkline store grep`: what grep and ripgrep do for files, for everything that the store holds.
 import { TrunklineError } from "@trunkline/core";
 import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
-import { EXIT } from "../../exit-codes.js";
+import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
+import { EXIT } from "../../app/exit-codes.js";
 import { GrepPrinter } from "../../store-grep-output.js";
 import { type FilterOptions, filterParams, type Repeated } from "../../store-options.js";
-import { counted, outJson, paintFor, type StoreOptions, wantsJson, writeOut } from "../../store-output.js";
-import { type OpenedStore, openCommandStore } from "../../store-place.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { counted, outJson, paintFor, type StoreOptions, wantsJson, writeOut } from "../../terminal/output.js";
 import { noteNothing } from "./finding.js";
 
 /** Options of `trunkline store grep`. */

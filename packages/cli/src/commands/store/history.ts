@@ -1,9 +1,10 @@
 // Collections and their history: `snapshot`, `snapshots`, `collections`, `diff` and `restore`.
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import type { DiffResult } from "@trunkline/store";
-import { EXIT } from "../../exit-codes.js";
-import { printable } from "../../printable.js";
+import { openCommandStore } from "../../app/command-store.js";
+import { EXIT } from "../../app/exit-codes.js";
 import type { Repeated } from "../../store-options.js";
+import type { CommandContext } from "../../terminal/context.js";
 import {
   counted,
   outJson,
@@ -14,10 +15,9 @@ import {
   shownText,
   shownTime,
   wantsJson,
-} from "../../store-output.js";
-import { openCommandStore } from "../../store-place.js";
-import { table } from "../../table.js";
-import type { CommandContext } from "../../terminal/context.js";
+} from "../../terminal/output.js";
+import { printable } from "../../terminal/printable.js";
+import { table } from "../../terminal/table.js";
 
 /** Options of `trunkline store diff`. */
 export interface DiffOptions extends StoreOptions {

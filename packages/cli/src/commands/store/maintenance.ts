@@ -1,11 +1,11 @@
 // Looking after the store: `status`, `verify`, `gc`, `repair`, `export` and `import`.
 import { formatMs } from "@trunkline/core";
-import { EXIT } from "../../exit-codes.js";
-import { printable } from "../../printable.js";
-import { counted, outJson, type StoreOptions, shownBytes, wantsJson } from "../../store-output.js";
-import { openCommandStore } from "../../store-place.js";
-import { table } from "../../table.js";
+import { openCommandStore } from "../../app/command-store.js";
+import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { counted, outJson, type StoreOptions, shownBytes, wantsJson } from "../../terminal/output.js";
+import { printable } from "../../terminal/printable.js";
+import { table } from "../../terminal/table.js";
 
 /** Options of `trunkline store status`. */
 export interface StatusOptions extends StoreOptions {

@@ -2,8 +2,9 @@
 // that started it: its id is what a script hands on.
 import type { SessionSummary, WatchedChange } from "@trunkline/store";
 import { toWire } from "@trunkline/store/contract";
-import { EXIT } from "../../exit-codes.js";
-import { printable } from "../../printable.js";
+import { openCommandStore } from "../../app/command-store.js";
+import { EXIT } from "../../app/exit-codes.js";
+import type { CommandContext } from "../../terminal/context.js";
 import {
   counted,
   outJson,
@@ -14,10 +15,9 @@ import {
   shownText,
   shownTime,
   wantsJson,
-} from "../../store-output.js";
-import { openCommandStore } from "../../store-place.js";
-import { table } from "../../table.js";
-import type { CommandContext } from "../../terminal/context.js";
+} from "../../terminal/output.js";
+import { printable } from "../../terminal/printable.js";
+import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 
 /** Options of `trunkline store sessions`. */

@@ -2,9 +2,9 @@
 import { createInterface } from "node:readline";
 import type { SignInRequest } from "@trunkline/client";
 import { isTrunklineError } from "@trunkline/core";
+import { type CommandContext, isAtTerminal } from "./context.js";
 import { hasDisplay, openAddress } from "./open-address.js";
 import { printable } from "./printable.js";
-import { type CommandContext, isAtTerminal } from "./terminal/context.js";
 
 /** Asks the person to sign in. At a terminal, the end of input is a no. */
 export async function askToSignIn(

@@ -1,16 +1,12 @@
-// The upstream tools that were listed last, from what is kept between runs: nothing is connected for it.
+// The tools that upstream servers listed last, kept between runs: for `stats`, `describe` and the completion of a shell, which
+// connect nothing.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hub } from "@trunkline/client";
 import { isRecord, parseJson } from "@trunkline/core";
 import type { ListedTool } from "@trunkline/server/journal";
-import { namesIn } from "./names-in.js";
-import type { CommandContext } from "./terminal/context.js";
-
-/** Where commands keep what upstream servers last listed. */
-export function cacheFolder({ home }: Pick<CommandContext, "home">): string {
-  return join(home, "cache");
-}
+import type { CommandContext } from "../terminal/context.js";
+import { cacheFolder, namesIn } from "./places.js";
 
 /** Keeps what the connected servers list: for `stats`, `describe` and the completion of a shell. */
 export async function keepTools(context: Pick<CommandContext, "home" | "logger">, hub: Hub): Promise<void> {
@@ -39,4 +35,29 @@ export async function directTools(
     }
   }
   return tools;
+}
+
+/** A tool and the names of its parameters. */
+export interface KnownTool {
+  readonly name: string;
+  readonly about: string;
+  readonly parameters: readonly string[];
+}
+
+/** What was last seen of a server; nothing where it was never connected. */
+export async function knownTools(context: Pick<CommandContext, "home">, server: string): Promise<KnownTool[]> {
+  const folder = cacheFolder(context);
+  for (const name of await namesIn(folder)) {
+    if (!/^tools-.*\.json$/.test(name)) continue;
+    const kept = parseJson(await readFile(join(folder, name), "utf8"));
+    if (!isRecord(kept) || kept.server !== server || !Array.isArray(kept.tools)) continue;
+    return kept.tools.filter(isRecord).map(toKnownTool);
+  }
+  return [];
+}
+
+function toKnownTool({ tool, description, inputSchema }: Readonly<Record<string, unknown>>): KnownTool {
+  const properties = isRecord(inputSchema) && isRecord(inputSchema.properties) ? inputSchema.properties : {};
+  const [about = ""] = typeof description === "string" ? description.trim().split("\n") : [];
+  return { name: String(tool), about, parameters: Object.keys(properties) };
 }

@@ -1,13 +1,10 @@
 // What `serve --http` says when it listens: what is served, what that costs, and how to try it.
 import { isRecord } from "@trunkline/core";
 import { HEADERS, LATEST_PROTOCOL_VERSION, META } from "@trunkline/protocol";
-import type { Service } from "@trunkline/server";
 import { countTokens } from "@trunkline/server/journal";
-import { printable } from "../printable.js";
-import type { CommandContext } from "../terminal/context.js";
-import { quantity } from "../trust-prompt.js";
-import { ownExchange } from "./own-exchange.js";
-import type { ServeBackends } from "./serve-backends.js";
+import type { App } from "../../app/app.js";
+import { printable } from "../../terminal/printable.js";
+import { quantity } from "../../terminal/trust-prompt.js";
 
 /** More names than this do not fit a line. */
 const SHOWN_NAMES = 8;
@@ -18,26 +15,24 @@ export interface Listening {
   readonly url: string;
   /** The same for this machine. */
   readonly localUrl: string;
-  readonly service: Service;
-  readonly backends: ServeBackends;
   readonly hasToken: boolean;
 }
 
 /** The text. */
-export async function welcome(context: CommandContext, listening: Listening): Promise<string> {
-  const { url, localUrl, service, backends, hasToken } = listening;
-  const listed = await service.handle("tools/list", {}, ownExchange("trunkline", context.signal));
+export async function welcome(app: App, { url, localUrl, hasToken }: Listening): Promise<string> {
+  const service = await app.service();
+  const listed = await service.handle("tools/list", {}, app.exchange("trunkline"));
   const tools = Array.isArray(listed.tools) ? listed.tools.filter(isRecord) : [];
   const [tokens = 0] = await countTokens([JSON.stringify(tools)]);
-  const { servers } = await backends.config();
+  const { servers } = await app.config();
   const enabled = servers.filter(({ disabled, trusted }) => !disabled && trusted).map(({ name }) => printable(name));
   const headers = hasToken ? { headers: { Authorization: "Bearer <TRUNKLINE_TOKEN>" } } : {};
   const entry = { mcpServers: { trunkline: { type: "http", url, ...headers } } };
-  return `trunkline ${context.version} is listening at ${url}
+  return `trunkline ${app.context.version} is listening at ${url}
 
   tools      ${shownNames(tools.map(({ name }) => printable(String(name))))}: ${quantity(tokens, "token")} for the model
   servers    ${enabled.length === 0 ? "none; `trunkline servers add` or `trunkline import` configures some" : shownNames(enabled)}
-  store      ${backends.storeFolder}
+  store      ${app.storeFolder}
   for agents ${JSON.stringify(entry)}
   try it     ${tryLine(localUrl, hasToken)}
 

@@ -2,16 +2,12 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "@trunkline/core";
-import type { CommandContext } from "../terminal/context.js";
-import { isWholeHome, wholeHomeReason } from "../whole-home.js";
-import type { ServeBackends } from "./serve-backends.js";
+import type { App } from "../../app/app.js";
+import { isWholeHome, wholeHomeReason } from "../../app/places.js";
 
 /** Never rejects: a folder that cannot be watched costs a line on stderr, and the server goes on. */
-export async function watchFolders(
-  context: CommandContext,
-  backends: ServeBackends,
-  given: readonly string[],
-): Promise<void> {
+export async function watchFolders(app: App, given: readonly string[]): Promise<void> {
+  const { context } = app;
   const all = given.map((path) => resolve(context.cwd, path));
   const there = all.filter((path) => existsSync(path));
   const paths = there.filter((path) => !isWholeHome(path, context.userHome));
@@ -21,14 +17,14 @@ export async function watchFolders(
   }
   if (paths.length === 0) return;
   try {
-    const store = await backends.store();
-    const options = { client: "serve", signal: backends.signal };
+    const store = await (await app.backends()).store();
+    const options = { client: "serve", signal: app.signal };
     await store.run("start", { label: "serve --watch" }, options);
     // First the watching, then what is there: nothing that changes meanwhile is missed.
     await store.run("watch", { paths }, options);
     await store.run("add", { paths }, options);
   } catch (error) {
-    if (backends.signal.aborted) return;
+    if (app.signal.aborted) return;
     context.note(`--watch does not go on: ${messageOf(error)}`);
   }
 }

@@ -1,8 +1,10 @@
 // Questions to the person at the terminal: asked on stderr, since stdout is for the result.
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
+import type { InputRequest } from "@trunkline/client/config";
 import { abortError } from "@trunkline/core";
-import type { CommandContext } from "./terminal/context.js";
+import type { CommandContext } from "./context.js";
+import { printable } from "./printable.js";
 
 /** Asks for yes or no; everything but a clear yes is a no. Rejects with `ABORTED` on Ctrl-C. */
 export async function askYesNo(context: CommandContext, question: string): Promise<boolean> {
@@ -35,6 +37,19 @@ export async function askLine(
     terminal.close();
     if (screen.hidden) stderr.write("\n");
   }
+}
+
+/** Asks for one input. An empty line takes the default; with a list, the answer is a number or one of its values. */
+export async function askInput(context: CommandContext, input: InputRequest): Promise<string | undefined> {
+  context.note(`Server "${printable(input.server)}" needs: ${printable(input.description ?? input.id)}`);
+  const choices = input.options ?? [];
+  for (const [index, { label, value }] of choices.entries())
+    context.note(`  ${index + 1}. ${printable(label ?? value)}`);
+  const preset = input.default === undefined || input.password === true ? "" : ` [${printable(input.default)}]`;
+  const line = await askLine(context, `${printable(input.id)}${preset}: `, { hidden: input.password === true });
+  if (line === "") return input.default;
+  if (choices.length === 0) return line;
+  return (choices[Number(line) - 1] ?? choices.find(({ value }) => value === line))?.value;
 }
 
 /** Standard error, on which what is typed can be hidden. */

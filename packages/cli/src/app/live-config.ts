@@ -4,15 +4,13 @@
 import { join } from "node:path";
 import { ConfigMemory, type ConfigWatch, type LoadedConfig, watchConfig } from "@trunkline/client/config";
 import { isTrunklineError, messageOf } from "@trunkline/core";
-import { readHeadlessConfig } from "../read-config.js";
 import type { CommandContext } from "../terminal/context.js";
-import { untrustedNotice } from "../trust-prompt.js";
+import { untrustedNotice } from "../terminal/trust-prompt.js";
 
 /** How the configuration is read. */
 export interface LiveConfigOptions {
-  readonly mcp: string | undefined;
-  /** Only now: nothing is watched, and nothing is said about the files. */
-  readonly once: boolean;
+  /** Reads the files. A file that cannot be read is taken from the memory. */
+  readonly read: (memory: ConfigMemory) => Promise<LoadedConfig>;
   /** Gets the configuration, now and after each change. */
   readonly onConfig: (config: LoadedConfig) => void | Promise<void>;
 }
@@ -52,13 +50,11 @@ export class LiveConfig implements AsyncDisposable {
   }
 
   async #read(): Promise<void> {
-    const { mcp, once, onConfig } = this.#options;
-    const config = await readHeadlessConfig(this.#context, mcp, this.#memory);
+    const { read, onConfig } = this.#options;
+    const config = await read(this.#memory);
     if (this.#closed) return;
-    if (!once) {
-      this.#say(config);
-      this.#follow(config);
-    }
+    this.#say(config);
+    this.#follow(config);
     await onConfig(config);
   }
 

@@ -1,6 +1,6 @@
 import type { Hub } from "@trunkline/client";
+import type { CommandContext } from "../terminal/context.js";
 import { EXIT } from "./exit-codes.js";
-import type { CommandContext } from "./terminal/context.js";
 
 /**
  * Says on stderr which servers a list lacks, and why. The exit code is a failure only where the list is empty for that

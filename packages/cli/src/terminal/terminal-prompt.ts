@@ -1,7 +1,7 @@
 // One question to the person at the terminal, of as many lines as it takes. It is asked on stderr, since stdout is for the
 // result. One reader stays open for all of its lines, so that several pasted at once reach several fields.
 import { createInterface, type Interface } from "node:readline";
-import type { CommandContext } from "./terminal/context.js";
+import type { CommandContext } from "./context.js";
 
 /** Why there are no more answers: Ctrl-C, Ctrl-D (or the end of input), or nobody needs them any more. */
 export type PromptEnding = "interrupted" | "ended" | "withdrawn";

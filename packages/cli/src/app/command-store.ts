@@ -1,31 +1,11 @@
-// Where the store lives, and opening it. The package is loaded here and nowhere else, so that no other command waits for it.
-import { statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { abortError, isFolderSync, TrunklineError } from "@trunkline/core";
+// The store as a command works with it: Ctrl-C stops a call, and progress is one line of the terminal.
+import { abortError } from "@trunkline/core";
 import type { Store, StoreCallOptions } from "@trunkline/store";
-import { guardedPlaces } from "./guarded-places.js";
-import { printable } from "./printable.js";
-import { ProgressLine } from "./progress-line.js";
-import { shownBytes } from "./store-output.js";
-import type { CommandContext } from "./terminal/context.js";
-
-/** The store's folder: the one given, that of the environment, the project's where it has one, else the user's own. */
-export function storeFolder(context: Pick<CommandContext, "cwd" | "env" | "home">, given: string | undefined): string {
-  const { cwd, env, home } = context;
-  const named = given ?? (env.TRUNKLINE_STORE || undefined);
-  if (named !== undefined) return resolve(cwd, named);
-  return projectStore(cwd, home) ?? join(home, "store");
-}
-
-/** The store of the project, looked for as its configuration is: here and above, up to the root of the git repository. */
-export function projectStore(cwd: string, home: string): string | undefined {
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const own = join(folder, ".trunkline");
-    if (own !== home && isFolderSync(join(own, "store"))) return join(own, "store");
-    if (dirname(folder) === folder || statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined)
-      return undefined;
-  }
-}
+import type { CommandContext } from "../terminal/context.js";
+import { shownBytes } from "../terminal/output.js";
+import { printable } from "../terminal/printable.js";
+import { ProgressLine } from "../terminal/progress-line.js";
+import { type AppOptions, openApp } from "./app.js";
 
 /** A store that a command works with. */
 export interface OpenedStore extends AsyncDisposable {
@@ -35,6 +15,8 @@ export interface OpenedStore extends AsyncDisposable {
   calling(what: string, options?: { unit?: "bytes" }): StoreCallOptions & { signal: AbortSignal };
   /** Goes on with a session of an earlier command, where one was given. */
   resume(session: string | undefined): Promise<void>;
+  /** Attaches the embedded model for search by meaning. Returns whether it is installed. */
+  useModel(): Promise<boolean>;
   /** Waits until what was written can be found in every way. */
   indexed(): Promise<void>;
   /** Takes the progress line away: something else is about to be written. */
@@ -47,26 +29,17 @@ export interface OpenedStore extends AsyncDisposable {
  */
 export async function openCommandStore(
   context: CommandContext,
-  options: { store: string | undefined; mustExist?: boolean; reading?: boolean },
+  { store: named, reading, mustExist }: Pick<AppOptions, "store" | "reading" | "mustExist">,
 ): Promise<OpenedStore> {
-  const { cwd, logger, signal, redactor } = context;
-  const folder = storeFolder(context, options.store);
-  // Who reads a store that was named has mistyped it where there is none.
-  const mustExist = options.mustExist === true || (options.reading === true && options.store !== undefined);
-  if (mustExist && !isFolderSync(folder)) {
-    throw new TrunklineError("NOT_FOUND", `There is no store in ${folder}.`, {
-      hint: "Name another with --store, or make one: trunkline store add <path>",
-    });
-  }
-  const { openStore } = await import("@trunkline/store");
-  const guarded = guardedPlaces(context);
-  const store = await openStore({ path: folder, cwd, logger, signal, lazyWriter: options.reading, ...guarded });
+  const { signal, redactor } = context;
+  const app = openApp(context, { store: named, reading, mustExist });
+  const store = await app.store();
   const line =
     context.io.stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(context.io.stderr) : undefined;
   const show = (text: string) => line?.update(redactor.text(printable(text)));
   return {
     store,
-    folder,
+    folder: app.storeFolder,
     calling: (what, { unit } = {}) => ({
       signal,
       onProgress: ({ progress, total, message }) => {
@@ -82,10 +55,14 @@ export async function openCommandStore(
       show("indexing; what was added is safe");
       await untilAborted(store.indexed(), signal);
     },
+    useModel: async () => {
+      await app.searchableStore();
+      return (await app.embedder()) !== undefined;
+    },
     clearProgress: () => line?.clear(),
     [Symbol.asyncDispose]: async () => {
       line?.clear();
-      await store.close();
+      await app.close();
     },
   };
 }

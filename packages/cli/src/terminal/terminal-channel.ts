@@ -12,10 +12,10 @@ import {
 } from "@trunkline/client";
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { isLogged, type LogMessageLevel } from "@trunkline/protocol";
+import type { CommandContext } from "./context.js";
 import { openAddress } from "./open-address.js";
 import { printable } from "./printable.js";
 import { ProgressLine } from "./progress-line.js";
-import type { CommandContext } from "./terminal/context.js";
 import { askWord, fillForm } from "./terminal-form.js";
 import { type Prompt, TerminalPrompt } from "./terminal-prompt.js";
 

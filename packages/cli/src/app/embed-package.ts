@@ -13,6 +13,7 @@ import {
   type ErrorCode,
   type ErrorDetails,
   isRecord,
+  isTrunklineError,
   type Logger,
   parseJson,
   systemCodeOf,
@@ -188,5 +189,22 @@ export async function withOwnErrors<T>(work: () => Promise<T>): Promise<T> {
       ...(retryable === undefined ? {} : { retryable }),
       ...(data === undefined ? {} : { data }),
     });
+  }
+}
+
+/** Opens the embedded model; undefined if the package or its weights are not installed. The caller closes it. */
+export async function openEmbedder(
+  context: { version: string; home: string; logger: Logger },
+  signal?: AbortSignal,
+): Promise<Embedder | undefined> {
+  const { home, logger } = context;
+  try {
+    return await withOwnErrors(async () => {
+      const embedPackage = await loadEmbedPackage(embedPlaces(context));
+      return await embedPackage.createEmbedder({ home, logger, signal });
+    });
+  } catch (error) {
+    if (isTrunklineError(error, "NOT_FOUND")) return undefined;
+    throw error;
   }
 }

@@ -6,7 +6,7 @@ import { isRecord } from "@trunkline/core";
 import type { LaunchCommand } from "./agent-programs.js";
 
 /** The script of the command. */
-const SCRIPT = fileURLToPath(new URL("../bin/trunkline.cjs", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../bin/trunkline.cjs", import.meta.url));
 
 /** What is known about the machine. */
 export interface LaunchPlace {

@@ -1,8 +1,8 @@
 // Trust at the command line: what a project's files would run is shown, and confirmed by a person.
 import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/client/config";
-import { askYesNo } from "./ask.js";
+import { type CommandContext, isAtTerminal } from "./context.js";
 import { printable } from "./printable.js";
-import { type CommandContext, isAtTerminal } from "./terminal/context.js";
+import { askYesNo } from "./questions.js";
 
 /** A project's file that would run something. */
 export type RunnableFile = ConfigFile & TrustSubject;

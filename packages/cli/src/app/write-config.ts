@@ -11,7 +11,7 @@ import {
   type TrustSubject,
 } from "@trunkline/client/config";
 import { isFolder, TrunklineError } from "@trunkline/core";
-import type { CommandContext } from "./terminal/context.js";
+import type { CommandContext } from "../terminal/context.js";
 
 /** Where the user wants something written. */
 export interface ScopeOptions {

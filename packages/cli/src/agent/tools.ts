@@ -1,0 +1,233 @@
+// The tools of an agent command and everything behind them: servers for `--tool`, the service for `--surface composite`, who
+// answers what servers ask, and who approves. Loaded only if tools are wanted: a question to a model alone does not wait
+// for the client.
+import { type Approver, type Model, type TokenUsage, type Tool, toolsFrom } from "@trunkline/agent";
+import type { RenderedResult } from "@trunkline/client";
+import {
+  type AgentTool,
+  dottedName,
+  type Hub,
+  isGlob,
+  mayBelongTo,
+  renderBlocks,
+  resourceTools,
+  wireName,
+} from "@trunkline/client";
+import { type LoadedConfig, verdictOn } from "@trunkline/client/config";
+import { isRecord, isTrunklineError, type SourcedTool, TrunklineError } from "@trunkline/core";
+import { type App, type AppChannel, openApp } from "../app/app.js";
+import type { CommandContext } from "../terminal/context.js";
+import { printable } from "../terminal/printable.js";
+import type { TerminalTurns } from "../terminal/terminal-turns.js";
+import { createAgentChannel } from "./agent-channel.js";
+import type { AgentOptions } from "./agent-options.js";
+import { createApprover } from "./approval-prompt.js";
+
+/** What the tools need of the command. */
+export interface AgentToolsOptions
+  extends Pick<AgentOptions, "tool" | "surface" | "mcp" | "root" | "store" | "yes" | "allow"> {
+  /** The name that the journal has for whoever asks. */
+  readonly name: string;
+  readonly terminal: TerminalTurns | undefined;
+  /** The model as of now. */
+  readonly model: () => Model;
+  /** What a server's question to the model has cost. */
+  readonly onUsage: (usage: TokenUsage) => void;
+}
+
+/** The tools that were asked for, and what belongs to them. */
+export interface AgentTools extends AsyncDisposable {
+  readonly tools: readonly Tool[];
+  readonly approve: Approver;
+  readonly channel: AppChannel | undefined;
+  /** The hub behind the tools. */
+  hub(): Promise<Hub>;
+}
+
+/** Tools as far as the configuration's `policy` allows them. */
+export interface RuledTools {
+  readonly tools: readonly Tool[];
+  /** Titles of tools that the configuration wants a question about each time. */
+  readonly mustAsk: ReadonlySet<string>;
+}
+
+/** What the model is given of the composite surface; the fourth tool only tests a connection. */
+const COMPOSITE_TOOLS = new Set(["query", "execute", "session"]);
+
+/** Opens what the options ask for: the composite surface, the tools that were named, or all of them. */
+export async function openAgentTools(context: CommandContext, options: AgentToolsOptions): Promise<AgentTools> {
+  const { mcp, store, root, terminal, model, onUsage, yes = false, allow = [] } = options;
+  const isComposite = options.surface === "composite";
+  const patterns = options.tool ?? ["*"];
+  const channel = createAgentChannel(context, { terminal, model, onUsage, yes, roots: root });
+  const app = isComposite
+    ? openApp(context, { mcp, store, config: "headless" })
+    : openApp(context, {
+        mcp,
+        roots: root,
+        channel,
+        wanted: (server) => patterns.some((pattern) => mayMatch(pattern, server)),
+      });
+  try {
+    // The service itself knows the rules for operations.
+    const { tools, mustAsk } = isComposite
+      ? { tools: await compositeTools(app, options.name, channel), mustAsk: new Set<string>() }
+      : ruled(await selectTools(context, await app.hub(), patterns), await app.config());
+    const { settings } = await app.config();
+    const approve = createApprover(context, {
+      yes,
+      allow: [...allow, ...(settings?.agentAllow ?? [])],
+      mustAsk,
+      terminal,
+    });
+    return { tools, approve, channel, hub: () => app.hub(), [Symbol.asyncDispose]: () => app.close() };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+/** The tools as far as the configuration's `policy` allows them. Throws `DENIED` if it allows none. */
+export function ruled(tools: readonly Tool[], config: LoadedConfig): RuledTools {
+  const policies = config.settings?.policies ?? [];
+  if (policies.length === 0) return { tools, mustAsk: new Set() };
+  const denied = tools.filter(({ title }) => verdictOn(title, policies) === "deny");
+  if (tools.length > 0 && denied.length === tools.length) {
+    throw new TrunklineError(
+      "DENIED",
+      `The configuration does not allow ${denied.map(({ title }) => title).join(", ")}.`,
+      {
+        hint: 'See "policy" in the configuration.',
+      },
+    );
+  }
+  const mustAsk = new Set(tools.map(({ title }) => title).filter((title) => verdictOn(title, policies) === "ask"));
+  return {
+    tools: tools
+      .filter((tool) => !denied.includes(tool))
+      .map((tool) => (mustAsk.has(tool.title) ? { ...tool, readOnly: false } : tool)),
+    mustAsk,
+  };
+}
+
+/** query, execute and session in place of a list of tools, answered within this process by the service of `serve`. */
+async function compositeTools(app: App, name: string, channel: AppChannel | undefined): Promise<Tool[]> {
+  const { context } = app;
+  // A file that was named and cannot be used is wrong usage, not a failed operation.
+  await app.confirmProject();
+  const service = await app.service();
+  const { tools } = await service.handle("tools/list", {}, app.exchange(name, { channel }));
+  const listed = (Array.isArray(tools) ? tools : [])
+    .filter(isRecord)
+    .filter((tool) => COMPOSITE_TOOLS.has(String(tool.name)));
+  if (listed.length !== COMPOSITE_TOOLS.size) {
+    throw new TrunklineError("INTERNAL", "The service lacks a composite tool.");
+  }
+  return listed.map((tool) => ({
+    name: String(tool.name),
+    title: String(tool.name),
+    description: String(tool.description),
+    inputSchema: isRecord(tool.inputSchema) ? tool.inputSchema : {},
+    readOnly: isRecord(tool.annotations) && tool.annotations.readOnlyHint === true,
+    async call(args, { signal, onProgress }) {
+      const request = {
+        ...app.exchange(name, { channel, signal }),
+        ...(onProgress === undefined ? {} : { onProgress }),
+      };
+      const raw = await service.handle("tools/call", { name: tool.name, arguments: args }, request);
+      return toOutput(await renderBlocks(raw, { home: context.home, logger: context.logger }));
+    },
+  }));
+}
+
+/** The two tools that belong to no server. */
+const RESOURCE_TOOLS = ["list_mcp_resources", "read_mcp_resource"];
+
+/** Whether a pattern may stand for a tool of this server. Too many is fine: the table of names decides. */
+export function mayMatch(pattern: string, server: string): boolean {
+  if (RESOURCE_TOOLS.includes(pattern)) return true;
+  if (!isGlob(pattern)) return mayBelongTo(pattern, server);
+  const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const head = bare(pattern.slice(0, pattern.search(/[*?[{]/))).replace(/^mcp/, "");
+  const owner = bare(server).replace(/^mcp/, "");
+  return head.startsWith(owner) || owner.startsWith(head);
+}
+
+/**
+ * The tools that the patterns stand for, each once, in their order. Rejects with `TOOL_NOT_FOUND` or `AMBIGUOUS` and the
+ * candidates, and with what is wrong with a server that cannot be reached.
+ */
+export async function selectTools(context: CommandContext, hub: Hub, patterns: readonly string[]): Promise<Tool[]> {
+  const { signal } = context;
+  const chosen = new Map<string, SourcedTool>();
+  const own: AgentTool[] = [];
+  // All at once, so that several servers are waited for together.
+  await hub.connect(
+    hub
+      .status()
+      .map(({ name }) => name)
+      .filter((server) => patterns.some((pattern) => mayMatch(pattern, server))),
+    signal,
+  );
+  for (const pattern of patterns) {
+    const tools = resourceTools(hub, { home: context.home, logger: context.logger });
+    const resourceTool = tools.find(({ name }) => name === pattern);
+    if (resourceTool !== undefined) own.push(resourceTool);
+    else for (const tool of await find(hub, pattern, signal)) chosen.set(dottedName(tool), tool);
+  }
+  noteMissing(context, hub, patterns);
+  const keys = [...chosen.values()];
+  const names = hub.names();
+  const fromHub = toolsFrom(
+    { tools: () => keys, callTool: (server, tool, args, options) => hub.callTool(server, tool, args, options) },
+    {
+      names: (tool) => (names.get(tool) === undefined ? wireName(tool) : names.name(tool, "wire")),
+      render: async (raw) => toOutput(await renderBlocks(raw, { home: context.home, logger: context.logger })),
+    },
+  );
+  return [...fromHub, ...own.map(asTool)];
+}
+
+/** A glob takes what is there; the person is told what is not. */
+function noteMissing(context: CommandContext, hub: Hub, patterns: readonly string[]): void {
+  const globs = patterns.filter(isGlob);
+  for (const { name, error } of hub.status()) {
+    if (error === undefined || !globs.some((glob) => mayMatch(glob, name))) continue;
+    context.note(`note: the tools of ${printable(name)} are missing: ${printable(error.message)}`);
+  }
+}
+
+async function find(hub: Hub, pattern: string, signal: AbortSignal): Promise<readonly SourcedTool[]> {
+  if (!isGlob(pattern)) return [await hub.findTool(pattern, signal)];
+  try {
+    return hub.names().match(pattern);
+  } catch (error) {
+    if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
+    // Nothing matches, perhaps because the server that has it did not answer: that is what to do something about.
+    const failed = hub.status().find((server) => server.error !== undefined && mayMatch(pattern, server.name));
+    throw failed?.error ?? error;
+  }
+}
+
+function asTool({ name, description, inputSchema, run }: AgentTool): Tool {
+  return {
+    name,
+    title: name,
+    description,
+    inputSchema,
+    readOnly: true,
+    call: async (args, { signal }) => toOutput(await run(args, signal === undefined ? {} : { signal })),
+  };
+}
+
+/** A rendered result as an agent takes it. */
+export function toOutput({ blocks, isError }: RenderedResult) {
+  const images = blocks.flatMap((block) =>
+    block.type === "image" ? [{ data: block.data, mediaType: block.mimeType }] : [],
+  );
+  const lines = blocks.flatMap((block) => {
+    if (block.type === "image") return [];
+    return [block.type === "text" ? block.text : JSON.stringify(block)];
+  });
+  return { text: lines.join("\n"), ...(images.length > 0 ? { images } : {}), ...(isError ? { isError } : {}) };
+}

@@ -1,0 +1,414 @@
+// One place that opens things: configuration, hub, store, model and service, each once, at its first use, and guarded the
+// same way for everyone. Commands, `serve`, scripts and the agent all work with an App.
+import { basename, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
+import type { ConfigMemory, LoadConfigOptions } from "@trunkline/client/config";
+import { type ContentStore, type Embedder, isFolderSync, messageOf, TrunklineError } from "@trunkline/core";
+import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
+import type { Backends, Exchange, Service } from "@trunkline/server";
+import type { Store } from "@trunkline/store";
+import { type CommandContext, isAtTerminal } from "../terminal/context.js";
+import type { LiveConfig } from "./live-config.js";
+import { type GuardedPlaces, guardedPlaces, storeFolder } from "./places.js";
+import type { OpenedService, ServiceSettings } from "./service.js";
+
+/** What is opened, and how. */
+export interface AppOptions {
+  /** The file given with `--mcp`. */
+  readonly mcp?: string | undefined;
+  /**
+   * How the configuration is read.
+   * - `ask` (default): for a command. At a terminal the person is asked for inputs, and for trust before servers start.
+   * - `headless`: nobody is asked, terminal or not: the terminal may carry the protocol.
+   * - `live`: headless, and read again whenever a file changes.
+   * - `own`: without the file that the environment may name: these are the files that people write to. Nobody is asked.
+   */
+  readonly config?: "ask" | "headless" | "live" | "own" | undefined;
+  /** Whether a server will be used: the person is not asked about the others. Default: all of them. */
+  readonly wanted?: ((server: string) => boolean) | undefined;
+  /**
+   * Folders that servers are told they may work in. Not given unasked: server-filesystem, for one, takes them in place of
+   * the folders in its own arguments.
+   */
+  readonly roots?: readonly string[] | undefined;
+  /** How to have a person sign in. Without it a server that needs a sign-in is an error. */
+  readonly signIn?: SignIn | undefined;
+  /** Who answers what servers ask. Default: the person at the terminal, if there is one. */
+  readonly channel?: AppChannel | undefined;
+  /** `doctor`: connect within this time, whatever the files say about inputs, trust and mistakes. */
+  readonly checkWithinMs?: number | undefined;
+  /** The store's folder, as given with `--store`. */
+  readonly store?: string | undefined;
+  /** The store is only read, which starts faster; one that was named has to be there. */
+  readonly reading?: boolean | undefined;
+  /** The store has to be there. */
+  readonly mustExist?: boolean | undefined;
+  /** Whether the embedded model is used, if it is installed. Default true. */
+  readonly embed?: boolean | undefined;
+  /** How the service is set up. */
+  readonly service?: ServiceSettings | undefined;
+}
+
+/** A channel that can take its progress line away. */
+export type AppChannel = Channel & { clearProgress?(): void };
+
+/** Who answers a request of our own, and what ends it. */
+export interface ExchangeOptions {
+  readonly channel?: Channel | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The first use of the store by the service waits this long for the model; then search goes by words until it is there. */
+const MODEL_WAIT_MS = 5_000;
+
+/** Puts an app together; nothing is opened yet. */
+export function openApp(context: CommandContext, options: AppOptions = {}): App {
+  return new App(context, options);
+}
+
+/** The parts of one run, opened on demand and closed together. */
+export class App implements AsyncDisposable {
+  readonly context: CommandContext;
+  readonly #options: AppOptions;
+  readonly #lifetime = new AbortController();
+  #config: LoadedConfig | undefined;
+  readonly #reading = new Once<LoadedConfig>();
+  readonly #live = new Once<LiveConfig>();
+  readonly #hub = new Once<Hub>();
+  /** The hub once it is open. Opening waits for the configuration, so the configuration must not wait for opening. */
+  #openedHub: Hub | undefined;
+  #channel: AppChannel | undefined;
+  readonly #store = new Once<Store>();
+  readonly #searchable = new Once<Store>();
+  readonly #contentStore = new Once<ContentStore>();
+  readonly #embedder = new Once<Embedder | undefined>();
+  #attaching: Promise<void> | undefined;
+  readonly #service = new Once<OpenedService>();
+  #closing: Promise<void> | undefined;
+
+  constructor(context: CommandContext, options: AppOptions) {
+    this.context = context;
+    this.#options = options;
+  }
+
+  /** The folder of the store, whether it is there or not. */
+  get storeFolder(): string {
+    return storeFolder(this.context, this.#options.store);
+  }
+
+  /** What clients may not touch and the store does not index. */
+  get guardedPlaces(): GuardedPlaces {
+    return guardedPlaces(this.context, this.#options.mcp);
+  }
+
+  /** Aborted when the parts are being closed. */
+  get signal(): AbortSignal {
+    return this.#lifetime.signal;
+  }
+
+  /** The configuration as it is now. Rejects with `CONFIG_INVALID` for a file that was named and cannot be used. */
+  async config(): Promise<LoadedConfig> {
+    if (this.#options.config === "live") {
+      await this.#live.get(() => this.#openLiveConfig());
+      if (this.#config === undefined) throw closedError();
+      return this.#config;
+    }
+    this.#config ??= await this.#reading.get(() => this.#readConfig());
+    return this.#config;
+  }
+
+  /**
+   * Asks at the terminal for the project's files that nobody has confirmed; without a terminal, prints one notice. After a
+   * yes the configuration is read again.
+   */
+  async confirmProject(): Promise<void> {
+    const config = await this.config();
+    if (!config.servers.some(({ trusted, disabled }) => !trusted && !disabled)) return;
+    const { confirmProjectFiles } = await import("../terminal/trust-prompt.js");
+    if (await confirmProjectFiles(this.context, config)) this.#config = await this.#readConfig();
+  }
+
+  /** The hub, whose servers connect when they are used. For a command, having no server configured is an error. */
+  hub(): Promise<Hub> {
+    return this.#hub.get(() => (this.#isHeadless ? this.#openServiceHub() : this.#openCommandHub()));
+  }
+
+  /** Takes the progress line away: something else is about to be written. */
+  clearProgress(): void {
+    this.#channel?.clearProgress?.();
+  }
+
+  store(): Promise<Store> {
+    return this.#store.get(() => this.#openStore());
+  }
+
+  /**
+   * The store with the embedded model attached, if that is installed: search goes by meaning too. A model that takes longer
+   * than `waitMs` is attached later.
+   */
+  searchableStore(waitMs?: number): Promise<Store> {
+    return this.#searchable.get(async () => {
+      const [store, embedder] = await Promise.all([
+        this.store(),
+        waitMs === undefined ? this.embedder() : atMost(waitMs, this.embedder()),
+      ]);
+      if (embedder !== undefined) store.useEmbedder(embedder);
+      else {
+        this.#attaching = this.embedder().then((late) => {
+          if (late !== undefined && !this.signal.aborted) store.useEmbedder(late);
+        });
+      }
+      return store;
+    });
+  }
+
+  /** The embedded model; undefined if it is not installed or cannot be opened. */
+  embedder(): Promise<Embedder | undefined> {
+    return this.#embedder.get(() => this.#openEmbedder());
+  }
+
+  /** The service that `serve` serves, with all of this behind it. */
+  async service(): Promise<Service> {
+    const opened = await this.#service.get(async () => {
+      const { openService } = await import("./service.js");
+      return openService(this, await this.backends(), this.#options.service ?? {});
+    });
+    return opened.service;
+  }
+
+  /** What the service works with. */
+  async backends(): Promise<Backends> {
+    const { storeOperations } = await import("@trunkline/store/contract");
+    return {
+      storeOperations,
+      hub: () => this.hub(),
+      store: () => this.#contentStore.get(() => this.#openContentStore()),
+      embedder: () => this.embedder(),
+    };
+  }
+
+  /** A request that the command itself makes of the service, answered by `channel`. */
+  exchange(name: string, { channel = {}, signal = this.context.signal }: ExchangeOptions = {}): Exchange {
+    const caller = { id: name, name, revision: LATEST_PROTOCOL_VERSION, lasting: true, capabilities: {} };
+    return { caller: { ...caller, era: "modern", endpoint: "stdio" }, channel, signal, meta: {} };
+  }
+
+  /** Closes what was opened: the service, the servers, the store, then the model that it uses. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      const failures: unknown[] = [];
+      const step = async (work: () => unknown) => {
+        try {
+          await work();
+        } catch (error) {
+          failures.push(error);
+        }
+      };
+      await step(async () => await (await this.#service.opened())?.close());
+      this.#lifetime.abort();
+      await step(() => this.clearProgress());
+      await step(async () => await (await this.#live.opened())?.close());
+      await step(async () => await (await this.#hub.opened())?.close());
+      await step(() => this.#attaching);
+      await step(async () => await (await this.#store.opened())?.close());
+      await step(async () => await (await this.#embedder.opened())?.[Symbol.asyncDispose]());
+      if (failures.length > 0) throw failures[0];
+    })();
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  get #isHeadless(): boolean {
+    return this.#options.config === "headless" || this.#options.config === "live";
+  }
+
+  /** Ctrl-C stops what a command opens at once; a service closes in order. */
+  get #opening(): AbortSignal {
+    return this.#isHeadless ? this.signal : AbortSignal.any([this.context.signal, this.signal]);
+  }
+
+  async #readConfig(memory?: ConfigMemory): Promise<LoadedConfig> {
+    const { cwd, env, home, signal, redactor } = this.context;
+    const { mcp, wanted, config: mode = "ask" } = this.#options;
+    const { loadConfig, TrustStore } = await import("@trunkline/client/config");
+    const trust = new TrustStore(home);
+    const asking: Partial<LoadConfigOptions> = {};
+    if (mode === "ask" && isAtTerminal(this.context)) {
+      const { askInput } = await import("../terminal/questions.js");
+      asking.prompt = (input) => askInput(this.context, input);
+    }
+    const config = await loadConfig({
+      cwd,
+      home,
+      signal,
+      env: mode === "own" ? { ...env, TRUNKLINE_MCP_FILE: undefined } : env,
+      mcpPath: mcp,
+      wanted,
+      memory,
+      isTrusted: (file) => trust.isTrusted(file),
+      trustAll: env.TRUNKLINE_TRUST === "all",
+      ...asking,
+    });
+    // From now on its secrets are kept out of everything that is printed.
+    redactor.add(...config.secrets);
+    return config;
+  }
+
+  async #openLiveConfig(): Promise<LiveConfig> {
+    const { LiveConfig } = await import("./live-config.js");
+    return await LiveConfig.open(this.context, {
+      read: (memory) => this.#readConfig(memory),
+      onConfig: async (config) => {
+        this.#config = config;
+        if (!this.signal.aborted) await this.#openedHub?.reload(config);
+      },
+    });
+  }
+
+  async #openCommandHub(): Promise<Hub> {
+    const { context } = this;
+    const { roots, signIn, checkWithinMs } = this.#options;
+    if (checkWithinMs === undefined) {
+      await this.confirmProject();
+      reportProblems(context, await this.config(), this.#options.wanted);
+      const terminal = await this.#terminalChannel();
+      this.#channel = terminal;
+    }
+    return await this.#openHub({
+      signal: context.signal,
+      // Without a terminal there is nobody to ask, and servers are not told that there were.
+      ...(this.#channel === undefined ? {} : { channel: this.#channel, logLevel: "warning" }),
+      ...(roots === undefined ? {} : { roots: roots.map((folder) => rootOf(resolve(context.cwd, folder))) }),
+      ...(signIn === undefined ? {} : { signIn }),
+      ...(checkWithinMs === undefined ? {} : { connectLimitMs: checkWithinMs }),
+    });
+  }
+
+  async #terminalChannel(): Promise<AppChannel | undefined> {
+    if (this.#options.channel !== undefined) return this.#options.channel;
+    if (!isAtTerminal(this.context)) return undefined;
+    const { createTerminalChannel } = await import("../terminal/terminal-channel.js");
+    return createTerminalChannel(this.context);
+  }
+
+  async #openServiceHub(): Promise<Hub> {
+    const { askPolicy } = this.#options.service ?? {};
+    return await this.#openHub({
+      // Who asks what decides the client that made the call; each client says what it can.
+      answers: { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } },
+      logLevel: "info",
+      ...(askPolicy === undefined ? {} : { askPolicy }),
+    });
+  }
+
+  async #openHub(options: HubOptions): Promise<Hub> {
+    const { logger, version, env, redactor, home } = this.context;
+    const config = await this.config();
+    const { openHub } = await import("@trunkline/client");
+    if (this.signal.aborted) throw closedError();
+    const clientInfo = { name: "trunkline", version };
+    const hub = await openHub(config, { logger, clientInfo, env, redactor, home, lazy: true, ...options });
+    this.#openedHub = hub;
+    // Edited while it was being opened.
+    if (this.#config !== undefined && this.#config !== config) await hub.reload(this.#config);
+    return hub;
+  }
+
+  async #openStore(): Promise<Store> {
+    const { cwd, logger } = this.context;
+    const { store: named, reading, mustExist } = this.#options;
+    const path = this.storeFolder;
+    // A command that only reads and names a store that is not there has a typo in it.
+    if ((mustExist || (reading && named !== undefined)) && !isFolderSync(path)) {
+      throw new TrunklineError("NOT_FOUND", `There is no store in ${path}.`, {
+        hint: "Name another with --store, or make one: trunkline store add <path>",
+      });
+    }
+    const { openStore } = await import("@trunkline/store");
+    if (this.signal.aborted) throw closedError();
+    return await openStore({
+      path,
+      cwd,
+      logger,
+      signal: this.#opening,
+      lazyWriter: reading,
+      ...this.guardedPlaces,
+    });
+  }
+
+  async #openContentStore(): Promise<ContentStore> {
+    const { asContentStore } = await import("@trunkline/store");
+    return asContentStore(await this.searchableStore(MODEL_WAIT_MS));
+  }
+
+  async #openEmbedder(): Promise<Embedder | undefined> {
+    if (this.#options.embed === false) return undefined;
+    const signal = this.#opening;
+    try {
+      const { openEmbedder } = await import("./embed-package.js");
+      return await openEmbedder(this.context, signal);
+    } catch (error) {
+      if (!signal.aborted) this.context.logger.warn("no search by meaning", { error: messageOf(error) });
+      return undefined;
+    }
+  }
+}
+
+/** A part that is opened at most once at a time; one that could not be opened may be tried again. */
+class Once<T> {
+  #part: Promise<T> | undefined;
+
+  get(open: () => Promise<T>): Promise<T> {
+    this.#part ??= open().catch((error: unknown) => {
+      this.#part = undefined;
+      throw error;
+    });
+    return this.#part;
+  }
+
+  /** The part, if it was opened or is being opened. A failure has been reported to the caller of `get`. */
+  async opened(): Promise<T | undefined> {
+    return await this.#part?.catch(() => undefined);
+  }
+}
+
+/** Prints what is wrong with the files, and refuses a configuration without servers. */
+function reportProblems(context: CommandContext, config: LoadedConfig, wanted: AppOptions["wanted"]): void {
+  for (const { severity, message, file, line, server, shadowing } of config.diagnostics) {
+    if (server !== undefined && wanted?.(server) === false) continue;
+    if (severity !== "note" || shadowing)
+      context.note(`${severity}: ${message} (${file}${line === undefined ? "" : `:${line}`})`);
+  }
+  if (config.servers.length > 0) return;
+  throw new TrunklineError(
+    "CONFIG_INVALID",
+    config.exists ? `${config.path} has no usable server.` : "No MCP server is configured.",
+    {
+      hint: "Add one: trunkline servers add <name> -- <command…>, or see what other programs have: trunkline import",
+    },
+  );
+}
+
+function rootOf(folder: string) {
+  return { uri: pathToFileURL(folder).href, name: basename(folder) || folder };
+}
+
+async function atMost<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function closedError(): TrunklineError {
+  return new TrunklineError("CLOSED", "The server is being stopped.");
+}

@@ -1,0 +1,96 @@
+// Where things are: the store, the prompts, the cache, and the places that clients may not touch.
+import { statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+import { isFolderSync, systemCodeOf } from "@trunkline/core";
+import type { CommandContext } from "../terminal/context.js";
+
+type World = Pick<CommandContext, "cwd" | "env" | "home">;
+
+/** The store's folder: the one given, that of the environment, the project's where it has one, else the user's own. */
+export function storeFolder({ cwd, env, home }: World, given: string | undefined): string {
+  const named = given ?? (env.TRUNKLINE_STORE || undefined);
+  if (named !== undefined) return resolve(cwd, named);
+  return projectStore(cwd, home) ?? join(home, "store");
+}
+
+/** The store of the project, looked for as its configuration is: here and above, up to the root of the git repository. */
+export function projectStore(cwd: string, home: string): string | undefined {
+  return projectFolder(cwd, home, "store");
+}
+
+/**
+ * Where `PROMPT-*.md` files are looked for, the strongest first: the folder given, that of the environment, the project's
+ * (here or above, up to the root of the git repository), the user's own.
+ */
+export function promptFolders({ cwd, env, home }: World, given: string | undefined): string[] {
+  const named = [given, env.TRUNKLINE_PROMPTS].flatMap((folder) => (folder ? [resolve(cwd, folder)] : []));
+  const project = projectFolder(cwd, home, "prompts") ?? join(resolve(cwd), ".trunkline", "prompts");
+  return [...new Set([...named, project, join(home, "prompts")])];
+}
+
+/** Where commands keep what upstream servers last listed. */
+export function cacheFolder({ home }: Pick<CommandContext, "home">): string {
+  return join(home, "cache");
+}
+
+/** Paths of Trunkline's own that are not for clients to read or write, and not for the store to index. */
+export interface GuardedPlaces {
+  /** The user's own folder: settings, what was confirmed, tokens. */
+  readonly ownFolders: readonly string[];
+  /** The configuration of the project, and a file that was named in its place. */
+  readonly unwritable: readonly string[];
+}
+
+/** The guarded paths of this run. */
+export function guardedPlaces({ cwd, env, home }: World, mcp: string | undefined): GuardedPlaces {
+  const named = [mcp, env.TRUNKLINE_MCP_FILE].flatMap((path) => (path ? [resolve(cwd, withHome(path, env.HOME))] : []));
+  // Folders called .trunkline are guarded by name too, but such a folder may be a link to one of another name.
+  const project = foldersUpward(cwd).map((folder) => join(folder, ".trunkline"));
+  return { ownFolders: [home], unwritable: [...named, ...project] };
+}
+
+/** Whether a folder is the user's home, contains it, or is the root: indexing all of that is hardly ever what was meant. */
+export function isWholeHome(folder: string, userHome: string): boolean {
+  const user = resolve(userHome);
+  const isAbove = user === folder || user.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+  return isAbove || dirname(folder) === folder;
+}
+
+/** Why such a folder is not indexed. */
+export function wholeHomeReason(folder: string, userHome: string): string {
+  const user = resolve(userHome);
+  if (user === folder) return "it is your home folder";
+  return dirname(folder) === folder ? "it is the root of the file system" : `it contains your home folder (${user})`;
+}
+
+/** The names in a folder; none if it is not there. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (systemCodeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** The nearest `.trunkline/<name>` that is there, up to the root of the git repository. The user's own does not count. */
+function projectFolder(cwd: string, home: string, name: string): string | undefined {
+  for (const folder of foldersUpward(cwd)) {
+    const own = join(folder, ".trunkline");
+    if (own !== home && isFolderSync(join(own, name))) return join(own, name);
+    if (statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined) return undefined;
+  }
+  return undefined;
+}
+
+function foldersUpward(cwd: string): string[] {
+  const folders = [resolve(cwd)];
+  for (let folder = resolve(cwd); dirname(folder) !== folder; folder = dirname(folder)) folders.push(dirname(folder));
+  return folders;
+}
+
+/** `~/…` as the reader of the configuration has it. */
+function withHome(path: string, userHome: string | undefined): string {
+  return userHome !== undefined && path.startsWith("~/") ? join(userHome, path.slice(2)) : path;
+}

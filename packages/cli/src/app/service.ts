@@ -1,0 +1,101 @@
+// The service with everything behind it: for `serve`, and for a command that asks it something itself.
+import { resolve } from "node:path";
+import type { LoadedConfig } from "@trunkline/client/config";
+import { systemCodeOf } from "@trunkline/core";
+import { type Backends, createService, type Service } from "@trunkline/server";
+import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount } from "@trunkline/server/journal";
+import type { App } from "./app.js";
+import { directTools } from "./known-tools.js";
+import { cacheFolder, promptFolders } from "./places.js";
+
+/** How the service is set up. */
+export interface ServiceSettings {
+  readonly surface?: "composite" | "direct" | "both" | undefined;
+  readonly names?: "prefixed" | "plain" | undefined;
+  readonly prompts?: string | undefined;
+  readonly allowPath?: readonly string[] | undefined;
+  readonly allowWrite?: readonly string[] | undefined;
+  readonly spill?: boolean | undefined;
+  readonly askPolicy?: "serialize" | "isolate" | "decline" | undefined;
+  /** Whether the tokens of answers are counted: they are if a model reads them. */
+  readonly countTokens?: boolean | undefined;
+}
+
+/** The service, and how it ends together with its records. */
+export interface OpenedService {
+  readonly service: Service;
+  close(): Promise<void>;
+}
+
+/** Puts it together; nothing behind it is opened before a client needs it. */
+export function openService(app: App, backends: Backends, settings: ServiceSettings): OpenedService {
+  const { context } = app;
+  const { version, cwd, logger } = context;
+  const records = openRecords(app, settings.countTokens ?? false);
+  const inFolder = (paths: readonly string[] | undefined) => paths?.map((path) => resolve(cwd, path));
+  const service = createService({
+    info: { name: "trunkline", version },
+    backends,
+    logger,
+    surface: settings.surface,
+    names: settings.names,
+    policies: async () => (await app.config()).settings?.policies ?? [],
+    denialHint: async () => unusableHint(await app.config()),
+    workspace: cwd,
+    ...app.guardedPlaces,
+    allowPaths: inFolder(settings.allowPath),
+    allowWrite: inFolder(settings.allowWrite),
+    allowPrivateAddresses: async () => (await app.config()).settings?.allowPrivateAddresses ?? false,
+    spill: settings.spill,
+    promptFolders: promptFolders(context, settings.prompts),
+    cacheFolder: cacheFolder(context),
+    journal: records.journal,
+    account: records.account,
+  });
+  return {
+    service,
+    close: async () => {
+      await using _records = records;
+      await service.close();
+    },
+  };
+}
+
+/** What to do about an operation that is refused because nobody knows what the rules are. */
+function unusableHint({ files }: LoadedConfig): string | undefined {
+  const paths = files.filter(({ unusable }) => unusable !== undefined).map(({ path }) => path);
+  if (paths.length === 0) return undefined;
+  return `Correct ${paths.join(" and ")}, whose rules cannot be read; \`trunkline doctor\` says what is wrong.`;
+}
+
+/** Journal and token account of one run, in the store's folder. */
+interface Records extends AsyncDisposable {
+  readonly journal: FileJournal;
+  readonly account: TokenAccount;
+}
+
+/** Nothing is written before there is something to note; a folder that cannot be written costs one line on stderr. */
+function openRecords(app: App, countTokens: boolean): Records {
+  const { context } = app;
+  const folder = journalFolder(app.storeFolder);
+  let isSaid = false;
+  const onProblem = (error: unknown) => {
+    if (!isSaid)
+      context.note(`Calls are not noted: ${folder} cannot be written (${systemCodeOf(error) ?? "unknown"}).`);
+    isSaid = true;
+  };
+  const journal = new FileJournal({ folder, onProblem });
+  const tools = async () => {
+    const { servers } = await app.config();
+    return await directTools(context, new Set(servers.filter(({ disabled }) => !disabled).map(({ name }) => name)));
+  };
+  const account = new FileTokenAccount({ folder, onProblem, directTools: tools });
+  return {
+    journal,
+    // What a person reads at a terminal costs no tokens.
+    account: countTokens ? account : { add: () => {}, report: () => account.report() },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([journal.close(), account.close()]);
+    },
+  };
+}
