@@ -1,12 +1,12 @@
 // What one document says: its symbols, imports, exports, calls and links. Pure but for loading the grammar: the answer
 // depends on path and text alone.
 
-import type { FileGraph, GraphLanguage, Incomplete } from "./graph-model.js";
-import { GraphReader } from "./graph-reader.js";
 import { languageOf } from "./language-of.js";
-import { hasGrammar, loadedParser, loadParser, parseSource } from "./parser.js";
-import { readConfig } from "./project-config.js";
+import type { FileGraph, GraphLanguage, Incomplete } from "./model/graph-model.js";
 import { readProse } from "./prose.js";
+import { GraphReader } from "./reading/graph-reader.js";
+import { hasGrammar, loadedParser, loadParser, parseSource } from "./reading/parser.js";
+import { readConfig } from "./reading/project-config.js";
 import { parsedText, rulesOf } from "./rules.js";
 
 /** What {@link extractGraph} is given. Folders in `path` are separated by `/`. */

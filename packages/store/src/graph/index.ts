@@ -8,6 +8,9 @@ export {
   extractGraphSync,
   loadGrammar,
 } from "./extract.js";
+export { languageOf } from "./language-of.js";
+export { MemoryGraph } from "./memory-graph.js";
+export { toMermaid } from "./mermaid.js";
 export {
   type FileEdge,
   type FileGraph,
@@ -28,10 +31,7 @@ export {
   type Reference,
   type Relation,
   type SymbolKind,
-} from "./graph-model.js";
-export { languageOf } from "./language-of.js";
-export { MemoryGraph } from "./memory-graph.js";
-export { toMermaid } from "./mermaid.js";
+} from "./model/graph-model.js";
 export {
   collectionKey,
   contentKey,
@@ -43,10 +43,10 @@ export {
   tagKey,
   typeOfKey,
   versionKey,
-} from "./node-keys.js";
-export { releaseParsers } from "./parser.js";
-export { isConfigPath } from "./project-config.js";
+} from "./model/node-keys.js";
 export { slugOf } from "./prose.js";
+export { releaseParsers } from "./reading/parser.js";
+export { isConfigPath } from "./reading/project-config.js";
 export type { GraphSource } from "./resolve/lookup.js";
 export { type Affected, affectedBy, interfaceHash, providedKeys } from "./resolve/lookup-keys.js";
 export { type ResolvedFile, resolveFile } from "./resolve/resolve.js";

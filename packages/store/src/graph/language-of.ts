@@ -1,5 +1,5 @@
 // Which language a document is in: by its name, then by its first line.
-import type { GraphLanguage } from "./graph-model.js";
+import type { GraphLanguage } from "./model/graph-model.js";
 
 const BY_EXTENSION: Readonly<Record<string, GraphLanguage>> = {
   ts: "typescript",

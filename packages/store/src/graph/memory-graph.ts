@@ -1,8 +1,8 @@
 // A graph in memory. It keeps what an index on disk keeps in tables: the files' graphs, the keys they provide, the keys
 // they asked for, and the edges by owner; and it shows which of them a change touches.
 
-import type { FileGraph, GraphEdge, GraphSymbol, Relation } from "./graph-model.js";
-import { fileKey } from "./node-keys.js";
+import type { FileGraph, GraphEdge, GraphSymbol, Relation } from "./model/graph-model.js";
+import { fileKey } from "./model/node-keys.js";
 import type { GraphSource } from "./resolve/lookup.js";
 import { affectedBy, providedKeys } from "./resolve/lookup-keys.js";
 import { type ResolvedFile, resolveFile } from "./resolve/resolve.js";

@@ -1,7 +1,7 @@
 // A traversal as a Mermaid flowchart.
 
 import { toOneLine } from "@trunkline/core";
-import type { NodeType } from "./graph-model.js";
+import type { NodeType } from "./model/graph-model.js";
 import type { GraphNode, Traversal } from "./traverse.js";
 
 /** The shape of each type of node; what is not listed is a rectangle. */

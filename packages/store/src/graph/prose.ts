@@ -1,8 +1,8 @@
 // Links and headings of Markdown and HTML. A heading is a symbol whose qualified name is its anchor, so that a link to
 // it resolves by name.
 
-import type { FileEdge, GraphLanguage, GraphLink, GraphSymbol } from "./graph-model.js";
-import { fileKey, symbolKey } from "./node-keys.js";
+import type { FileEdge, GraphLanguage, GraphLink, GraphSymbol } from "./model/graph-model.js";
+import { fileKey, symbolKey } from "./model/node-keys.js";
 
 /** What prose adds to a file's graph. */
 export interface Prose {

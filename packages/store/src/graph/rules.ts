@@ -1,7 +1,5 @@
 // One set of rules per language.
 import { TrunklineError } from "@trunkline/core";
-import type { GraphLanguage } from "./graph-model.js";
-import type { LanguageRules } from "./language-rules.js";
 import { cppRules, cRules, maskCppWords } from "./languages/c.js";
 import { csharpRules } from "./languages/csharp.js";
 import { goRules } from "./languages/go.js";
@@ -11,6 +9,8 @@ import { phpRules } from "./languages/php.js";
 import { pythonRules } from "./languages/python.js";
 import { rubyRules } from "./languages/ruby.js";
 import { rustRules } from "./languages/rust.js";
+import type { GraphLanguage } from "./model/graph-model.js";
+import type { LanguageRules } from "./reading/language-rules.js";
 
 const RULES: Partial<Record<GraphLanguage, LanguageRules>> = {
   typescript: javascriptRules,

@@ -1,7 +1,7 @@
 // Walks the graph from one node outwards. Pure: the caller says what the neighbours of a node are.
 import { TrunklineError } from "@trunkline/core";
-import { type GraphEdge, type NodeType, RELATIONS, type Relation } from "./graph-model.js";
-import { parseKey, typeOfKey } from "./node-keys.js";
+import { type GraphEdge, type NodeType, RELATIONS, type Relation } from "./model/graph-model.js";
+import { parseKey, typeOfKey } from "./model/node-keys.js";
 
 /** A node of an answer. */
 export interface GraphNode {

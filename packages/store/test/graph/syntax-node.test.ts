@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { GraphLanguage } from "../../src/graph/graph-model.js";
-import { loadParser, type Node, parseSource } from "../../src/graph/parser.js";
+import type { GraphLanguage } from "../../src/graph/model/graph-model.js";
+import { loadParser, type Node, parseSource } from "../../src/graph/reading/parser.js";
 
 const SOURCES: readonly (readonly [GraphLanguage, string])[] = [
   [

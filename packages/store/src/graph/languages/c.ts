@@ -1,8 +1,8 @@
 // C and C++. Both are read with the grammar of C++; words that C does not reserve are masked before a C file is parsed.
-import type { Chain } from "../chains.js";
-import type { GraphReader } from "../graph-reader.js";
-import type { LanguageRules } from "../language-rules.js";
-import type { Node } from "../parser.js";
+import type { Chain } from "../reading/chains.js";
+import type { GraphReader } from "../reading/graph-reader.js";
+import type { LanguageRules } from "../reading/language-rules.js";
+import type { Node } from "../reading/parser.js";
 
 const CPP_WORDS =
   /\b(?:alignas|alignof|and|bitand|bitor|bool|catch|class|co_await|co_return|co_yield|compl|concept|consteval|constexpr|constinit|const_cast|decltype|delete|dynamic_cast|explicit|export|final|friend|import|module|mutable|namespace|new|noexcept|not|nullptr|operator|or|override|private|protected|public|reinterpret_cast|requires|static_assert|static_cast|template|this|throw|try|typeid|typename|using|virtual|xor)\b/g;

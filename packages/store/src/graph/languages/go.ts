@@ -1,7 +1,7 @@
-import type { Chain } from "../chains.js";
-import type { GraphReader } from "../graph-reader.js";
-import type { LanguageRules } from "../language-rules.js";
-import type { Node } from "../parser.js";
+import type { Chain } from "../reading/chains.js";
+import type { GraphReader } from "../reading/graph-reader.js";
+import type { LanguageRules } from "../reading/language-rules.js";
+import type { Node } from "../reading/parser.js";
 
 /** Rules for Go. */
 export const goRules: LanguageRules = {

@@ -1,8 +1,8 @@
 // How TypeScript and JavaScript take names from other files and give names to them.
 
-import type { ImportedName } from "../graph-model.js";
-import type { GraphReader } from "../graph-reader.js";
-import type { Node } from "../parser.js";
+import type { ImportedName } from "../model/graph-model.js";
+import type { GraphReader } from "../reading/graph-reader.js";
+import type { Node } from "../reading/parser.js";
 
 /** Node types of functions without a declaration. */
 export const FUNCTION_VALUES: ReadonlySet<string> = new Set([

@@ -1,8 +1,8 @@
 // TypeScript, TSX, JavaScript and JSX: the grammars share their node types, those of types aside.
-import type { Chain } from "../chains.js";
-import type { GraphReader } from "../graph-reader.js";
-import type { LanguageRules } from "../language-rules.js";
-import type { Node } from "../parser.js";
+import type { Chain } from "../reading/chains.js";
+import type { GraphReader } from "../reading/graph-reader.js";
+import type { LanguageRules } from "../reading/language-rules.js";
+import type { Node } from "../reading/parser.js";
 import {
   FUNCTION_VALUES,
   holderOf,

@@ -1,8 +1,8 @@
-import type { Chain } from "../chains.js";
-import type { SymbolKind } from "../graph-model.js";
-import type { GraphReader } from "../graph-reader.js";
-import type { LanguageRules } from "../language-rules.js";
-import type { Node } from "../parser.js";
+import type { SymbolKind } from "../model/graph-model.js";
+import type { Chain } from "../reading/chains.js";
+import type { GraphReader } from "../reading/graph-reader.js";
+import type { LanguageRules } from "../reading/language-rules.js";
+import type { Node } from "../reading/parser.js";
 
 const TYPES: Readonly<Record<string, SymbolKind>> = {
   class_declaration: "class",

@@ -1,6 +1,6 @@
-import type { GraphReader } from "../graph-reader.js";
-import type { LanguageRules } from "../language-rules.js";
-import type { Node } from "../parser.js";
+import type { GraphReader } from "../reading/graph-reader.js";
+import type { LanguageRules } from "../reading/language-rules.js";
+import type { Node } from "../reading/parser.js";
 
 /** Where a bare name is a statement or an argument, and so may be a call without arguments. */
 const STATEMENTS = [

@@ -1,7 +1,6 @@
 // From a reference to what it names: through imports, re-exports, declared types and base classes. Only what is certain
 // is followed; where two things have the same right to a name, the answer is none.
 import { posix } from "node:path";
-import { isCallable, isTypeKind } from "../code-references.js";
 import {
   CALL_STEP,
   type FileEdge,
@@ -9,7 +8,8 @@ import {
   type GraphImport,
   type Reference,
   SUPER_STEP,
-} from "../graph-model.js";
+} from "../model/graph-model.js";
+import { isCallable, isTypeKind } from "../reading/code-references.js";
 import { type Lookup, symbolsOf } from "./lookup.js";
 import { goFiles, type Module, phpType, pythonModule, resolveModule } from "./modules.js";
 

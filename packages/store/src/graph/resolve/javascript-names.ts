@@ -1,6 +1,6 @@
 // Specifiers of TypeScript and JavaScript.
 import { posix } from "node:path";
-import type { FileGraph, ProjectConfig } from "../graph-model.js";
+import type { FileGraph, ProjectConfig } from "../model/graph-model.js";
 import { foldersUp, type Lookup } from "./lookup.js";
 import { stemOf } from "./lookup-keys.js";
 

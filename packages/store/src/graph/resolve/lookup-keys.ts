@@ -3,8 +3,8 @@
 // one of its keys, whether they found something there or not.
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
-import type { FileGraph } from "../graph-model.js";
-import { isConfigPath } from "../project-config.js";
+import type { FileGraph } from "../model/graph-model.js";
+import { isConfigPath } from "../reading/project-config.js";
 
 const { dirname, basename } = posix;
 

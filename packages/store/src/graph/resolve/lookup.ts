@@ -1,6 +1,6 @@
 // What resolution sees of the stored files, with a record of what it asked for.
 import { posix } from "node:path";
-import type { FileGraph, GraphSymbol, ProjectConfig } from "../graph-model.js";
+import type { FileGraph, GraphSymbol, ProjectConfig } from "../model/graph-model.js";
 import { pathLookup, stemLookup } from "./lookup-keys.js";
 
 /** The stored files, as resolution needs them. */

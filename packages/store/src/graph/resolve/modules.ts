@@ -1,6 +1,6 @@
 // What the specifier of an import means, language by language.
 import { posix } from "node:path";
-import type { FileGraph, GraphImport } from "../graph-model.js";
+import type { FileGraph, GraphImport } from "../model/graph-model.js";
 import { resolveJavascript } from "./javascript-names.js";
 import { foldersUp, type Lookup } from "./lookup.js";
 

@@ -9,8 +9,8 @@ import {
   type GraphLink,
   type Reference,
   SUPER_STEP,
-} from "../graph-model.js";
-import { externalKey, fileKey, symbolKey } from "../node-keys.js";
+} from "../model/graph-model.js";
+import { externalKey, fileKey, symbolKey } from "../model/node-keys.js";
 import { Entities, type Entity } from "./entities.js";
 import { foldersUp, type GraphSource, Lookup, symbolsOf } from "./lookup.js";
 import { goFiles } from "./modules.js";

@@ -1,7 +1,7 @@
 // Expressions and types as chains of names: `this.hub.servers()` is `["this", "hub", "servers", "()"]`. An empty first
 // name stands for an expression that has no name, such as a literal.
 
-import { CALL_STEP } from "./graph-model.js";
+import { CALL_STEP } from "../model/graph-model.js";
 import type { Node } from "./parser.js";
 
 /** How a grammar writes what chains are made of. Fields are those of tree-sitter. */

@@ -1,15 +1,6 @@
 // Turns the nodes of one syntax tree into a FileGraph. A language says which nodes matter and what they mean; this keeps
 // the scopes, so that a name is only taken for a symbol or an import where nothing nearer is called the same.
-import { type Chain, chainOf, typeChain } from "./chains.js";
-import {
-  type FileNames,
-  type Frame,
-  isNamespace,
-  isPrimitive,
-  reduceReference,
-  resolveChain,
-  spell,
-} from "./code-references.js";
+
 import {
   CALL_STEP,
   type FileEdge,
@@ -21,9 +12,19 @@ import {
   type Reference,
   type Relation,
   SUPER_STEP,
-} from "./graph-model.js";
+} from "../model/graph-model.js";
+import { fileKey, symbolKey } from "../model/node-keys.js";
+import { type Chain, chainOf, typeChain } from "./chains.js";
+import {
+  type FileNames,
+  type Frame,
+  isNamespace,
+  isPrimitive,
+  reduceReference,
+  resolveChain,
+  spell,
+} from "./code-references.js";
 import type { Definition, LanguageRules } from "./language-rules.js";
-import { fileKey, symbolKey } from "./node-keys.js";
 import type { Node } from "./parser.js";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

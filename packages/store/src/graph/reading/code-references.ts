@@ -1,6 +1,7 @@
 // From the names in a file to what they stand for, as far as the file itself tells.
+
+import { CALL_STEP, type GraphSymbol, type Reference, SUPER_STEP, type SymbolKind } from "../model/graph-model.js";
 import type { Chain } from "./chains.js";
-import { CALL_STEP, type GraphSymbol, type Reference, SUPER_STEP, type SymbolKind } from "./graph-model.js";
 import type { LanguageRules } from "./language-rules.js";
 
 /** What a name stands for within a frame. */

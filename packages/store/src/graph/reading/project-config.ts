@@ -1,5 +1,5 @@
 // Files of a project that say how its imports are meant. They are read leniently: what cannot be read says nothing.
-import type { ProjectConfig } from "./graph-model.js";
+import type { ProjectConfig } from "../model/graph-model.js";
 
 /** What the file says, where it is one of those; undefined otherwise. */
 export function readConfig(path: string, text: string): ProjectConfig | undefined {

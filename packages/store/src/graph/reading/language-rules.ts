@@ -1,6 +1,7 @@
 // What a language tells the reader, and what the reader keeps while it reads.
+
+import type { SymbolKind } from "../model/graph-model.js";
 import type { Chain, ChainGrammar } from "./chains.js";
-import type { SymbolKind } from "./graph-model.js";
 import type { GraphReader } from "./graph-reader.js";
 import type { Node } from "./parser.js";
 

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { TrunklineError } from "@trunkline/core";
 import { Language, Parser } from "web-tree-sitter";
-import type { GraphLanguage } from "./graph-model.js";
+import type { GraphLanguage } from "../model/graph-model.js";
 import { type Node, type NodeMemory, nodeMemory, rootOf } from "./syntax-node.js";
 
 export type { Node } from "./syntax-node.js";
