@@ -2,8 +2,14 @@
 import { resolve } from "node:path";
 import { type Embedder, isTrunklineError, type Logger, silentLogger, TrunklineError } from "@trunkline/core";
 import type { GuardedPaths } from "./engine/files/guard.js";
-import { WorkerPool } from "./engine/threads/thread-pool.js";
-import { Store } from "./store.js";
+import { ThreadPool } from "./engine/threads/thread-pool.js";
+import { Store, type StoreThreads } from "./store.js";
+
+// Tests run the sources; a thread cannot, so it runs what the build made of them.
+const THREAD_ENTRY = new URL(
+  import.meta.url.endsWith(".ts") ? "../dist/store-thread.js" : "./store-thread.js",
+  import.meta.url,
+);
 
 /** How a store is opened. */
 export interface OpenStoreOptions extends GuardedPaths {
@@ -38,12 +44,12 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const folder = resolve(cwd, path);
   const absolute = (paths: readonly string[] | undefined) => paths?.map((each) => resolve(cwd, each));
   const guarded = { ownFolders: absolute(options.ownFolders), unwritable: absolute(options.unwritable) };
-  const pool = new WorkerPool(folder, logger, guarded);
+  const pool: StoreThreads = new ThreadPool({ entry: THREAD_ENTRY, folder, logger, guarded });
   let refusal: TrunklineError | undefined;
   try {
     const isOpen = lazyWriter && !readOnly && (await openReader(pool, signal));
     if (!isOpen) refusal = readOnly ? onlyForReading() : await openWriter(pool, signal);
-    if (refusal !== undefined) await pool.call("reader", "status", {}, { signal });
+    if (refusal !== undefined) await pool.reader.status({}, { signal });
   } catch (error) {
     await pool.close();
     throw error;
@@ -54,9 +60,9 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 }
 
 /** Whether a reader is all that is needed. What it finds wrong is the writer's to mend or to report. */
-async function openReader(pool: WorkerPool, signal: AbortSignal | undefined): Promise<boolean> {
+async function openReader(pool: StoreThreads, signal: AbortSignal | undefined): Promise<boolean> {
   try {
-    if (!(await pool.call("reader", "isCurrent", {}, { signal }))) return false;
+    if (!(await pool.reader.isCurrent({}, { signal }))) return false;
     pool.hasBackgroundIndexers = true;
     return true;
   } catch (error) {
@@ -66,9 +72,9 @@ async function openReader(pool: WorkerPool, signal: AbortSignal | undefined): Pr
 }
 
 /** Answers with the reason where the store may only be read. */
-async function openWriter(pool: WorkerPool, signal: AbortSignal | undefined): Promise<TrunklineError | undefined> {
+async function openWriter(pool: StoreThreads, signal: AbortSignal | undefined): Promise<TrunklineError | undefined> {
   try {
-    const { background } = await pool.call("writer", "ready", {}, { signal });
+    const { background } = await pool.writer.ready({}, { signal });
     pool.hasBackgroundIndexers = background;
     if (background) pool.indexInBackground();
     return undefined;

@@ -48,11 +48,15 @@ import type {
 } from "./contract/index.js";
 import type { GuardedPaths } from "./engine/files/guard.js";
 import type { RpcOptions } from "./engine/threads/rpc.js";
-import type { WorkerPool } from "./engine/threads/thread-pool.js";
+import type { ThreadPool } from "./engine/threads/thread-pool.js";
 import type { GrepCallOptions } from "./grep/index.js";
 import { StoreGrep } from "./grep/store-grep.js";
 import { Embedding } from "./search/embedding.js";
 import { ClientSessions } from "./sessions/client-sessions.js";
+import type { StoreHandlers } from "./store-thread.js";
+
+/** The threads of a store, and what can be called there. */
+export type StoreThreads = ThreadPool<StoreHandlers>;
 
 /** What a store is made of. */
 export interface StoreParts {
@@ -66,7 +70,7 @@ export interface StoreParts {
 
 /** One open store: the operations of the contract as methods, and access to content by its hash. */
 export class Store implements StoreMethods, AsyncDisposable {
-  readonly #pool: WorkerPool;
+  readonly #pool: StoreThreads;
   readonly #cwd: string;
   readonly #refusal: TrunklineError | undefined;
   readonly #sessions: ClientSessions;
@@ -74,12 +78,12 @@ export class Store implements StoreMethods, AsyncDisposable {
   readonly #grep: StoreGrep;
 
   /** @internal Use {@link openStore}. */
-  constructor(pool: WorkerPool, options: StoreParts) {
+  constructor(pool: StoreThreads, options: StoreParts) {
     const { cwd, refusal, logger, folder, guarded } = options;
     this.#pool = pool;
     this.#sessions = new ClientSessions(pool, { logger, folder, guarded });
-    this.#embedding = new Embedding(pool, { logger, follow: refusal === undefined });
-    this.#grep = new StoreGrep(pool, { folder, cwd });
+    this.#embedding = new Embedding(pool.indexer, { logger, follow: refusal === undefined });
+    this.#grep = new StoreGrep(pool.reader, { folder, cwd });
     pool.onChange = () => this.#embedding.wake();
     this.#cwd = cwd;
     this.#refusal = refusal;
@@ -88,22 +92,22 @@ export class Store implements StoreMethods, AsyncDisposable {
   /** Stores bytes without a document; they are kept for seven days from the last time they were put. */
   async put(bytes: Uint8Array, options: StoreCallOptions = {}): Promise<ContentId> {
     this.#mayWrite();
-    return await this.#pool.call("mover", "put", { bytes }, rpc(options));
+    return await this.#pool.mover.put({ bytes }, rpc(options));
   }
 
   /** The bytes of a content, or a part of them, checked against their hashes. */
   async bytes(id: ContentId, options: StoreCallOptions & { start?: number; end?: number } = {}): Promise<Uint8Array> {
     const { start, end } = options;
-    return await this.#pool.call("reader", "content", { id: parseContentId(id), start, end }, rpc(options));
+    return await this.#pool.reader.content({ id: parseContentId(id), start, end }, rpc(options));
   }
 
   async has(id: ContentId, options: StoreCallOptions = {}): Promise<boolean> {
-    return await this.#pool.call("reader", "has", { id: parseContentId(id) }, rpc(options));
+    return await this.#pool.reader.has({ id: parseContentId(id) }, rpc(options));
   }
 
   /** Every content id that begins with these digits, sorted. */
   async resolve(prefix: string, options: StoreCallOptions = {}): Promise<readonly ContentId[]> {
-    return await this.#pool.call("reader", "resolve", { prefix }, rpc(options));
+    return await this.#pool.reader.resolve({ prefix }, rpc(options));
   }
 
   async add(params: AddParams, options: StoreCallOptions = {}): Promise<AddResult> {
@@ -119,11 +123,11 @@ export class Store implements StoreMethods, AsyncDisposable {
       content: bytes,
       session: this.#sessions.current(options),
     };
-    return await this.#pool.call("mover", "add", resolved, rpc(options));
+    return await this.#pool.mover.add(resolved, rpc(options));
   }
 
   async list(params: ListParams = {}, options: StoreCallOptions = {}): Promise<ListResult> {
-    return await this.#pool.call("reader", "list", this.#filters(params, options), rpc(options));
+    return await this.#pool.reader.list(this.#filters(params, options), rpc(options));
   }
 
   async get(params: GetParams, options: StoreCallOptions = {}): Promise<GetResult> {
@@ -131,12 +135,12 @@ export class Store implements StoreMethods, AsyncDisposable {
     const absolute = this.#absolute(params.path);
     const { outputPath } = params;
     const output = outputPath === undefined ? {} : { outputPath: resolve(this.#cwd, outputPath) };
-    return await this.#pool.call("reader", "get", { ...params, ...output, absolute, allowWrite }, rpc(options));
+    return await this.#pool.reader.get({ ...params, ...output, absolute, allowWrite }, rpc(options));
   }
 
   /** Answers what is in the graph by now; {@link indexed} waits until everything is. */
   async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
-    return await this.#pool.call("reader", "graph", { ...params, absolute: this.#absolute(params.name) }, rpc(options));
+    return await this.#pool.reader.graph({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
   }
 
   async search(
@@ -147,9 +151,7 @@ export class Store implements StoreMethods, AsyncDisposable {
   async search(params: SearchParams, options: StoreCallOptions = {}): Promise<SearchResult | SearchPathsResult> {
     const byMeaning = params.type !== "keyword" && params.hash === undefined;
     const embedded = byMeaning ? await this.#embedding.queryVector(params.query, options.signal) : undefined;
-    return await this.#pool.call(
-      "reader",
-      "search",
+    return await this.#pool.reader.search(
       { ...this.#filters(params, options), pins: this.#sessions.current(options), embedded },
       rpc(options),
     );
@@ -163,12 +165,7 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   async update(params: UpdateParams, options: StoreCallOptions = {}): Promise<{ matched: number }> {
     this.#mayWrite();
-    return await this.#pool.call(
-      "writer",
-      "update",
-      { ...params, absolute: this.#absolute(params.name) },
-      rpc(options),
-    );
+    return await this.#pool.writer.update({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
   }
 
   async delete(params: DeleteParams, options: StoreCallOptions = {}): Promise<DeleteResult> {
@@ -176,45 +173,40 @@ export class Store implements StoreMethods, AsyncDisposable {
     const names = [...(params.name === undefined ? [] : [params.name]), ...(params.names ?? [])];
     const absolutes = names.map((name) => this.#absolute(name));
     const session = this.#sessions.current(options);
-    return await this.#pool.call("writer", "delete", { ...params, absolutes, session }, rpc(options));
+    return await this.#pool.writer.delete({ ...params, absolutes, session }, rpc(options));
   }
 
   async undelete(params: OperationParams<"undelete">, options: StoreCallOptions = {}): Promise<UndeleteResult> {
     this.#mayWrite();
-    return await this.#pool.call(
-      "writer",
-      "undelete",
-      { ...params, absolute: this.#absolute(params.name) },
-      rpc(options),
-    );
+    return await this.#pool.writer.undelete({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
   }
 
   async snapshot(params: OperationParams<"snapshot"> = {}, options: StoreCallOptions = {}): Promise<SnapshotInfo> {
     this.#mayWrite();
-    return await this.#pool.call("writer", "snapshot", params, rpc(options));
+    return await this.#pool.writer.snapshot(params, rpc(options));
   }
 
   async listSnapshots(
     params: OperationParams<"list_snapshots"> = {},
     options: StoreCallOptions = {},
   ): Promise<ListSnapshotsResult> {
-    return await this.#pool.call("reader", "listSnapshots", params, rpc(options));
+    return await this.#pool.reader.listSnapshots(params, rpc(options));
   }
 
   async listCollections(
     _params: Record<string, never> = {},
     options: StoreCallOptions = {},
   ): Promise<ListCollectionsResult> {
-    return await this.#pool.call("reader", "listCollections", undefined as never, rpc(options));
+    return await this.#pool.reader.listCollections(undefined as never, rpc(options));
   }
 
   async diff(params: DiffParams, options: StoreCallOptions = {}): Promise<DiffResult> {
-    return await this.#pool.call("reader", "diff", { ...params, absolute: this.#absolute(params.path) }, rpc(options));
+    return await this.#pool.reader.diff({ ...params, absolute: this.#absolute(params.path) }, rpc(options));
   }
 
   async restore(params: RestoreParams, options: StoreCallOptions = {}): Promise<RestoreResult> {
     const outputDirectory = resolve(this.#cwd, params.outputDirectory);
-    return await this.#pool.call("mover", "restore", { ...params, outputDirectory }, rpc(options));
+    return await this.#pool.mover.restore({ ...params, outputDirectory }, rpc(options));
   }
 
   /** `onProgress` counts bytes. Private addresses are refused unless the options allow them. */
@@ -222,7 +214,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     this.#mayWrite();
     const allowPrivate = options.allowPrivateAddresses ?? false;
     const resolved = { ...params, allowPrivate, session: this.#sessions.current(options) };
-    return await this.#pool.call("mover", "download", resolved, rpc(options));
+    return await this.#pool.mover.download(resolved, rpc(options));
   }
 
   /** Begins a session for the client; a session that the client had under way is stopped first. */
@@ -242,7 +234,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     params: OperationParams<"list_sessions"> = {},
     options: StoreCallOptions = {},
   ): Promise<ListSessionsResult> {
-    return await this.#pool.call("reader", "listSessions", params, rpc(options));
+    return await this.#pool.reader.listSessions(params, rpc(options));
   }
 
   /** Ends the client's session, and its watching, after what was noticed has been taken up. */
@@ -251,11 +243,11 @@ export class Store implements StoreMethods, AsyncDisposable {
   }
 
   async pin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
-    return await this.#pool.call("writer", "pin", this.#pinParams(params, options), rpc(options));
+    return await this.#pool.writer.pin(this.#pinParams(params, options), rpc(options));
   }
 
   async unpin(params: PinParams, options: StoreCallOptions = {}): Promise<PinResult> {
-    return await this.#pool.call("writer", "unpin", this.#pinParams(params, options), rpc(options));
+    return await this.#pool.writer.unpin(this.#pinParams(params, options), rpc(options));
   }
 
   /** Takes changed files up until the session stops. `onProgress` hears of every burst that was taken up. */
@@ -272,35 +264,35 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   /** Checks every chunk, reference and index. Damage is in the answer; it does not reject. */
   async verify(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<VerifyResult> {
-    return await this.#pool.call("mover", "verify", {}, rpc(options));
+    return await this.#pool.mover.verify({}, rpc(options));
   }
 
   /** Empties the trash and removes what nothing refers to. */
   async gc(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<GcResult> {
     this.#mayWrite();
-    return await this.#pool.call("mover", "gc", {}, rpc(options));
+    return await this.#pool.mover.gc({}, rpc(options));
   }
 
   /** Makes the indexes anew, and damaged chunks from files that still have them. */
   async repair(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<RepairResult> {
     this.#mayWrite();
-    return await this.#pool.call("mover", "repair", {}, rpc(options));
+    return await this.#pool.mover.repair({}, rpc(options));
   }
 
   /** Everything in one file, as it is at this moment. */
   async export(params: OperationParams<"export">, options: StoreCallOptions = {}): Promise<ExportResult> {
     const path = resolve(this.#cwd, params.path);
-    return await this.#pool.call("mover", "export", { ...params, path }, rpc(options));
+    return await this.#pool.mover.export({ ...params, path }, rpc(options));
   }
 
   /** Plays the history of an export into this store. */
   async import(params: OperationParams<"import">, options: StoreCallOptions = {}): Promise<ImportResult> {
     this.#mayWrite();
-    return await this.#pool.call("mover", "import", { path: resolve(this.#cwd, params.path) }, rpc(options));
+    return await this.#pool.mover.import({ path: resolve(this.#cwd, params.path) }, rpc(options));
   }
 
   async status(params: StatusParams = {}, options: StoreCallOptions = {}): Promise<StatusResult> {
-    return await this.#pool.call("reader", "status", params, rpc(options));
+    return await this.#pool.reader.status(params, rpc(options));
   }
 
   /**

@@ -10,9 +10,9 @@ import { Guard } from "../engine/files/guard.js";
 import { hasChunk, hexOf } from "../engine/sqlite/contents.js";
 import { collectionId } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { worthSending } from "../engine/writing/store-content.js";
 import { metadataObject, tagList } from "../params.js";
+import type { DocumentMover } from "./change.js";
 import { type Batch, DocumentBatcher } from "./document-batch.js";
 import { factsOf, readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
 import { problemText, walk } from "./walk.js";
@@ -25,7 +25,7 @@ export interface ResolvedAddParams extends Omit<AddParams, "path" | "paths" | "c
 }
 
 /** `add`. */
-export async function add(env: MoveEnvironment, params: ResolvedAddParams, call: Call): Promise<AddResult> {
+export async function add(env: DocumentMover, params: ResolvedAddParams, call: Call): Promise<AddResult> {
   const batch: Batch = {
     collection: params.collection ?? "default",
     tags: tagList(params.tags),
@@ -39,7 +39,7 @@ export async function add(env: MoveEnvironment, params: ResolvedAddParams, call:
   const problems = results.flatMap((result) => result.problems ?? []);
   const snapshotted = results.some((result) => result.isFolder) || params.snapshotLabel !== undefined;
   const snapshot = snapshotted
-    ? await env.writer.call("snapshot", { collection: batch.collection, label: params.snapshotLabel, create: true })
+    ? await env.writer.snapshot({ collection: batch.collection, label: params.snapshotLabel, create: true })
     : undefined;
   const sum = (pick: (result: AddResult) => number) => results.reduce((total, result) => total + pick(result), 0);
   const removed = sum((result) => result.removed ?? 0);
@@ -61,12 +61,7 @@ interface TakenPath extends Omit<AddResult, "snapshotId"> {
   readonly isFolder: boolean;
 }
 
-async function addInline(
-  env: MoveEnvironment,
-  batch: Batch,
-  params: ResolvedAddParams,
-  call: Call,
-): Promise<AddResult> {
+async function addInline(env: DocumentMover, batch: Batch, params: ResolvedAddParams, call: Call): Promise<AddResult> {
   const { name, content = new Uint8Array(0) } = params;
   if (name === undefined || name.trim() === "" || name.includes("\0")) {
     throw new TrunklineError("INVALID_ARGUMENT", "Inline content needs a name.");
@@ -80,7 +75,7 @@ async function addInline(
   const snapshot =
     params.snapshotLabel === undefined
       ? undefined
-      : await env.writer.call("snapshot", { collection: batch.collection, label: params.snapshotLabel });
+      : await env.writer.snapshot({ collection: batch.collection, label: params.snapshotLabel });
   return {
     hash: prepared.hash,
     path: name,
@@ -93,7 +88,7 @@ async function addInline(
 }
 
 async function addPath(
-  env: MoveEnvironment,
+  env: DocumentMover,
   batch: Batch,
   params: ResolvedAddParams & { path: string },
   call: Call,
@@ -129,7 +124,7 @@ interface KnownFile {
 const RACY_US = 20_000;
 
 async function addFolder(
-  env: MoveEnvironment,
+  env: DocumentMover,
   batch: Batch,
   params: ResolvedAddParams & { path: string },
   call: Call,
@@ -137,7 +132,7 @@ async function addFolder(
   const root = params.path;
   const problems: FileProblem[] = [];
   // Written while the folder is walked. The writer takes it up before the documents.
-  const remembered = env.writer.call("rememberRoot", { collection: batch.collection, path: root });
+  const remembered = env.writer.rememberRoot({ collection: batch.collection, path: root });
   remembered.catch(() => {});
   const known = knownFiles(env, batch, root);
   const batcher = new DocumentBatcher(env, batch, call, root);
@@ -197,7 +192,7 @@ async function addFolder(
   };
 }
 
-function knownFiles(env: MoveEnvironment, batch: Batch, root: string): Map<string, KnownFile> {
+function knownFiles(env: DocumentMover, batch: Batch, root: string): Map<string, KnownFile> {
   const collection = collectionId(env.truth, batch.collection);
   if (collection === undefined) return new Map();
   const prefix = root.endsWith("/") ? root : `${root}/`;
@@ -217,7 +212,7 @@ function knownFiles(env: MoveEnvironment, batch: Batch, root: string): Map<strin
 }
 
 /** The content of a document that may not have changed, whatever its file's times say. */
-function knownContent(env: MoveEnvironment, { id }: KnownFile) {
+function knownContent(env: DocumentMover, { id }: KnownFile) {
   return env.truth.one<{ hash: Uint8Array; type: ContentType; title: string | null }>(
     `SELECT d.title, c.hash, c.type
      FROM documents d JOIN versions v ON v.id = d.version JOIN contents c ON c.id = v.content WHERE d.id = ?`,
@@ -238,7 +233,7 @@ function isUnchanged(before: KnownFile, now: { mode: number; mtimeUs: number; in
 
 /** Reads one file and hands it to the batch. */
 export async function takeFile(
-  env: MoveEnvironment,
+  env: DocumentMover,
   batcher: DocumentBatcher,
   target: { path: string; size: number; known: KnownFile | undefined },
   call: Call,
@@ -271,7 +266,7 @@ export async function takeFile(
 
 /** Documents of this folder whose files were not found are marked removed, unless the call did not look at them. */
 async function removeMissing(
-  env: MoveEnvironment,
+  env: DocumentMover,
   batch: Batch,
   found: { known: ReadonlyMap<string, KnownFile>; problems: readonly FileProblem[] },
   params: ResolvedAddParams,
@@ -283,7 +278,7 @@ async function removeMissing(
     .map(([, file]) => file.id);
   let removed = 0;
   for (let start = 0; start < ids.length; start += 500) {
-    const answer = await env.writer.call("removeDocuments", {
+    const answer = await env.writer.removeDocuments({
       ids: ids.slice(start, start + 500),
       session: batch.session,
     });

@@ -23,11 +23,7 @@ export async function putContent(
     const packer = new ChunkPacker();
     const content = packer.content({ ...prepareContent(bytes, isStored), text: undefined });
     const data = packer.finish();
-    const { stored } = await env.writer.call(
-      "putContent",
-      { content, data },
-      { signal: call.signal, transfer: [data] },
-    );
+    const { stored } = await env.writer.putContent({ content, data }, { signal: call.signal, transfer: [data] });
     if (stored) return content.hash as ContentId;
   }
   throw new Error("a content with all its chunks was not stored");

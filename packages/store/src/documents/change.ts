@@ -18,8 +18,16 @@ import {
 } from "../engine/sqlite/documents.js";
 import { requireCollection, type SnapshotRow } from "../engine/sqlite/filters.js";
 import { documentsMatching, documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/find-document.js";
+import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 import { metadataObject, tagList } from "../params.js";
+
+/** A mover of documents: it has these changes made by the writer. */
+export type DocumentMover = MoveEnvironment<{
+  snapshot: typeof takeSnapshot;
+  rememberRoot: typeof rememberRoot;
+  removeDocuments: typeof removeDocuments;
+}>;
 
 /** A relative name resolved as well, so that a path works from where the caller stands. */
 export interface WithAbsolute {

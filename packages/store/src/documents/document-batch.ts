@@ -122,8 +122,7 @@ export class DocumentBatcher {
 
   async #write(documents: readonly IncomingDocument[], data: ArrayBuffer): Promise<AddedDocuments> {
     const { signal } = this.#call;
-    const answer = await this.#env.writer.call(
-      "addDocuments",
+    const answer = await this.#env.writer.addDocuments(
       { ...this.#batch, documents, data },
       { signal, transfer: [data] },
     );

@@ -12,9 +12,10 @@ import {
   sha256,
 } from "../engine/content/prepare.js";
 import { contentTypeOf } from "../engine/content/text.js";
+import type { FileFacts } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
-import { ChunkPacker, type FileFacts, type IncomingContent, type PackedChunk } from "../engine/writing/incoming.js";
+import { ChunkPacker, type IncomingContent, type PackedChunk } from "../engine/writing/incoming.js";
 
 /** Up to this size a file is read at once and stored in one transaction with others. */
 export const WHOLE_FILE_BYTES = 8 * 1024 * 1024;
@@ -135,11 +136,7 @@ export async function uploadStream(
     if (ends.length === 0) return 0;
     for (const stored of [isStored, () => false]) {
       const { chunks, data } = pack(stored);
-      const answer = await env.writer.call(
-        "appendUpload",
-        { upload, position, chunks, data },
-        { signal, transfer: [data] },
-      );
+      const answer = await env.writer.appendUpload({ upload, position, chunks, data }, { signal, transfer: [data] });
       upload = answer.upload;
       newBytes += answer.newBytes;
       // Chunks that were there a moment ago may have been collected; then all are sent.

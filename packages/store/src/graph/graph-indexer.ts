@@ -85,6 +85,7 @@ export const graphIndexer: Indexer = {
   hide: leave,
   remove: leave,
   settle,
+  pending: graphPending,
   clear(index) {
     for (const table of ["files", "keys", "provides", "depends", "nodes", "edges", "pending"]) {
       index.exec(`DROP TABLE IF EXISTS graph_${table}`);

@@ -1,8 +1,8 @@
 // `grep` on the main thread: readers list the documents, the threads of grep read and match them.
 import { resolve } from "node:path";
 import type { GrepParams, GrepResult } from "../contract/index.js";
-import type { WorkerPool } from "../engine/threads/thread-pool.js";
-import type { GivenPath, GrepFilters, GrepPageParams } from "./grep-documents.js";
+import type { Remotes } from "../engine/threads/rpc.js";
+import type { GivenPath, GrepFilters, GrepPageParams, grepPage, grepPlaces } from "./grep-documents.js";
 import { documentsOf, type GrepPage } from "./grep-list.js";
 import type { GrepReaderData } from "./grep-reader.js";
 import { compareText, type GrepCallOptions, GrepPool, type GrepRequest, type GrepSource, grep } from "./index.js";
@@ -17,14 +17,16 @@ const READER_MODULE = new URL(
 const FIRST_PAGE = 500;
 const PAGE = 5000;
 
+type ReaderCalls = Remotes<{ grepPlaces: typeof grepPlaces; grepPage: typeof grepPage }>;
+
 /** grep over one open store. Its threads start with the first query. */
 export class StoreGrep {
-  readonly #workers: WorkerPool;
+  readonly #readers: ReaderCalls;
   readonly #threads: GrepPool;
   readonly #cwd: string;
 
-  constructor(workers: WorkerPool, { folder, cwd }: { folder: string; cwd: string }) {
-    this.#workers = workers;
+  constructor(readers: ReaderCalls, { folder, cwd }: { folder: string; cwd: string }) {
+    this.#readers = readers;
     const data: GrepReaderData = { folder };
     this.#threads = new GrepPool({ reader: { module: READER_MODULE, data } });
     this.#cwd = cwd;
@@ -41,7 +43,7 @@ export class StoreGrep {
       ? paths.map((path) => ({ given: path, absolute: resolve(this.#cwd, path) }))
       : undefined;
     const source =
-      documents === undefined ? storeSource(this.#workers, { filters, paths: given }) : givenSource(documents);
+      documents === undefined ? storeSource(this.#readers, { filters, paths: given }) : givenSource(documents);
     // The source knows what the paths stand for. They and the filters are here because a cursor is for the same ones.
     const query = { ...sortedByName(rest), pattern: rest.pattern, cursor, within: documents ?? given, filters };
     return await grep(query, { source, pool: this.#threads }, options);
@@ -70,15 +72,14 @@ function givenSource(documents: readonly { readonly path: string; readonly hash:
 
 /** The documents of the store. The next page is fetched while the one before is searched. */
 function storeSource(
-  workers: WorkerPool,
+  readers: ReaderCalls,
   { filters, paths }: { filters: GrepFilters; paths: readonly GivenPath[] | undefined },
 ): GrepSource {
   return {
     async *documents({ trigrams, fromPath, signal }: GrepRequest) {
-      const places =
-        paths === undefined ? undefined : await workers.call("reader", "grepPlaces", { filters, paths }, { signal });
+      const places = paths === undefined ? undefined : await readers.grepPlaces({ filters, paths }, { signal });
       const fetch = (from: GrepPageParams["from"], limit: number): Promise<GrepPage> => {
-        const page = workers.call("reader", "grepPage", { filters, trigrams, places, from, limit }, { signal });
+        const page = readers.grepPage({ filters, trigrams, places, from, limit }, { signal });
         // It is awaited in turn, or not at all where the search ends before.
         page.catch(() => {});
         return page;

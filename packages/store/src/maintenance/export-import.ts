@@ -66,9 +66,14 @@ export type ImportedEvent =
 const BATCH_EVENTS = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
+type ImportEnvironment = MoveEnvironment<{
+  importContents: typeof importContentBatch;
+  importEvents: typeof importEventBatch;
+}>;
+
 /** `import`: everything an export holds, in the order in which it happened. What is there already is not stored again. */
 export async function importStore(
-  env: MoveEnvironment,
+  env: ImportEnvironment,
   { path }: { path: string },
   call: Call,
 ): Promise<{ documents: number; contents: number; snapshots: number; newBytes: number }> {
@@ -106,7 +111,7 @@ function openExport(path: string): Db {
 }
 
 async function importContents(
-  env: MoveEnvironment,
+  env: ImportEnvironment,
   source: Db,
   call: Call,
 ): Promise<{ contents: number; newBytes: number }> {
@@ -116,8 +121,7 @@ async function importContents(
   let batch: ImportedContent[] = [];
   const send = async () => {
     const data = packer.finish();
-    const answer = await env.writer.call(
-      "importContents",
+    const answer = await env.writer.importContents(
       { contents: batch, data },
       { signal: call.signal, transfer: [data] },
     );
@@ -151,18 +155,14 @@ async function importContents(
 }
 
 async function importHistory(
-  env: MoveEnvironment,
+  env: ImportEnvironment,
   source: Db,
   call: Call,
 ): Promise<{ events: number; snapshots: number }> {
   const events = historyOf(source);
   for (let start = 0; start < events.length; start += BATCH_EVENTS) {
     call.check();
-    await env.writer.call(
-      "importEvents",
-      { events: events.slice(start, start + BATCH_EVENTS) },
-      { signal: call.signal },
-    );
+    await env.writer.importEvents({ events: events.slice(start, start + BATCH_EVENTS) }, { signal: call.signal });
     call.progress({ progress: start, total: events.length });
   }
   return { events: events.length, snapshots: events.filter((event) => event.kind === "snapshot").length };

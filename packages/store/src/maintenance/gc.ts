@@ -5,13 +5,11 @@ import type { GcResult } from "../contract/index.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { collectionId, type DocumentRow, hideDocument } from "../engine/sqlite/documents.js";
 import { RESULTS_COLLECTION } from "../engine/sqlite/results-collection.js";
+import { PARTIAL_FOLDER } from "../engine/sqlite/schema.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import type { Databases, MoveEnvironment } from "../engine/threads/thread-context.js";
 import { RESULTS_KEPT_MS } from "../engine/writing/store-content.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
-
-/** Where downloads that are under way are kept. */
-export const PARTIAL_FOLDER = "partial";
 
 const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
 /** How many rows a step looks at, at most. */
@@ -30,7 +28,11 @@ export interface GcState {
 }
 
 /** `gc`. */
-export async function gc(env: MoveEnvironment, { now = Date.now() }: { now?: number }, call: Call): Promise<GcResult> {
+export async function gc(
+  env: MoveEnvironment<{ gcStep: typeof gcStep; shrink: typeof shrink }>,
+  { now = Date.now() }: { now?: number },
+  call: Call,
+): Promise<GcResult> {
   let state: GcState = {
     phase: PHASES[0],
     after: 0,
@@ -39,7 +41,7 @@ export async function gc(env: MoveEnvironment, { now = Date.now() }: { now?: num
   let steps = 0;
   while (state.phase !== "done") {
     call.check();
-    state = await env.writer.call("gcStep", { state, now }, { signal: call.signal });
+    state = await env.writer.gcStep({ state, now }, { signal: call.signal });
     steps++;
     call.progress({ progress: steps, message: state.phase });
   }
@@ -47,10 +49,19 @@ export async function gc(env: MoveEnvironment, { now = Date.now() }: { now?: num
   const last = steps + MOST_SHRINKING_STEPS;
   for (let more = true; more && steps < last; steps++) {
     call.check();
-    ({ more } = await env.writer.call("shrink", {}, { signal: call.signal }));
+    ({ more } = await env.writer.shrink({}, { signal: call.signal }));
   }
   removeOldPartials(env.folder, now);
   return { ...state.counts, steps };
+}
+
+/** Gives free pages back to the file system; `more` until there are none. Runs in the writer. */
+export function shrink({ truth, index }: Databases, _params: Record<string, never>): { more: boolean } {
+  const more = [truth, index].map((db) => {
+    db.exec("PRAGMA incremental_vacuum(500)");
+    return db.pragma<number>("freelist_count") > 0;
+  });
+  return { more: more.includes(true) };
 }
 
 /** One step. Answers where the next one begins. */

@@ -4,22 +4,27 @@ import { isTrunklineError } from "@trunkline/core";
 import type { RepairResult } from "../contract/index.js";
 import { cutPoints } from "../engine/content/chunker.js";
 import { openChunk, prepareChunk, sha256 } from "../engine/content/prepare.js";
+import { catchUp, rebuildIndex } from "../engine/indexing/catch-up.js";
 import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import type { Databases, MoveEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 
 const MAX_FILE_BYTES = 1024 * 1024 * 1024;
 
 /** `repair`. */
-export async function repair(env: MoveEnvironment, _params: Record<string, never>, call: Call): Promise<RepairResult> {
+export async function repair(
+  env: MoveEnvironment<{ replaceChunk: typeof replaceChunk; rebuild: typeof rebuild }>,
+  _params: Record<string, never>,
+  call: Call,
+): Promise<RepairResult> {
   let chunks = 0;
   const lost: string[] = [];
   for (const { id, hash } of damagedChunks(env, call)) {
     const bytes = findAgain(env, id, hash, call);
     if (bytes === undefined) lost.push(hash);
     else {
-      await env.writer.call("replaceChunk", { hash, bytes }, { signal: call.signal });
+      await env.writer.replaceChunk({ hash, bytes }, { signal: call.signal });
       chunks++;
     }
   }
@@ -28,11 +33,18 @@ export async function repair(env: MoveEnvironment, _params: Record<string, never
     documents = progress.progress;
     call.progress({ ...progress, message: "index" });
   };
-  documents = await env.writer.call("rebuild", {}, { signal: call.signal, onProgress });
+  documents = await env.writer.rebuild({}, { signal: call.signal, onProgress });
   return { documents, chunks, lost };
 }
 
-function damagedChunks({ truth }: MoveEnvironment, call: Call): { id: number; hash: string }[] {
+/** Makes the index anew from the truth. Runs in the writer. */
+export function rebuild(databases: Databases, _params: Record<string, never>, call: Call): number {
+  const context = { ...databases, texts: new Map(), check: call.check };
+  rebuildIndex(context);
+  return catchUp(context, (taken, total) => call.progress({ progress: taken, total, message: "index" }));
+}
+
+function damagedChunks({ truth }: Databases, call: Call): { id: number; hash: string }[] {
   const damaged: { id: number; hash: string }[] = [];
   const { last } = truth.one<{ last: number | null }>("SELECT max(id) AS last FROM chunks");
   for (let after = 0; after < (last ?? 0); after += 500) {
@@ -56,7 +68,7 @@ function damagedChunks({ truth }: MoveEnvironment, call: Call): { id: number; ha
 }
 
 /** The bytes of a chunk, from a file that a document with this chunk was read from. */
-function findAgain({ truth }: MoveEnvironment, chunk: number, hash: string, call: Call): Uint8Array | undefined {
+function findAgain({ truth }: Databases, chunk: number, hash: string, call: Call): Uint8Array | undefined {
   const paths = truth.all<{ path: string }>(
     `SELECT DISTINCT d.path FROM content_chunks cc JOIN versions v ON v.content = cc.content JOIN documents d ON d.id = v.document
      WHERE cc.chunk = ? AND v.mode IS NOT NULL`,

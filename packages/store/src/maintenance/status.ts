@@ -6,7 +6,6 @@ import { currentSeq } from "../engine/sqlite/documents.js";
 import { FORMAT_VERSION, INDEX_FILE, TRUTH_FILE } from "../engine/sqlite/schema.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { graphProgress } from "../graph/graph-indexer.js";
-import { indexers } from "../indexers.js";
 import { embeddingProgress } from "../search/embedding-queue.js";
 
 /**
@@ -40,7 +39,8 @@ export function status(env: ReadEnvironment, params: StatusParams): StatusResult
   });
 }
 
-function details({ truth, index, folder }: ReadEnvironment, chunks: { bytes: number; stored: number }) {
+function details(env: ReadEnvironment, chunks: { bytes: number; stored: number }) {
+  const { truth, index, folder } = env;
   const number = (sql: string) => truth.one<{ n: number }>(sql).n;
   return {
     format: FORMAT_VERSION,
@@ -59,7 +59,7 @@ function details({ truth, index, folder }: ReadEnvironment, chunks: { bytes: num
     diskBytes: [TRUTH_FILE, INDEX_FILE]
       .flatMap((name) => ["", "-wal"].map((end) => sizeOf(join(folder, name + end))))
       .reduce((sum, size) => sum + size, 0),
-    index: indexProgress(index, currentSeq(truth)),
+    index: indexProgress(env),
     graph: graphProgress(index),
   };
 }
@@ -72,11 +72,11 @@ function embeddings({ index }: ReadEnvironment) {
 }
 
 /** How far each index has come. */
-function indexProgress(index: ReadEnvironment["index"], seq: number) {
+function indexProgress({ truth, index, indexers }: ReadEnvironment) {
   const { last, total } = index.one<{ last: number; total: number }>(
     "SELECT coalesce(max(id), 0) AS last, count(*) AS total FROM entries",
   );
-  const behind = Math.max(0, seq - reachedSeq(index));
+  const behind = Math.max(0, currentSeq(truth) - reachedSeq(index));
   return Object.fromEntries(
     indexers.map((indexer) => {
       if (indexer.when === "write") return [indexer.name, { entries: total, pending: behind }];

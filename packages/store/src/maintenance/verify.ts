@@ -2,15 +2,17 @@
 import { isTrunklineError, messageOf } from "@trunkline/core";
 import type { VerifyProblem, VerifyResult } from "../contract/index.js";
 import { openChunk } from "../engine/content/prepare.js";
-import { reachedSeq } from "../engine/indexing/catch-up.js";
+import { type makeReady, reachedSeq } from "../engine/indexing/catch-up.js";
 import { type ContentRow, hexOf, readChunks } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
+import type { Databases, MoveEnvironment } from "../engine/threads/thread-context.js";
 import { KEYWORD_ROWS_PER_ENTRY } from "../search/keyword-indexer.js";
 
+type VerifyEnvironment = MoveEnvironment<{ ready: typeof makeReady; checkIndexers: typeof checkIndexers }>;
+
 interface Verification {
-  readonly env: MoveEnvironment;
+  readonly env: VerifyEnvironment;
   readonly call: Call;
   report(problem: VerifyProblem): void;
 }
@@ -26,7 +28,11 @@ const STEPS: readonly (readonly [string, (verification: Verification) => number 
 ];
 
 /** `verify`. Damage is reported, not thrown. */
-export async function verify(env: MoveEnvironment, _params: Record<string, never>, call: Call): Promise<VerifyResult> {
+export async function verify(
+  env: VerifyEnvironment,
+  _params: Record<string, never>,
+  call: Call,
+): Promise<VerifyResult> {
   const problems: VerifyProblem[] = [];
   const steps: VerifyResult["steps"][number][] = [];
   for (const [position, [name, run]] of STEPS.entries()) {
@@ -181,11 +187,23 @@ function checkReferences({ env, call, report }: Verification): number {
   });
 }
 
+/** What the indexers themselves find wrong. Runs in the writer. */
+export function checkIndexers({ index, indexers }: Databases, _params: Record<string, never>): string[] {
+  return indexers.flatMap((indexer) => {
+    try {
+      return index.immediate(() => indexer.check?.(index) ?? []);
+    } catch (error) {
+      if (!isTrunklineError(error)) throw error;
+      return [`${indexer.name}: ${messageOf(error)}`];
+    }
+  });
+}
+
 /** What the indexers themselves find wrong. They need to write for that: of a store that may only be read they say nothing. */
-async function askIndexers({ writer }: MoveEnvironment, { signal }: Call): Promise<readonly string[]> {
+async function askIndexers({ writer }: VerifyEnvironment, { signal }: Call): Promise<readonly string[]> {
   try {
-    await writer.call("ready", {}, { signal });
-    return await writer.call("checkIndexers", {}, { signal });
+    await writer.ready({}, { signal });
+    return await writer.checkIndexers({}, { signal });
   } catch (error) {
     if (isTrunklineError(error, "IO") && error.data?.readOnly === true) return [];
     throw error;

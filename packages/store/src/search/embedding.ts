@@ -1,7 +1,8 @@
 // The caller's side of embedding: the model runs here, in the caller's process, beside the write path. It takes texts
 // from the index in small steps and embeds queries in between.
 import { type Embedder, type Logger, messageOf } from "@trunkline/core";
-import type { WorkerPool } from "../engine/threads/thread-pool.js";
+import type { Remotes } from "../engine/threads/rpc.js";
+import type { keepVectors, nextTexts } from "./embedding-queue.js";
 
 const TEXTS_PER_STEP = 32;
 const RETRY_MS = 30_000;
@@ -10,9 +11,11 @@ const REMEMBERED_QUERIES = 64;
 /** A query as a vector, with the model that its vectors have to be of; or why there is none. */
 export type QueryVector = { readonly model: string; readonly vector: Float32Array } | { readonly missing: string };
 
+type IndexerCalls = Remotes<{ nextTexts: typeof nextTexts; keepVectors: typeof keepVectors }>;
+
 /** Embeds what the store has, and what it is asked. */
 export class Embedding {
-  readonly #pool: WorkerPool;
+  readonly #indexer: IndexerCalls;
   readonly #logger: Logger;
   readonly #follow: boolean;
   /** Answers queries. */
@@ -27,8 +30,8 @@ export class Embedding {
   readonly #queries = new Map<string, Float32Array>();
 
   /** `follow`: embeds what is added. A store that is only read has its vectors from others. */
-  constructor(pool: WorkerPool, { logger, follow }: { logger: Logger; follow: boolean }) {
-    this.#pool = pool;
+  constructor(indexer: IndexerCalls, { logger, follow }: { logger: Logger; follow: boolean }) {
+    this.#indexer = indexer;
     this.#logger = logger;
     this.#follow = follow;
   }
@@ -95,19 +98,14 @@ export class Embedding {
     const { signal } = this.#stop;
     const { model, dimensions } = embedder;
     while (!signal.aborted) {
-      const step = await this.#pool.call(
-        "indexer",
-        "nextTexts",
-        { model, dimensions, most: TEXTS_PER_STEP },
-        { signal },
-      );
+      const step = await this.#indexer.nextTexts({ model, dimensions, most: TEXTS_PER_STEP }, { signal });
       if (step.done) break;
       const embedded = await embedder.embed(
         step.texts.map(({ text }) => text),
         { signal },
       );
       const vectors = step.texts.map(({ hash }, at) => ({ hash, vector: embedded[at] as Float32Array }));
-      await this.#pool.call("indexer", "keepVectors", { model, vectors, through: step.through }, { signal });
+      await this.#indexer.keepVectors({ model, vectors, through: step.through }, { signal });
     }
     if (signal.aborted) return;
     this.#failure = undefined;

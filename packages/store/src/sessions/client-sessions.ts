@@ -8,7 +8,9 @@ import type {
   WatchParams,
 } from "../contract/index.js";
 import type { GuardedPaths } from "../engine/files/guard.js";
-import type { WorkerPool } from "../engine/threads/thread-pool.js";
+import type { Remotes } from "../engine/threads/rpc.js";
+import type { resumeSession, startSession, stopSession } from "./stored-sessions.js";
+import type { takeChanges } from "./take-changes.js";
 import type { Watcher } from "./watcher.js";
 
 interface OpenSession {
@@ -16,9 +18,16 @@ interface OpenSession {
   readonly watchers: Watcher[];
 }
 
+/** What sessions call in the store's threads. */
+interface SessionThreads {
+  readonly reader: Remotes<{ resume: typeof resumeSession }>;
+  readonly writer: Remotes<{ start: typeof startSession; stop: typeof stopSession }>;
+  readonly mover: Remotes<{ takeChanges: typeof takeChanges }>;
+}
+
 /** Sessions by client. */
 export class ClientSessions {
-  readonly #pool: WorkerPool;
+  readonly #threads: SessionThreads;
   readonly #logger: Logger;
   readonly #folder: string;
   readonly #guarded: GuardedPaths;
@@ -26,10 +35,10 @@ export class ClientSessions {
   readonly #listeners = new Set<(path: string) => void>();
 
   constructor(
-    pool: WorkerPool,
+    threads: SessionThreads,
     { logger, folder, guarded }: { logger: Logger; folder: string; guarded: GuardedPaths },
   ) {
-    this.#pool = pool;
+    this.#threads = threads;
     this.#logger = logger;
     this.#folder = folder;
     this.#guarded = guarded;
@@ -54,7 +63,7 @@ export class ClientSessions {
   async start({ label }: OperationParams<"start">, options: StoreCallOptions): Promise<SessionStarted> {
     const { client = "", signal } = options;
     if (this.#sessions.has(client)) await this.stop(options);
-    const started = await this.#pool.call("writer", "start", { label }, { signal });
+    const started = await this.#threads.writer.start({ label }, { signal });
     this.#sessions.set(client, { id: started.sessionId, watchers: [] });
     return started;
   }
@@ -62,7 +71,7 @@ export class ClientSessions {
   /** Makes a session that is under way, maybe of an earlier process, the client's own. */
   async resume(session: string, options: StoreCallOptions): Promise<SessionStarted> {
     const { client = "", signal } = options;
-    const resumed = await this.#pool.call("reader", "resume", { session }, { signal });
+    const resumed = await this.#threads.reader.resume({ session }, { signal });
     if (this.current(options) !== session) {
       if (this.#sessions.has(client)) await this.stop(options);
       this.#sessions.set(client, { id: session, watchers: [] });
@@ -75,7 +84,7 @@ export class ClientSessions {
     const session = this.#open(options);
     this.#sessions.delete(client);
     await Promise.all(session.watchers.map((watcher) => watcher.stop()));
-    return await this.#pool.call("writer", "stop", { session: session.id }, { signal });
+    return await this.#threads.writer.stop({ session: session.id }, { signal });
   }
 
   /** Paths are absolute. */
@@ -87,7 +96,7 @@ export class ClientSessions {
       logger: this.#logger,
       take: async (root: string, paths: readonly string[]) => {
         const changes = { root, paths, collection: params.collection ?? "default", session: session.id };
-        const result = await this.#pool.call("mover", "takeChanges", changes);
+        const result = await this.#threads.mover.takeChanges(changes);
         taken += result.files + result.removed;
         if (result.changes.length > 0) onChanges?.(result.changes);
         for (const { path } of result.changes) this.#tell(path);

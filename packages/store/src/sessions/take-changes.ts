@@ -4,12 +4,12 @@ import { dirname, sep } from "node:path";
 import { isFolderSync, isTrunklineError, systemCodeOf } from "@trunkline/core";
 import type { FileProblem, WatchedChange } from "../contract/index.js";
 import { takeFile } from "../documents/add.js";
+import type { DocumentMover } from "../documents/change.js";
 import { DocumentBatcher } from "../documents/document-batch.js";
 import { problemText } from "../documents/walk.js";
 import { Guard } from "../engine/files/guard.js";
 import { collectionId } from "../engine/sqlite/documents.js";
 import type { Call } from "../engine/threads/rpc.js";
-import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 
 /** Paths below one watched root that may have changed. */
 export interface TakeChangesParams {
@@ -28,7 +28,7 @@ export interface TakenChanges {
 }
 
 /** Looks at each path as it is now; what happened in between does not matter. */
-export async function takeChanges(env: MoveEnvironment, params: TakeChangesParams, call: Call): Promise<TakenChanges> {
+export async function takeChanges(env: DocumentMover, params: TakeChangesParams, call: Call): Promise<TakenChanges> {
   const { root, collection, session } = params;
   const problems: FileProblem[] = [];
   const gone: string[] = [];
@@ -56,7 +56,7 @@ export async function takeChanges(env: MoveEnvironment, params: TakeChangesParam
   const { added, changed } = await batcher.finish();
   const lost = gone.flatMap((path) => liveAt(env, collection, path));
   const ids = lost.map((document) => document.id);
-  const removed = ids.length === 0 ? 0 : (await env.writer.call("removeDocuments", { ids, session })).removed;
+  const removed = ids.length === 0 ? 0 : (await env.writer.removeDocuments({ ids, session })).removed;
   const changes: WatchedChange[] = lost.map(({ path }) => ({ path, change: "removed" }));
   for (const [path, version] of before) {
     const now = versionAt(env, collection, path);
@@ -67,7 +67,7 @@ export async function takeChanges(env: MoveEnvironment, params: TakeChangesParam
 }
 
 /** The version that a live document has. */
-function versionAt({ truth }: MoveEnvironment, collection: string, path: string): number | undefined {
+function versionAt({ truth }: DocumentMover, collection: string, path: string): number | undefined {
   return truth.get<{ version: number }>(
     `SELECT d.version FROM documents d JOIN collections k ON k.id = d.collection
      WHERE k.name = ? AND d.path = ? AND d.state = 'live'`,
@@ -84,7 +84,7 @@ function staysInside(root: string, path: string, guard: Guard): boolean {
 }
 
 /** Live documents at a path, or below it if it was a folder. */
-function liveAt({ truth }: MoveEnvironment, collection: string, path: string): { id: number; path: string }[] {
+function liveAt({ truth }: DocumentMover, collection: string, path: string): { id: number; path: string }[] {
   const id = collectionId(truth, collection);
   if (id === undefined) return [];
   return truth.all<{ id: number; path: string }>(

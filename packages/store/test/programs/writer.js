@@ -22,16 +22,18 @@ async function storeWriter() {
 
 async function leanWriter() {
   const { openForWriting } = await import("../../dist/engine/threads/open-databases.js");
-  const { writerHandlers } = await import("../../dist/engine/threads/writer-handlers.js");
+  const { indexers } = await import("../../dist/indexers.js");
+  const { WriteQueue } = await import("../../dist/engine/writing/write-queue.js");
+  const { addDocuments } = await import("../../dist/engine/writing/store-content.js");
   const { prepareContent } = await import("../../dist/engine/content/prepare.js");
   const { ChunkPacker } = await import("../../dist/engine/writing/incoming.js");
-  const writer = writerHandlers(openForWriting(folder));
-  const call = { check() {}, progress() {}, signal: new AbortController().signal };
+  const queue = new WriteQueue(openForWriting(folder, indexers));
   return async (/** @type {string} */ path, /** @type {string} */ text) => {
     const packer = new ChunkPacker();
     const content = packer.content(prepareContent(Buffer.from(text), () => false));
     const documents = [{ path, root: undefined, title: undefined, file: undefined, content }];
     const batch = { collection: "default", tags: [], metadata: {}, session: undefined };
-    await writer.addDocuments({ ...batch, documents, data: packer.finish() }, call);
+    const params = { ...batch, documents, data: packer.finish() };
+    await queue.submit((context) => addDocuments(context, params));
   };
 }

@@ -24,7 +24,7 @@ async function search(store: Store, params: SearchParams): Promise<SearchResult>
 }
 
 function reading(path: string) {
-  const env = { folder: path, ...openForReading(path) };
+  const env = { folder: path, ...openForReading(path, []) };
   onTestFinished(() => {
     env.index.close();
     env.truth.close();

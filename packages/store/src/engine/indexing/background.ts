@@ -1,10 +1,7 @@
 // Indexers that come after the acknowledgement. They follow the entries in the order of their ids, in short
 // transactions, and note how far they are in the same transaction: a crash or a second process loses and repeats nothing.
-
-import { indexers } from "../../indexers.js";
 import type { Db } from "../sqlite/database.js";
-import type { Call } from "../threads/rpc.js";
-import type { Indexer } from "./indexer.js";
+import type { Indexer, IndexingRun } from "./indexer.js";
 import { type ClosedRange, type KnownEntries, nextRange, prepareSlice, type Range, type Slice } from "./slices.js";
 
 /** How long one transaction goes on taking entries up: a write may be waiting for it. */
@@ -20,19 +17,23 @@ const MOST_AHEAD = 4;
 /** Prepares a range of entries in another thread. Undefined where nothing is left of it. */
 export type PrepareElsewhere = (indexer: string, range: Range, signal: AbortSignal) => Promise<Slice | undefined>;
 
-/** Whether there is anything to run at all. */
-export const hasBackgroundIndexers = indexers.some((indexer) => indexer.when === "background");
-
 /**
  * Runs background indexers, those that have a thread of their own or the others, until they have seen all entries.
  * Answers how many entries were taken up.
  */
 export async function runBackground(
-  databases: { readonly truth: Db; readonly index: Db; readonly prepareElsewhere: PrepareElsewhere },
+  databases: {
+    readonly truth: Db;
+    readonly index: Db;
+    readonly indexers: readonly Indexer[];
+    readonly prepareElsewhere: PrepareElsewhere;
+  },
   { alone }: { readonly alone: boolean },
-  call: Call,
+  call: IndexingRun,
 ): Promise<number> {
-  const own = indexers.filter((indexer) => indexer.when === "background" && (indexer.alone === true) === alone);
+  const own = databases.indexers.filter(
+    (indexer) => indexer.when === "background" && (indexer.alone === true) === alone,
+  );
   let taken = 0;
   if (alone) {
     for (const indexer of own) {
@@ -52,7 +53,7 @@ function hasMany(index: Db, indexer: Indexer): boolean {
 async function followTogether(
   { truth, index }: { readonly truth: Db; readonly index: Db },
   own: readonly Indexer[],
-  call: Call,
+  call: IndexingRun,
 ): Promise<number> {
   let taken = 0;
   let left = own;
@@ -80,7 +81,7 @@ async function followTogether(
 async function followAlone(
   { index, prepareElsewhere }: { readonly index: Db; readonly prepareElsewhere: PrepareElsewhere },
   indexer: Indexer,
-  call: Call,
+  call: IndexingRun,
 ): Promise<number> {
   let taken = 0;
   let ahead: { readonly range: ClosedRange; readonly slice: Promise<Slice | undefined> }[] = [];
@@ -109,7 +110,7 @@ async function followAlone(
 async function writeSlice(
   index: Db,
   { indexer, slice }: { readonly indexer: Indexer; readonly slice: Slice },
-  call: Call,
+  call: IndexingRun,
 ): Promise<boolean> {
   let { from } = slice;
   let left = slice.prepared;
@@ -155,7 +156,7 @@ function takeUp(index: Db, indexer: Indexer, entries: Slice["prepared"]): number
   return count;
 }
 
-async function settle(index: Db, indexer: Indexer, call: Call): Promise<void> {
+async function settle(index: Db, indexer: Indexer, call: IndexingRun): Promise<void> {
   if (indexer.settle === undefined) return;
   let started = performance.now();
   while (index.immediate(() => indexer.settle?.(index, LOCK_MS) ?? 0, call.check) > 0) {

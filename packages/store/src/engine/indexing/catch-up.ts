@@ -2,18 +2,18 @@
 // index notes the number it has reached in the same transaction in which it takes the change up. So it may lag after a
 // crash, but never silently: the gap is closed on opening and after every commit.
 import { isTrunklineError } from "@trunkline/core";
-import { indexers } from "../../indexers.js";
 import { type IndexText, lazyIndexText } from "../content/text.js";
 import { type ContentRow, hexOf, readContent } from "../sqlite/contents.js";
 import type { Db } from "../sqlite/database.js";
 import { currentSeq, type DocumentRow, metadataOf, tagsOf, type VersionRow } from "../sqlite/documents.js";
 import { createIndexTables, indexFits } from "../sqlite/schema.js";
-import { hasIndexedText, type IndexEntry, type Indexer } from "./indexer.js";
+import { hasIndexedText, type IndexEntry, type Indexer, type IndexingRun } from "./indexer.js";
 
 /** Both databases of one thread that may write. */
 export interface IndexingContext {
   readonly truth: Db;
   readonly index: Db;
+  readonly indexers: readonly Indexer[];
   /** Texts of contents that were just written, by row id, so that they need not be read again. */
   readonly texts: Map<number, IndexText>;
   check(): void;
@@ -23,7 +23,7 @@ export interface IndexingContext {
 const SLICE = 500;
 
 /** Makes the index ready: creates it, or makes it anew where it does not fit the truth or an indexer changed. */
-export function prepareIndex({ truth, index, check }: IndexingContext): void {
+export function prepareIndex({ truth, index, indexers, check }: IndexingContext): void {
   index.immediate(() => {
     if (!indexFits(index, truth)) {
       dropEverything(index);
@@ -34,7 +34,7 @@ export function prepareIndex({ truth, index, check }: IndexingContext): void {
 }
 
 /** Empties the index, so that the next catch-up takes everything up again. */
-export function rebuildIndex({ truth, index, check }: IndexingContext): void {
+export function rebuildIndex({ truth, index, indexers, check }: IndexingContext): void {
   index.immediate(() => {
     dropEverything(index);
     createIndexTables(index, truth);
@@ -65,6 +65,16 @@ function dropEverything(index: Db): void {
     index.exec(`DROP TABLE "${next.name.replaceAll('"', '""')}"`);
   }
   index.exec("PRAGMA user_version = 0");
+}
+
+/** Brings the index up to date; the first call of every process. */
+export function makeReady(
+  databases: Pick<IndexingContext, "truth" | "index" | "indexers">,
+  _params: Record<string, never>,
+  { check }: Pick<IndexingRun, "check">,
+): { background: boolean } {
+  catchUp({ ...databases, texts: new Map(), check });
+  return { background: databases.indexers.some((indexer) => indexer.when === "background") };
 }
 
 /** Takes up everything that changed since the index last did. Answers how many documents that were. */
@@ -102,7 +112,7 @@ function takeSlice(context: IndexingContext, target: number): number {
 
 /** Brings the entries of one document in line: its current version, and older ones that a snapshot still shows. */
 function takeDocument(context: IndexingContext, document: DocumentRow): void {
-  const { truth, index } = context;
+  const { truth, index, indexers } = context;
   const known = index.all<{ id: number; version: number; live: number }>(
     "SELECT id, version, live FROM entries WHERE document = ?",
     document.id,
@@ -116,7 +126,7 @@ function takeDocument(context: IndexingContext, document: DocumentRow): void {
   }
   for (const entry of known) {
     const live = wanted.get(entry.version);
-    if (live === undefined) removeEntry(index, entry.id);
+    if (live === undefined) removeEntry(context, entry.id);
     else if (live) {
       index.run("UPDATE entries SET live = 1 WHERE id = ?", entry.id);
       updateEntry(context, entry.id);
@@ -148,7 +158,7 @@ function versionsInSnapshots(truth: Db, document: DocumentRow): number[] {
 }
 
 function addEntry(context: IndexingContext, entry: { document: number; version: number; live: boolean }): void {
-  const { truth, index } = context;
+  const { truth, index, indexers } = context;
   const { content } = truth.one<VersionRow>("SELECT * FROM versions WHERE id = ?", entry.version);
   const { id } = index.run(
     "INSERT INTO entries (document, version, content, live) VALUES (?, ?, ?, ?)",
@@ -165,7 +175,7 @@ function addEntry(context: IndexingContext, entry: { document: number; version: 
 }
 
 function updateEntry(context: IndexingContext, id: number): void {
-  const { truth, index } = context;
+  const { truth, index, indexers } = context;
   const row = index.one<{ id: number; document: number; version: number }>("SELECT * FROM entries WHERE id = ?", id);
   const described = describeEntry(truth, row);
   if (described === undefined) return;
@@ -178,7 +188,7 @@ function updateEntry(context: IndexingContext, id: number): void {
   }
 }
 
-function removeEntry(index: Db, id: number): void {
+function removeEntry({ index, indexers }: IndexingContext, id: number): void {
   for (const indexer of indexers) indexer.remove(index, id);
   index.run("DELETE FROM entries WHERE id = ?", id);
 }

@@ -1,5 +1,6 @@
 // The seam for everything that is derived from content. An indexer keeps its tables in index.sqlite and is told about
 // entries: one entry is one version of one document that can be found. The truth knows nothing of indexers.
+import type { ToolProgress } from "@trunkline/core";
 import type { IndexText } from "../content/text.js";
 import type { Db } from "../sqlite/database.js";
 import { RESULTS_COLLECTION } from "../sqlite/results-collection.js";
@@ -29,6 +30,15 @@ const MAX_INDEXED_RESULT_BYTES = 256 * 1024;
 /** Whether indexers may be given the text of an entry. */
 export function hasIndexedText({ type, collection, size }: Pick<IndexEntry, "type" | "collection" | "size">): boolean {
   return type === "text" && (collection !== RESULTS_COLLECTION || size <= MAX_INDEXED_RESULT_BYTES);
+}
+
+/** One run of background indexing: how it is cancelled and where it reports. */
+export interface IndexingRun {
+  /** Throws when the run was cancelled. Cheap: meant for inner loops. */
+  check(): void;
+  progress(progress: ToolProgress): void;
+  /** For work that waits. */
+  readonly signal: AbortSignal;
 }
 
 /** An entry with what {@link Indexer.prepare} made of it. */
@@ -76,6 +86,8 @@ export interface Indexer {
    * long as is said. Answers 0 when nothing was left.
    */
   settle?(index: Db, forMs: number): number;
+  /** For background indexers that settle: how many documents still wait for it. */
+  pending?(index: Db): number;
   /** Forgets an entry. It may never have been added. */
   remove(index: Db, entryId: number): void;
   /** Forgets everything. */

@@ -2,9 +2,8 @@
 // is worked out, a slice of entries at a time.
 import type { IndexText } from "../content/text.js";
 import type { Db } from "../sqlite/database.js";
-import type { Call } from "../threads/rpc.js";
 import { describeEntry, readIndexText } from "./catch-up.js";
-import { hasIndexedText, type IndexEntry, type Indexer, type PreparedEntry } from "./indexer.js";
+import { hasIndexedText, type IndexEntry, type Indexer, type IndexingRun, type PreparedEntry } from "./indexer.js";
 
 /** A slice has so many entries, or fewer where their texts are long. */
 const MOST_ENTRIES = 1024;
@@ -38,7 +37,7 @@ export type KnownEntries = Map<number, { readonly entry: IndexEntry; readonly te
 export async function prepareSlice(
   context: { readonly truth: Db; readonly index: Db; readonly indexer: Indexer; readonly known?: KnownEntries },
   { from, to }: Range,
-  call: Call,
+  call: IndexingRun,
 ): Promise<Slice | undefined> {
   const { truth, index, indexer, known } = context;
   const rows = index.all<{ id: number; document: number; version: number }>(

@@ -1,11 +1,21 @@
 // Documents, their versions, tags and metadata in the truth. Every change of a document takes the next sequence number:
 // it orders the history that snapshots refer to, and tells the index how far it is behind.
 import { TrunklineError } from "@trunkline/core";
-import type { FileFacts } from "../writing/incoming.js";
 import type { Db } from "./database.js";
 
 /** `removed`: its file is gone. `trash`: somebody deleted it, and `undelete` can bring it back. */
 export type DocumentState = "live" | "removed" | "trash";
+
+/** Where a document comes from in the file system; absent for inline content. */
+export interface FileFacts {
+  readonly mode: number;
+  /** Microseconds: what a double still holds exactly, and what utimes can set. */
+  readonly mtimeUs: number;
+  readonly inode: number;
+  readonly birthMs: number;
+  /** When the file's facts were read, in microseconds: a file changed in the same instant is read again next time. */
+  readonly checkedUs: number;
+}
 
 /** A row of `documents`. */
 export interface DocumentRow {

@@ -11,6 +11,8 @@ export const TRUTH_APPLICATION_ID = 0x54524b4c;
 export const INDEX_APPLICATION_ID = 0x54524b49;
 export const TRUTH_FILE = "content.sqlite";
 export const INDEX_FILE = "index.sqlite";
+/** Downloads that have not finished, in the folder of the store. */
+export const PARTIAL_FOLDER = "partial";
 
 const TRUTH_VERSION_1 = `
 CREATE TABLE facts (key TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -14,9 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isTrunklineError, makeFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { graphPending } from "../../graph/graph-indexer.js";
-import { indexers } from "../../indexers.js";
 import { prepareIndex, reachedSeq } from "../indexing/catch-up.js";
+import type { Indexer } from "../indexing/indexer.js";
 import { type Db, openDatabase } from "../sqlite/database.js";
 import { currentSeq } from "../sqlite/documents.js";
 import { defineFilterFunctions } from "../sqlite/filters.js";
@@ -30,19 +29,13 @@ import {
   TRUTH_APPLICATION_ID,
   TRUTH_FILE,
 } from "../sqlite/schema.js";
-import type { ReadEnvironment } from "./thread-context.js";
-
-/** Both databases. */
-export interface Databases {
-  readonly truth: Db;
-  readonly index: Db;
-}
+import type { Databases, ReadEnvironment } from "./thread-context.js";
 
 /**
  * For the writer: makes the folder, the databases and their tables, and migrates. Where a store may only be read, the
  * error has `readOnly` in its data.
  */
-export function openForWriting(folder: string): Databases {
+export function openForWriting(folder: string, indexers: readonly Indexer[]): Databases {
   try {
     makeFolder(folder, 0o700);
   } catch (error) {
@@ -56,11 +49,11 @@ export function openForWriting(folder: string): Databases {
   const truth = openDatabase(join(folder, TRUTH_FILE), { synchronous: "FULL", applicationId: TRUTH_APPLICATION_ID });
   try {
     migrateTruth(truth);
-    const index = openIndex(folder, truth);
+    const index = openIndex(folder, truth, indexers);
     defineFilterFunctions(truth);
     // Again: SQLite has made files, as the umask has them.
     keepPrivate(folder);
-    return { truth, index };
+    return { truth, index, indexers };
   } catch (error) {
     truth.close();
     throw error;
@@ -116,7 +109,7 @@ function requireWritable(folder: string): void {
  * SQLite cannot read where it cannot write: so that the store can be read from a read-only place, empty ones are left, as
  * every opening makes them.
  */
-export function closeForWriting(folder: string, { truth, index }: Databases): void {
+export function closeForWriting(folder: string, { truth, index }: Pick<Databases, "truth" | "index">): void {
   truth.close();
   index.close();
   for (const name of [TRUTH_FILE, INDEX_FILE]) {
@@ -142,22 +135,22 @@ function leaveEmpty(database: string, end: string): void {
 }
 
 /** The index can be made anew, so a damaged one is put aside and replaced. */
-function openIndex(folder: string, truth: Db): Db {
+function openIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db {
   try {
-    return openSoundIndex(folder, truth);
+    return openSoundIndex(folder, truth, indexers);
   } catch (error) {
     if (!isTrunklineError(error, "IO") || error.data?.damaged !== true) throw error;
   }
   const file = join(folder, INDEX_FILE);
   renameSync(file, `${file}.damaged`);
   for (const end of ["-wal", "-shm"]) rmSync(file + end, { force: true });
-  return openSoundIndex(folder, truth);
+  return openSoundIndex(folder, truth, indexers);
 }
 
-function openSoundIndex(folder: string, truth: Db): Db {
+function openSoundIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db {
   const index = openDatabase(join(folder, INDEX_FILE), { synchronous: "NORMAL", applicationId: INDEX_APPLICATION_ID });
   try {
-    prepareIndex({ truth, index, texts: new Map(), check: () => {} });
+    prepareIndex({ truth, index, indexers, texts: new Map(), check: () => {} });
     return index;
   } catch (error) {
     index.close();
@@ -166,15 +159,15 @@ function openSoundIndex(folder: string, truth: Db): Db {
 }
 
 /** For background indexers: they write the index, never the truth. */
-export function openForIndexing(folder: string): Databases {
-  const { truth, index: readOnly } = openForReading(folder);
+export function openForIndexing(folder: string, indexers: readonly Indexer[]): Databases {
+  const { truth, index: readOnly } = openForReading(folder, indexers);
   readOnly.close();
   const options = { synchronous: "NORMAL", applicationId: INDEX_APPLICATION_ID } as const;
-  return { truth, index: openDatabase(join(folder, INDEX_FILE), options) };
+  return { truth, index: openDatabase(join(folder, INDEX_FILE), options), indexers };
 }
 
 /** For everyone else. The writer, or an earlier process, has made the databases. */
-export function openForReading(folder: string): Databases {
+export function openForReading(folder: string, indexers: readonly Indexer[]): Databases {
   if (existsSync(folder)) keepPrivate(folder);
   const truth = openReadOnly(folder, TRUTH_FILE);
   try {
@@ -186,7 +179,7 @@ export function openForReading(folder: string): Databases {
     }
     const index = openReadOnly(folder, INDEX_FILE);
     defineFilterFunctions(truth);
-    return { truth, index };
+    return { truth, index, indexers };
   } catch (error) {
     truth.close();
     throw error;
@@ -213,7 +206,7 @@ function openReadOnly(folder: string, name: typeof TRUTH_FILE | typeof INDEX_FIL
  * Whether the store can be read as it is, with nothing to be taken up into the index first. Throws, as the writer would,
  * where it may only be read.
  */
-export function isCurrent({ folder, truth, index }: ReadEnvironment): boolean {
+export function isCurrent({ folder, truth, index, indexers }: ReadEnvironment): boolean {
   requireWritable(folder);
   return truth.reading(() =>
     index.reading(() => {
@@ -224,13 +217,11 @@ export function isCurrent({ folder, truth, index }: ReadEnvironment): boolean {
           .map((row) => [row.name, row]),
       );
       const { last } = index.one<{ last: number | null }>("SELECT max(id) AS last FROM entries");
-      return (
-        graphPending(index) === 0 &&
-        indexers.every(({ name, version, when }) => {
-          const state = known.get(name);
-          return state?.version === version && (when === "write" || state.entry >= (last ?? 0));
-        })
-      );
+      return indexers.every((indexer) => {
+        const state = known.get(indexer.name);
+        if (state?.version !== indexer.version) return false;
+        return indexer.when === "write" || (state.entry >= (last ?? 0) && (indexer.pending?.(index) ?? 0) === 0);
+      });
     }),
   );
 }

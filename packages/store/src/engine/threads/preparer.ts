@@ -1,45 +1,46 @@
-// A preparer works out what an indexer thread writes. The indexer thread starts them when there is something to prepare.
+// Preparers work out what an indexer thread writes. The indexer thread starts them when there is something to prepare.
 import { messageOf, TrunklineError } from "@trunkline/core";
-import { indexers } from "../../indexers.js";
 import { prepareSlice, type Range, type Slice } from "../indexing/slices.js";
-import type { Databases } from "./open-databases.js";
-import { type Call, makeAbortFlags } from "./rpc.js";
+import { type Call, makeAbortFlags, type Remotes, remotesOf } from "./rpc.js";
 import { endThread, leastBusy, startThread, type Thread } from "./thread.js";
+import type { Databases } from "./thread-context.js";
 
-/** What a preparer does. */
-export type PreparerHandlers = ReturnType<typeof preparerHandlers>;
-
-/** What is prepared. */
+/** A range of entries for one indexer. */
 export interface PrepareParams {
   readonly indexer: string;
   readonly range: Range;
 }
 
-export function preparerHandlers({ truth, index }: Databases) {
-  return {
-    prepare: async (params: PrepareParams, call: Call): Promise<Slice | undefined> => {
-      const indexer = indexers.find(({ name }) => name === params.indexer);
-      if (indexer === undefined) throw new TrunklineError("INTERNAL", `There is no indexer "${params.indexer}".`);
-      const slice = await prepareSlice({ truth, index, indexer }, params.range, call);
-      if (slice === undefined) return undefined;
-      return { ...slice, prepared: slice.prepared.map(({ entry, made }) => ({ entry, made, text: undefined })) };
-    },
-  };
+/** Runs in a preparer. */
+export async function prepare(
+  { truth, index, indexers }: Databases,
+  params: PrepareParams,
+  call: Call,
+): Promise<Slice | undefined> {
+  const indexer = indexers.find(({ name }) => name === params.indexer);
+  if (indexer === undefined) throw new TrunklineError("INTERNAL", `There is no indexer "${params.indexer}".`);
+  const slice = await prepareSlice({ truth, index, indexer }, params.range, call);
+  if (slice === undefined) return undefined;
+  return { ...slice, prepared: slice.prepared.map(({ entry, made }) => ({ entry, made, text: undefined })) };
 }
 
 /** The preparers of the thread that makes this. */
 export class Preparers {
+  readonly #entry: URL;
   readonly #folder: string;
   readonly #most: number;
-  #threads: readonly Thread<PreparerHandlers>[] = [];
+  #threads: readonly Thread[] = [];
 
-  constructor(folder: string, most: number) {
+  constructor(entry: URL, folder: string, most: number) {
+    this.#entry = entry;
     this.#folder = folder;
     this.#most = most;
   }
 
   async prepare(params: PrepareParams, signal: AbortSignal): Promise<Slice | undefined> {
-    return await this.#free().rpc.call("prepare", params, { signal });
+    const { rpc } = this.#free();
+    const preparer: Remotes<{ prepare: typeof prepare }> = remotesOf(rpc.call.bind(rpc));
+    return await preparer.prepare(params, { signal });
   }
 
   /** Lets them close their databases. */
@@ -50,10 +51,11 @@ export class Preparers {
     await Promise.all(threads.map(endThread));
   }
 
-  #free(): Thread<PreparerHandlers> {
+  #free(): Thread {
     const found = leastBusy(this.#threads, this.#most);
     if (found !== undefined) return found;
-    const thread = startThread<PreparerHandlers>(
+    const thread: Thread = startThread(
+      this.#entry,
       { role: "preparer", folder: this.#folder, flags: makeAbortFlags() },
       { onLost: (error) => this.#lose(thread, error) },
     );
@@ -61,7 +63,7 @@ export class Preparers {
     return thread;
   }
 
-  #lose(thread: Thread<PreparerHandlers>, error: unknown): void {
+  #lose(thread: Thread, error: unknown): void {
     this.#threads = this.#threads.filter((other) => other !== thread);
     thread.rpc.break(
       new TrunklineError("INTERNAL", `A thread of the store ended: ${messageOf(error)}.`, { cause: error }),

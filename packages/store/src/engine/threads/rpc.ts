@@ -13,8 +13,15 @@ export interface Call {
 
 /** A table of handlers: everything one side offers. `never`: of the table alone it is not known what a handler takes. */
 export type Handlers = Record<string, (params: never, call: Call) => unknown>;
-export type ParamsOf<H extends Handlers, M extends keyof H> = Parameters<H[M]>[0];
-export type ResultOf<H extends Handlers, M extends keyof H> = Unwrapped<Awaited<ReturnType<H[M]>>>;
+
+/** A handler as its caller sees it: without the environment, which belongs to the thread it runs in. */
+export type Remote<F> = F extends (env: never, params: infer P, call: Call) => infer R
+  ? (params: P, options?: RpcOptions) => Promise<Unwrapped<Awaited<R>>>
+  : never;
+
+/** A table of handlers as its callers see it. A feature declares the few it calls; the full table fits. */
+export type Remotes<T> = { readonly [M in keyof T]: Remote<T[M]> };
+
 type Unwrapped<R> = R extends Transferred<infer T> ? T : R;
 
 /** A worker or a message port. */
@@ -76,7 +83,7 @@ interface Pending {
 }
 
 /** The calling side of a wire. */
-export class RpcClient<H extends Handlers> {
+export class RpcClient {
   readonly #wire: Wire;
   readonly #flags: Int32Array;
   readonly #pending = new Map<number, Pending>();
@@ -97,11 +104,7 @@ export class RpcClient<H extends Handlers> {
   }
 
   /** Makes a call. On abort it rejects with `ABORTED` at once; the other side stops as soon as it looks. */
-  async call<M extends keyof H & string>(
-    method: M,
-    params: ParamsOf<H, M>,
-    options: RpcOptions = {},
-  ): Promise<ResultOf<H, M>> {
+  async call(method: string, params: unknown, options: RpcOptions = {}): Promise<unknown> {
     const { signal, onProgress, transfer } = options;
     if (signal?.aborted) throw aborted(signal, method);
     if (this.#broken) throw this.#broken;
@@ -114,8 +117,8 @@ export class RpcClient<H extends Handlers> {
     if (this.#pending.size === 0) this.onBusy?.(true);
     let onAbort: (() => void) | undefined;
     try {
-      return await new Promise<ResultOf<H, M>>((resolve, reject) => {
-        this.#pending.set(id, { slot, resolve: resolve as (value: unknown) => void, reject, onProgress });
+      return await new Promise<unknown>((resolve, reject) => {
+        this.#pending.set(id, { slot, resolve, reject, onProgress });
         onAbort = () => {
           Atomics.store(this.#flags, slot, 1);
           this.#wire.postMessage({ cancel: id });
@@ -156,6 +159,15 @@ export class RpcClient<H extends Handlers> {
   }
 }
 
+/** Calls by name: `remotes.list(params, options)` sends "list". The caller vouches for what is at the other end. */
+export function remotesOf<T>(
+  call: (method: string, params: unknown, options?: RpcOptions) => Promise<unknown>,
+): Remotes<T> {
+  return new Proxy({} as Remotes<T>, {
+    get: (_target, method: string) => (params: unknown, options?: RpcOptions) => call(method, params, options),
+  });
+}
+
 function aborted(signal: AbortSignal, method: string): TrunklineError {
   if (signal.reason instanceof TrunklineError) return signal.reason;
   return new TrunklineError("ABORTED", `The store's ${method} was cancelled.`, { cause: signal.reason });
@@ -191,7 +203,7 @@ export function serveRpc(wire: Wire, handlers: Handlers, shared: SharedArrayBuff
       const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
       if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no "${method}".`);
       call.check();
-      // The other end's RpcClient is typed by the same table: these are the parameters of this handler.
+      // The other end's remotes are typed by the same table: these are the parameters of this handler.
       const result = await handler(params as never, call);
       if (result instanceof Transferred) wire.postMessage({ id, result: result.value }, result.buffers);
       else wire.postMessage({ id, result });

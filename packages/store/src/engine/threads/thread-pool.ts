@@ -2,31 +2,30 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
 import type { GuardedPaths } from "../files/guard.js";
-import type { IndexerHandlers } from "./indexer-handlers.js";
-import type { MoverHandlers } from "./mover-handlers.js";
-import type { ReaderHandlers } from "./reader-handlers.js";
-import { makeAbortFlags, type ParamsOf, type ResultOf, type RpcOptions } from "./rpc.js";
+import { makeAbortFlags, type Remotes, type RpcOptions, remotesOf } from "./rpc.js";
 import { endThread, leastBusy, startThread, type Thread, type WorkerStart } from "./thread.js";
-import type { WriterHandlers } from "./writer-handlers.js";
-
-interface RoleHandlers {
-  writer: WriterHandlers;
-  reader: ReaderHandlers;
-  mover: MoverHandlers;
-  indexer: IndexerHandlers;
-}
 
 /** What a thread is for. */
-export type Role = keyof RoleHandlers;
+export type Role = "writer" | "reader" | "mover" | "indexer";
 
 const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mover: 2, indexer: 2 };
 
-/** The threads, by role. */
-export class WorkerPool {
+/** How threads are started. */
+export interface ThreadPoolOptions {
+  /** The file that every thread starts with. */
+  readonly entry: URL;
+  readonly folder: string;
+  readonly logger: Logger;
+  readonly guarded: GuardedPaths;
+}
+
+/** The threads, by role. `T` has the handlers of each role: what can be called there. */
+export class ThreadPool<T extends Readonly<Record<Role, object>>> {
+  readonly #entry: URL;
   readonly #folder: string;
   readonly #logger: Logger;
   readonly #guarded: GuardedPaths;
-  readonly #threads: { [R in Role]: Thread<RoleHandlers[R]>[] } = { writer: [], reader: [], mover: [], indexer: [] };
+  readonly #threads: Readonly<Record<Role, Thread[]>> = { writer: [], reader: [], mover: [], indexer: [] };
   /** Whether changes have to be followed by {@link indexInBackground}. The writer knows. */
   hasBackgroundIndexers = false;
   /** Told after every call that may have changed the store. */
@@ -35,26 +34,29 @@ export class WorkerPool {
   #indexing: Promise<void> | undefined;
   #indexAgain = false;
 
-  constructor(folder: string, logger: Logger, guarded: GuardedPaths) {
+  readonly reader: Remotes<T["reader"]> = remotesOf(this.#calls("reader"));
+  readonly writer: Remotes<T["writer"]> = remotesOf(this.#calls("writer"));
+  readonly mover: Remotes<T["mover"]> = remotesOf(this.#calls("mover"));
+  readonly indexer: Remotes<T["indexer"]> = remotesOf(this.#calls("indexer"));
+
+  constructor({ entry, folder, logger, guarded }: ThreadPoolOptions) {
+    this.#entry = entry;
     this.#folder = folder;
     this.#logger = logger;
     this.#guarded = guarded;
   }
 
-  /** Makes a call to the thread of a role that has the least to do. */
-  async call<R extends Role, M extends keyof RoleHandlers[R] & string>(
-    role: R,
-    method: M,
-    params: ParamsOf<RoleHandlers[R], M>,
-    options?: RpcOptions,
-  ): Promise<ResultOf<RoleHandlers[R], M>> {
-    if (this.#closed) throw closedError();
-    const result = await this.#thread(role).rpc.call(method, params, options);
-    if (role === "writer" || role === "mover") {
-      if (this.hasBackgroundIndexers) this.indexInBackground();
-      this.onChange?.();
-    }
-    return result;
+  /** Calls go to the thread of the role that has the least to do. */
+  #calls(role: Role) {
+    return async (method: string, params: unknown, options?: RpcOptions): Promise<unknown> => {
+      if (this.#closed) throw closedError();
+      const result = await this.#thread(role).rpc.call(method, params, options);
+      if (role === "writer" || role === "mover") {
+        if (this.hasBackgroundIndexers) this.indexInBackground();
+        this.onChange?.();
+      }
+      return result;
+    };
   }
 
   /** Has background indexers take up what is new. Does not wait, and begins again if it is under way. */
@@ -66,7 +68,7 @@ export class WorkerPool {
     }
     this.#indexAgain = false;
     const run = (alone: boolean): Promise<unknown> =>
-      this.call("indexer", "run", { alone }).catch((error: unknown) => {
+      this.#calls("indexer")("run", { alone }).catch((error: unknown) => {
         if (!this.#closed) this.#logger.warn("background indexing failed", { error });
       });
     this.#indexing = Promise.all([run(false), run(true)]).then(() => {
@@ -92,7 +94,7 @@ export class WorkerPool {
     await Promise.all(writer.map(endThread));
   }
 
-  #thread<R extends Role>(role: R): Thread<RoleHandlers[R]> {
+  #thread(role: Role): Thread {
     const threads = this.#threads[role];
     const found = leastBusy(threads, MOST_THREADS[role]);
     if (found !== undefined) return found;
@@ -101,10 +103,9 @@ export class WorkerPool {
     return thread;
   }
 
-  #start<R extends Role>(role: R): Thread<RoleHandlers[R]> {
-    const flags = makeAbortFlags();
-    const { data, transfer } = this.#startData(role, flags);
-    return startThread<RoleHandlers[R]>(data, { transfer, onLost: (error) => this.#lose(role, error) });
+  #start(role: Role): Thread {
+    const { data, transfer } = this.#startData(role, makeAbortFlags());
+    return startThread(this.#entry, data, { transfer, onLost: (error) => this.#lose(role, error) });
   }
 
   #startData(role: Role, flags: SharedArrayBuffer): { data: WorkerStart; transfer: MessagePort[] } {

@@ -1,7 +1,7 @@
 // One thread of the store: how it is started, chosen and ended.
 import { type MessagePort, Worker } from "node:worker_threads";
 import type { GuardedPaths } from "../files/guard.js";
-import { type Handlers, RpcClient, type Wire } from "./rpc.js";
+import { RpcClient, type Wire } from "./rpc.js";
 
 /** What a worker is started with. */
 export type WorkerStart =
@@ -19,27 +19,23 @@ export type WorkerStart =
     };
 
 /** A thread that was started. */
-export interface Thread<H extends Handlers> {
+export interface Thread {
   readonly worker: Worker;
-  readonly rpc: RpcClient<H>;
+  readonly rpc: RpcClient;
   readonly ended: Promise<void>;
 }
 
-// Tests run the sources; a thread cannot, so it runs what the build made of them.
-const WORKER_FILE = new URL(
-  import.meta.url.endsWith(".ts") ? "../../../dist/engine/threads/store-thread.js" : "./store-thread.js",
-  import.meta.url,
-);
 /** How long a thread may take to close its databases. */
 const END_MS = 2000;
 
-/** Starts a thread. `onLost` is told when it ends without having been asked to. */
-export function startThread<H extends Handlers>(
+/** Starts a thread with the file `entry`. `onLost` is called when it ends without having been asked to. */
+export function startThread(
+  entry: URL,
   start: WorkerStart,
   { transfer = [], onLost }: { transfer?: MessagePort[]; onLost: (error: unknown) => void },
-): Thread<H> {
-  const worker = new Worker(WORKER_FILE, { workerData: start, transferList: transfer, name: `store ${start.role}` });
-  const rpc = new RpcClient<H>(worker as Wire, start.flags);
+): Thread {
+  const worker = new Worker(entry, { workerData: start, transferList: transfer, name: `store ${start.role}` });
+  const rpc = new RpcClient(worker as Wire, start.flags);
   // A thread that has nothing to do must not keep the process from ending.
   worker.unref();
   rpc.onBusy = (busy) => (busy ? worker.ref() : worker.unref());
@@ -61,7 +57,7 @@ export function leastBusy<T extends { readonly rpc: { readonly pending: number }
 }
 
 /** Lets a thread close its databases. One that does not come to it is ended, which is like a crash: safe. */
-export async function endThread({ worker, ended }: Pick<Thread<Handlers>, "worker" | "ended">): Promise<void> {
+export async function endThread({ worker, ended }: Pick<Thread, "worker" | "ended">): Promise<void> {
   worker.ref();
   worker.postMessage({ end: true });
   let timer: NodeJS.Timeout | undefined;

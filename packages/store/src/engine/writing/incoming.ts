@@ -3,17 +3,7 @@
 import type { PreparedContent } from "../content/prepare.js";
 import type { ContentType, IndexText } from "../content/text.js";
 import type { IncomingChunk } from "../sqlite/contents.js";
-
-/** Where a document comes from in the file system; absent for inline content. */
-export interface FileFacts {
-  readonly mode: number;
-  /** Microseconds: what a double still holds exactly, and what utimes can set. */
-  readonly mtimeUs: number;
-  readonly inode: number;
-  readonly birthMs: number;
-  /** When the file's facts were read, in microseconds: a file changed in the same instant is read again next time. */
-  readonly checkedUs: number;
-}
+import type { FileFacts } from "../sqlite/documents.js";
 
 /** A document on its way into the store. */
 export interface IncomingDocument {

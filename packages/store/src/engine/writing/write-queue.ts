@@ -2,7 +2,7 @@
 // fails takes nothing else with it. A write is acknowledged when it is durable and the index has taken it up.
 import type { TrunklineError } from "@trunkline/core";
 import type { IndexText } from "../content/text.js";
-import { catchUp } from "../indexing/catch-up.js";
+import { catchUp, type IndexingContext } from "../indexing/catch-up.js";
 import type { Db } from "../sqlite/database.js";
 
 /** What a write works on. */
@@ -29,13 +29,13 @@ const MAX_COMMIT_MS = 50;
 /** Writes in the order in which they come. */
 export class WriteQueue {
   readonly #truth: Db;
-  readonly #index: Db;
+  readonly #databases: Pick<IndexingContext, "truth" | "index" | "indexers">;
   readonly #jobs: Job[] = [];
   #scheduled = false;
 
-  constructor(truth: Db, index: Db) {
-    this.#truth = truth;
-    this.#index = index;
+  constructor(databases: Pick<IndexingContext, "truth" | "index" | "indexers">) {
+    this.#truth = databases.truth;
+    this.#databases = databases;
   }
 
   /** Resolves when the change is durable and can be found. */
@@ -61,7 +61,7 @@ export class WriteQueue {
         }
       });
       if (outcomes.some((outcome) => !("error" in outcome))) {
-        catchUp({ truth: this.#truth, index: this.#index, texts, check: () => {} });
+        catchUp({ ...this.#databases, texts, check: () => {} });
       }
       for (const { job, value, ...failed } of outcomes) {
         if ("error" in failed) job.reject(failed.error);

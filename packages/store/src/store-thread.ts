@@ -1,0 +1,209 @@
+// Where a thread of the store starts, and where its parts are put together: every handler, by the role of the thread
+// that runs it. A new operation is one line here. A handler is loaded by its first call, so a thread starts quickly.
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { TrunklineError } from "@trunkline/core";
+import type { PrepareElsewhere } from "./engine/indexing/background.js";
+import { closeForWriting, openForIndexing, openForReading, openForWriting } from "./engine/threads/open-databases.js";
+import { type Call, type Handlers, RpcClient, remotesOf, serveRpc, type Wire } from "./engine/threads/rpc.js";
+import type { WorkerStart } from "./engine/threads/thread.js";
+import type { Databases } from "./engine/threads/thread-context.js";
+import type { WriteContext } from "./engine/writing/write-queue.js";
+
+/** Readers answer, with connections that cannot write. */
+const READER = {
+  isCurrent: () => import("./engine/threads/open-databases.js").then((module) => module.isCurrent),
+  content: () => import("./documents/bare-content.js").then((module) => module.contentBytes),
+  has: () => import("./documents/bare-content.js").then((module) => module.hasContent),
+  resolve: () => import("./documents/bare-content.js").then((module) => module.resolveContentIds),
+  get: () => import("./documents/get.js").then((module) => module.getDocument),
+  list: () => import("./documents/list.js").then((module) => module.listDocuments),
+  listCollections: () => import("./documents/overview.js").then((module) => module.listCollections),
+  listSnapshots: () => import("./documents/overview.js").then((module) => module.listSnapshots),
+  diff: () => import("./documents/diff.js").then((module) => module.diff),
+  search: () => import("./search/search.js").then((module) => module.search),
+  grepPlaces: () => import("./grep/grep-documents.js").then((module) => module.grepPlaces),
+  grepPage: () => import("./grep/grep-documents.js").then((module) => module.grepPage),
+  graph: () => import("./graph/graph-query.js").then((module) => module.graph),
+  listSessions: () => import("./sessions/stored-sessions.js").then((module) => module.listSessions),
+  resume: () => import("./sessions/stored-sessions.js").then((module) => module.resumeSession),
+  status: () => import("./maintenance/status.js").then((module) => module.status),
+};
+
+/** Movers do what takes long. Their connections cannot write either; they hand changes to the writer. */
+const MOVER = {
+  put: () => import("./documents/bare-content.js").then((module) => module.putContent),
+  add: () => import("./documents/add.js").then((module) => module.add),
+  restore: () => import("./documents/restore.js").then((module) => module.restore),
+  download: () => import("./documents/download.js").then((module) => module.download),
+  takeChanges: () => import("./sessions/take-changes.js").then((module) => module.takeChanges),
+  gc: () => import("./maintenance/gc.js").then((module) => module.gc),
+  verify: () => import("./maintenance/verify.js").then((module) => module.verify),
+  repair: () => import("./maintenance/repair.js").then((module) => module.repair),
+  export: () => import("./maintenance/export-import.js").then((module) => module.exportStore),
+  import: () => import("./maintenance/export-import.js").then((module) => module.importStore),
+};
+
+/** Changes of the truth, made by the one writer of a process, in the order in which they arrive. */
+const WRITES = {
+  addDocuments: () => import("./engine/writing/store-content.js").then((module) => module.addDocuments),
+  putContent: () => import("./engine/writing/store-content.js").then((module) => module.putBareContent),
+  appendUpload: () => import("./engine/writing/store-content.js").then((module) => module.appendUpload),
+  removeDocuments: () => import("./documents/change.js").then((module) => module.removeDocuments),
+  rememberRoot: () => import("./documents/change.js").then((module) => module.rememberRoot),
+  snapshot: () => import("./documents/change.js").then((module) => module.takeSnapshot),
+  update: () => import("./documents/change.js").then((module) => module.updateDocuments),
+  delete: () => import("./documents/change.js").then((module) => module.deleteDocuments),
+  undelete: () => import("./documents/change.js").then((module) => module.undeleteDocument),
+  start: () => import("./sessions/stored-sessions.js").then((module) => module.startSession),
+  stop: () => import("./sessions/stored-sessions.js").then((module) => module.stopSession),
+  pin: () => import("./sessions/stored-sessions.js").then((module) => module.pinContent),
+  unpin: () => import("./sessions/stored-sessions.js").then((module) => module.unpinContent),
+  gcStep: () => import("./maintenance/gc.js").then((module) => module.gcStep),
+  replaceChunk: () => import("./maintenance/repair.js").then((module) => module.replaceChunk),
+  importContents: () => import("./maintenance/export-import.js").then((module) => module.importContentBatch),
+  importEvents: () => import("./maintenance/export-import.js").then((module) => module.importEventBatch),
+};
+
+/** What the writer does besides: work on the databases as a whole. */
+const UPKEEP = {
+  ready: () => import("./engine/indexing/catch-up.js").then((module) => module.makeReady),
+  shrink: () => import("./maintenance/gc.js").then((module) => module.shrink),
+  checkIndexers: () => import("./maintenance/verify.js").then((module) => module.checkIndexers),
+  rebuild: () => import("./maintenance/repair.js").then((module) => module.rebuild),
+};
+
+/** Indexer threads take up in the background what writes have left for later. */
+const INDEXER = {
+  run: () => import("./engine/indexing/background.js").then((module) => module.runBackground),
+  nextTexts: () => import("./search/embedding-queue.js").then((module) => module.nextTexts),
+  keepVectors: () => import("./search/embedding-queue.js").then((module) => module.keepVectors),
+};
+
+/** Preparers work out what an indexer thread writes. */
+const PREPARER = {
+  prepare: () => import("./engine/threads/preparer.js").then((module) => module.prepare),
+};
+
+type Loaded<T extends Record<string, () => Promise<unknown>>> = { [M in keyof T]: Awaited<ReturnType<T[M]>> };
+
+/** What can be called in the threads of each role. */
+export interface StoreHandlers {
+  readonly reader: Loaded<typeof READER>;
+  readonly mover: Loaded<typeof MOVER>;
+  readonly writer: Loaded<typeof WRITES & typeof UPKEEP>;
+  readonly indexer: Loaded<typeof INDEXER>;
+}
+
+type Write = (context: WriteContext, params: never) => unknown;
+
+const MOST_PREPARERS = 2;
+
+interface Opened {
+  readonly handlers: Handlers;
+  readonly databases: Databases;
+  /** Ends what the thread has started itself. */
+  close?(): Promise<void>;
+}
+
+if (parentPort !== null) start(parentPort, workerData as WorkerStart);
+
+function start(parent: MessagePort, data: WorkerStart): void {
+  let opening: Promise<Opened> | undefined;
+  // Opened by the first call, which then hears of what goes wrong; the next call tries again.
+  const opened = () => {
+    opening ??= open(data).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  const handlers = new Proxy({} as Handlers, {
+    get: (_target, method: string) => async (params: never, call: Call) => {
+      const { handlers: table } = await opened();
+      const handler = Object.hasOwn(table, method) ? table[method] : undefined;
+      if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no "${method}".`);
+      call.check();
+      return await handler(params, call);
+    },
+    getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true }),
+  });
+  serveRpc(parent as Wire, handlers, data.flags);
+  parent.on("message", (message: unknown) => {
+    if (typeof message !== "object" || message === null) return;
+    if ("connect" in message) {
+      const { connect, flags } = message as { connect: MessagePort; flags: SharedArrayBuffer };
+      serveRpc(connect as Wire, handlers, flags);
+    } else if ("end" in message) void end(parent, data, opening);
+  });
+}
+
+/** The last connection to close takes the write-ahead log back into the database. */
+async function end(parent: MessagePort, data: WorkerStart, opening: Promise<Opened> | undefined): Promise<void> {
+  const opened = await opening?.catch(() => undefined);
+  const closing = opened?.close?.();
+  if (opened !== undefined && data.role === "writer") closeForWriting(data.folder, opened.databases);
+  else {
+    opened?.databases.truth.close();
+    opened?.databases.index.close();
+  }
+  await closing;
+  if (data.role === "mover") data.writer.port.close();
+  parent.close();
+}
+
+async function open(data: WorkerStart): Promise<Opened> {
+  const { folder, role } = data;
+  const { indexers } = await import("./indexers.js");
+  switch (role) {
+    case "writer": {
+      const { WriteQueue } = await import("./engine/writing/write-queue.js");
+      // All of them now: a call that loads its handler first would be overtaken by the next one.
+      const loading = Object.entries(WRITES).map(async ([name, load]) => [name, await load()] as const);
+      const writes: (readonly [string, Write])[] = await Promise.all(loading);
+      const databases = openForWriting(folder, indexers);
+      const queue = new WriteQueue(databases);
+      const queued = writes.map(([name, write]) => [
+        name,
+        (params: never, call: Call) => queue.submit((context) => write(context, params), call.check),
+      ]);
+      return { databases, handlers: { ...Object.fromEntries(queued), ...bind(databases, UPKEEP) } };
+    }
+    case "indexer": {
+      const { Preparers } = await import("./engine/threads/preparer.js");
+      const databases = openForIndexing(folder, indexers);
+      const preparers = new Preparers(new URL(import.meta.url), folder, MOST_PREPARERS);
+      const env = {
+        ...databases,
+        prepareElsewhere: (...[indexer, range, signal]: Parameters<PrepareElsewhere>) =>
+          preparers.prepare({ indexer, range }, signal),
+      };
+      return { databases, handlers: bind(env, INDEXER), close: () => preparers.close() };
+    }
+    case "preparer": {
+      const databases = openForReading(folder, indexers);
+      return { databases, handlers: bind(databases, PREPARER) };
+    }
+    case "reader": {
+      const databases = openForReading(folder, indexers);
+      return { databases, handlers: bind({ folder, ...databases }, READER) };
+    }
+    case "mover": {
+      const databases = openForReading(folder, indexers);
+      const rpc = new RpcClient(data.writer.port as Wire, data.writer.flags);
+      const writer = remotesOf<StoreHandlers["writer"]>(rpc.call.bind(rpc));
+      return { databases, handlers: bind({ folder, ...databases, writer, guarded: data.guarded }, MOVER) };
+    }
+  }
+}
+
+/** Handlers that are given the environment of this thread, and loaded when they are first called. */
+function bind<E>(
+  env: E,
+  table: Record<string, () => Promise<(env: E, params: never, call: Call) => unknown>>,
+): Handlers {
+  const bound = Object.entries(table).map(([name, load]) => [
+    name,
+    async (params: never, call: Call) => (await load())(env, params, call),
+  ]);
+  return Object.fromEntries(bound);
+}
