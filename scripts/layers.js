@@ -1,0 +1,211 @@
+// The layers of the repository, in one table: what each package may import, and what each folder inside it may import.
+// `npm run layers` writes the lint rules that enforce the table to layers.biome.json, which biome.json extends.
+// test/layers checks that the file is up to date and that every rule finds a planted violation.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/**
+ * @typedef {object} PackageLayer
+ * @property {string} message Shown with a violation of `imports`.
+ * @property {readonly string[] | undefined} imports Packages and libraries that it may import. Without it: everything it declares.
+ * @property {Readonly<Record<string, readonly string[]>>} [only] Imports that only one folder (by path) may use.
+ * @property {Readonly<Record<string, readonly string[]>>} [folders]
+ *   For each folder in src, and each file beside it that folders import: the folders and files it may import. Every other
+ *   file in src may import everything below it.
+ */
+
+/** @type {Readonly<Record<string, PackageLayer>>} */
+export const LAYERS = {
+  core: { message: "core imports nothing but Node itself.", imports: [] },
+  protocol: { message: "protocol imports nothing but Node itself.", imports: [] },
+  client: {
+    message: "client imports core, protocol, the MCP client SDK and the readers of configuration files.",
+    imports: [
+      "@trunkline/core",
+      "@trunkline/protocol",
+      "@modelcontextprotocol/client",
+      "@modelcontextprotocol/client/stdio",
+      "@modelcontextprotocol/core",
+      "@modelcontextprotocol/ext-tasks",
+      "zod",
+      "cross-spawn",
+      "jsonc-parser",
+      "yaml",
+      "smol-toml",
+    ],
+  },
+  store: {
+    message: "store imports core, sqlite and parsers; sqlite only in engine/sqlite.",
+    imports: ["@trunkline/core", "@cloudpss/zstd/wasm", "web-tree-sitter", "chokidar", "ignore", "zod"],
+    only: { "engine/sqlite": ["better-sqlite3"] },
+  },
+  embed: {
+    message: "embed imports core and onnxruntime-node.",
+    imports: ["@trunkline/core", "onnxruntime-node"],
+    folders: { inference: [], weights: ["models.ts"], "models.ts": [] },
+  },
+  server: {
+    message:
+      "server imports core, protocol, client and the MCP server SDK; it knows the store through its port in core.",
+    imports: [
+      "@trunkline/core",
+      "@trunkline/protocol",
+      "@trunkline/client",
+      "@modelcontextprotocol/server",
+      "@modelcontextprotocol/server/stdio",
+      "@modelcontextprotocol/node",
+      "@modelcontextprotocol/core",
+      "hono",
+      "gpt-tokenizer/**",
+      "yaml",
+      "zod",
+    ],
+  },
+  agent: {
+    message: "agent imports core and the model library; it knows the hub through the ToolSource port in core.",
+    imports: ["@trunkline/core", "ai", "@ai-sdk/*", "zod"],
+    folders: {
+      tools: [],
+      model: ["tools"],
+      loop: ["model", "tools"],
+      record: ["loop", "model", "tools"],
+      conversation: ["loop", "model", "record"],
+    },
+  },
+  cli: { message: "", imports: undefined },
+};
+
+const PROCESS = "Only cli reads the environment and ends the process. Use the global process for the rest.";
+const BY_NAME = "Import a package by its name, through the names it lists in its index.";
+
+/**
+ * The text of layers.biome.json: the lint configuration that enforces the table.
+ *
+ * @param {string} root The repository.
+ */
+export function layerRules(root) {
+  const listed = Object.keys(LAYERS).flatMap((name) => entriesOf(join(root, "packages", name)));
+  const overrides = Object.entries(LAYERS).flatMap(([name, layer]) => {
+    const src = `packages/${name}/src`;
+    const files = filesIn(join(root, src));
+    const units = Object.keys(layer.folders ?? {});
+    return [
+      // A later override replaces the options of an earlier one.
+      override([`${src}/**`], patternsOf(layer, { listed })),
+      ...Object.entries(layer.only ?? {}).map(([folder, libraries]) =>
+        override(
+          [`${src}/${folder}/**`],
+          patternsOf(layer, { listed, libraries, folder: folder.split("/")[0], files }),
+        ),
+      ),
+      ...units.map((unit) => {
+        const isFile = unit.endsWith(".ts");
+        const below = Object.keys(layer.only ?? {}).filter((folder) => folder.startsWith(`${unit}/`));
+        const includes = isFile
+          ? [`${src}/${unit}`]
+          : [`${src}/${unit}/**`, ...below.map((each) => `!${src}/${each}/**`)];
+        return override(includes, patternsOf(layer, { listed, folder: unit, files }));
+      }),
+    ];
+  });
+  const noExit = {
+    includes: ["packages/*/src/**", "!packages/cli/src/**"],
+    plugins: ["./scripts/lint/no-process-exit.grit"],
+  };
+  return `{"overrides":[\n${[noExit, ...overrides].map((each) => JSON.stringify(each)).join(",\n")}\n]}\n`;
+}
+
+/**
+ * What a package exports beside its index, such as `@trunkline/client/config`, as patterns that permit it.
+ *
+ * @param {string} folder
+ */
+function entriesOf(folder) {
+  const { name, exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return Object.keys(exports)
+    .filter((path) => path !== "." && !path.endsWith(".json"))
+    .map((path) => `!${name}${path.slice(1)}`);
+}
+
+/**
+ * @param {PackageLayer} layer
+ * @param {{ listed: readonly string[], libraries?: readonly string[], folder?: string | undefined, files?: readonly string[] }} within
+ */
+function patternsOf({ message, imports, folders }, { listed, libraries = [], folder, files = [] }) {
+  const patterns = [];
+  if (imports !== undefined) {
+    const allowed = ["./**", "../**", "node:*", "node:*/**", ...imports, ...libraries];
+    patterns.push({ group: ["**", ...allowed.map((each) => `!${each}`)], message });
+  }
+  patterns.push({ group: ["../**/src/**", "../**/dist/**", "@trunkline/*/**", ...listed], message: BY_NAME });
+  const allowed = folder === undefined ? undefined : folders?.[folder];
+  if (folders === undefined || folder === undefined || allowed === undefined) return patterns;
+  const forbidden = unitsOf(files).filter((unit) => unit !== folder && unit !== "index.ts" && !allowed.includes(unit));
+  if (forbidden.length === 0) return patterns;
+  const ups = folder.endsWith(".ts") ? ["./"] : ["../", "../../", "../../../"];
+  const group = forbidden.flatMap((unit) =>
+    ups.map((up) => (unit.endsWith(".ts") ? `${up}${unit.replace(/\.ts$/, ".js")}` : `${up}${unit}/**`)),
+  );
+  const may = allowed.length === 0 ? "nothing else in this package" : `only ${allowed.join(", ")}`;
+  patterns.push({ group, message: `${folder} may import ${may}. The table is in scripts/layers.js.` });
+  return patterns;
+}
+
+/**
+ * @param {readonly string[]} includes
+ * @param {readonly unknown[]} patterns
+ */
+function override(includes, patterns) {
+  const paths = includes[0]?.startsWith("packages/cli/") ? {} : { paths: { "node:process": PROCESS } };
+  const noRestrictedImports = { level: "error", options: { ...paths, patterns } };
+  return { includes, linter: { rules: { style: { noRestrictedImports } } } };
+}
+
+/**
+ * The imports between the folders of a package, by value or by type: folder, or file beside the folders, to what it imports.
+ *
+ * @param {string} src
+ * @returns {Map<string, Set<string>>}
+ */
+export function folderGraph(src) {
+  const graph = new Map();
+  for (const file of filesIn(src)) {
+    const from = unitOf(file);
+    for (const [, specifier = ""] of readFileSync(join(src, file), "utf8").matchAll(
+      /\b(?:from|import)[ (]*"(\.[^"]+)"/g,
+    )) {
+      const to = unitOf(
+        relative(src, join(src, dirname(file), specifier))
+          .replaceAll(sep, "/")
+          .replace(/\.js$/, ".ts"),
+      );
+      if (to === from || to === "..") continue;
+      graph.set(from, (graph.get(from) ?? new Set()).add(to));
+    }
+  }
+  return graph;
+}
+
+/** @param {string} file */
+function unitOf(file) {
+  return /** @type {string} */ (file.split("/")[0]);
+}
+
+/** @param {readonly string[]} files */
+function unitsOf(files) {
+  return [...new Set(files.map(unitOf))].sort();
+}
+
+/** @param {string} folder */
+export function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((file) => file.replaceAll(sep, "/"))
+    .filter((file) => file.endsWith(".ts"))
+    .sort();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  writeFileSync(join(root, "layers.biome.json"), layerRules(root));
+}
