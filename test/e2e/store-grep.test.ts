@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { GrepPrinter } from "../../packages/cli/src/store-grep-output.js";
+import { GrepPrinter } from "../../packages/cli/src/commands/store/grep-output.js";
 import { paintFor } from "../../packages/cli/src/terminal/output.js";
 import { bin, outcomeOf, Place } from "./command.js";
 import { json, store } from "./store-support.js";

@@ -2,20 +2,20 @@
 import { isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, Option, type OutputConfiguration } from "commander";
 import { EXIT, exitCodeOf } from "./app/exit-codes.js";
-import type { LoginOptions, StatusOptions } from "./commands/auth.js";
-import type { CallOptions } from "./commands/call.js";
-import type { DoctorOptions } from "./commands/doctor.js";
-import type { EmbedOptions } from "./commands/embed.js";
-import type { ImportOptions } from "./commands/import.js";
-import type { GetPromptOptions, PromptsOptions } from "./commands/prompts.js";
-import type { ReadOptions, ResourcesOptions } from "./commands/resources.js";
-import type { AddOptions } from "./commands/servers.js";
+import type { LoginOptions, StatusOptions } from "./commands/auth/run.js";
+import type { CallOptions } from "./commands/call/run.js";
+import { registerCompletion } from "./commands/completion/command.js";
+import type { DoctorOptions } from "./commands/doctor/run.js";
+import type { EmbedOptions } from "./commands/embed/run.js";
+import type { ImportOptions } from "./commands/import/run.js";
+import type { GetPromptOptions, PromptsOptions } from "./commands/prompts/run.js";
+import type { ReadOptions, ResourcesOptions } from "./commands/resources/run.js";
+import { registerRun } from "./commands/run/command.js";
+import type { AddOptions } from "./commands/servers/run.js";
 import { registerStore } from "./commands/store/register.js";
-import type { ToolsOptions } from "./commands/tools.js";
-import type { TrustOptions } from "./commands/trust.js";
-import { registerCompletion } from "./completion/register.js";
+import type { ToolsOptions } from "./commands/tools/run.js";
+import type { TrustOptions } from "./commands/trust/run.js";
 import { registerAgents } from "./register-agent.js";
-import { registerRun } from "./register-run.js";
 import { registerAroundServer, registerServe, registerTools } from "./register-server.js";
 import { type CommandContext, createContext } from "./terminal/context.js";
 import type { OutputStream, ProgramIo } from "./terminal/program-io.js";
@@ -110,7 +110,7 @@ export function buildProgram(context: CommandContext, setExitCode: SetExitCode):
     .addOption(secondsOption("how long all servers together may take").default(30))
     .addOption(mcpOption())
     .action(async (options: Omit<DoctorOptions, "mcp">, command: Command) => {
-      const { doctor } = await import("./commands/doctor.js");
+      const { doctor } = await import("./commands/doctor/run.js");
       setExitCode(await doctor(context, { ...options, mcp: mcpPathOf(command) }));
     });
 
@@ -122,7 +122,7 @@ export function buildProgram(context: CommandContext, setExitCode: SetExitCode):
     .option("--tokens", "show what the list costs a model, by server and tool")
     .addOption(mcpOption())
     .action(async (pattern: string | undefined, options: Omit<ToolsOptions, "pattern" | "mcp">, command: Command) => {
-      const { tools } = await import("./commands/tools.js");
+      const { tools } = await import("./commands/tools/run.js");
       setExitCode(await tools(context, { ...options, pattern, mcp: mcpPathOf(command) }));
     });
 
@@ -138,7 +138,7 @@ export function buildProgram(context: CommandContext, setExitCode: SetExitCode):
     .addOption(mcpOption())
     .action(
       async (tool: string, pairs: string[], options: Omit<CallOptions, "tool" | "pairs" | "mcp">, command: Command) => {
-        const { call } = await import("./commands/call.js");
+        const { call } = await import("./commands/call/run.js");
         setExitCode(await call(context, { tool, pairs, ...options, mcp: mcpPathOf(command) }));
       },
     );
@@ -162,7 +162,7 @@ export function buildProgram(context: CommandContext, setExitCode: SetExitCode):
     .option("--yes", "write without asking")
     .option("--overwrite", "replace servers of the same name")
     .action(async (programs: string[], options: Omit<ImportOptions, "programs">) => {
-      const { importServers } = await import("./commands/import.js");
+      const { importServers } = await import("./commands/import/run.js");
       setExitCode(await importServers(context, { programs, ...options }));
     });
 
@@ -173,7 +173,7 @@ export function buildProgram(context: CommandContext, setExitCode: SetExitCode):
     .option("--list", "list the files that are confirmed")
     .option("--revoke", "take the confirmation of this project's files back")
     .action(async (options: TrustOptions) => {
-      const { trust } = await import("./commands/trust.js");
+      const { trust } = await import("./commands/trust/run.js");
       setExitCode(await trust(context, options));
     });
 
@@ -221,7 +221,7 @@ function registerServers(program: Command, context: CommandContext, setExitCode:
     .addOption(mcpOption())
     .action(async (word: string | undefined, options: { json?: boolean }, command: Command) => {
       refuseWord(servers, word);
-      const { listServers } = await import("./commands/servers.js");
+      const { listServers } = await import("./commands/servers/run.js");
       setExitCode(await listServers(context, { ...options, mcp: mcpPathOf(command) }));
     });
   servers
@@ -237,7 +237,7 @@ function registerServers(program: Command, context: CommandContext, setExitCode:
     .option("--force", "replace a server of the same name")
     .addOption(mcpOption())
     .action(async (name: string, target: string[], options: Omit<AddOptions, "name" | "target">, command: Command) => {
-      const { addServer } = await import("./commands/servers.js");
+      const { addServer } = await import("./commands/servers/run.js");
       setExitCode(await addServer(context, { ...options, name, target, mcp: mcpPathOf(command) }));
     });
   for (const op of ["remove", "enable", "disable"] as const) {
@@ -249,7 +249,7 @@ function registerServers(program: Command, context: CommandContext, setExitCode:
       .option("--project", "only in the project's files")
       .addOption(mcpOption())
       .action(async (name: string, options: { user?: boolean; project?: boolean }, command: Command) => {
-        const { changeServer } = await import("./commands/servers.js");
+        const { changeServer } = await import("./commands/servers/run.js");
         setExitCode(await changeServer(context, op, { ...options, name, mcp: mcpPathOf(command) }));
       });
   }
@@ -268,7 +268,7 @@ function registerResources(program: Command, context: CommandContext, setExitCod
     .option("--templates", "list the kinds of resources that servers make on demand instead")
     .addOption(mcpOption())
     .action(async (server: string | undefined, options: Omit<ResourcesOptions, "server" | "mcp">, command: Command) => {
-      const { listResources } = await import("./commands/resources.js");
+      const { listResources } = await import("./commands/resources/run.js");
       setExitCode(await listResources(context, { ...options, server, mcp: mcpPathOf(command) }));
     });
   resources
@@ -281,7 +281,7 @@ function registerResources(program: Command, context: CommandContext, setExitCod
     .addOption(mcpOption())
     .action(
       async (server: string, uri: string, options: Omit<ReadOptions, "server" | "uri" | "mcp">, command: Command) => {
-        const { readResource } = await import("./commands/resources.js");
+        const { readResource } = await import("./commands/resources/run.js");
         setExitCode(await readResource(context, { ...options, server, uri, mcp: mcpPathOf(command) }));
       },
     );
@@ -299,7 +299,7 @@ function registerPrompts(program: Command, context: CommandContext, setExitCode:
     .option("--json", "print them as JSON")
     .addOption(mcpOption())
     .action(async (server: string | undefined, options: Omit<PromptsOptions, "server" | "mcp">, command: Command) => {
-      const { listPrompts } = await import("./commands/prompts.js");
+      const { listPrompts } = await import("./commands/prompts/run.js");
       setExitCode(await listPrompts(context, { ...options, server, mcp: mcpPathOf(command) }));
     });
   prompts
@@ -317,7 +317,7 @@ function registerPrompts(program: Command, context: CommandContext, setExitCode:
         options: Omit<GetPromptOptions, "name" | "pairs" | "mcp">,
         command: Command,
       ) => {
-        const { getPrompt } = await import("./commands/prompts.js");
+        const { getPrompt } = await import("./commands/prompts/run.js");
         setExitCode(await getPrompt(context, { ...options, name, pairs, mcp: mcpPathOf(command) }));
       },
     );
@@ -335,7 +335,7 @@ function registerAuth(program: Command, context: CommandContext, setExitCode: Se
     .option("--no-browser", "only show the address; paste back the one that the browser ends at")
     .addOption(mcpOption())
     .action(async (server: string, options: Omit<LoginOptions, "server" | "mcp">, command: Command) => {
-      const { login } = await import("./commands/auth.js");
+      const { login } = await import("./commands/auth/run.js");
       setExitCode(await login(context, { ...options, server, mcp: mcpPathOf(command) }));
     });
   auth
@@ -344,7 +344,7 @@ function registerAuth(program: Command, context: CommandContext, setExitCode: Se
     .argument("<server>")
     .addOption(mcpOption())
     .action(async (server: string, _options: unknown, command: Command) => {
-      const { logout } = await import("./commands/auth.js");
+      const { logout } = await import("./commands/auth/run.js");
       setExitCode(await logout(context, { server, mcp: mcpPathOf(command) }));
     });
   auth
@@ -354,7 +354,7 @@ function registerAuth(program: Command, context: CommandContext, setExitCode: Se
     .option("--json", "print it as JSON")
     .addOption(mcpOption())
     .action(async (server: string | undefined, options: Omit<StatusOptions, "server" | "mcp">, command: Command) => {
-      const { status } = await import("./commands/auth.js");
+      const { status } = await import("./commands/auth/run.js");
       setExitCode(await status(context, { ...options, server, mcp: mcpPathOf(command) }));
     });
 }
@@ -375,7 +375,7 @@ function registerModels(program: Command, context: CommandContext, setExitCode: 
     .option("--model <name>", "the model; with --endpoint, what the endpoint calls it")
     .option("--endpoint <url>", "an OpenAI-compatible API; its key is read from TRUNKLINE_EMBED_API_KEY")
     .action(async (texts: string[], options: Omit<EmbedOptions, "texts">) => {
-      const { embed } = await import("./commands/embed.js");
+      const { embed } = await import("./commands/embed/run.js");
       setExitCode(await embed(context, { texts, ...options }));
     });
 
@@ -388,7 +388,7 @@ function registerModels(program: Command, context: CommandContext, setExitCode: 
     .option("--json", "print the models as JSON")
     .action(async (word: string | undefined, options: { json?: boolean }) => {
       refuseWord(models, word);
-      const { listModels } = await import("./commands/models.js");
+      const { listModels } = await import("./commands/models/run.js");
       setExitCode(await listModels(context, options));
     });
   models
@@ -397,7 +397,7 @@ function registerModels(program: Command, context: CommandContext, setExitCode: 
     .argument("[name]", "default: minilm")
     .option("--json", "print the outcome as JSON")
     .action(async (name: string | undefined, options: { json?: boolean }) => {
-      const { pullModels } = await import("./commands/models.js");
+      const { pullModels } = await import("./commands/models/run.js");
       setExitCode(await pullModels(context, { name, ...options }));
     });
 }

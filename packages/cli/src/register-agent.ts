@@ -1,11 +1,11 @@
 // The commands with a model in the loop. Each action is loaded when it is run.
 import { TrunklineError } from "@trunkline/core";
 import { type Command, Option } from "commander";
-import type { AgentCommandOptions } from "./commands/agent.js";
-import type { AskOptions } from "./commands/ask.js";
-import type { ChatOptions } from "./commands/chat.js";
+import type { AgentCommandOptions } from "./commands/agent/run.js";
+import type { AskOptions } from "./commands/ask/run.js";
+import type { ChatOptions } from "./commands/chat/run.js";
+import { repeatable, storeOption, wholeNumberOption } from "./commands/flags.js";
 import type { ServerCommands } from "./register-server.js";
-import { repeatable, storeOption, wholeNumberOption } from "./store-options.js";
 
 const MODEL_NOTES = `
 The model: --provider, --model and --endpoint, else TRUNKLINE_PROVIDER, TRUNKLINE_MODEL and TRUNKLINE_ENDPOINT, else what a
@@ -21,7 +21,7 @@ export function registerAgents(commands: ServerCommands): void {
     .description("ask a model one question, with tools of the servers at hand")
     .argument("[prompt...]", "the question; what is piped in goes with it")
     .action(async (words: string[], options: Omit<AskOptions, "words" | "mcp">, command: Command) => {
-      const { ask } = await import("./commands/ask.js");
+      const { ask } = await import("./commands/ask/run.js");
       setExitCode(await ask(context, { ...options, words, mcp: mcpPathOf(command) }));
     });
 
@@ -30,7 +30,7 @@ export function registerAgents(commands: ServerCommands): void {
     .argument("[prompt...]", "what to begin with")
     .option("--resume [id]", "go on with a conversation: the last one, or the one of this id")
     .action(async (words: string[], options: Omit<ChatOptions, "words" | "mcp">, command: Command) => {
-      const { chat } = await import("./commands/chat.js");
+      const { chat } = await import("./commands/chat/run.js");
       setExitCode(await chat(context, { ...options, words, mcp: mcpPathOf(command) }));
     });
 
@@ -44,7 +44,7 @@ export function registerAgents(commands: ServerCommands): void {
     )
     .option("--no-delegate", "do not let it start sub-agents")
     .action(async (words: string[], options: Omit<AgentCommandOptions, "words" | "mcp">, command: Command) => {
-      const { agent } = await import("./commands/agent.js");
+      const { agent } = await import("./commands/agent/run.js");
       setExitCode(await agent(context, { ...options, words, mcp: mcpPathOf(command) }));
     });
 }

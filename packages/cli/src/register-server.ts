@@ -3,13 +3,13 @@
 import { LOG_LEVELS, TrunklineError } from "@trunkline/core";
 import { Command, Option } from "commander";
 import { EXIT } from "./app/exit-codes.js";
-import type { InitOptions } from "./commands/init.js";
-import type { InstallOptions, UninstallOptions } from "./commands/install.js";
-import type { LogOptions } from "./commands/log.js";
-import type { QueryOptions } from "./commands/query.js";
-import type { ServeOptions } from "./commands/serve.js";
-import type { StatsOptions } from "./commands/stats.js";
-import { storeOption, wholeNumberOption } from "./store-options.js";
+import { storeOption, wholeNumberOption } from "./commands/flags.js";
+import type { InitOptions } from "./commands/init/run.js";
+import type { InstallOptions, UninstallOptions } from "./commands/install/run.js";
+import type { LogOptions } from "./commands/log/run.js";
+import type { QueryOptions } from "./commands/query/run.js";
+import type { ServeOptions } from "./commands/serve/run.js";
+import type { StatsOptions } from "./commands/stats/run.js";
 import type { CommandContext } from "./terminal/context.js";
 
 /** What the commands are put into. */
@@ -33,7 +33,7 @@ export function registerServe({ program, context, setExitCode, mcpPathOf, mcpOpt
   addServeOptions(program.command("serve"), mcpOption).action(
     async (options: Omit<ServeOptions, "mcp">, command: Command) => {
       checkServeOptions(options, command);
-      const { serve } = await import("./commands/serve.js");
+      const { serve } = await import("./commands/serve/run.js");
       await serve(context, { ...options, mcp: mcpPathOf(command) });
       // A supervisor that stops a server with SIGTERM expects a clean end.
       setExitCode(EXIT.success, { inOrder: context.signal.reason === "SIGTERM" });
@@ -120,7 +120,7 @@ export function registerTools({ program, context, setExitCode, mcpPathOf, mcpOpt
       .addOption(storeOption())
       .addOption(mcpOption())
       .action(async (words: string[], options: Omit<QueryOptions, "tool" | "words" | "mcp">, command: Command) => {
-        const { runTool } = await import("./commands/query.js");
+        const { runTool } = await import("./commands/query/run.js");
         setExitCode(await runTool(context, { ...options, tool, words, mcp: mcpPathOf(command) }));
       });
   }
@@ -135,7 +135,7 @@ export function registerAroundServer({ program, context, setExitCode, mcpPathOf,
     .option("--no-add", "only make the store")
     .option("--force", "also where everything of yours would be taken in")
     .action(async (folder: string | undefined, options: Omit<InitOptions, "folder">) => {
-      const { init } = await import("./commands/init.js");
+      const { init } = await import("./commands/init/run.js");
       setExitCode(await init(context, { folder, ...options }));
     });
 
@@ -153,7 +153,7 @@ export function registerAroundServer({ program, context, setExitCode, mcpPathOf,
       async (id: string | undefined, serveArgs: string[], options: Omit<InstallOptions, "program" | "serveArgs">) => {
         refuseSecondProgram(serveArgs);
         await checkServeArgs(serveArgs, mcpOption);
-        const { install } = await import("./commands/install.js");
+        const { install } = await import("./commands/install/run.js");
         setExitCode(await install(context, { program: id, serveArgs, ...options }));
       },
     );
@@ -167,7 +167,7 @@ export function registerAroundServer({ program, context, setExitCode, mcpPathOf,
     .option("--yes", "write without asking")
     .option("--force", "also an entry of that name that is not ours")
     .action(async (id: string, options: Omit<UninstallOptions, "program">) => {
-      const { uninstall } = await import("./commands/install.js");
+      const { uninstall } = await import("./commands/install/run.js");
       setExitCode(await uninstall(context, { program: id, ...options }));
     });
 
@@ -182,7 +182,7 @@ export function registerAroundServer({ program, context, setExitCode, mcpPathOf,
     .addOption(formatOption("text, or one JSON object on each line"))
     .addOption(storeOption())
     .action(async (options: LogOptions) => {
-      const { log } = await import("./commands/log.js");
+      const { log } = await import("./commands/log/run.js");
       setExitCode(await log(context, options));
     });
 
@@ -193,7 +193,7 @@ export function registerAroundServer({ program, context, setExitCode, mcpPathOf,
     .addOption(storeOption())
     .addOption(mcpOption())
     .action(async (options: Omit<StatsOptions, "mcp">, command: Command) => {
-      const { stats } = await import("./commands/stats.js");
+      const { stats } = await import("./commands/stats/run.js");
       setExitCode(await stats(context, { ...options, mcp: mcpPathOf(command) }));
     });
 }

@@ -5,7 +5,7 @@ import { isTrunklineError } from "@trunkline/core";
 /** Frames of Node and of the command around the script: they lead nowhere that a reader could go. */
 const AROUND = /\n\s+at [^\n]*(?:\bnode:(?:internal|diagnostics_channel)|\/dist\/scripting\/)[^\n]*/g;
 /** From here on down it is the command that runs the script. */
-const BELOW = /\n\s+at [^\n]*\/dist\/commands\/run\.js:[\s\S]*?(?=\n(?!\s+at )|$)/g;
+const BELOW = /\n\s+at [^\n]*\/dist\/commands\/run\/run\.js:[\s\S]*?(?=\n(?!\s+at )|$)/g;
 
 /** The stack, what lies underneath, and what to do about it. */
 export function shownError(error: unknown): string {

@@ -5,10 +5,10 @@ import { TrunklineError } from "@trunkline/core";
 import type { AddParams, AddResult } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
-import type { Repeated } from "../../store-options.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../terminal/output.js";
 import { printable } from "../../terminal/printable.js";
+import type { Repeated } from "../flags.js";
 
 /** Problems that are shown one by one. */
 const SHOWN_PROBLEMS = 20;

@@ -2,9 +2,9 @@
 import { TrunklineError } from "@trunkline/core";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
-import type { Repeated } from "../../store-options.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, paintFor, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
+import type { Repeated } from "../flags.js";
 import { byPathOrHash } from "./finding.js";
 
 /** Options of `trunkline store update`. */

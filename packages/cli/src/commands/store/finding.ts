@@ -4,7 +4,6 @@ import { isTrunklineError, parseContentId, TrunklineError } from "@trunkline/cor
 import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
 import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { type FilterOptions, filterParams } from "../../store-options.js";
 import type { CommandContext } from "../../terminal/context.js";
 import {
   outJson,
@@ -20,6 +19,7 @@ import {
 } from "../../terminal/output.js";
 import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
+import { type FilterOptions, filterParams } from "../flags.js";
 
 /** Options of `trunkline store search`. */
 export interface SearchOptions extends StoreOptions, FilterOptions {
@@ -231,7 +231,7 @@ async function showDocument(
     return;
   }
   const { path, hash, related } = result;
-  const { graphTree } = await import("../../store-graph-output.js");
+  const { graphTree } = await import("./graph-output.js");
   const origin = { key: `file:${path}`, type: "file", name: path, path, hash };
   for (const line of graphTree({ ...related, origin }, { paint: paintFor(context), reverse: false })) context.out(line);
   if (related.notice !== undefined) context.note(related.notice);

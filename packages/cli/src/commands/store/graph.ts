@@ -3,11 +3,11 @@ import { TrunklineError } from "@trunkline/core";
 import type { GraphParams, GraphResult } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { graphTree } from "../../store-graph-output.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { outJson, type Paint, paintFor, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
 import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
+import { graphTree } from "./graph-output.js";
 
 /** Options of `trunkline store graph`. */
 export interface GraphOptions extends Omit<StoreOptions, "format"> {

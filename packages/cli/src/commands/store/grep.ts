@@ -3,11 +3,11 @@ import { TrunklineError } from "@trunkline/core";
 import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
 import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { GrepPrinter } from "../../store-grep-output.js";
-import { type FilterOptions, filterParams, type Repeated } from "../../store-options.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, paintFor, type StoreOptions, wantsJson, writeOut } from "../../terminal/output.js";
+import { type FilterOptions, filterParams, type Repeated } from "../flags.js";
 import { noteNothing } from "./finding.js";
+import { GrepPrinter } from "./grep-output.js";
 
 /** Options of `trunkline store grep`. */
 export interface GrepOptions extends StoreOptions, FilterOptions {

@@ -3,7 +3,6 @@ import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import type { DiffResult } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
-import type { Repeated } from "../../store-options.js";
 import type { CommandContext } from "../../terminal/context.js";
 import {
   counted,
@@ -18,6 +17,7 @@ import {
 } from "../../terminal/output.js";
 import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
+import type { Repeated } from "../flags.js";
 
 /** Options of `trunkline store diff`. */
 export interface DiffOptions extends StoreOptions {

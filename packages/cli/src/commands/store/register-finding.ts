@@ -1,7 +1,7 @@
 // Registers what finds and reads documents.
 import { TrunklineError } from "@trunkline/core";
 import { type Command, Option } from "commander";
-import { storePathOf, wholeNumberOption, withCommonOptions, withFilters } from "../../store-options.js";
+import { storePathOf, wholeNumberOption, withCommonOptions, withFilters } from "../flags.js";
 import type { GetOptions, ListOptions, SearchOptions } from "./finding.js";
 import type { StoreGroup } from "./group.js";
 

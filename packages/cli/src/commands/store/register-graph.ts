@@ -1,6 +1,6 @@
 // Registers `graph`.
 import type { Command } from "commander";
-import { storePathOf, wholeNumberOption, withCommonOptions } from "../../store-options.js";
+import { storePathOf, wholeNumberOption, withCommonOptions } from "../flags.js";
 import type { GraphOptions } from "./graph.js";
 import type { StoreGroup } from "./group.js";
 

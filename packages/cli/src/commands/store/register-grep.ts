@@ -1,7 +1,7 @@
 // Registers `grep`. Its options are named as those of grep and ripgrep.
 import { type Command, Option } from "commander";
 import { EXIT } from "../../app/exit-codes.js";
-import { repeatable, storePathOf, wholeNumberOption, withCommonOptions, withFilters } from "../../store-options.js";
+import { repeatable, storePathOf, wholeNumberOption, withCommonOptions, withFilters } from "../flags.js";
 import type { GrepOptions } from "./grep.js";
 import type { StoreGroup } from "./group.js";
 

@@ -1,7 +1,7 @@
 // Registers collections, snapshots and what goes with them.
 import type { Command } from "commander";
-import { repeatable, storePathOf, wholeNumberOption, withCommonOptions } from "../../store-options.js";
 import type { StoreOptions } from "../../terminal/output.js";
+import { repeatable, storePathOf, wholeNumberOption, withCommonOptions } from "../flags.js";
 import type { StoreGroup } from "./group.js";
 import type { DiffOptions, RestoreOptions } from "./history.js";
 

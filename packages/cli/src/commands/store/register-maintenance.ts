@@ -1,7 +1,7 @@
 // Registers what looks after the store itself.
 import type { Command } from "commander";
-import { storePathOf, withCommonOptions } from "../../store-options.js";
 import type { StoreOptions } from "../../terminal/output.js";
+import { storePathOf, withCommonOptions } from "../flags.js";
 import type { StoreGroup } from "./group.js";
 import type { StatusOptions } from "./maintenance.js";
 

@@ -1,7 +1,7 @@
 // Registers sessions and watching.
 import type { Command } from "commander";
 import { EXIT } from "../../app/exit-codes.js";
-import { storePathOf, wholeNumberOption, withCommonOptions } from "../../store-options.js";
+import { storePathOf, wholeNumberOption, withCommonOptions } from "../flags.js";
 import type { StoreGroup } from "./group.js";
 import type { PinOptions, SessionsOptions, WatchOptions } from "./sessions.js";
 

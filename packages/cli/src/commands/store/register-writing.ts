@@ -1,6 +1,6 @@
 // Registers what changes the store's documents.
 import type { Command } from "commander";
-import { repeatable, storePathOf, wholeNumberOption, withCommonOptions, withDescription } from "../../store-options.js";
+import { repeatable, storePathOf, wholeNumberOption, withCommonOptions, withDescription } from "../flags.js";
 import type { AddOptions, DownloadOptions } from "./adding.js";
 import type { DeleteOptions, UpdateOptions } from "./changing.js";
 import type { StoreGroup } from "./group.js";

@@ -1,7 +1,7 @@
 // The command `trunkline store` and its subcommands. Each action is loaded when it is run.
 import type { Command } from "commander";
-import { storeOption } from "../../store-options.js";
 import type { CommandContext } from "../../terminal/context.js";
+import { storeOption } from "../flags.js";
 import type { StoreGroup } from "./group.js";
 import { registerFinding } from "./register-finding.js";
 import { registerGraph } from "./register-graph.js";

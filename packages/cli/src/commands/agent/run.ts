@@ -1,0 +1,17 @@
+import type { AgentOptions } from "../../agent/agent-options.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { answerOnce } from "../ask/run.js";
+
+/** Options of `trunkline agent`. */
+export interface AgentCommandOptions extends AgentOptions {
+  words: readonly string[];
+  name: string;
+  /** False with `--no-delegate`. */
+  delegate: boolean;
+}
+
+/** An agent that works on a prompt in turns. */
+export async function agent(context: CommandContext, options: AgentCommandOptions): Promise<number> {
+  const { name, words, ...rest } = options;
+  return await answerOnce(context, words, { ...rest, name: "agent", agent: name, thoughts: name === "react" });
+}

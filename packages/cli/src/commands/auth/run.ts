@@ -1,0 +1,146 @@
+import { forgetSignIn, type HttpServer, type KeptSignIn, type LoadedConfig, readSignIn } from "@trunkline/client";
+import { formatMs, TrunklineError } from "@trunkline/core";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { printable } from "../../terminal/printable.js";
+import { askToSignIn } from "../../terminal/sign-in-prompt.js";
+import { table } from "../../terminal/table.js";
+
+/** Options of `trunkline auth login`. */
+export interface LoginOptions {
+  server: string;
+  /** Open a browser, at a terminal. */
+  browser: boolean;
+  mcp: string | undefined;
+}
+
+/** Has the person sign in to a server, and connects it to see that it worked. */
+export async function login(context: CommandContext, { server, browser, mcp }: LoginOptions): Promise<number> {
+  let asked = false;
+  await using app = openApp(context, {
+    mcp,
+    signIn: async (request) => {
+      asked = true;
+      return await askToSignIn(context, request, { browser });
+    },
+  });
+  const hub = await app.hub();
+  const definition = signInServer(await app.config(), server);
+  const outcome = await hub.authenticate(definition.name, context.signal);
+  if (outcome === "cancelled") {
+    context.note(`Not signed in to "${server}".`);
+    return EXIT.signIn;
+  }
+  const status = hub.status().find(({ name }) => name === server);
+  const tools = `${status?.toolCount ?? 0} ${status?.toolCount === 1 ? "tool" : "tools"}`;
+  if (asked) context.out(`Signed in to "${server}": ${tools}.`);
+  else if (status?.signIn?.signedIn) {
+    context.out(`Already signed in to "${server}": ${tools}. For another account: trunkline auth logout ${server}`);
+  } else context.out(`"${server}" needs no sign-in: ${tools}.`);
+  return EXIT.success;
+}
+
+/** Signs out of a server: what is kept of the sign-in goes, and its authorization server is told. */
+export async function logout(
+  context: CommandContext,
+  { server, mcp }: { server: string; mcp: string | undefined },
+): Promise<number> {
+  const definition = signInServer(await openApp(context, { mcp }).config(), server);
+  const { home, logger, signal } = context;
+  const onSecrets = (values: readonly string[]) => void context.redactor.add(...values);
+  const wasSignedIn = await forgetSignIn(definition, { home, logger, signal, onSecrets });
+  context.out(wasSignedIn ? `Signed out of "${server}".` : `Nobody was signed in to "${server}".`);
+  return EXIT.success;
+}
+
+/** Options of `trunkline auth status`. */
+export interface StatusOptions {
+  server: string | undefined;
+  json?: boolean;
+  mcp: string | undefined;
+}
+
+/** Says where the sign-ins stand, by what is kept and without connecting. One server that is not signed in is exit code 3. */
+export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
+  const config = await openApp(context, { mcp: options.mcp }).config();
+  const servers =
+    options.server === undefined
+      ? config.servers.filter((server) => server.type !== "stdio")
+      : [signInServer(config, options.server)];
+  const { home } = context;
+  const now = context.clock.now();
+  const found = await Promise.all(
+    servers.map(async (server) => ({ server, kept: await readSignIn(server, { home }) })),
+  );
+  if (options.json) {
+    const shown = found.map(({ server, kept }) => ({
+      server: server.name,
+      url: server.url,
+      state: stateOf(kept, now),
+      ...kept,
+    }));
+    context.out(JSON.stringify(context.redactor.value(shown), null, 2));
+  } else if (found.length === 0) context.note("No server on the network is configured.");
+  else {
+    const rows = found.map(({ server, kept }) => [
+      server.name,
+      stateOf(kept, now),
+      context.redactor.text(factsOf(kept, now)),
+    ]);
+    for (const line of table(rows)) context.out(printable(line));
+  }
+  const [only] = found;
+  const isOut =
+    options.server !== undefined &&
+    only !== undefined &&
+    stateOf(only.kept, now) !== "signed in" &&
+    only.kept.kind === "person";
+  return isOut ? EXIT.signIn : EXIT.success;
+}
+
+function stateOf(kept: KeptSignIn, now: number): string {
+  if (kept.kind === "header") return "header";
+  if (kept.kind === "client-credentials") return "client credentials";
+  if (!kept.signedIn) return "not signed in";
+  return isOver(kept, now) && !kept.renewable ? "expired" : "signed in";
+}
+
+function factsOf(kept: KeptSignIn, now: number): string {
+  if (kept.kind === "header") return "its entry has an Authorization header";
+  if (kept.kind === "client-credentials") return "signs in as itself, when it is used";
+  if (!kept.signedIn) return "";
+  const left = kept.expiresAt === undefined ? undefined : Date.parse(kept.expiresAt) - now;
+  const facts = [
+    kept.issuer === undefined ? undefined : `at ${kept.issuer}`,
+    kept.scope === undefined ? undefined : `for ${kept.scope}`,
+    kept.renewable
+      ? "renews itself"
+      : left === undefined
+        ? undefined
+        : left > 0
+          ? `for ${formatMs(left)} more`
+          : "has to be done again",
+  ];
+  return facts.filter((fact) => fact !== undefined).join(", ");
+}
+
+function isOver({ expiresAt }: { expiresAt?: string }, now: number): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= now;
+}
+
+/** The server of this name, if it is one that somebody can sign in to. */
+function signInServer(config: LoadedConfig, name: string): HttpServer {
+  const server = config.servers.find((candidate) => candidate.name === name);
+  if (server === undefined) {
+    const known = config.servers.filter(({ type }) => type !== "stdio").map((candidate) => candidate.name);
+    throw new TrunklineError("SERVER_NOT_FOUND", `There is no server "${name}".`, {
+      hint:
+        known.length > 0 ? `On the network there are: ${known.join(", ")}.` : "No server on the network is configured.",
+    });
+  }
+  if (server.type !== "stdio") return server;
+  throw new TrunklineError("USAGE", `"${name}" is a program on this machine: there is nothing to sign in to.`, {
+    hint: "What it needs to know goes under env in its entry.",
+  });
+}

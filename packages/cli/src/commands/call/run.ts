@@ -1,0 +1,52 @@
+import { mayBelongTo } from "@trunkline/client";
+import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { RPC_CODES } from "@trunkline/protocol";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { readCallArguments, unlistedArguments } from "./call-arguments.js";
+
+/** Options of `trunkline call`. */
+export interface CallOptions {
+  tool: string;
+  pairs: string[];
+  json?: string;
+  raw?: boolean;
+  timeout?: number;
+  root?: string[];
+  mcp: string | undefined;
+}
+
+/** Calls one tool and prints its result. A result that reports a failure ends with exit code 1. */
+export async function call(context: CommandContext, options: CallOptions): Promise<number> {
+  const { signal } = context;
+  await using app = openApp(context, {
+    mcp: options.mcp,
+    wanted: (server) => mayBelongTo(options.tool, server),
+    roots: options.root,
+  });
+  const hub = await app.hub();
+  const tool = await hub.findTool(options.tool, signal);
+  const args = readCallArguments(options, tool.inputSchema);
+  const unlisted = unlistedArguments(args, tool.inputSchema);
+  if (unlisted !== undefined) context.note(unlisted);
+  const result = await hub
+    .call(tool, args, { signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) })
+    .catch((error: unknown) => {
+      throw isAtTerminal(context) ? error : withAskingHint(error);
+    });
+  app.clearProgress();
+  const printed = options.raw ? JSON.stringify(result.raw, null, 2) : result.text;
+  if (result.isError && !options.raw) context.note(printed);
+  else context.out(printed);
+  return result.isError ? EXIT.failure : EXIT.success;
+}
+
+function withAskingHint(error: unknown): unknown {
+  if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== RPC_CODES.missingCapability) return error;
+  return new TrunklineError("UPSTREAM", error.message, {
+    cause: error.cause,
+    data: error.data,
+    hint: "This tool asks a person something. Call it at a terminal, with standard input and standard error not redirected.",
+  });
+}

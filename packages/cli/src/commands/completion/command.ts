@@ -1,0 +1,30 @@
+// The command `completion`, and the hidden one that its scripts call back. Each action is loaded when it is run.
+import { Argument, type Command } from "commander";
+import type { CommandContext } from "../../terminal/context.js";
+
+/** The shells that have a script. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+
+/** A shell that has a script. */
+export type Shell = (typeof SHELLS)[number];
+
+/** Adds `completion` and `__complete`. */
+export function registerCompletion(program: Command, context: CommandContext): void {
+  program
+    .command("completion")
+    .description("print a script that completes commands at Tab; alone, say how to install it")
+    .addArgument(new Argument("[shell]", "your shell").choices(SHELLS))
+    .action(async (shell: Shell | undefined) => {
+      const { completion } = await import("./run.js");
+      completion(context, shell);
+    });
+  program
+    .command("__complete", { hidden: true })
+    .argument("[words...]")
+    .helpOption(false)
+    .allowUnknownOption()
+    .action(async (words: string[]) => {
+      const { complete } = await import("./run.js");
+      await complete(context, program, words);
+    });
+}

@@ -1,0 +1,108 @@
+// Values that are not written in the commands: servers, their tools, operations, programs, providers, files. Nothing is
+// started for them, nobody is asked, and what cannot be read is left out.
+import { isRecord } from "@trunkline/core";
+import { knownTools } from "../../app/known-tools.js";
+import type { CommandContext } from "../../terminal/context.js";
+import type { Candidate, Candidates, Slot } from "./candidates.js";
+
+/** By the name of an option, or by what an argument or an option's value is called in its help. */
+const KINDS: Readonly<Record<string, (context: CommandContext, slot: Slot) => Candidates | Promise<Candidates>>> = {
+  path: () => ({ words: [], paths: "files" }),
+  "path|hash": () => ({ words: [], paths: "files" }),
+  file: () => ({ words: [], paths: "files" }),
+  script: () => ({ words: [], paths: "files" }),
+  args: () => ({ words: [], paths: "files" }),
+  target: (_, { position }) => (position.isAfterDashes ? { words: [], paths: "files" } : { words: [] }),
+  folder: () => ({ words: [], paths: "folders" }),
+  server: async (context, slot) => ({ words: (await serverNames(context, slot)).map((name) => word(name)) }),
+  tool: async (context, slot) => ({ words: await toolWords(context, slot) }),
+  arguments: async (context, slot) => ({ words: await argumentWords(context, slot) }),
+  words: async (context, slot) => await operationWords(context, slot),
+  operation: async (context, slot) => ({ words: [...(await operations()), ...(await toolWords(context, slot))] }),
+  program: async () => {
+    const { AGENT_PROGRAMS } = await import("../../install/agent-programs.js");
+    return { words: AGENT_PROGRAMS.map(({ id, title }) => word(id, title)) };
+  },
+  source: async () => {
+    const { IMPORT_SOURCES } = await import("@trunkline/client/config");
+    return { words: [...IMPORT_SOURCES.map(({ id, title }) => word(id, title)), word("all")] };
+  },
+  provider: async () => {
+    const { PROVIDER_NAMES } = await import("@trunkline/agent");
+    return { words: PROVIDER_NAMES.map((name) => word(name)) };
+  },
+};
+
+/** The names that {@link findValues} knows what to do with. */
+export const VALUE_KINDS: readonly string[] = Object.keys(KINDS);
+
+/** The values for a slot; none where nothing is known about it. */
+export async function findValues(context: CommandContext, slot: Slot): Promise<Candidates> {
+  for (const name of slot.names) {
+    const find = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+    if (find !== undefined) return await find(context, slot);
+  }
+  return { words: [] };
+}
+
+function word(value: string, about = ""): Candidate {
+  return { value, about };
+}
+
+/** The names of the servers. The configuration is only read: nobody is asked for inputs, and trust does not matter to a name. */
+async function serverNames({ cwd, env, home, signal }: CommandContext, { position }: Slot): Promise<string[]> {
+  const { loadConfig } = await import("@trunkline/client/config");
+  const mcpPath = position.values.get("mcp");
+  const config = await loadConfig({ cwd, env, home, mcpPath, signal, wanted: () => false });
+  return config.servers.map(({ name }) => name);
+}
+
+/** First the servers with a dot; behind the dot the tools that are known of that server. */
+async function toolWords(context: CommandContext, slot: Slot): Promise<Candidate[]> {
+  const servers = await serverNames(context, slot);
+  const owner = ownerOf(slot.position.current, servers);
+  if (owner === undefined) return servers.map((name) => word(`${name}.`));
+  return (await knownTools(context, owner)).map(({ name, about }) => word(`${owner}.${name}`, about));
+}
+
+/** The parameters of the tool, as `name=`. */
+async function argumentWords(context: CommandContext, slot: Slot): Promise<Candidate[]> {
+  const [tool = ""] = slot.position.given;
+  const owner = ownerOf(tool, await serverNames(context, slot));
+  if (owner === undefined) return [];
+  const known = (await knownTools(context, owner)).find(({ name }) => `${owner}.${name}` === tool);
+  return (known?.parameters ?? []).map((name) => word(`${name}=`));
+}
+
+/** The server that a tool's name begins with. A server may be called as the beginning of another one. */
+function ownerOf(tool: string, servers: readonly string[]): string | undefined {
+  const owners = servers.filter((name) => tool.startsWith(`${name}.`));
+  return owners.sort((a, b) => b.length - a.length)[0];
+}
+
+/** What `query` and `execute` take: an operation and its parameters, a tool and its own, or a file. */
+async function operationWords(context: CommandContext, slot: Slot): Promise<Candidates> {
+  const [operation] = slot.position.given;
+  if (operation === undefined) {
+    const tool = slot.position.command.name();
+    const own = await operations(tool === "query" ? "read" : "write");
+    return { words: [...own, ...(await toolWords(context, slot))], paths: "files" };
+  }
+  if (operation.includes(".")) return { words: await argumentWords(context, slot) };
+  const schema = (await registeredOperations()).find(({ name }) => name === operation)?.schema.properties;
+  return { words: Object.keys(isRecord(schema) ? schema : {}).map((name) => word(`${name}=`)) };
+}
+
+async function operations(kind?: "read" | "write"): Promise<Candidate[]> {
+  const all = await registeredOperations();
+  return all.filter((each) => kind === undefined || each.kind === kind).map(({ name, summary }) => word(name, summary));
+}
+
+async function registeredOperations() {
+  const { createRegistry } = await import("@trunkline/server");
+  const { storeOperations } = await import("@trunkline/store/contract");
+  const never = () => Promise.reject(new Error("nothing is opened to complete a word"));
+  await using registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });
+  await registry.load();
+  return registry.builtin;
+}

@@ -1,0 +1,40 @@
+import { replaceControls } from "@trunkline/core";
+import type { Command } from "commander";
+import type { CommandContext } from "../../terminal/context.js";
+import { type Candidates, candidatesAt } from "./candidates.js";
+import type { Shell } from "./command.js";
+import { findValues } from "./find-values.js";
+import { positionOf } from "./position.js";
+import { INSTALLING, scriptFor } from "./scripts.js";
+import { unquote } from "./unquote.js";
+
+/** Prints the script for a shell, or how to install it in each. */
+export function completion(context: CommandContext, shell: Shell | undefined): void {
+  if (shell !== undefined) {
+    context.out(scriptFor(shell));
+    return;
+  }
+  context.out("Tab completes commands, options, servers and tools, once your shell has read the script:");
+  for (const [name, how] of Object.entries(INSTALLING)) context.out(`  ${name.padEnd(5)} ${how}`);
+}
+
+/**
+ * Answers a script: on the first line `files`, `folders` or nothing, then a candidate on each line, with a tab in front of
+ * what it is about. Somebody is in the middle of typing: whatever goes wrong, nothing is said.
+ */
+export async function complete(context: CommandContext, program: Command, words: readonly string[]): Promise<void> {
+  let found: Candidates;
+  try {
+    const position = positionOf(program, words.map(unquote));
+    found = await candidatesAt(position, (slot) => findValues(context, slot));
+  } catch (error) {
+    context.logger.debug("nothing to complete", { error });
+    return;
+  }
+  context.out(found.paths ?? "");
+  for (const { value, about } of found.words) context.out(`${value}\t${context.redactor.text(firstLine(about))}`);
+}
+
+function firstLine(text: string): string {
+  return replaceControls(text.split("\n", 1)[0] ?? "", " ");
+}

@@ -1,0 +1,55 @@
+import type { ServerState } from "@trunkline/client";
+import { checkModel, jsonModel, textModel } from "../../agent/check-model.js";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { keepTools } from "../../app/known-tools.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { screenText } from "../../terminal/printable.js";
+import { type Findings, jsonReport, textReport } from "./doctor-report.js";
+
+/** Options of `trunkline doctor`. */
+export interface DoctorOptions {
+  format: "text" | "json";
+  pretty?: boolean;
+  strict?: boolean;
+  /** Seconds that all servers together may take. */
+  timeout: number;
+  mcp: string | undefined;
+}
+
+/** What nobody has confirmed was not checked, so that it is no success either. */
+const NOT_WORKING: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "needs-auth", "untrusted", "pending"]);
+
+/** Checks the configuration, and really connects every server in it and asks the model, all at once and within the deadline. */
+export async function doctor(context: CommandContext, options: DoctorOptions): Promise<number> {
+  await using app = openApp(context, { mcp: options.mcp, checkWithinMs: options.timeout * 1000 });
+  const [config, hub] = [await app.config(), await app.hub()];
+  const [model] = await Promise.all([
+    checkModel(context, { timeoutMs: options.timeout * 1000 }),
+    hub.connect(undefined, context.signal),
+  ]);
+  context.signal.throwIfAborted();
+  const findings: Findings = {
+    version: context.version,
+    cwd: context.cwd,
+    home: context.home,
+    config,
+    servers: hub.status(),
+    tools: hub.tools(),
+    renamed: hub.names().renamed(),
+  };
+  if (options.format === "json") {
+    const report = { ...jsonReport(findings), ...(model === undefined ? {} : { model: jsonModel(model) }) };
+    context.out(JSON.stringify(context.redactor.value(report), null, options.pretty ? 2 : undefined));
+  } else {
+    const lines = [...textReport(findings), ...(model === undefined ? [] : ["", ...textModel(model)])];
+    for (const line of lines) context.out(screenText(context.redactor.text(line)));
+  }
+  await keepTools(context, hub);
+  const failed =
+    (model !== undefined && model.status !== "ok") ||
+    findings.servers.some(({ state, toolsError }) => NOT_WORKING.has(state) || toolsError !== undefined) ||
+    config.rejected.length > 0 ||
+    config.diagnostics.some(({ severity, server }) => severity !== "note" && server === undefined);
+  return failed && options.strict ? EXIT.failure : EXIT.success;
+}

@@ -1,0 +1,70 @@
+import { type Embedder, TrunklineError } from "@trunkline/core";
+import { type EmbedPackage, embedPlaces, loadEmbedPackage, withOwnErrors } from "../../app/embed-package.js";
+import { EXIT } from "../../app/exit-codes.js";
+import type { CommandContext } from "../../terminal/context.js";
+
+/** Options of `trunkline embed`. */
+export interface EmbedOptions {
+  texts: readonly string[];
+  format: "text" | "json";
+  dimensions?: number;
+  model?: string;
+  endpoint?: string;
+}
+
+/** Prints one vector for each text, from the embedded model or from an endpoint. */
+export async function embed(context: CommandContext, options: EmbedOptions): Promise<number> {
+  const { dimensions } = options;
+  if (options.endpoint !== undefined && options.model === undefined) {
+    throw new TrunklineError("USAGE", "--endpoint needs --model.", {
+      hint: "It is what the endpoint calls the model.",
+    });
+  }
+  const embedPackage = await loadEmbedPackage(embedPlaces(context));
+  const { model, vectors } = await withOwnErrors(async () => {
+    await using embedder = await open(context, embedPackage, options);
+    if (dimensions !== undefined && dimensions > embedder.dimensions) {
+      throw new TrunklineError(
+        "USAGE",
+        `The model gives vectors of ${embedder.dimensions} numbers, not ${dimensions}.`,
+      );
+    }
+    return { model: embedder.model, vectors: await embedder.embed(options.texts, { signal: context.signal }) };
+  });
+  const numbers = vectors.map((vector) =>
+    Array.from(
+      dimensions === undefined || dimensions === vector.length ? vector : embedPackage.shortened(vector, dimensions),
+      shortestNumber,
+    ),
+  );
+  if (options.format === "json") {
+    context.out(JSON.stringify({ model, dimensions: numbers[0]?.length ?? 0, vectors: numbers }));
+  } else {
+    for (const vector of numbers) context.out(vector.join(" "));
+  }
+  return EXIT.success;
+}
+
+async function open(context: CommandContext, embedPackage: EmbedPackage, options: EmbedOptions): Promise<Embedder> {
+  const { home, logger, signal } = context;
+  const { endpoint, model, dimensions } = options;
+  if (endpoint === undefined) return await embedPackage.createEmbedder({ home, model, logger, signal });
+  const apiKey = apiKeyFor(endpoint, context.env);
+  if (apiKey !== undefined) context.redactor.add(apiKey);
+  return await embedPackage.createEndpointEmbedder({ url: endpoint, model: model ?? "", apiKey, dimensions, signal });
+}
+
+/** The fewest digits that stand for the same float32; as a double it would be written with twice as many. */
+function shortestNumber(value: number): number {
+  for (const digits of [6, 7, 8]) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return Number(value.toPrecision(9));
+}
+
+/** A key that was set up for one provider is not sent to another. */
+function apiKeyFor(endpoint: string, env: Readonly<NodeJS.ProcessEnv>): string | undefined {
+  const host = URL.canParse(endpoint) ? new URL(endpoint).host : undefined;
+  return env.TRUNKLINE_EMBED_API_KEY || (host === "api.openai.com" ? env.OPENAI_API_KEY : undefined) || undefined;
+}

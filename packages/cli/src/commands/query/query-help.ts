@@ -1,0 +1,80 @@
+// Help for `query` and `execute`, made from the operations.
+import { isRecord } from "@trunkline/core";
+import type { Operation } from "@trunkline/server";
+import { commandLine, printable } from "../../terminal/printable.js";
+import { table } from "../../terminal/table.js";
+import type { ToolName } from "./run.js";
+
+/** What the command takes, and every operation of ours. */
+export function* describeTool(operations: readonly Operation[], tool: ToolName): Generator<string> {
+  const list = tool === "query" ? "steps" : "operations";
+  yield `Usage: trunkline ${tool} <operation> [key=value | key:=json …]`;
+  yield `       trunkline ${tool} '{"${list}": [{"op": …, "params": {…}}, …]}' | <file.json> | -`;
+  yield "";
+  yield tool === "query"
+    ? "Runs operations that read, one after the other; later ones may refer to earlier ones ($prev.results[0].hash)."
+    : "Runs operations, one after the other, and stops at the first error.";
+  yield "";
+  yield "Operations:";
+  const own = operations.filter(({ kind }) => kind === (tool === "query" ? "read" : "write"));
+  const tools = tool === "query" ? "tools of servers that say that they only read" : "any tool of any server";
+  yield* table([
+    ...own.map(({ name, summary }) => [`  ${name}`, summary]),
+    ["  <server>.<tool>", `${tools}; \`trunkline tools\` lists them`],
+  ]);
+  yield "";
+  yield "Options:";
+  yield* table([
+    ["  --max-tokens <number>", "cut the answer as for an agent; default: never"],
+    ["  --allow-write <folder>", "let `get` write here with outputPath"],
+    ["  --store <path>", "the store's folder"],
+    ["  --mcp <path>", "use this configuration file and no other"],
+    ["  -h, --help", `with an operation before it: its parameters (trunkline ${tool} ${own[0]?.name ?? ""} --help)`],
+  ]);
+  yield "";
+  yield "The answer is JSON. Exit codes: 0 success, 1 an operation failed, 2 wrong usage, 130 interrupted.";
+}
+
+/** One operation with its parameters. */
+export function* describeOperation(operation: Operation, tool: ToolName): Generator<string> {
+  const { name, summary, schema, example } = operation;
+  yield `Usage: trunkline ${tool} ${name} [key=value | key:=json …]`;
+  yield "";
+  yield printable(summary);
+  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  if (properties.length > 0) {
+    yield "";
+    yield "Parameters:";
+    yield* table(
+      properties.map(([key, property]) => {
+        const facts = isRecord(property) ? property : {};
+        const mark = required.includes(key) ? " (required)" : "";
+        const fallback = facts.default === undefined ? "" : ` Default: ${JSON.stringify(facts.default)}.`;
+        const [first = ""] = String(facts.description ?? "").split("\n");
+        return [`  ${printable(key)}`, typeOf(facts), `${printable(first)}${fallback}${mark}`.trim()];
+      }),
+    );
+  }
+  if (example === undefined) return;
+  yield "";
+  yield `Example: trunkline ${tool} ${name} ${Object.entries(example).map(pairOf).join(" ")}`.trimEnd();
+}
+
+function pairOf([key, value]: [string, unknown]): string {
+  const isText = typeof value === "string";
+  const written = isText ? value : JSON.stringify(value);
+  const word = `${key}${isText ? "=" : ":="}${written}`;
+  return commandLine([word]) === word && !/[$*?&#<>]/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function typeOf(property: Readonly<Record<string, unknown>>): string {
+  if (Array.isArray(property.enum)) return property.enum.join("|");
+  if (property.type === "array") {
+    const items = isRecord(property.items) ? typeOf(property.items) : "";
+    return items === "" ? "list" : `list of ${items}`;
+  }
+  if (property.type !== undefined) return [property.type].flat().join("|");
+  const options = Array.isArray(property.anyOf) ? property.anyOf.filter(isRecord).map(typeOf) : [];
+  return [...new Set(options)].join("|");
+}

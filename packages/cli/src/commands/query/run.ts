@@ -1,0 +1,178 @@
+// `trunkline query` and `trunkline execute`: the server's own tools at the command line. What they take is read here; the
+// help comes from the operations themselves.
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { addAbortSignal } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
+import { isRecord, isTrunklineError, messageOf, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
+import type { Operation, ServerRegistry } from "@trunkline/server";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
+import { readCallArguments } from "../call/call-arguments.js";
+import { describeOperation, describeTool } from "./query-help.js";
+
+/** The tools that can be called so. */
+export type ToolName = "query" | "execute";
+
+/** Options of both commands. */
+export interface QueryOptions {
+  tool: ToolName;
+  words: readonly string[];
+  help?: boolean;
+  pretty?: boolean;
+  maxTokens?: number;
+  store?: string;
+  mcp: string | undefined;
+  allowWrite?: readonly string[];
+}
+
+/** A person who reads the answer has no context window; an agent's own budget is much smaller. */
+const UNLIMITED_TOKENS = 1_000_000_000;
+/** What stands in the list of each tool. */
+const LIST = { query: "steps", execute: "operations" } as const;
+
+/** Runs the steps, or one operation, and prints the answer as JSON. */
+export async function runTool(context: CommandContext, options: QueryOptions): Promise<number> {
+  const { tool, words, maxTokens = UNLIMITED_TOKENS } = options;
+  const [first] = words;
+  if (options.help || first === undefined) {
+    await withRegistry(context, options, async (registry) => await printHelp(context, registry, { tool, name: first }));
+    if (options.help) return EXIT.success;
+    context.note(
+      `What should be done? For example: trunkline ${tool} ${tool === "query" ? "search query=retry" : "add path=notes.md"}`,
+    );
+    return EXIT.usage;
+  }
+  const args = await argumentsOf(context, options);
+  const channel = isAtTerminal(context) ? await terminalChannel(context) : undefined;
+  await using app = openApp(context, {
+    mcp: options.mcp,
+    store: options.store,
+    config: "headless",
+    embed: usesModel(args),
+    service: { allowWrite: options.allowWrite },
+  });
+  // A file that was named and cannot be used is wrong usage, not a failed operation.
+  await app.config();
+  const service = await app.service();
+  const onProgress = ({
+    progress,
+    total,
+    message,
+  }: {
+    progress: number;
+    total?: number | undefined;
+    message?: string | undefined;
+  }) => channel?.progress?.({ server: tool, progress, total, message });
+  const params = { name: tool, arguments: { ...args, max_tokens: args.max_tokens ?? maxTokens } };
+  const result = await service.handle("tools/call", params, { ...app.exchange("trunkline", { channel }), onProgress });
+  channel?.clearProgress();
+  context.out(shown(result, options.pretty === true || context.io.stdout.isTTY === true));
+  return result.isError === true || hasFailures(result.structuredContent) ? EXIT.failure : EXIT.success;
+}
+
+/** A batch that goes on after an error is no error itself; for a shell it has failed all the same. */
+function hasFailures(answer: unknown): boolean {
+  return isRecord(answer) && typeof answer.failed === "number" && answer.failed > 0 && Array.isArray(answer.results);
+}
+
+async function argumentsOf(context: CommandContext, options: QueryOptions): Promise<Record<string, unknown>> {
+  const { tool, words } = options;
+  const [first = "", ...pairs] = words;
+  const written = await writtenJson(context, first);
+  if (written === undefined) {
+    const schema = await withRegistry(context, options, async (registry) => await schemaOf(registry, first));
+    return { [LIST[tool]]: [{ op: first, params: readCallArguments({ pairs }, schema) }] };
+  }
+  if (pairs.length > 0) {
+    throw new TrunklineError("USAGE", `"${pairs[0]}" is one too many: everything is in the JSON.`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(written);
+  } catch (error) {
+    throw new TrunklineError("USAGE", `That is not JSON: ${messageOf(error)}`, {
+      cause: error,
+      hint: `For example: trunkline ${tool} '{"${LIST[tool]}": [{"op": "describe"}]}'`,
+    });
+  }
+  if (Array.isArray(value)) return { [LIST[tool]]: value };
+  if (!isRecord(value)) throw new TrunklineError("USAGE", `${tool} takes an object or a list.`);
+  // One step alone.
+  return typeof value.op === "string" ? { [LIST[tool]]: [value] } : value;
+}
+
+/** What an operation takes. One that there is not takes anything: the answer then says what is wrong, as to an agent. */
+async function schemaOf(registry: ServerRegistry, name: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return (await registry.find(name)).schema;
+  } catch (error) {
+    if (isTrunklineError(error, "NOT_FOUND") || isTrunklineError(error, "TOOL_NOT_FOUND")) return {};
+    throw error;
+  }
+}
+
+/** The text where the word stands for JSON: itself, a file, or stdin. Undefined where it is the name of an operation. */
+async function writtenJson({ io, cwd, signal }: CommandContext, word: string): Promise<string | undefined> {
+  if (/^\s*[[{]/.test(word)) return word;
+  if (word === "-") return await textOf(addAbortSignal(signal, io.stdin));
+  const path = word.startsWith("@") ? word.slice(1) : word;
+  if (path === word && !/\.jsonc?$/.test(word) && !/^\.{0,2}[\\/]/.test(word)) return undefined;
+  try {
+    return await readFile(resolve(cwd, path), { encoding: "utf8", signal });
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === undefined || signal.aborted) throw error;
+    throw new TrunklineError("USAGE", `${path} cannot be read (${code}).`, { cause: error });
+  }
+}
+
+/** Loaded where there is a terminal: it needs the client, which takes a while to load. */
+async function terminalChannel(context: CommandContext) {
+  const { createTerminalChannel } = await import("../../terminal/terminal-channel.js");
+  return createTerminalChannel(context);
+}
+
+/** Opening the model takes a second; most operations have no use for it. */
+function usesModel(args: Record<string, unknown>): boolean {
+  return /"op":\s*"(?:search|describe)"/.test(JSON.stringify(args));
+}
+
+/** The operations, for reading what they are. */
+async function withRegistry<T>(
+  context: CommandContext,
+  options: QueryOptions,
+  work: (registry: ServerRegistry) => Promise<T>,
+): Promise<T> {
+  const { createRegistry } = await import("@trunkline/server");
+  await using app = openApp(context, { mcp: options.mcp, store: options.store, config: "headless", embed: false });
+  await using registry = createRegistry({
+    backends: await app.backends(),
+    workspace: context.cwd,
+    logger: context.logger,
+  });
+  return await work(registry);
+}
+
+async function printHelp(
+  context: CommandContext,
+  registry: ServerRegistry,
+  { tool, name }: { tool: ToolName; name: string | undefined },
+): Promise<void> {
+  if (name !== undefined && !/^[-@[{]/.test(name)) {
+    const operation: Operation = await registry.find(name, { signal: context.signal });
+    for (const line of describeOperation(operation, tool)) context.out(line);
+    return;
+  }
+  await registry.load();
+  for (const line of describeTool(registry.builtin, tool)) context.out(line);
+}
+
+/** The answer: for reading at a terminal, and on one line for whatever reads the pipe. */
+function shown(result: Readonly<Record<string, unknown>>, isIndented: boolean): string {
+  const [first] = Array.isArray(result.content) ? result.content : [];
+  const text = isRecord(first) && typeof first.text === "string" ? first.text : "";
+  const value = result.structuredContent ?? parseJson(text) ?? text;
+  return JSON.stringify(value, null, isIndented ? 2 : undefined);
+}

@@ -1,0 +1,118 @@
+import { type Hub, type ReadResourceResult, type ResourceUpdate, renderBlocks } from "@trunkline/client";
+import { messageOf } from "@trunkline/core";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { reportUnlisted } from "../../app/unlisted.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { printable } from "../../terminal/printable.js";
+import { table } from "../../terminal/table.js";
+
+/** Options of `trunkline resources list`. */
+export interface ResourcesOptions {
+  server: string | undefined;
+  json?: boolean;
+  templates?: boolean;
+  mcp: string | undefined;
+}
+
+/** Options of `trunkline resources read`. */
+export interface ReadOptions {
+  server: string;
+  uri: string;
+  raw?: boolean;
+  watch?: boolean;
+  mcp: string | undefined;
+}
+
+/** Lists the resources of all servers or of one, or, instead, the templates from which they make more. */
+export async function listResources(context: CommandContext, options: ResourcesOptions): Promise<number> {
+  const { server, templates = false } = options;
+  const { signal } = context;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
+  const where = { signal, ...(server === undefined ? {} : { server }) };
+  const found = templates ? await hub.resourceTemplates(where) : await hub.resources(where);
+  const exitCode = reportUnlisted(context, hub, { server, isEmpty: found.length === 0 });
+  if (options.json) {
+    context.out(
+      JSON.stringify(
+        found.map(({ raw: _, ...item }) => item),
+        null,
+        2,
+      ),
+    );
+    return exitCode;
+  }
+  if (found.length === 0) {
+    const what = templates ? "templates" : "resources";
+    if (exitCode === EXIT.success)
+      context.note(server === undefined ? `No server has ${what}.` : `Server "${server}" has no ${what}.`);
+    return exitCode;
+  }
+  const rows = found.map((item) => [
+    printable(item.server),
+    printable("uriTemplate" in item ? item.uriTemplate : item.uri),
+    printable(item.title ?? item.name),
+    [item.mimeType ?? [], "sizeBytes" in item ? `${item.sizeBytes} bytes` : []].flat().map(printable).join(", "),
+  ]);
+  for (const line of table(rows)) context.out(line);
+  return exitCode;
+}
+
+/** Prints a resource: its text as it is, binary as the file that it was saved to. */
+export async function readResource(context: CommandContext, options: ReadOptions): Promise<number> {
+  const { server, uri } = options;
+  const { signal } = context;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
+  if (options.watch) return await watch(context, hub, options);
+  const read = await hub.readResource(server, uri, { signal });
+  app.clearProgress();
+  context.out(await rendered(context, read, options.raw ?? false));
+  return EXIT.success;
+}
+
+/** Prints the resource now and whenever it has changed, until it is stopped. */
+async function watch(context: CommandContext, hub: Hub, options: ReadOptions): Promise<number> {
+  const { server, uri, raw = false } = options;
+  const { signal } = context;
+  let printed: string | undefined;
+  const show = async ({ restored }: Pick<ResourceUpdate, "restored">) => {
+    const text = await rendered(context, await hub.readResource(server, uri, { signal }), raw);
+    // After a break in the connection nobody knows whether it has changed.
+    if (restored && text === printed) return;
+    if (printed !== undefined) context.note("changed:");
+    printed = text;
+    context.out(text);
+  };
+  let showing = Promise.resolve();
+  // Subscribed to first: a change between the two would be lost otherwise.
+  const stop = await hub.subscribe(
+    server,
+    uri,
+    (update) => {
+      showing = showing
+        .then(() => show(update))
+        .catch((error: unknown) => {
+          if (!signal.aborted) context.note(`trunkline: ${messageOf(error)}`);
+        });
+    },
+    { signal },
+  );
+  await show({ restored: false });
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await stop();
+  await showing;
+  return EXIT.success;
+}
+
+async function rendered(context: CommandContext, read: ReadResourceResult, raw: boolean): Promise<string> {
+  if (raw) return JSON.stringify(read.raw, null, 2);
+  const { home, logger, signal } = context;
+  const content = read.contents.map((resource) => ({ type: "resource", resource }));
+  const { blocks } = await renderBlocks({ content }, { home, logger, signal });
+  return blocks.map((block) => (block.type === "text" ? block.text : JSON.stringify(block))).join("\n");
+}

@@ -1,0 +1,93 @@
+// `trunkline run`: a script with the hub, the store, models and agents at hand. It runs in this process, and ends as a
+// program of Node does: when it has nothing left to do.
+
+import { EXIT } from "../../app/exit-codes.js";
+import { installHooks, type LoadedModules } from "../../scripting/install-hooks.js";
+import { findScript, type ScriptFile } from "../../scripting/script-file.js";
+import { shownError } from "../../scripting/show-error.js";
+import { openWorld, type World } from "../../scripting/world.js";
+import type { CommandContext } from "../../terminal/context.js";
+
+/** Options of `trunkline run`. */
+export interface RunOptions {
+  script: string;
+  args: readonly string[];
+  mcp: string | undefined;
+}
+
+const PACKAGE_URL = new URL("../../index.js", import.meta.url).href;
+const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const;
+
+/**
+ * Runs a script up to the end of its top level and returns its exit code so far; what it has left to do goes on, and may
+ * change the code. A script that fails or is interrupted ends the process from here, after everything was closed.
+ */
+export async function run(context: CommandContext, options: RunOptions): Promise<number> {
+  const script = await findScript(context, options.script);
+  process.argv = [process.execPath, script.path, ...options.args];
+  const interrupt = new AbortController();
+  const world = openWorld({ context: { ...context, signal: interrupt.signal }, mcp: options.mcp });
+  const modules = installHooks({ packageUrl: PACKAGE_URL, entry: script });
+
+  let isEvaluated = false;
+  context.signal.addEventListener("abort", () => {
+    const name = signalName(context.signal.reason);
+    // A script that listens itself has the first one; the second one ends the process in any case.
+    if (process.listenerCount(name) > 1) return;
+    interrupt.abort(name);
+    void end(world, { context, code: SIGNALS[name] });
+  });
+  process.on("uncaughtException", (error) => {
+    if (process.listenerCount("uncaughtException") > 1) return;
+    void fail(error);
+  });
+  process.once("beforeExit", () => {
+    if (isEvaluated || interrupt.signal.aborted) return;
+    context.note(`${script.path}: its top level waits for something that nothing is left to bring about.`);
+    void end(world, { context, code: EXIT.failure });
+  });
+  const fail = async (error: unknown) => {
+    // What an interrupted script throws comes of the interruption.
+    if (!interrupt.signal.aborted) {
+      context.note(await describeFailure(error, { script, modules }));
+      await end(world, { context, code: EXIT.failure });
+    }
+    return await new Promise<never>(() => {});
+  };
+
+  try {
+    await import(script.url);
+  } catch (error) {
+    return await fail(error);
+  }
+  isEvaluated = true;
+  return Number(process.exitCode ?? EXIT.success);
+}
+
+/** Closes what is open and ends the process, which the script's own timers and sockets would go on keeping alive. */
+async function end(world: World, { context, code }: { context: CommandContext; code: number }): Promise<void> {
+  try {
+    await world.close();
+  } catch (error) {
+    context.logger.warn("not closed in order", { error: String(error) });
+  }
+  // On Windows, what is written to a pipe is still on its way.
+  await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+  process.exit(code);
+}
+
+async function describeFailure(
+  error: unknown,
+  { script, modules }: { script: ScriptFile; modules: LoadedModules },
+): Promise<string> {
+  const shown = shownError(error);
+  if (!(error instanceof SyntaxError) || /:\d+(?::\d+)?\)?$/m.test(shown)) return shown;
+  const { findSyntaxFault } = await import("../../scripting/syntax-fault.js");
+  const read = modules.urls().map((url) => ({ url, text: url === script.url ? script.text : undefined }));
+  const place = findSyntaxFault(read);
+  return place === undefined ? shown : `${place}\n\n${shown}`;
+}
+
+function signalName(reason: unknown): keyof typeof SIGNALS {
+  return reason === "SIGTERM" || reason === "SIGHUP" ? reason : "SIGINT";
+}

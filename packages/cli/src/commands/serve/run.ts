@@ -1,0 +1,177 @@
+// `trunkline serve`: everything put together. Nothing is opened before somebody needs it, so that the first answer waits
+// for nothing; what a process of its own should say at once (a configuration that cannot be used) is found out beside it.
+import { statSync } from "node:fs";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline/core";
+import { type App, openApp } from "../../app/app.js";
+import { type CommandContext, isAtTerminal, loggerFor } from "../../terminal/context.js";
+
+/** Options of `trunkline serve`. */
+export interface ServeOptions {
+  http?: boolean;
+  port: number;
+  host: string;
+  allowHost?: readonly string[];
+  surface: "composite" | "direct" | "both";
+  names: "prefixed" | "plain";
+  mcp: string | undefined;
+  store?: string;
+  watch?: readonly string[];
+  prompts?: string;
+  allowPath?: readonly string[];
+  allowWrite?: readonly string[];
+  spill: boolean;
+  askPolicy: "serialize" | "isolate" | "decline";
+  logLevel?: LogLevel;
+}
+
+/** A token that other machines can try has to be longer than this. */
+const SHORT_TOKEN = 16;
+/** A client that is there already has its first answer by then. */
+const HEAD_START_MS = 50;
+
+/** Serves until the client goes (stdio) or the process is asked to stop; being asked to stop is a success. */
+export async function serve(given: CommandContext, options: ServeOptions): Promise<void> {
+  const context = withLogLevel(given, options.logLevel);
+  requireNoChain(context.env);
+  requireFolders(context, options);
+  const { mcp, store, surface, names, prompts, allowPath, allowWrite, spill, askPolicy } = options;
+  const service = { surface, names, prompts, allowPath, allowWrite, spill, askPolicy, countTokens: true };
+  await using app = openApp(context, { mcp, store, config: "live", service });
+  await (options.http ? serveHttp(app, options) : serveStdio(app, options));
+}
+
+async function serveStdio(app: App, options: ServeOptions): Promise<void> {
+  const { context } = app;
+  const [{ serveOnStdio }, service] = await Promise.all([import("@trunkline/server/stdio"), app.service()]);
+  const ending = new AbortController();
+  const failing = new AbortController();
+  const preparing = (async () => {
+    await sleep(HEAD_START_MS, ending.signal);
+    await prepare(app);
+    await watch(app, options);
+  })().catch((error: unknown) => {
+    if (ending.signal.aborted || context.signal.aborted) return undefined;
+    failing.abort();
+    return { error };
+  });
+  if (context.io.stdin.isTTY === true) {
+    context.note(
+      "Serving MCP on stdin and stdout, for programs: `trunkline install` puts it into one, and --http serves several. Ctrl-C stops it.",
+    );
+  }
+  try {
+    const signal = AbortSignal.any([context.signal, failing.signal]);
+    await serveOnStdio({
+      service,
+      logger: context.logger,
+      signal,
+      input: context.io.stdin,
+      output: context.io.stdout,
+    });
+    // A client that was gone at once has to hear of a bad file too; whoever named one waits for it to be read.
+    if (isConfigNamed(context, options) && !context.signal.aborted) await app.config();
+  } finally {
+    ending.abort();
+    await app.close();
+  }
+  const failure = await preparing;
+  if (failure !== undefined) throw failure.error;
+}
+
+async function serveHttp(app: App, options: ServeOptions): Promise<void> {
+  const { context } = app;
+  const { logger, signal, env, redactor } = context;
+  const token = tokenOf(env.TRUNKLINE_TOKEN);
+  if (token !== undefined) redactor.add(token);
+  const [{ listenHttp }, service] = await Promise.all([import("@trunkline/server/http"), app.service()]);
+  // A person who starts it by hand is asked once what an agent could not be asked.
+  if (isAtTerminal(context)) await openApp(context, { mcp: options.mcp }).confirmProject();
+  await prepare(app);
+  const { host, port, allowHost } = options;
+  const endpoint = await listenHttp({ service, logger, host, port, token, allowedHosts: allowHost });
+  const { url, localUrl } = addressesOf(endpoint.url);
+  if (!endpoint.isLoopback && token !== undefined && token.length < SHORT_TOKEN) {
+    context.note(
+      `warning: TRUNKLINE_TOKEN has only ${token.length} characters, and other machines can try; ${SHORT_TOKEN} or more are hard to guess.`,
+    );
+  }
+  const watching = watch(app, options);
+  try {
+    const { welcome } = await import("./welcome.js");
+    context.note(await welcome(app, { url, localUrl, hasToken: token !== undefined }));
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  } finally {
+    await endpoint.close();
+    await app.close();
+    await watching;
+  }
+}
+
+/** A token that is set and cannot protect anything is a mistake, whatever the address. */
+function tokenOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (text !== "" && !/\s/.test(text)) return text;
+  throw new TrunklineError(
+    "USAGE",
+    `TRUNKLINE_TOKEN is ${text.trim() === "" ? "set and blank" : "no token: it has spaces in it"}.`,
+    {
+      hint: "Set it to a secret, for example with `openssl rand -hex 32`, or unset it.",
+    },
+  );
+}
+
+/** Folders that were named have to be there: a name that is mistyped would do nothing, and nobody would know. */
+function requireFolders({ cwd }: CommandContext, { prompts, allowPath, allowWrite }: ServeOptions): void {
+  const named = {
+    "--prompts": prompts === undefined ? [] : [prompts],
+    "--allow-path": allowPath,
+    "--allow-write": allowWrite,
+  };
+  for (const [option, folders = []] of Object.entries(named)) {
+    for (const folder of folders) {
+      const path = resolve(cwd, folder);
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found?.isDirectory()) continue;
+      const what = found === undefined ? "does not exist" : "is not a folder";
+      throw new TrunklineError("USAGE", `${path}, given with ${option}, ${what}.`, {
+        hint: "Name a folder that is there.",
+      });
+    }
+  }
+}
+
+/** Where clients reach the endpoint, and where this machine does: all addresses together are none to connect to. */
+function addressesOf(url: string): { url: string; localUrl: string } {
+  const { hostname: host } = new URL(url);
+  if (host === "0.0.0.0") return { url: url.replace(host, hostname()), localUrl: url.replace(host, "127.0.0.1") };
+  if (host === "[::]") return { url: url.replace(host, hostname()), localUrl: url.replace(host, "[::1]") };
+  return { url, localUrl: url };
+}
+
+function isConfigNamed({ env }: CommandContext, { mcp }: ServeOptions): boolean {
+  return mcp !== undefined || Boolean(env.TRUNKLINE_MCP_FILE);
+}
+
+/** What can be wrong from the start: a file that was named and cannot be used, two tools of one name. */
+async function prepare(app: App): Promise<void> {
+  await app.config();
+  const service = await app.service();
+  await service.start({ signal: AbortSignal.any([app.context.signal, app.signal]) });
+}
+
+/** Goes on until the app is closed. Never rejects. */
+async function watch(app: App, options: ServeOptions): Promise<void> {
+  if (options.watch === undefined || app.signal.aborted) return;
+  const { watchFolders } = await import("./watch-folders.js");
+  await watchFolders(app, options.watch);
+}
+
+function withLogLevel(context: CommandContext, level: LogLevel | undefined): CommandContext {
+  if (level === undefined) return context;
+  return { ...context, logger: loggerFor(context, level) };
+}

@@ -1,0 +1,246 @@
+// The servers in the configuration files: listed, added, removed, enabled, disabled. Nothing is connected.
+import {
+  type LoadedConfig,
+  nearestNames,
+  normalizeName,
+  readEditableConfig,
+  type ServerDefinition,
+  type ServerEntry,
+} from "@trunkline/client/config";
+import { isTrunklineError, REDACTED, TrunklineError } from "@trunkline/core";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../../app/write-config.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { commandLine, printable } from "../../terminal/printable.js";
+import { table } from "../../terminal/table.js";
+
+/** Options of `trunkline servers add`. */
+export interface AddOptions extends ScopeOptions {
+  name: string;
+  /** A URL, or the words of a command. */
+  target: readonly string[];
+  header: readonly string[];
+  env: readonly string[];
+  transport?: "http" | "sse";
+  force?: boolean;
+}
+
+/** Adds a server to a configuration file. */
+export async function addServer(context: CommandContext, options: AddOptions): Promise<number> {
+  checkScope(options);
+  const { name, mcp } = options;
+  const entry = readEntry(options);
+  const config = await openApp(context, { mcp, config: "own" }).config();
+  const target = await defaultTarget(context, config, options);
+  const { names } = await readEditableConfig(target.path, { signal: context.signal });
+  const taken = names.includes(name);
+  if (taken && !options.force) {
+    throw new TrunklineError("USAGE", `${target.path} already has a server "${name}".`, {
+      hint: "Choose another name, or replace the server with --force.",
+    });
+  }
+  const outcome = await writeConfig(context, target, [{ op: "set", name, entry }]);
+  for (const note of outcome.notes) context.note(note);
+  context.out(`${taken ? "Replaced" : "Added"} "${name}" in ${target.path}.`);
+  noteOtherEntry(context, config, { name, target });
+  return EXIT.success;
+}
+
+/** Removes, enables or disables a server where it is configured, in the strongest file that has it. */
+export async function changeServer(
+  context: CommandContext,
+  op: "remove" | "enable" | "disable",
+  options: ScopeOptions & { name: string },
+): Promise<number> {
+  checkScope(options);
+  const { name } = options;
+  const named = options.user || options.project;
+  const app = openApp(context, named ? { config: "own" } : { mcp: options.mcp });
+  const config = await app.config();
+  const files = config.files.filter(({ scope }) =>
+    options.user ? scope === "user" : options.project ? scope === "project" : true,
+  );
+  const known = new Set<string>();
+  const holders: WriteTarget[] = [];
+  for (const file of files) {
+    const names = await namesIn(context, file.path);
+    for (const each of names) known.add(each);
+    if (names.includes(name)) holders.push(file);
+  }
+  const [target, ...others] = holders;
+  if (target === undefined) throw notFound(name, [...known]);
+  const outcome = await writeConfig(context, target, [{ op, name }]);
+  const done = { remove: "Removed", enable: "Enabled", disable: "Disabled" }[op];
+  if (outcome.changed) context.out(`${done} "${name}" in ${target.path}.`);
+  else context.out(`"${name}" is ${op}d already in ${target.path}.`);
+  for (const { path } of others) context.note(`${path} has a server "${name}" too; it was left as it is.`);
+  return EXIT.success;
+}
+
+/** Lists what is configured. */
+export async function listServers(
+  context: CommandContext,
+  options: { json?: boolean; mcp?: string | undefined },
+): Promise<number> {
+  const config = await openApp(context, { mcp: options.mcp }).config();
+  const listed = [...config.servers.map(listedServer), ...config.rejected.map(listedRejected)].sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  );
+  for (const { severity, message, shadowing } of config.diagnostics) {
+    if (severity !== "note" || shadowing) context.note(`${severity}: ${message}`);
+  }
+  if (options.json) {
+    context.out(JSON.stringify(context.redactor.value(listed.map(({ what: _, ...rest }) => rest)), null, 2));
+    return EXIT.success;
+  }
+  if (listed.length === 0) {
+    context.note("No MCP server is configured. Add one: trunkline servers add <name> -- <command…>");
+    return EXIT.success;
+  }
+  const rows = listed.map(({ name, state, what, scope, file }) => [
+    printable(name),
+    state,
+    context.redactor.text(what),
+    `${scope}: ${file}`,
+  ]);
+  for (const line of table(rows)) context.out(line);
+  if (listed.some(({ state }) => state === "untrusted")) {
+    context.note("`trunkline trust` shows and confirms what is untrusted.");
+  }
+  return EXIT.success;
+}
+
+function listedServer(server: ServerDefinition) {
+  const { name, disabled, trusted, type, scope, file, line, unusable } = server;
+  const state = disabled ? "disabled" : trusted ? "enabled" : "untrusted";
+  const place = { scope, file, ...(line === undefined ? {} : { line }) };
+  const problem = unusable === undefined ? {} : { unusable: unusable.message };
+  const { tools } = server;
+  const rest = { ...(tools === undefined ? {} : { tools }), ...problem };
+  if (server.type === "stdio") {
+    const { command, args, cwd } = server;
+    const what = commandLine([command, ...args]);
+    const where = cwd === undefined ? {} : { cwd };
+    return { name, state, type, ...place, command, args, env: hidden(server.env), ...where, ...rest, what };
+  }
+  return {
+    name,
+    state,
+    type,
+    ...place,
+    url: server.url,
+    headers: hidden(server.headers),
+    ...rest,
+    what: printable(server.url),
+  };
+}
+
+function listedRejected({ name, scope, file, type }: LoadedConfig["rejected"][number]) {
+  return { name, state: "invalid", ...(type === undefined ? {} : { type }), scope, file, what: "(see the warnings)" };
+}
+
+/** In their own field values are never shown, however short. */
+function hidden(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(values).map((name) => [name, REDACTED]));
+}
+
+/** The entry that the command line describes. */
+function readEntry(options: AddOptions): ServerEntry {
+  const { name, target, header, env, transport } = options;
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+    throw new TrunklineError("USAGE", `"${printable(name)}" cannot be the name of a server.`, {
+      hint: `A name has 1 to 64 letters, digits, "_" or "-": for example ${normalizeName(name)}.`,
+    });
+  }
+  const [first, ...rest] = target;
+  if (first === undefined || first === "") {
+    throw new TrunklineError("USAGE", `"${name}" needs a URL or a command.`, {
+      hint: `trunkline servers add ${name} https://…, or trunkline servers add ${name} -- <command…>`,
+    });
+  }
+  const looksLikeUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(first);
+  if (!looksLikeUrl) {
+    if (rest.length === 0 && /^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/|$)/i.test(first) && first.includes("/")) {
+      throw new TrunklineError("USAGE", `"${first}" is neither a URL nor a command.`, {
+        hint: `For a URL write https://${first}; for a program in this folder write ./${first}.`,
+      });
+    }
+    forbid(
+      header.length > 0,
+      "--header is for a server with a URL.",
+      "A program gets its values with --env NAME=value.",
+    );
+    forbid(transport !== undefined, "--transport is for a server with a URL.");
+    const variables = readPairs(env, "--env", /^([^=\s]+)=(.*)$/s, "NAME=value");
+    return { command: first, ...(rest.length === 0 ? {} : { args: rest }), ...present("env", variables) };
+  }
+  forbid(rest.length > 0, `"${name}" cannot have both a URL and a command.`, "Give one of them.");
+  forbid(env.length > 0, "--env is for a server with a command.", "A URL gets its values with --header 'Name: value'.");
+  checkUrl(first);
+  const headers = readPairs(header, "--header", /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*)$/, "'Name: value'");
+  return { type: transport ?? "http", url: first, ...present("headers", headers) };
+}
+
+function present<Key extends "env" | "headers">(key: Key, values: Record<string, string>) {
+  return Object.keys(values).length === 0 ? {} : ({ [key]: values } as Record<Key, Record<string, string>>);
+}
+
+function readPairs(texts: readonly string[], option: string, pattern: RegExp, shape: string): Record<string, string> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, name, value] = pattern.exec(text) ?? [];
+      // The text itself stays out of the message: it may hold a secret.
+      if (name === undefined || value === undefined) {
+        throw new TrunklineError("USAGE", `${option} takes ${shape}.`);
+      }
+      return [name, value];
+    }),
+  );
+}
+
+function checkUrl(text: string): void {
+  // What a variable will bring is not known yet.
+  const url = text.replace(/\$\{[^}]*\}/g, "x");
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
+  throw new TrunklineError("USAGE", `"${text}" is not a URL that a server can have.`, {
+    hint: "It begins with http:// or https://.",
+  });
+}
+
+function forbid(condition: boolean, message: string, hint?: string): void {
+  if (condition) throw new TrunklineError("USAGE", message, hint === undefined ? {} : { hint });
+}
+
+/** A file that cannot be edited has no names; the others may. */
+async function namesIn(context: CommandContext, path: string): Promise<readonly string[]> {
+  try {
+    return (await readEditableConfig(path, { signal: context.signal })).names;
+  } catch (error) {
+    if (!isTrunklineError(error, "CONFIG_INVALID")) throw error;
+    context.note(`warning: ${error.message}`);
+    return [];
+  }
+}
+
+function notFound(name: string, known: readonly string[]): TrunklineError {
+  const near = nearestNames(name, known);
+  return new TrunklineError("SERVER_NOT_FOUND", `No server "${printable(name)}" is configured.`, {
+    hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline servers list` shows what there is.",
+  });
+}
+
+/** An entry of the same name in another file hides the new one, or is hidden by it. */
+function noteOtherEntry(
+  context: CommandContext,
+  config: LoadedConfig,
+  { name, target }: { name: string; target: WriteTarget },
+): void {
+  const other = config.servers.find((server) => server.name === name);
+  if (other === undefined || other.file === target.path) return;
+  context.note(
+    target.scope === "user"
+      ? `In this folder the project's "${name}" in ${other.file} is used instead.`
+      : `It is used instead of "${name}" in ${other.file}.`,
+  );
+}

@@ -1,0 +1,79 @@
+// A part of the graph as a tree of text: each node under the one that leads to it, unfolded once.
+import type { GraphEdgeInfo, GraphNodeInfo, RelatedDocuments } from "@trunkline/store";
+import { type Paint, shownText } from "../../terminal/output.js";
+
+/** How a tree is printed. `reverse`: its branches lead to what points here. */
+export interface TreeOptions {
+  readonly paint: Paint;
+  readonly reverse: boolean;
+}
+
+interface Branch {
+  readonly node: GraphNodeInfo & { readonly distance: number };
+  readonly edges: GraphEdgeInfo[];
+}
+
+/** The lines of a tree that begins at the origin. */
+export function graphTree(
+  graph: Pick<RelatedDocuments, "nodes" | "edges"> & { readonly origin: GraphNodeInfo },
+  options: TreeOptions,
+): string[] {
+  const { paint, reverse } = options;
+  const { origin } = graph;
+  const nodes = new Map([{ ...origin, distance: 0 }, ...graph.nodes].map((node) => [node.key, node]));
+  const branches = new Map<string, Map<string, Branch>>();
+  for (const edge of graph.edges) {
+    const [near, far] = reverse ? [edge.to, edge.from] : [edge.from, edge.to];
+    const node = nodes.get(far);
+    if (node === undefined) continue;
+    const of = branches.get(near) ?? new Map<string, Branch>();
+    branches.set(near, of);
+    const branch = of.get(far) ?? { node, edges: [] };
+    of.set(far, branch);
+    branch.edges.push(edge);
+  }
+  const lines = [`${nameOf(origin, undefined, paint)}`];
+  const unfolded = new Set([origin.key]);
+  const unfold = (parent: GraphNodeInfo & { distance: number }, indent: string): void => {
+    const all = [...(branches.get(parent.key)?.values() ?? [])];
+    all.forEach(({ node, edges }, position) => {
+      const isLast = position === all.length - 1;
+      // A node unfolds where it is nearest to the origin; anywhere else it only stands for itself.
+      const isHere = node.distance === parent.distance + 1 && !unfolded.has(node.key);
+      const isElsewhere = !isHere && (branches.get(node.key)?.size ?? 0) > 0;
+      const mark = paint.faint(`${indent}${isLast ? "└─" : "├─"}`);
+      const relations = relationsOf(edges, reverse);
+      const rest = isElsewhere ? paint.faint(" …") : "";
+      lines.push(`${mark} ${paint.line(relations)} ${nameOf(node, parent, paint)}${placeOf(edges, paint)}${rest}`);
+      if (!isHere) return;
+      unfolded.add(node.key);
+      unfold(node, `${indent}${isLast ? "   " : "│  "}`);
+    });
+  };
+  unfold({ ...origin, distance: 0 }, "");
+  if (lines.length === 1) lines.push(paint.faint("└─ nothing"));
+  return lines;
+}
+
+function relationsOf(edges: readonly GraphEdgeInfo[], reverse: boolean): string {
+  const relations = [...new Set(edges.map((edge) => edge.relation))].join(", ");
+  return reverse ? `<- ${relations}` : relations;
+}
+
+/** The line that the edge comes from, and whether its end is known by name only. */
+function placeOf(edges: readonly GraphEdgeInfo[], paint: Paint): string {
+  const line = edges.find((edge) => edge.line !== undefined)?.line;
+  const notes = [
+    ...(line === undefined ? [] : [`line ${line}`]),
+    ...(edges.some((edge) => edge.resolved === false) ? ["by name only"] : []),
+  ];
+  return notes.length === 0 ? "" : paint.faint(` (${notes.join(", ")})`);
+}
+
+/** A document is its path; anything else its name and type, and its document where that is not the parent's. */
+function nameOf({ type, name, path }: GraphNodeInfo, parent: GraphNodeInfo | undefined, paint: Paint): string {
+  const shown = (text: string) => shownText(text, paint.isTerminal);
+  if (type === "file") return paint.path(shown(path ?? name));
+  const place = path === undefined || path === parent?.path ? "" : ` in ${paint.path(shown(path))}`;
+  return `${shown(name)} ${paint.faint(type)}${place}`;
+}

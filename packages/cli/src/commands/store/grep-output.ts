@@ -1,0 +1,156 @@
+// How the answers of grep are printed: under the path of each document at a terminal, as `path:line:text` in a pipe.
+import { createContext, Script } from "node:vm";
+import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
+import { type Paint, shownText } from "../../terminal/output.js";
+
+/** How lines are printed. */
+export interface GrepPrinterOptions {
+  readonly pattern: Pick<GrepParams, "pattern" | "fixed" | "ignoreCase" | "word" | "invert">;
+  readonly paint: Paint;
+  /** The path once, above its lines. */
+  readonly heading: boolean;
+  readonly numbers: boolean;
+  /** Whether lines around the matches are shown: then `--` stands where lines are left out. */
+  readonly hasContext: boolean;
+  /** What a path ends with that stands for itself. */
+  readonly ending: "\n" | "\0";
+}
+
+/** Prints page after page; what is open at the end of one goes on in the next. */
+export class GrepPrinter {
+  readonly #options: GrepPrinterOptions;
+  readonly #highlight: Highlighter;
+  #document: string | undefined;
+  #lastLine = 0;
+
+  constructor(options: GrepPrinterOptions) {
+    this.#options = options;
+    this.#highlight = new Highlighter(options.pattern, options.paint);
+  }
+
+  /** The text of a page, line ends included. */
+  page(page: GrepResult): string {
+    if ("matches" in page) return this.#matches(page.matches);
+    const { ending } = this.#options;
+    return page.files
+      .map((file) =>
+        typeof file === "string" ? `${this.#path(file)}${ending}` : `${this.#path(file.path)}:${file.count}\n`,
+      )
+      .join("");
+  }
+
+  #matches(matches: readonly GrepMatch[]): string {
+    const texts = this.#highlight.lines(matches.map((match) => this.#shown(match.text)));
+    return matches.map((match, position) => this.#match(match, texts[position] ?? "")).join("");
+  }
+
+  #match(match: GrepMatch, text: string): string {
+    const { before = [], after = [], line } = match;
+    const lines = [this.#opening(match, line - before.length)];
+    before.forEach((context, index) => {
+      lines.push(this.#line(match, { number: line - before.length + index, mark: "-", text: this.#shown(context) }));
+    });
+    lines.push(this.#line(match, { number: line, mark: ":", text }));
+    after.forEach((context, index) => {
+      lines.push(this.#line(match, { number: line + 1 + index, mark: "-", text: this.#shown(context) }));
+    });
+    this.#lastLine = line + after.length;
+    return lines.join("");
+  }
+
+  /** What stands in front of a match: the path of a new document, or a sign that lines were left out. */
+  #opening({ path, hash }: GrepMatch, firstLine: number): string {
+    const { heading, hasContext, paint } = this.#options;
+    const document = `${hash} ${path}`;
+    const isFirst = this.#document === undefined;
+    const isNew = this.#document !== document;
+    this.#document = document;
+    if (isNew && heading) return `${isFirst ? "" : "\n"}${this.#path(path)}\n`;
+    const hasGap = isNew ? !isFirst : firstLine > this.#lastLine + 1;
+    return hasContext && hasGap ? `${paint.faint("--")}\n` : "";
+  }
+
+  #line({ path }: GrepMatch, { number, mark, text }: { number: number; mark: ":" | "-"; text: string }): string {
+    const { heading, numbers, paint } = this.#options;
+    const place = [...(heading ? [] : [this.#path(path)]), ...(numbers ? [paint.line(String(number))] : [])];
+    return `${place.map((part) => part + mark).join("")}${text}\n`;
+  }
+
+  #path(path: string): string {
+    const { paint } = this.#options;
+    return paint.path(shownText(path, paint.isTerminal));
+  }
+
+  #shown(text: string): string {
+    return shownText(text, this.#options.paint.isTerminal);
+  }
+}
+
+/** How long marking the matches of a page may take: it is an ornament, and some patterns would never end. */
+const HIGHLIGHT_MS = 1_000;
+
+/** Runs in a context of its own, where it can be stopped. Answers where the matches of each line begin and end. */
+const FIND_SPANS = new Script(`
+  const expression = new RegExp(source, flags);
+  lines.map((line) =>
+    Array.from(line.matchAll(expression), ({ index, 0: text }) => [index, index + text.length])
+  )`);
+
+/**
+ * Marks what matches. The store says which lines match; where in a line is found here by an expression of JavaScript that
+ * means the same, by and large. A pattern that cannot be said that way leaves its lines as they are.
+ */
+class Highlighter {
+  readonly #paint: Paint;
+  #expression: RegExp | undefined;
+
+  constructor(pattern: GrepPrinterOptions["pattern"], paint: Paint) {
+    this.#paint = paint;
+    this.#expression = paint.hasColours && pattern.invert !== true ? expressionOf(pattern) : undefined;
+  }
+
+  lines(lines: readonly string[]): readonly string[] {
+    const expression = this.#expression;
+    if (expression === undefined) return lines;
+    let spans: readonly (readonly (readonly [number, number])[])[];
+    try {
+      const world = createContext({ lines, source: expression.source, flags: expression.flags });
+      spans = FIND_SPANS.runInContext(world, { timeout: HIGHLIGHT_MS }) as typeof spans;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+      this.#expression = undefined;
+      return lines;
+    }
+    return lines.map((line, position) => this.#marked(line, spans[position] ?? []));
+  }
+
+  #marked(line: string, spans: readonly (readonly [number, number])[]): string {
+    let text = "";
+    let at = 0;
+    for (const [start, end] of spans) {
+      text += line.slice(at, start) + this.#paint.match(line.slice(start, end));
+      at = end;
+    }
+    return text + line.slice(at);
+  }
+}
+
+const WORD = "[\\p{L}\\p{M}\\p{N}_]";
+
+function expressionOf({ pattern, fixed, word, ignoreCase }: GrepPrinterOptions["pattern"]): RegExp | undefined {
+  const inline = fixed ? null : /^\(\?([imsu]+)\)/.exec(pattern);
+  const source = fixed
+    ? pattern.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
+    : pattern
+        .slice(inline?.[0].length ?? 0)
+        .replaceAll("(?P<", "(?<")
+        .replace(/\\x\{([0-9a-fA-F]+)\}/g, "\\u{$1}")
+        .replace(/\\(p)([A-Z])/gi, "\\$1{$2}");
+  const bounded = word ? `(?<!${WORD})(?:${source})(?!${WORD})` : source;
+  try {
+    return new RegExp(bounded, `gu${ignoreCase || inline?.[1]?.includes("i") ? "i" : ""}`);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,125 @@
+import { dottedName, type Hub, isGlob } from "@trunkline/client";
+import { type SourcedTool, signatureOf } from "@trunkline/core";
+import { openApp } from "../../app/app.js";
+import { EXIT } from "../../app/exit-codes.js";
+import { keepTools } from "../../app/known-tools.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { printable } from "../../terminal/printable.js";
+import { table } from "../../terminal/table.js";
+import { type ToolCost, toolCosts } from "./token-cost.js";
+
+/** Options of `trunkline tools`. */
+export interface ToolsOptions {
+  pattern: string | undefined;
+  json?: boolean;
+  tokens?: boolean;
+  mcp: string | undefined;
+}
+
+/** Lists the tools of all servers, or those that a name or glob stands for. */
+export async function tools(context: CommandContext, options: ToolsOptions): Promise<number> {
+  const { pattern } = options;
+  await using app = openApp(context, { mcp: options.mcp });
+  const hub = await app.hub();
+  const wanted = pattern === undefined ? undefined : serversOf(pattern, hub);
+  await hub.connect(wanted, context.signal);
+  context.signal.throwIfAborted();
+  const failed = reportFailures(context, hub, wanted);
+  // With nothing connected the name is not to blame.
+  if (hub.tools().length === 0 && failed) {
+    const states = hub.status().filter(({ name }) => wanted?.includes(name) ?? true);
+    return states.some(({ state }) => state === "needs-auth") ? EXIT.signIn : EXIT.failure;
+  }
+  const found = pattern === undefined ? hub.tools() : hub.names().match(pattern);
+  if (options.tokens) await printCosts(context, hub, { found, json: options.json ?? false });
+  else if (options.json)
+    context.out(
+      JSON.stringify(
+        found.map((tool) => toJson(tool, hub)),
+        null,
+        2,
+      ),
+    );
+  else for (const tool of found) context.out(describe(tool));
+  await keepTools(context, hub);
+  return EXIT.success;
+}
+
+/** The servers that a pattern can have tools of; undefined for all. Nobody waits for the others. */
+function serversOf(pattern: string, hub: Hub): string[] | undefined {
+  const head = isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
+  const owners = hub.status().filter(({ name }) => head.startsWith(`${name}.`));
+  return owners.length === 0 ? undefined : owners.map(({ name }) => name);
+}
+
+/** Says on stderr which servers are missing from the list, and why. */
+function reportFailures(context: CommandContext, hub: Hub, wanted: readonly string[] | undefined): boolean {
+  const missing = hub
+    .status()
+    .filter(({ name, state }) => state !== "connected" && state !== "disabled" && (wanted?.includes(name) ?? true));
+  for (const { name, state, error } of missing) {
+    if (state === "untrusted") continue;
+    context.note(`${name}: ${error?.message ?? state}`);
+    if (state === "needs-auth" && error?.hint !== undefined) context.note(`  ${error.hint}`);
+  }
+  if (missing.some(({ state }) => state !== "untrusted")) context.note("`trunkline doctor` says what to do.");
+  return missing.length > 0;
+}
+
+function toJson(tool: SourcedTool, hub: Hub) {
+  const names = hub.names();
+  return {
+    server: tool.server,
+    tool: tool.tool,
+    name: dottedName(tool),
+    prefixed: names.name(tool, "prefixed"),
+    wire: names.name(tool, "wire"),
+    description: tool.description ?? null,
+    inputSchema: tool.inputSchema,
+    ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),
+    ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
+  };
+}
+
+function describe(tool: SourcedTool): string {
+  const [summary = ""] = (tool.description ?? "").trim().split("\n");
+  const line = printable(`${dottedName(tool)}${signatureOf(tool.inputSchema)}`);
+  return summary === "" ? line : `${line}\n    ${printable(summary)}`;
+}
+
+async function printCosts(
+  context: CommandContext,
+  hub: Hub,
+  options: { found: readonly SourcedTool[]; json: boolean },
+): Promise<void> {
+  const costs = await toolCosts(options.found, hub.names());
+  const total = sum(costs);
+  if (options.json) {
+    const servers = Object.fromEntries(
+      byServer(costs).map(([server, own]) => [server, { tools: own.length, tokens: sum(own) }]),
+    );
+    context.out(JSON.stringify({ encoding: "o200k_base", total, servers, tools: costs }, null, 2));
+    return;
+  }
+  const rows = byServer(costs).flatMap(([server, own]) => [
+    [server, String(sum(own)), `${own.length} ${own.length === 1 ? "tool" : "tools"}`],
+    ...own.map(({ tool, tokens }) => [`  ${tool}`, String(tokens), ""]),
+  ]);
+  for (const line of table([["", "tokens", ""], ...rows, ["total", String(total), `${costs.length} tools`]], {
+    right: [1],
+  }))
+    context.out(printable(line));
+}
+
+/** The dearest server first, and in it the dearest tool. */
+function byServer(costs: readonly ToolCost[]): [string, ToolCost[]][] {
+  const servers = new Map<string, ToolCost[]>();
+  for (const cost of costs) servers.set(cost.server, [...(servers.get(cost.server) ?? []), cost]);
+  return [...servers]
+    .map(([server, own]): [string, ToolCost[]] => [server, own.sort((a, b) => b.tokens - a.tokens)])
+    .sort(([, a], [, b]) => sum(b) - sum(a));
+}
+
+function sum(costs: readonly ToolCost[]): number {
+  return costs.reduce((total, { tokens }) => total + tokens, 0);
+}
