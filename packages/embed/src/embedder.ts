@@ -13,7 +13,7 @@ import {
   systemCodeOf,
   TrunklineError,
 } from "@trunkline/core";
-import type { FromWorker, ToWorker, WorkerSetup } from "./inference/messages.js";
+import type { FromWorker, ToWorker, WorkerSetup } from "./inference/inference-messages.js";
 import { DEFAULT_MODEL, type ModelFacts, modelFacts, vectorModelName } from "./models.js";
 import { filesOf, modelFolder } from "./weights/model-folder.js";
 
@@ -39,7 +39,7 @@ export interface LocalEmbedder extends Embedder {
 const PULL_HINT = "Run: trunkline models pull";
 const MAX_THREADS = 4;
 /** From the sources as well as from the build: a worker thread can only run what is built. */
-const WORKER_FILE = new URL("../dist/inference/worker.js", import.meta.url);
+const WORKER_FILE = new URL("../dist/inference/inference-thread.js", import.meta.url);
 
 /** Opens the embedded model. Rejects with `NOT_FOUND` where its weights were not pulled; it downloads nothing. */
 export async function createEmbedder(options: EmbedderOptions): Promise<LocalEmbedder> {

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import type { DeleteParams, DeleteResult, SnapshotInfo, UpdateParams } from "../contract/index.js";
+import { metadataObject, tagList } from "../contract/params.js";
 import { isGlob } from "../engine/files/glob.js";
 import { resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -20,7 +21,6 @@ import { requireCollection, type SnapshotRow } from "../engine/sqlite/filters.js
 import { documentsMatching, documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/find-document.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
-import { metadataObject, tagList } from "../params.js";
 
 /** A mover of documents: it has these changes made by the writer. */
 export type DocumentMover = MoveEnvironment<{

@@ -16,11 +16,11 @@ import {
 import { basename, join } from "node:path";
 import { formatMs, parseContentId, startDeadline, TrunklineError } from "@trunkline/core";
 import type { DownloadParams, DownloadResult } from "../contract/index.js";
+import { metadataObject, tagList, wholeNumber } from "../contract/params.js";
 import { hasChunk } from "../engine/sqlite/contents.js";
 import { PARTIAL_FOLDER } from "../engine/sqlite/schema.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
-import { metadataObject, tagList, wholeNumber } from "../params.js";
 import { DocumentBatcher } from "./document-batch.js";
 import { readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
 import { isPublicAddress } from "./net/addresses.js";

@@ -1,5 +1,6 @@
 import { TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, VersionInfo } from "../contract/index.js";
+import { parseRange, wholeNumber } from "../contract/params.js";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, hexOf, readContent, readRange, resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -10,7 +11,6 @@ import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { relatedTo } from "../graph/graph-query.js";
 import { findSymbol, symbolSource } from "../graph/symbol.js";
-import { parseRange, wholeNumber } from "../params.js";
 import { writeOutput } from "./write-output.js";
 
 /** Parameters of `get` with a relative path resolved as well. */

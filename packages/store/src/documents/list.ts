@@ -1,10 +1,10 @@
 import type { DocumentInfo, ListParams, ListResult } from "../contract/index.js";
+import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
 import { hexOf } from "../engine/sqlite/contents.js";
 import type { Db, SqlValue } from "../engine/sqlite/database.js";
 import { metadataOf, tagsOf } from "../engine/sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
-import { decodeCursor, encodeCursor, wholeNumber } from "../params.js";
 
 const DEFAULT_LIMIT = 100;
 const SORT_COLUMNS = {

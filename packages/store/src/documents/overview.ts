@@ -1,9 +1,9 @@
 // `list_collections` and `list_snapshots`.
 
 import type { CollectionInfo, SnapshotInfo } from "../contract/index.js";
+import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
 import { requireCollection, type SnapshotRow } from "../engine/sqlite/filters.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
-import { decodeCursor, encodeCursor, wholeNumber } from "../params.js";
 import { snapshotInfo } from "./change.js";
 
 export function listCollections({ truth }: ReadEnvironment): { collections: CollectionInfo[]; total: number } {

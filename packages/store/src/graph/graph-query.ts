@@ -2,6 +2,7 @@
 // its name or its key.
 import { TrunklineError } from "@trunkline/core";
 import type { GraphParams, GraphResult, RelatedDocuments } from "../contract/index.js";
+import { wholeNumber } from "../contract/params.js";
 import { findContent, hexOf, resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { collectionId, type DocumentRow } from "../engine/sqlite/documents.js";
@@ -9,7 +10,6 @@ import { requireCollection } from "../engine/sqlite/filters.js";
 import { documentsNamed, oneDocument, severalDocuments } from "../engine/sqlite/find-document.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
-import { wholeNumber } from "../params.js";
 import { graphPending } from "./graph-indexer.js";
 import {
   contentKey,

@@ -1,10 +1,10 @@
 // One page of an answer of grep: what it holds, where it ends, and the cursor from which the next one goes on.
 import { TrunklineError } from "@trunkline/core";
 import type { GrepMatch, GrepResult, GrepState } from "../contract/index.js";
-import { decodeCursor, encodeCursor } from "../params.js";
-import type { GrepDocument, GrepQuery } from "./grep.js";
+import { decodeCursor, encodeCursor } from "../contract/params.js";
 import type { BatchAnswer, DocumentMatches } from "./grep-messages.js";
 import type { BatchRequest } from "./grep-pool.js";
+import type { GrepDocument, GrepQuery } from "./grep-query.js";
 import type { CompiledPattern } from "./pattern.js";
 import type { ScannedMatch } from "./scan.js";
 

@@ -1,4 +1,7 @@
 /** grep: patterns in ripgrep's dialect over documents, by threads of its own. */
+
+export type { GrepReader } from "./grep-messages.js";
+export { GrepPool, type GrepPoolOptions } from "./grep-pool.js";
 export {
   compareText,
   type GrepCallOptions,
@@ -8,9 +11,7 @@ export {
   type GrepRequest,
   type GrepSource,
   grep,
-} from "./grep.js";
-export type { GrepReader } from "./grep-messages.js";
-export { GrepPool, type GrepPoolOptions } from "./grep-pool.js";
+} from "./grep-query.js";
 export { type Fold, foldAscii, keepCase, mayMatch, queryText, type TrigramQuery } from "./literals.js";
 export { type CompiledPattern, compilePattern, type PatternOptions } from "./pattern.js";
 export { type ScannedMatch, Scanner, type ScanOptions, type ScanResult } from "./scan.js";

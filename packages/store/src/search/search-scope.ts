@@ -1,9 +1,8 @@
 // Which entries a search may find, worked out before anything is ranked or cut, and kept until something changes.
 
 import type { Db } from "../engine/sqlite/database.js";
-import { collectionId } from "../engine/sqlite/documents.js";
+import { collectionId, RESULTS_COLLECTION } from "../engine/sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
-import { RESULTS_COLLECTION } from "../engine/sqlite/results-collection.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { type Entries, entriesOf, LIVE } from "./entry-states.js";
 

@@ -1,6 +1,7 @@
 // `search`: words and meaning rank, filters come before any cut, snippets are cut from the content.
 import { TrunklineError } from "@trunkline/core";
 import type { SearchHit, SearchParams, SearchResult } from "../contract/index.js";
+import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, hexOf, matchingIds, readContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -8,7 +9,6 @@ import { baseNameOf } from "../engine/sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
-import { decodeCursor, encodeCursor, wholeNumber } from "../params.js";
 import { type Correction, correctTerms } from "./corrections.js";
 import type { QueryVector } from "./embedding.js";
 import { type Hit, type Ranking, rank, rounded } from "./search-ranking.js";

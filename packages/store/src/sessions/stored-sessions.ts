@@ -2,12 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import type { SessionInfo, SessionSummary } from "../contract/index.js";
+import { wholeNumber } from "../contract/params.js";
 import { hexOf, resolveContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { oneDocument } from "../engine/sqlite/find-document.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
-import { wholeNumber } from "../params.js";
 
 interface SessionRow {
   readonly id: string;

@@ -3,7 +3,7 @@
 import type { ToolProgress } from "@trunkline/core";
 import type { IndexText } from "../content/text.js";
 import type { Db } from "../sqlite/database.js";
-import { RESULTS_COLLECTION } from "../sqlite/results-collection.js";
+import { RESULTS_COLLECTION } from "../sqlite/documents.js";
 
 /** One version of one document, as indexers see it. `id` is never used again for another one. */
 export interface IndexEntry {

@@ -3,6 +3,9 @@
 import { TrunklineError } from "@trunkline/core";
 import type { Db } from "./database.js";
 
+/** The collection whose documents expire after seven days: results that were too large to return whole. */
+export const RESULTS_COLLECTION = "results";
+
 /** `removed`: its file is gone. `trash`: somebody deleted it, and `undelete` can bring it back. */
 export type DocumentState = "live" | "removed" | "trash";
 

@@ -1,11 +1,10 @@
 // The filters that search, grep and list share, as SQL over documents and versions.
 import { TrunklineError } from "@trunkline/core";
 import type { FilterParams } from "../../contract/index.js";
-import { metadataObject, tagList } from "../../params.js";
+import { metadataObject, tagList } from "../../contract/params.js";
 import { compileGlob } from "../files/glob.js";
 import type { Db, SqlValue } from "./database.js";
-import { collectionId } from "./documents.js";
-import { RESULTS_COLLECTION } from "./results-collection.js";
+import { collectionId, RESULTS_COLLECTION } from "./documents.js";
 
 /** A row of `snapshots`. */
 export interface SnapshotRow {

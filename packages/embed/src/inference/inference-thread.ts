@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { contentIdOf, messageOf, parseJson, TrunklineError } from "@trunkline/core";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
-import type { FromWorker, PinnedFile, ToWorker, WorkerSetup } from "./messages.js";
+import type { FromWorker, PinnedFile, ToWorker, WorkerSetup } from "./inference-messages.js";
 import { meanPool, toUnitLength } from "./vectors.js";
 import { createTokenizer, type Tokenizer } from "./wordpiece.js";
 

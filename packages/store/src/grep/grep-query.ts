@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { abortable, abortError, TrunklineError } from "@trunkline/core";
 import type { FilterParams, GrepMatch, GrepParams, GrepResult } from "../contract/index.js";
+import { wholeNumber } from "../contract/params.js";
 import { compileGlobs } from "../engine/files/glob.js";
-import { wholeNumber } from "../params.js";
 import type { BatchAnswer } from "./grep-messages.js";
 import { DEFAULTS, Page, type Place, type Query, readCursor, WHOLE_DOCUMENT } from "./grep-page.js";
 import type { BatchRequest, GrepPool } from "./grep-pool.js";

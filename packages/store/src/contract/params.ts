@@ -1,6 +1,6 @@
 // Parameters that several operations share, checked and brought into one form.
 import { TrunklineError } from "@trunkline/core";
-import type { MetadataParam } from "./contract/index.js";
+import type { MetadataParam } from "./operations.js";
 
 /** Metadata as an object. `key=value` gives a string; what is not of that form is `INVALID_ARGUMENT`. */
 export function metadataObject(metadata: MetadataParam | undefined): Record<string, unknown> {
