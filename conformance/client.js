@@ -1,12 +1,12 @@
 // The client under test. The suite starts it once per scenario with the address of its server as the last argument and
 // the scenario in the environment. Everything goes through the hub, as in a program that uses the library.
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
-import { openHub } from "@trunkline/client";
+import { createChannel, openHub } from "@trunkline/client";
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
 import { isTrunklineError } from "@trunkline/core";
 import { exampleOf } from "./example-arguments.js";
 
-/** @import { AuthSettings, Channel, Hub, LoadedConfig, SignIn } from "@trunkline/client" */
+/** @import { AuthSettings, Hub, LoadedConfig, SignIn } from "@trunkline/client" */
 /** @typedef {Readonly<Record<string, unknown>>} Context What the suite tells about a scenario. */
 /** @typedef {(hub: Hub, context: Context) => Promise<void>} Scenario What to do once the hub is open. */
 
@@ -81,12 +81,11 @@ async function signIn({ url }) {
 
 /**
  * A person who agrees to everything and fills nothing in, so that forms come back with their defaults alone.
- * @type {Channel}
  */
-const channel = {
+const channel = createChannel({
   elicit: async () => ({ action: "accept", content: {} }),
   sample: async () => ({ role: "assistant", model: "none", content: { type: "text", text: "as you like" } }),
-};
+});
 
 /**
  * What an entry would say about signing in, where the suite has registered a client itself.

@@ -54,17 +54,18 @@ const textFromUser = (text) => fromUser({ type: "text", text });
  */
 function contextOf({ caller, channel, signal, onProgress }, announce) {
   const question = { server: SERVER, signal };
-  const lacks = (/** @type {string} */ what) => Promise.reject(new Error(`The client has no ${what}.`));
+  /** @type {(method: string, params: Record<string, unknown>, named?: { key?: string }) => Promise<Record<string, any>>} */
+  const ask = async (method, params, named = {}) => {
+    if (channel.ask === undefined) throw new Error(`The client cannot be asked ${method}.`);
+    return await channel.ask({ method, params }, { ...question, ...named });
+  };
   return {
     signal,
     capabilities: caller.capabilities,
-    elicit: (message, requestedSchema, key) => {
-      const raw = { message, requestedSchema };
-      const asked = { ...question, ...(key === undefined ? {} : { key }) };
-      return channel.elicit?.({ mode: "form", ...raw, raw }, asked) ?? lacks("elicitation");
-    },
-    sample: (params) => channel.sample?.(params, question) ?? lacks("sampling"),
-    roots: () => channel.roots?.(question) ?? lacks("roots"),
+    elicit: (message, requestedSchema, key) =>
+      ask("elicitation/create", { mode: "form", message, requestedSchema }, key === undefined ? {} : { key }),
+    sample: (params) => ask("sampling/createMessage", params),
+    roots: async () => (await ask("roots/list", {})).roots,
     log: (level, data) => channel.log?.({ server: SERVER, level, data }),
     progress: (progress, total) => onProgress?.({ progress, total }),
     announce: (kind) => announce({ kind }),

@@ -2,7 +2,7 @@
 // gateway and the client do what the table says they do, in every revision.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Channel, type Hub, openHub } from "@trunkline/client";
+import { createChannel, type Hub, openHub } from "@trunkline/client";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
 import { describe, expect, it } from "vitest";
 import { configOf, stdio } from "../../packages/client/test/hub/fixtures.js";
@@ -275,13 +275,13 @@ async function meet(revision: string): Promise<Meeting> {
     told.add(method);
     onTold();
   };
-  const channel: Channel = {
+  const channel = createChannel({
     elicit: async () => ({ action: "accept", content: { name: "Ada" } }),
     sample: async () => ({ role: "assistant", model: "none", content: { type: "text", text: "sampled" } }),
     roots: async () => [{ uri: "file:///somewhere" }],
     log: () => hear("notifications/message"),
     logLevel: "debug",
-  };
+  });
   const server = stdio("witness", [], { args: [witness, revision] });
   const onCatalogChanged = (changed: readonly string[]) => {
     for (const kind of changed) hear(`notifications/${kind}/list_changed`);

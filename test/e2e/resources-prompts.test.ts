@@ -1,7 +1,15 @@
 // Resources, prompts and the rest of the protocol, through the built command where there is one for it, and through the built
 // library where there is none.
 import { join } from "node:path";
-import { type Channel, type Hub, loadConfig, openHub, type ResourceUpdate, type ServerLog } from "@trunkline/client";
+import {
+  type Channel,
+  createChannel,
+  type Hub,
+  loadConfig,
+  openHub,
+  type ResourceUpdate,
+  type ServerLog,
+} from "@trunkline/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverPath, startServer } from "../servers/start.js";
 import { outcomeOf, Place, seen } from "./command.js";
@@ -137,13 +145,13 @@ describe("with server-everything, the library", () => {
 
   it("answers what a task asks, and visits the page that a call needs first", async () => {
     const visited: string[] = [];
-    const channel: Channel = {
+    const channel = createChannel({
       elicit: async (elicitation) => {
         if (elicitation.mode === "form") return { action: "accept", content: { interpretation: "snake" } };
         visited.push(elicitation.url);
         return { action: "accept" };
       },
-    };
+    });
     await using hub = await open(channel);
     const [research, visit] = await Promise.all([
       hub.call("everything.simulate-research-query", { topic: "python", ambiguous: true }),

@@ -4,20 +4,16 @@ export { SIGN_IN_TIMEOUT_MS, type SignIn, type SignInRequest } from "./auth/sign
 export type { SignInReport } from "./auth/sign-in-report.js";
 export {
   type Abilities,
-  abilitiesOf,
   type CallProgress,
   type Channel,
   canAnswer,
   currentChannel,
-  type Elicitation,
-  type ElicitationAnswer,
-  type FormElicitation,
+  type Question,
   type QuestionContext,
   type Root,
   type ServerLog,
-  type UrlElicitation,
 } from "./channel/channel.js";
-export { validateField, validateForm } from "./channel/form-check.js";
+export { validateField, validateForm } from "./channel/forms/form-check.js";
 export type {
   BooleanField,
   ChoiceField,
@@ -30,9 +26,17 @@ export type {
   OtherField,
   TextField,
   TextFormat,
-} from "./channel/form-fields.js";
-export { readFormFields } from "./channel/form-schema.js";
-export { describeField, type ParsedText, parseText } from "./channel/form-text.js";
+} from "./channel/forms/form-fields.js";
+export { readFormFields } from "./channel/forms/form-schema.js";
+export { describeField, type ParsedText, parseText } from "./channel/forms/form-text.js";
+export {
+  type ChannelAnswers,
+  createChannel,
+  type Elicitation,
+  type ElicitationAnswer,
+  type FormElicitation,
+  type UrlElicitation,
+} from "./channel/forms/typed-channel.js";
 export type { AskPolicy } from "./channel/in-flight.js";
 export {
   createQueueChannel,

@@ -3,7 +3,7 @@
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Model, TokenUsage } from "@trunkline/agent";
-import type { QuestionContext } from "@trunkline/client";
+import { createChannel, type QuestionContext } from "@trunkline/client";
 import { TrunklineError } from "@trunkline/core";
 import type { AppChannel } from "../app/app.js";
 import type { CommandContext } from "../terminal/context.js";
@@ -34,24 +34,25 @@ export function createAgentChannel(context: CommandContext, options: AgentChanne
     const path = resolve(context.cwd, folder);
     return { uri: pathToFileURL(path).href, name: basename(path) || path };
   });
-  const shared = { name: "agent", ...(roots === undefined ? {} : { roots: async () => roots }) };
   const sample = async (params: Readonly<Record<string, unknown>>, asked: QuestionContext) => {
     if (!yes && terminal !== undefined) await terminal.take(() => agree(context, params, { asked, model: model() }));
     const signal = AbortSignal.any([context.signal, asked.signal]);
     return await answerSampling(model(), params, { signal, onUsage: options.onUsage });
   };
-  if (terminal === undefined) return yes || roots !== undefined ? { ...shared, ...(yes ? { sample } : {}) } : undefined;
+  const answers = { name: "agent", ...(roots === undefined ? {} : { roots: async () => roots }) };
+  if (terminal === undefined) {
+    return yes || roots !== undefined ? createChannel({ ...answers, ...(yes ? { sample } : {}) }) : undefined;
+  }
   const person = createTerminalChannel(context);
+  const agent = createChannel({ ...answers, sample });
   return {
     ...person,
-    ...shared,
-    sample,
-    elicit: (elicitation, asked) =>
-      terminal.take(async () => {
-        if (person.elicit === undefined) throw new TrunklineError("INTERNAL", "The terminal cannot be asked.");
-        return await person.elicit(elicitation, asked);
-      }),
-    clearProgress: () => person.clearProgress(),
+    name: "agent",
+    abilities: { ...person.abilities, ...agent.abilities },
+    ask: (question, asked) => {
+      if (question.method !== "elicitation/create") return agent.ask(question, asked);
+      return terminal.take(() => person.ask(question, asked));
+    },
   };
 }
 

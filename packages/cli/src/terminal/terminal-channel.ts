@@ -2,8 +2,8 @@
 // else's text: it is indented, and nothing in it can move the cursor or pass for a question of ours.
 import {
   type CallProgress,
-  type Channel,
   capText,
+  createChannel,
   type Elicitation,
   type ElicitationAnswer,
   type QuestionContext,
@@ -29,7 +29,7 @@ const MAX_SHOWN_CHARS = 20_000;
 const MAX_HELD_LINES = 100;
 
 /** The channel of the person at the terminal. */
-export interface TerminalChannel extends Channel {
+export interface TerminalChannel extends ReturnType<typeof createChannel> {
   /** Takes the progress line away: something else is about to be written. */
   clearProgress(): void;
 }
@@ -40,14 +40,14 @@ export interface TerminalChannel extends Channel {
  */
 export function createTerminalChannel(context: CommandContext): TerminalChannel {
   const terminal = new Terminal(context);
-  return {
+  const channel = createChannel({
     name: "terminal",
     elicit: (elicitation, asked) => terminal.elicit(elicitation, asked),
     sample: (params, asked) => terminal.sample(params, asked),
     log: (message) => terminal.log(message),
     progress: (progress) => terminal.progress(progress),
-    clearProgress: () => terminal.clearProgress(),
-  };
+  });
+  return { ...channel, clearProgress: () => terminal.clearProgress() };
 }
 
 class Terminal {

@@ -13,32 +13,10 @@ export interface QuestionContext {
   readonly signal: AbortSignal;
 }
 
-/** A server asks for facts, by a form. */
-export interface FormElicitation {
-  readonly mode: "form";
-  readonly message: string;
-  /** A flat JSON Schema of the fields. */
-  readonly requestedSchema: Readonly<Record<string, unknown>>;
-  /** The request as the server sent it. */
-  readonly raw: Readonly<Record<string, unknown>>;
-}
-
-/** A server asks a person to do something at an address. */
-export interface UrlElicitation {
-  readonly mode: "url";
-  readonly message: string;
-  readonly url: string;
-  readonly elicitationId?: string;
-  readonly raw: Readonly<Record<string, unknown>>;
-}
-
-/** What a server asks a person. */
-export type Elicitation = FormElicitation | UrlElicitation;
-
-/** What a person answers. `content` goes with `accept` of a form only. */
-export interface ElicitationAnswer {
-  readonly action: "accept" | "decline" | "cancel";
-  readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+/** A server's question as it came: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
+export interface Question {
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A folder that a server may work in. */
@@ -64,49 +42,33 @@ export interface CallProgress {
   readonly message?: string | undefined;
 }
 
-/**
- * Somebody who makes calls and can be asked during them: a terminal, a web page, a downstream MCP client. What a channel
- * cannot do it leaves out, and servers are not told that it could. A rejection counts as a refusal to answer.
- */
-export interface Channel {
-  /** For logs. */
-  readonly name?: string;
-  /**
-   * Whom the channel speaks for; the channel itself where it is absent. A host that makes one channel for each call gives
-   * those of one person the same party: towards a server that cannot say whom it asks they count as one.
-   */
-  readonly party?: object;
-  /** The modes of elicitation it can show. Default: both, where there is `elicit`. */
-  readonly elicitationModes?: readonly ("form" | "url")[];
-  elicit?(elicitation: Elicitation, context: QuestionContext): Promise<ElicitationAnswer>;
-  /** Lets a model complete the messages; takes and gives what the protocol has for it. */
-  sample?(
-    params: Readonly<Record<string, unknown>>,
-    context: QuestionContext,
-  ): Promise<Readonly<Record<string, unknown>>>;
-  roots?(context: QuestionContext): Promise<readonly Root[]>;
-  log?(message: ServerLog): void;
-  /** The level from which it wants log messages of modern servers, which are told with each call. Default: the hub's. */
-  readonly logLevel?: string;
-  progress?(progress: CallProgress): void;
-}
-
-/** What channels can answer, in the protocol's words: what a client may advertise. */
+/** What a channel can answer, in the protocol's words: exactly this is advertised to servers. */
 export interface Abilities {
   readonly elicitation?: { readonly form?: object; readonly url?: object };
   readonly sampling?: { readonly tools?: object };
   readonly roots?: { readonly listChanged?: boolean };
 }
 
-/** What this channel can answer. */
-export function abilitiesOf(channel: Channel | undefined): Abilities {
-  if (channel === undefined) return {};
-  const modes = channel.elicit === undefined ? [] : (channel.elicitationModes ?? ["form", "url"]);
-  return {
-    ...(modes.length === 0 ? {} : { elicitation: Object.fromEntries(modes.map((mode) => [mode, {}])) }),
-    ...(channel.sample === undefined ? {} : { sampling: { tools: {} } }),
-    ...(channel.roots === undefined ? {} : { roots: { listChanged: true } }),
-  };
+/**
+ * Who makes calls and can be asked during them: a terminal, a web page, a downstream MCP client. `ask` takes and returns
+ * what is on the wire, so a gateway loses nothing; `createChannel` makes a channel out of typed answers.
+ */
+export interface Channel {
+  /** For logs. */
+  readonly name?: string;
+  /**
+   * Whom the channel speaks for; the channel itself by default. A host that makes one channel per call gives those of one
+   * person the same party: for a server that cannot say whom it asks they count as one.
+   */
+  readonly party?: object;
+  /** The questions it answers. It is asked nothing else. */
+  readonly abilities?: Abilities;
+  /** Answers a question with the result that the protocol defines for it. A rejection is a refusal to answer. */
+  ask?(question: Question, context: QuestionContext): Promise<Readonly<Record<string, unknown>>>;
+  log?(message: ServerLog): void;
+  /** The level from which it wants log messages of modern servers, which are told with each call. Default: the hub's. */
+  readonly logLevel?: string;
+  progress?(progress: CallProgress): void;
 }
 
 /** Whom a channel speaks for. */
@@ -116,7 +78,7 @@ export function partyOf(channel: Channel | undefined): object | undefined {
 
 /** Whether there is any question at all that this channel can answer. */
 export function canAnswer(channel: Channel | undefined): boolean {
-  return Object.keys(abilitiesOf(channel)).length > 0;
+  return Object.keys(channel?.abilities ?? {}).length > 0;
 }
 
 const channels = new AsyncLocalStorage<Channel>();

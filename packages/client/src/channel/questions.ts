@@ -1,93 +1,127 @@
-// Puts a server's question to a channel and turns the answer into what the protocol wants.
+// Putting a server's question to the channel that it is for. The question and its answer pass as they are; only what could
+// not be an answer is kept back.
 import { ProtocolError } from "@modelcontextprotocol/client";
-import { abortable, type Logger, messageOf } from "@trunkline/core";
-import { RPC_CODES } from "@trunkline/protocol";
-import type { Channel, Elicitation, QuestionContext } from "./channel.js";
+import { abortable, isRecord, type Logger, messageOf, TrunklineError } from "@trunkline/core";
+import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES } from "@trunkline/protocol";
+import type { Channel, Question, QuestionContext, Root } from "./channel.js";
+import type { Call } from "./in-flight.js";
 
-/** A question as it came. */
-export interface Question {
-  readonly method: string;
-  readonly params?: Readonly<Record<string, unknown>> | undefined;
+/** What answering needs to know. */
+export interface AnsweringOptions {
+  readonly server: string;
+  readonly logger: Logger;
+  /** The limit of questions during one call. */
+  readonly maxQuestions: number;
+  /** The roots for channels that have none of their own. */
+  readonly roots: () => readonly Root[] | undefined;
 }
 
 /** The code that the specification's own example gives for a refused sampling request. */
 const REFUSED_CODE = -1;
 
-/**
- * The answer of a channel. What it cannot or will not answer is declined: an elicitation as the protocol has it, sampling
- * and roots with an error that says why.
- */
-export async function answerQuestion(
-  channel: Channel | undefined,
-  question: Question,
-  context: QuestionContext & { logger: Logger },
-): Promise<Record<string, unknown>> {
-  const { logger, ...asked } = context;
-  const { method, params = {} } = question;
-  const from = { server: context.server, method, channel: channel?.name };
-  try {
-    switch (method) {
-      case "elicitation/create": {
-        const elicitation = readElicitation(params);
-        if (elicitation === undefined || !canShow(channel, elicitation.mode)) return { action: "decline" };
-        const { action, content } = await abortable(
-          context.signal,
-          (channel as Required<Channel>).elicit(elicitation, asked),
-        );
-        if (action !== "accept" || elicitation.mode !== "form") return { action };
-        return { action, content: { ...defaultsOf(elicitation.requestedSchema), ...content } };
-      }
-      case "sampling/createMessage":
-        if (channel?.sample === undefined) throw refusal("Nobody here can sample from a model.");
-        return { ...(await abortable(context.signal, channel.sample(params, asked))) };
-      case "roots/list":
-        if (channel?.roots === undefined) throw refusal("There are no roots.");
-        return { roots: await abortable(context.signal, channel.roots(asked)) };
-      default:
-        throw new ProtocolError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
+/** The answers to one server. */
+export class Answering {
+  readonly #options: AnsweringOptions;
+
+  constructor(options: AnsweringOptions) {
+    this.#options = options;
+  }
+
+  /** Puts a question to the channel of a call. The call's own time stands still meanwhile. */
+  async ask(call: Call, question: Question, signal: AbortSignal, key?: string): Promise<Record<string, unknown>> {
+    this.count(call);
+    call.deadline.pause();
+    try {
+      return await this.#put(question, call.channel, {
+        server: this.#options.server,
+        signal,
+        ...(call.tool === undefined ? {} : { tool: call.tool }),
+        ...(key === undefined ? {} : { key }),
+      });
+    } finally {
+      call.deadline.resume();
     }
-  } catch (error) {
-    if (error instanceof ProtocolError) throw error;
-    logger.warn("a question was not answered", { ...from, error: messageOf(error) });
-    if (method === "elicitation/create") return { action: "cancel" };
-    throw refusal("The question was not answered.");
+  }
+
+  /** Puts a question that belongs to no call to a channel. */
+  async askOutside(
+    channel: Channel | undefined,
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    return await this.#put(question, channel, { server: this.#options.server, signal });
+  }
+
+  /** The answer if there is nobody to ask, or no telling whom. */
+  decline(method: string): Record<string, unknown> {
+    if (method === "elicitation/create") return { action: "decline" };
+    throw refusal("Nobody can be asked now.");
+  }
+
+  /** Counts a question of a call, and ends the call if that was one too many. */
+  count(call: Call): void {
+    const { server, maxQuestions } = this.#options;
+    call.questions++;
+    if (call.questions <= maxQuestions) return;
+    const error = new TrunklineError(
+      "PROTOCOL",
+      `Server "${server}" asked more than ${maxQuestions} times during one call.`,
+      {
+        hint: "The call was ended: a server that never stops asking would hold it for ever.",
+      },
+    );
+    call.deadline.fail(error);
+    throw error;
+  }
+
+  async #put(
+    question: Question,
+    channel: Channel | undefined,
+    context: QuestionContext,
+  ): Promise<Record<string, unknown>> {
+    const { method } = question;
+    const roots = method === "roots/list" ? this.#options.roots() : undefined;
+    if (roots !== undefined && channel?.abilities?.roots === undefined) return { roots };
+    if (channel === undefined) return this.decline(method);
+    if (!isQuestionMethod(method)) throw new ProtocolError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
+    if (!accepts(channel, question)) {
+      if (method === "elicitation/create") return { action: "decline" };
+      throw refusal(method === "roots/list" ? "There are no roots." : "Nobody here can sample from a model.");
+    }
+    try {
+      // A channel that says what it can answer has `ask`.
+      const asking = (channel as Required<Channel>).ask(question, context);
+      return checked(method, await abortable(context.signal, asking));
+    } catch (error) {
+      // A server that has heard of other roots asks on its own, and the call that happened to be under way may be over before
+      // its channel has answered.
+      if (roots !== undefined && !context.signal.aborted) return { roots };
+      if (error instanceof ProtocolError) throw error;
+      const from = { server: context.server, method, channel: channel.name };
+      this.#options.logger.warn("a question was not answered", { ...from, error: messageOf(error) });
+      if (method === "elicitation/create") return { action: "cancel" };
+      throw refusal("The question was not answered.");
+    }
   }
 }
 
-/** The answer where there is nobody to ask, or no telling whom. */
-export function declinedAnswer(method: string): Record<string, unknown> {
-  if (method === "elicitation/create") return { action: "decline" };
-  throw refusal("Nobody can be asked now.");
+/** Modes of elicitation are declared one by one. */
+function accepts({ abilities = {} }: Channel, { method, params = {} }: Question): boolean {
+  if (!isQuestionMethod(method)) return false;
+  if (method !== "elicitation/create") return abilities[QUESTION_CAPABILITIES[method]] !== undefined;
+  return params.mode === "url"
+    ? abilities.elicitation?.url !== undefined && typeof params.url === "string"
+    : abilities.elicitation?.form !== undefined && isRecord(params.requestedSchema);
 }
 
-function readElicitation(params: Readonly<Record<string, unknown>>): Elicitation | undefined {
-  const message = typeof params.message === "string" ? params.message : "";
-  if (params.mode === "url") {
-    if (typeof params.url !== "string") return undefined;
-    const id = params.elicitationId;
-    return {
-      mode: "url",
-      message,
-      url: params.url,
-      raw: params,
-      ...(typeof id === "string" ? { elicitationId: id } : {}),
-    };
-  }
-  const schema = params.requestedSchema;
-  if (typeof schema !== "object" || schema === null) return undefined;
-  return { mode: "form", message, requestedSchema: { ...schema }, raw: params };
-}
-
-/** What a form's fields hold when nobody touches them. */
-function defaultsOf(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const fields = Object.entries((schema.properties ?? {}) as Record<string, { default?: unknown } | undefined>);
-  return Object.fromEntries(
-    fields.flatMap(([name, field]) => (field?.default === undefined ? [] : [[name, field.default]])),
-  );
-}
-
-function canShow(channel: Channel | undefined, mode: "form" | "url"): boolean {
-  return channel?.elicit !== undefined && (channel.elicitationModes ?? ["form", "url"]).includes(mode);
+/** The answer, unless it means nothing to whoever asked. The fields of a form are the server's to check. */
+function checked(method: string, answer: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const isAnswer =
+    method === "elicitation/create"
+      ? ["accept", "decline", "cancel"].includes(String(answer.action))
+      : method !== "roots/list" || Array.isArray(answer.roots);
+  if (!isAnswer) throw new TrunklineError("PROTOCOL", `The answer to ${method} is not one.`);
+  return { ...answer };
 }
 
 function refusal(message: string): ProtocolError {

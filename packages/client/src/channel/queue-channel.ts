@@ -2,19 +2,17 @@
 // queue until the program takes them, and stay open until they are answered, withdrawn or the queue is closed.
 import { randomUUID } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
-import type {
-  CallProgress,
-  Channel,
-  Elicitation,
-  ElicitationAnswer,
-  FormElicitation,
-  QuestionContext,
-  ServerLog,
-  UrlElicitation,
-} from "./channel.js";
-import { validateForm } from "./form-check.js";
-import type { FieldValue } from "./form-fields.js";
-import { readFormFields } from "./form-schema.js";
+import type { CallProgress, Channel, QuestionContext, ServerLog } from "./channel.js";
+import { validateForm } from "./forms/form-check.js";
+import type { FieldValue } from "./forms/form-fields.js";
+import { readFormFields } from "./forms/form-schema.js";
+import {
+  createChannel,
+  type Elicitation,
+  type ElicitationAnswer,
+  type FormElicitation,
+  type UrlElicitation,
+} from "./forms/typed-channel.js";
 
 /**
  * What every waiting question has. Each of `answer`, `decline` and `cancel` settles it and returns true; where it was settled
@@ -104,13 +102,13 @@ export function createQueueChannel(options: QueueChannelOptions = {}): QueueChan
   const queue = new QuestionQueue();
   const modes = (["form", "url"] as const).filter((mode) => kinds.includes(mode));
   return {
-    channel: {
+    channel: createChannel({
       name,
       ...(modes.length === 0 ? {} : { elicitationModes: modes, elicit: queue.elicit }),
       ...(kinds.includes("sample") ? { sample: queue.sample } : {}),
       ...(log === undefined ? {} : { log }),
       ...(progress === undefined ? {} : { progress }),
-    },
+    }),
     questions: queue,
     pending: queue.pending,
     close: () => queue.close(),

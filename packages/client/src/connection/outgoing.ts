@@ -9,7 +9,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   TASKS_EXTENSION,
 } from "@trunkline/protocol";
-import { abilitiesOf, type Channel } from "../channel/channel.js";
+import type { Channel } from "../channel/channel.js";
 import type { Generation } from "./generation.js";
 import type { TaskWish } from "./task-calls.js";
 
@@ -54,7 +54,7 @@ export function paramsFor(
     _meta: {
       [META.clientCapabilities]: {
         ...(hasRoots ? { roots: {} } : {}),
-        ...abilitiesOf(channel),
+        ...channel?.abilities,
         ...(task !== false && offersTasks(generation) ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
       },
       ...(logLevel === undefined ? {} : { [META.logLevel]: logLevel }),

@@ -15,11 +15,10 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import { z } from "zod";
-import { type Channel, currentChannel } from "../channel/channel.js";
+import { type Channel, currentChannel, type Question } from "../channel/channel.js";
 import { type Call, currentCall, InFlightTable, runInCall } from "../channel/in-flight.js";
-import { declinedAnswer, type Question } from "../channel/questions.js";
+import { Answering } from "../channel/questions.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
-import { Answering } from "./answering.js";
 import type { AskingOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";
 import { Notices, noticeKeyOf, progressKey } from "./notices.js";
@@ -136,7 +135,7 @@ export class Conversation {
         server: this.#server,
         method: question.method,
       });
-      return declinedAnswer(question.method);
+      return this.#answering.decline(question.method);
     }
     return owner === "none"
       ? await this.#answering.askOutside(this.#options.channel, question, signal)

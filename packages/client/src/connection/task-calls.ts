@@ -4,7 +4,7 @@
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { isRecord, sleep, TrunklineError } from "@trunkline/core";
 import { isTerminalTaskStatus, META, RPC_CODES } from "@trunkline/protocol";
-import type { Question } from "../channel/questions.js";
+import type { Question } from "../channel/channel.js";
 import { isSessionExpired, networkCodeOf } from "./connection-errors.js";
 import { type Notices, taskKey } from "./notices.js";
 import { TASK_META_KEY } from "./raw-answers.js";

@@ -3,7 +3,7 @@
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { type Deadline, sleep, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
-import type { Question } from "../channel/questions.js";
+import type { Question } from "../channel/channel.js";
 import { elicitationKey, type Notices } from "./notices.js";
 
 /** Waits between tries where the server does not say that the visit is over; the last one is repeated. */

@@ -16,7 +16,7 @@ import type { LogMessageLevel } from "@trunkline/protocol";
 import { CredentialStore, type Credentials, MemoryCredentials } from "../auth/credentials.js";
 import { SIGN_IN_TIMEOUT_MS } from "../auth/sign-in.js";
 import { SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
-import { abilitiesOf, type Channel, partyOf, type Root, runWithChannel } from "../channel/channel.js";
+import { type Channel, partyOf, type Root, runWithChannel } from "../channel/channel.js";
 import type { LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
 import { type ToolKey, toolNamePrefix } from "../names/name-styles.js";
 import type { ToolNames } from "../names/names-table.js";
@@ -343,7 +343,7 @@ export class Hub implements ToolSource, AsyncDisposable {
 
   #createMember(definition: ServerDefinition): HubMember {
     const { clientInfo = { name: "trunkline", version: "0" }, env, channel } = this.#options;
-    const answers = this.#options.answers ?? abilitiesOf(channel);
+    const answers = this.#options.answers ?? channel?.abilities ?? {};
     const member: HubMember = new HubMember(definition, {
       clientInfo,
       logger: this.#logger,

@@ -24,11 +24,13 @@ class Held implements Channel {
     });
   }
 
-  elicit: NonNullable<Channel["elicit"]> = async () => {
+  readonly abilities = { elicitation: { form: {}, url: {} } };
+
+  async ask() {
     this.#ask();
     await this.#released;
     return { action: "decline" };
-  };
+  }
 }
 
 async function open() {

@@ -2,9 +2,11 @@ import { describe, expect, it } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
 import {
   type Channel,
+  createChannel,
   type Elicitation,
   type HubOptions,
   openHub,
+  type Question,
   type ServerDefinition,
   type ServerLog,
 } from "../../src/index.js";
@@ -21,12 +23,12 @@ describe.each(eras)("a %s server", (_, args) => {
 
   it("asks the default channel during a call that nobody in particular makes", async () => {
     const seen: Elicitation[] = [];
-    const channel: Channel = {
+    const channel = createChannel({
       elicit: async (elicitation) => {
         seen.push(elicitation);
         return { action: "accept", content: { name: "Ada", amount: 3 } };
       },
-    };
+    });
     await using hub = await open({ channel });
     const { text } = await hub.call("asking.ask_form", { tag: "x", question: "Who?" });
     // What was left out and has a default is filled in.
@@ -37,21 +39,42 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(seen).toMatchObject([{ mode: "form", message: "Who? [x]", requestedSchema: { type: "object" } }]);
   });
 
+  it("passes its question to a channel and gets the answer without any change", async () => {
+    const asked: Question[] = [];
+    const channel: Channel = {
+      abilities: { elicitation: { form: {} } },
+      ask: async (question) => {
+        asked.push(question);
+        return { action: "accept", content: { name: "Ada", acme: "kept" } };
+      },
+    };
+    await using hub = await open({ channel });
+    const { text } = await hub.call("asking.ask_form", { tag: "x", question: "Who?" });
+    expect(JSON.parse(text).answer.content).toEqual({ name: "Ada", acme: "kept" });
+    expect(asked).toMatchObject([{ method: "elicitation/create", params: { message: "Who? [x]" } }]);
+  });
+
+  it("is told that nobody answered when the answer is not one", async () => {
+    const channel: Channel = { abilities: { elicitation: { form: {} } }, ask: async () => ({ action: "perhaps" }) };
+    await using hub = await open({ channel });
+    expect(JSON.parse((await hub.call("asking.ask_form")).text)).toMatchObject({ answer: { action: "cancel" } });
+  });
+
   it("gets a refusal as it is", async () => {
     for (const action of ["decline", "cancel"] as const) {
-      await using hub = await open({ channel: { elicit: async () => ({ action }) } });
+      await using hub = await open({ channel: createChannel({ elicit: async () => ({ action }) }) });
       expect(JSON.parse((await hub.call("asking.ask_form")).text)).toMatchObject({ answer: { action } });
     }
   });
 
   it("asks for a visit of a page only where that is offered", async () => {
     const urls: string[] = [];
-    const channel: Channel = {
+    const channel = createChannel({
       elicit: async (elicitation) => {
         if (elicitation.mode === "url") urls.push(elicitation.url);
         return { action: "accept" };
       },
-    };
+    });
     await using both = await open({ channel });
     expect(JSON.parse((await both.call("asking.ask_url", { tag: "t" })).text)).toMatchObject({
       answer: { action: "accept" },
@@ -59,7 +82,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(urls).toEqual(["https://asking.example/visit?tag=t"]);
 
     await using formsOnly = await open({
-      channel: { elicitationModes: ["form"], elicit: async () => ({ action: "accept" }) },
+      channel: createChannel({ elicitationModes: ["form"], elicit: async () => ({ action: "accept" }) }),
     });
     const refused = await formsOnly.call("asking.ask_url").catch((error: unknown) => error);
     expect(JSON.stringify(refused)).not.toContain("accept");
@@ -80,11 +103,11 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(JSON.parse((await hub.call("asking.ask_roots")).text).answer).toMatchObject({
       roots: [{ uri: "file:///shared" }],
     });
-    const own: Channel = { roots: async () => [{ uri: "file:///own" }] };
+    const own = createChannel({ roots: async () => [{ uri: "file:///own" }] });
     const { text } = await hub.withChannel(own, () => hub.call("asking.ask_roots"));
     expect(JSON.parse(text).answer).toMatchObject({ roots: [{ uri: "file:///own" }] });
     // The call that the channel belongs to may be over before it has answered.
-    const gone: Channel = { roots: () => Promise.reject(new Error("The call has ended.")) };
+    const gone = createChannel({ roots: () => Promise.reject(new Error("The call has ended.")) });
     const late = await hub.withChannel(gone, () => hub.call("asking.ask_roots"));
     expect(JSON.parse(late.text).answer).toMatchObject({ roots: [{ uri: "file:///shared" }] });
   });
@@ -92,7 +115,7 @@ describe.each(eras)("a %s server", (_, args) => {
   it("that asks several times during a call gets every answer", async () => {
     let count = 0;
     await using hub = await open({
-      channel: { elicit: async () => ({ action: "accept", content: { answer: String(++count) } }) },
+      channel: createChannel({ elicit: async () => ({ action: "accept", content: { answer: String(++count) } }) }),
     });
     expect(JSON.parse((await hub.call("asking.ask_many", { count: 4 })).text).answers).toHaveLength(4);
     expect(JSON.parse((await hub.call("asking.ask_many", { count: 3, at_once: true })).text).answers).toHaveLength(3);
@@ -100,12 +123,12 @@ describe.each(eras)("a %s server", (_, args) => {
 
   it("that asks for ever is stopped", async () => {
     let count = 0;
-    const channel: Channel = {
+    const channel = createChannel({
       elicit: async () => {
         count++;
         return { action: "accept", content: { answer: "again" } };
       },
-    };
+    });
     await using hub = await open({ channel, maxQuestions: 5 });
     await expect(hub.call("asking.ask_forever")).rejects.toMatchObject({
       code: "PROTOCOL",
@@ -116,22 +139,22 @@ describe.each(eras)("a %s server", (_, args) => {
   });
 
   it("does not run its call's time down while a person thinks", async () => {
-    const channel: Channel = {
+    const channel = createChannel({
       elicit: async () => {
         await new Promise((resolve) => setTimeout(resolve, 700));
         return { action: "accept", content: { name: "slow" } };
       },
-    };
+    });
     await using hub = await open({ channel });
     expect((await hub.call("asking.ask_form", {}, { timeoutMs: 400 })).text).toContain("slow");
   });
 
   it("is told that nobody answered when a channel fails", async () => {
     await using hub = await open({
-      channel: {
+      channel: createChannel({
         elicit: async () => Promise.reject(new Error("window closed")),
         sample: async () => Promise.reject(new Error("no model")),
-      },
+      }),
     });
     expect(JSON.parse((await hub.call("asking.ask_form")).text)).toMatchObject({ answer: { action: "cancel" } });
     const sampled = await hub.call("asking.ask_sampling", { prompt: "hi" }).then(
@@ -147,7 +170,7 @@ describe.each(eras)("a %s server", (_, args) => {
     const withdrawn = new Promise<void>((resolve) => {
       withdraw = resolve;
     });
-    const channel: Channel = {
+    const channel = createChannel({
       elicit: (_elicitation, { signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener("abort", () => {
@@ -156,7 +179,7 @@ describe.each(eras)("a %s server", (_, args) => {
           });
           controller.abort("enough");
         }),
-    };
+    });
     await using hub = await open({ channel });
     await expect(hub.call("asking.ask_form", {}, { signal: controller.signal })).rejects.toMatchObject({
       code: "ABORTED",
@@ -183,7 +206,7 @@ describe("over HTTP+SSE", () => {
   it("a question is answered too", async () => {
     await using server = await startServer("asking", ["--sse"]);
     await using hub = await openHub(configOf(http("asking", server.url, { type: "sse" })), {
-      channel: { elicit: async () => ({ action: "accept", content: { name: "Ada" } }) },
+      channel: createChannel({ elicit: async () => ({ action: "accept", content: { name: "Ada" } }) }),
     });
     expect((await hub.call("asking.ask_form")).text).toContain("Ada");
   });

@@ -2,7 +2,6 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  abilitiesOf,
   createQueueChannel,
   type Hub,
   openHub,
@@ -145,11 +144,11 @@ describe.each([
 
 describe("the queue of questions", () => {
   const context = (signal = new AbortController().signal) => ({ server: "s", signal });
-  const form = (message: string) => ({ mode: "form", message, requestedSchema: {}, raw: {} }) as const;
+  const form = (message: string) => ({ method: "elicitation/create", params: { message, requestedSchema: {} } });
 
   /** Asks as a server would; what it came to is looked at later. */
   function ask({ channel }: QueueChannel, message: string, signal?: AbortSignal) {
-    const answered = channel.elicit?.(form(message), context(signal)) ?? Promise.reject(new Error("no elicit"));
+    const answered = channel.ask?.(form(message), context(signal)) ?? Promise.reject(new Error("no ask"));
     answered.catch(() => {});
     return answered;
   }
@@ -205,12 +204,12 @@ describe("the queue of questions", () => {
   });
 
   it("tells servers only of the kinds it takes", () => {
-    expect(abilitiesOf(createQueueChannel().channel)).toMatchObject({
+    expect(createQueueChannel().channel.abilities).toMatchObject({
       elicitation: { form: {}, url: {} },
       sampling: {},
     });
-    expect(abilitiesOf(createQueueChannel({ kinds: ["form"] }).channel)).toEqual({ elicitation: { form: {} } });
-    expect(abilitiesOf(createQueueChannel({ kinds: [] }).channel)).toEqual({});
+    expect(createQueueChannel({ kinds: ["form"] }).channel.abilities).toEqual({ elicitation: { form: {} } });
+    expect(createQueueChannel({ kinds: [] }).channel.abilities).toEqual({});
   });
 
   it("lets log messages and progress through to who wants them", () => {

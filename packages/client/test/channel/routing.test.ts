@@ -1,14 +1,21 @@
 // Two hundred calls from twenty channels at once: every question reaches the channel whose call caused it, and no other.
 import { describe, expect, it } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
-import { type AskPolicy, type Channel, type Hub, openHub, type ServerDefinition } from "../../src/index.js";
+import {
+  type AskPolicy,
+  type ChannelAnswers,
+  createChannel,
+  type Hub,
+  openHub,
+  type ServerDefinition,
+} from "../../src/index.js";
 import { configOf, http, stdio } from "../hub/fixtures.js";
 
 const CHANNELS = 20;
 const CALLS = 10;
 
 /** A channel that answers with its own name and notes every question that was not meant for it. */
-class Witness implements Channel {
+class Witness {
   readonly name: string;
   readonly strays: string[] = [];
   asked = 0;
@@ -17,17 +24,17 @@ class Witness implements Channel {
     this.name = `channel-${index}`;
   }
 
-  elicit: NonNullable<Channel["elicit"]> = async ({ message }) => {
+  elicit: NonNullable<ChannelAnswers["elicit"]> = async ({ message }) => {
     this.#note(message);
     return { action: "accept", content: { name: this.name } };
   };
 
-  sample: NonNullable<Channel["sample"]> = async (params) => {
+  sample: NonNullable<ChannelAnswers["sample"]> = async (params) => {
     this.#note(JSON.stringify(params));
     return { role: "assistant", model: "test", content: { type: "text", text: this.name } };
   };
 
-  roots: NonNullable<Channel["roots"]> = async () => {
+  roots: NonNullable<ChannelAnswers["roots"]> = async () => {
     this.asked++;
     return [{ uri: `file:///${this.name}` }];
   };
@@ -47,7 +54,7 @@ async function converse(
   const witnesses = Array.from({ length: CHANNELS }, (_, index) => new Witness(index));
   const results = await Promise.all(
     witnesses.map((witness) =>
-      hub.withChannel(witness, () =>
+      hub.withChannel(createChannel(witness), () =>
         Promise.all(
           Array.from({ length: CALLS }, async (_, index) => {
             const tag = `${witness.name}/${index}`;
@@ -136,7 +143,7 @@ describe("with one channel in flight", () => {
     await using hub = await openHub(configOf(stdio("asking", ["--legacy-only"], { lazy: true })), { answers });
     for (const witness of [first, second]) {
       const tag = `${witness.name}/0`;
-      const { text } = await hub.withChannel(witness, () => hub.call("asking.ask_form", { tag }));
+      const { text } = await hub.withChannel(createChannel(witness), () => hub.call("asking.ask_form", { tag }));
       expect(JSON.parse(text).answer.content).toEqual({ name: witness.name, agreed: false });
       expect(witness.strays).toEqual([]);
     }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
 import {
   type CallProgress,
-  type Channel,
+  createChannel,
   type Elicitation,
   type HubOptions,
   openHub,
@@ -70,12 +70,13 @@ describe.each(servers)("a task of a %s", (name, define) => {
 
   it("asks the channel of its call, and goes on with the answer", async () => {
     const asked: Elicitation[] = [];
-    const answering = (given: string): Channel => ({
-      elicit: async (elicitation) => {
-        asked.push(elicitation);
-        return { action: "accept", content: { name: given } };
-      },
-    });
+    const answering = (given: string) =>
+      createChannel({
+        elicit: async (elicitation) => {
+          asked.push(elicitation);
+          return { action: "accept", content: { name: given } };
+        },
+      });
     // With this policy a question that does not say whose it is would be declined; a task's does.
     const hub = await open({ answers: { elicitation: { form: {} } }, askPolicy: "decline" });
     const [first, second] = await Promise.all(

@@ -1,17 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { type Channel, openHub, type ServerLog } from "../../src/index.js";
+import { createChannel, openHub, type ServerLog } from "../../src/index.js";
 import { configOf, stdio } from "../hub/fixtures.js";
 import { Told } from "../hub/told.js";
 
 describe("a call that is refused until a page has been visited", () => {
-  const visitor = (seen: string[], answer: "accept" | "decline" = "accept"): Channel => ({
-    elicit: async (elicitation) => {
-      if (elicitation.mode !== "url") return { action: "cancel" };
-      seen.push(elicitation.url);
-      if (answer === "accept") await (await fetch(elicitation.url)).text();
-      return { action: answer };
-    },
-  });
+  const visitor = (seen: string[], answer: "accept" | "decline" = "accept") =>
+    createChannel({
+      elicit: async (elicitation) => {
+        if (elicitation.mode !== "url") return { action: "cancel" };
+        seen.push(elicitation.url);
+        if (answer === "accept") await (await fetch(elicitation.url)).text();
+        return { action: answer };
+      },
+    });
 
   it("is made again when the server says that the visit is over", async () => {
     const seen: string[] = [];

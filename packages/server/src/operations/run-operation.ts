@@ -1,6 +1,6 @@
 // The step runner: the one way to run an operation. It applies the policy, validates, runs and writes the journal entry.
 import type { PolicyRules, PolicyVerdict } from "@trunkline/client";
-import { isTrunklineError, printable, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { isRecord, isTrunklineError, printable, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
 
@@ -90,7 +90,7 @@ async function verdictFor({ name }: Operation, policies: Policies | undefined): 
 /** Throws unless a person says yes. */
 async function ask(operation: Operation, params: Params, { exchange, signal }: OperationContext): Promise<void> {
   const { channel } = exchange;
-  if (channel.elicit === undefined || !(channel.elicitationModes ?? ["form"]).includes("form")) {
+  if (channel.ask === undefined || channel.abilities?.elicitation?.form === undefined) {
     throw new TrunklineError("DENIED", `${operation.name} has to be confirmed each time, and this client cannot ask.`, {
       hint: "Use a client with elicitation, or allow the operation in the policy of your own configuration.",
     });
@@ -104,8 +104,8 @@ async function ask(operation: Operation, params: Params, { exchange, signal }: O
     required: ["run"],
   };
   const answer = await channel
-    .elicit(
-      { mode: "form", message, requestedSchema, raw: { mode: "form", message, requestedSchema } },
+    .ask(
+      { method: "elicitation/create", params: { mode: "form", message, requestedSchema } },
       { server: operation.server ?? "trunkline", tool: operation.name, signal },
     )
     .catch((error: unknown) => {
@@ -114,7 +114,7 @@ async function ask(operation: Operation, params: Params, { exchange, signal }: O
         cause: error,
       });
     });
-  if (answer.action === "accept" && answer.content?.run === true) return;
+  if (answer.action === "accept" && isRecord(answer.content) && answer.content.run === true) return;
   throw new TrunklineError("DENIED", `The user did not allow ${operation.name}.`, {
     hint: "Do something else, or ask the user what to do.",
   });

@@ -11,7 +11,7 @@ import {
   type RpcParams,
 } from "@trunkline/protocol";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
-import { createChannel, elicitationModes, progressMessage } from "./exchange-channel.js";
+import { createExchangeChannel, elicitationModes, progressMessage } from "./exchange-channel.js";
 import type { Outlet } from "./outlet.js";
 import { fitsQuestion } from "./question-answers.js";
 
@@ -84,7 +84,7 @@ export class Call {
     this.#view = view;
     const onProgress =
       view.progressToken === undefined ? undefined : (progress: ToolProgress) => this.#report(progress);
-    this.channel = createChannel({
+    this.channel = createExchangeChannel({
       name: caller.name,
       party,
       capabilities: canAsk ? caller.capabilities : {},

@@ -1,7 +1,6 @@
 // The channel of an exchange: what upstream servers can ask the downstream client, and tell it, while its request is answered.
 // It has exactly the abilities that the client declares.
-import { randomUUID } from "node:crypto";
-import type { Channel, Elicitation, ElicitationAnswer, QuestionContext, Root } from "@trunkline/client";
+import type { Abilities, Channel, QuestionContext, Root } from "@trunkline/client";
 import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
 import {
   isLogged,
@@ -19,7 +18,7 @@ export interface ChannelPorts {
   /** Whom it speaks for, where it is one of several channels of the same client. */
   readonly party?: object | undefined;
   readonly capabilities: RpcParams;
-  /** Puts a question to the client. */
+  /** Puts a question to the client, and returns its answer as it came. */
   ask(method: string, params: RpcParams, asked: QuestionContext): Promise<Record<string, unknown>>;
   /** The level from which log messages are wanted; undefined where none are. */
   logLevel(): string | undefined;
@@ -27,22 +26,14 @@ export interface ChannelPorts {
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 
-/** Makes the channel of one exchange. */
-export function createChannel(ports: ChannelPorts): Channel {
-  const { capabilities, name, party, onProgress } = ports;
-  const channel: { -readonly [Key in keyof Channel]: Channel[Key] } = { name };
+/** Makes the channel of one exchange. Questions and answers pass as they are, but for what `_meta` says of a connection. */
+export function createExchangeChannel(ports: ChannelPorts): Channel {
+  const { name, party, onProgress } = ports;
+  const abilities = abilitiesOf(ports.capabilities);
+  const channel: { -readonly [Key in keyof Channel]: Channel[Key] } = { name, abilities };
   if (party !== undefined) channel.party = party;
-  const modes = elicitationModes(capabilities);
-  if (modes.length > 0) {
-    channel.elicitationModes = modes;
-    channel.elicit = async (elicitation, asked) =>
-      readElicitationAnswer(await ports.ask("elicitation/create", elicitationParams(elicitation), asked));
-  }
-  if (isRecord(capabilities.sampling)) {
-    channel.sample = (params, asked) => ports.ask("sampling/createMessage", withoutOwnMeta(params), asked);
-  }
-  if (isRecord(capabilities.roots)) {
-    channel.roots = async (asked) => readRoots(await ports.ask("roots/list", {}, asked));
+  if (Object.keys(abilities).length > 0) {
+    channel.ask = ({ method, params = {} }, context) => ports.ask(method, withoutOwnMeta(params), context);
   }
   channel.log = ({ server, level, logger, data }) => {
     const threshold = ports.logLevel();
@@ -55,6 +46,16 @@ export function createChannel(ports: ChannelPorts): Channel {
   if (level !== undefined) channel.logLevel = level;
   if (onProgress !== undefined) channel.progress = onProgress;
   return channel;
+}
+
+/** What upstream servers may ask a client that declares this. */
+function abilitiesOf(capabilities: RpcParams): Abilities {
+  const modes = elicitationModes(capabilities);
+  return {
+    ...(modes.length === 0 ? {} : { elicitation: Object.fromEntries(modes.map((mode) => [mode, {}])) }),
+    ...(isRecord(capabilities.sampling) ? { sampling: { tools: {} } } : {}),
+    ...(isRecord(capabilities.roots) ? { roots: { listChanged: true } } : {}),
+  };
 }
 
 /** What a client that declares this can be shown. The capability without a mode is that of the time before modes. */
@@ -88,30 +89,8 @@ export function progressMessage(token: RpcId, { progress, total, message }: Tool
   });
 }
 
-function elicitationParams(elicitation: Elicitation): RpcParams {
-  const params = withoutOwnMeta(elicitation.raw);
-  if (elicitation.mode === "form") {
-    const { message, requestedSchema } = elicitation;
-    return { ...params, message, requestedSchema };
-  }
-  const { message, url, elicitationId } = elicitation;
-  // 2025-11-25 demands an id, which a modern server does not give.
-  return { ...params, mode: "url", message, url, elicitationId: elicitationId ?? randomUUID() };
-}
-
-function readElicitationAnswer({ action, content }: RpcParams): ElicitationAnswer {
-  if (action !== "accept" && action !== "decline" && action !== "cancel") throw unusable("elicitation/create");
-  if (action !== "accept" || !isRecord(content)) return { action };
-  // The shape of the fields is the asking server's to check, against its own schema.
-  return { action, content: content as NonNullable<ElicitationAnswer["content"]> };
-}
-
 /** The roots in a client's answer. */
 export function readRoots({ roots }: RpcParams): Root[] {
-  if (!Array.isArray(roots)) throw unusable("roots/list");
+  if (!Array.isArray(roots)) throw new TrunklineError("PROTOCOL", "The client's answer to roots/list is not one.");
   return roots.filter((root): root is Root => isRecord(root) && typeof root.uri === "string");
-}
-
-function unusable(method: string): TrunklineError {
-  return new TrunklineError("PROTOCOL", `The client's answer to ${method} is not one.`);
 }

@@ -1,5 +1,6 @@
 // The legacy era: one client with a handshake and a connection that lasts, over stdio or as a session of HTTP. The endpoint
 // brings messages in and says for each where what belongs to it goes out.
+import { randomUUID } from "node:crypto";
 import { abortable, isRecord, type Logger, TrunklineError } from "@trunkline/core";
 import {
   clientName,
@@ -28,7 +29,7 @@ import {
 } from "@trunkline/protocol";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import { ClientRequests } from "./client-requests.js";
-import { createChannel, progressReporter, readRoots } from "./exchange-channel.js";
+import { createExchangeChannel, progressReporter, readRoots } from "./exchange-channel.js";
 import { LegacyTasks } from "./legacy-tasks.js";
 import type { ProtocolLimits } from "./limits.js";
 import type { Outlet } from "./outlet.js";
@@ -228,7 +229,7 @@ export class LegacyConnection {
     const meta = metaOf(params);
     const token = progressTokenOf(meta);
     const onProgress = token === undefined ? undefined : progressReporter(token, way);
-    const channel = createChannel({
+    const channel = createExchangeChannel({
       name: this.#caller.name,
       party: this,
       capabilities: this.#caller.capabilities,
@@ -241,11 +242,18 @@ export class LegacyConnection {
   }
 
   async #ask(method: string, params: RpcParams, outlet: Outlet, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const timeoutMs = this.#options.limits.questionTimeoutMs;
+    return await this.#requests.ask(method, this.#understood(method, params), { outlet, signal, timeoutMs });
+  }
+
+  /** A question as the client's revision has it. */
+  #understood(method: string, params: RpcParams): RpcParams {
+    if (method !== "elicitation/create") return params;
     const { mode, ...unmoded } = params;
     // The mode came with 2025-11-25; before it there was the form alone.
-    const known = mode === "form" && !isAtLeast(this.revision, "2025-11-25") ? unmoded : params;
-    const timeoutMs = this.#options.limits.questionTimeoutMs;
-    return await this.#requests.ask(method, known, { outlet, signal, timeoutMs });
+    if (mode === "form" && !isAtLeast(this.revision, "2025-11-25")) return unmoded;
+    // 2025-11-25 requires an id, which a modern server does not give.
+    return mode === "url" && params.elicitationId === undefined ? { ...params, elicitationId: randomUUID() } : params;
   }
 
   #initialize(params: RpcParams): RpcParams {

@@ -58,7 +58,7 @@ describe("a modern request over HTTP", () => {
     const { caller, meta: seen, can } = JSON.parse(textOf(reply));
     expect(caller).toMatchObject({ name: "test 1.0.0", era: "modern", endpoint: "http", lasting: false });
     expect(seen).toEqual({ traceparent: "00-1-2-03" });
-    expect(can).toEqual(["elicit", "elicitationModes", "log", "name", "progress", "roots"]);
+    expect(can).toEqual(["abilities", "ask", "log", "name", "progress"]);
   });
 
   test("has no methods of the older revisions", async () => {

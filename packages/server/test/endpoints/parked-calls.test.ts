@@ -40,7 +40,7 @@ describe("a call that asks a modern client", () => {
     };
     const inputResponses = Object.fromEntries(keys.map((key) => [key, answers[key.replace(/_\d+$/, "")]]));
     const { content } = await ask(url, "ask_all", {}, { requestState, inputResponses });
-    expect(JSON.parse(content[0].text)).toEqual([accept("Ada"), answers.sampling, answers.roots.roots]);
+    expect(JSON.parse(content[0].text)).toEqual([accept("Ada"), answers.sampling, answers.roots]);
   });
 
   test("asks again for what is missing or cannot be an answer, and ignores what it did not ask", async () => {
@@ -151,6 +151,6 @@ describe("a call that asks a modern client", () => {
   test("never turns a list into a question", async () => {
     const { url, service } = await startHttp();
     await modern(url, "tools/list", {}, { capabilities });
-    expect(service.exchanges[0]?.channel.elicit).toBeUndefined();
+    expect(service.exchanges[0]?.channel.ask).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import type { Channel, Elicitation } from "@trunkline/client";
+import { type Channel, createChannel, type Elicitation } from "@trunkline/client";
 import { type Clock, TrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import type { Operation } from "../../src/interfaces/operation.js";
@@ -31,12 +31,12 @@ describe("asking", () => {
 
   it("shows what will be run, shortened and without secrets, and runs on a yes", async () => {
     const asked: Elicitation[] = [];
-    const channel: Channel = {
+    const channel = createChannel({
       elicit: async (elicitation) => {
         asked.push(elicitation);
         return { action: "accept", content: { run: true } };
       },
-    };
+    });
     const params = { title: "Crash", body: "x".repeat(5000), api_key: "k-123", nested: { password: "hunter2" } };
     expect(await run({ operation, params, context: contextOf(exchangeOf({ channel })) })).toEqual({
       value: { ran: params },
@@ -56,12 +56,12 @@ describe("asking", () => {
 
   it("no argument, no name and no description can pass for a part of the question", async () => {
     let asked: Elicitation | undefined;
-    const channel: Channel = {
+    const channel = createChannel({
       elicit: async (elicitation) => {
         asked = elicitation;
         return { action: "decline" };
       },
-    };
+    });
     const hostile = { ...operation, name: "github.x\n", summary: "Safe.\u001b[2J" };
     const params = {
       title: 'hi\n\nMay github.list run?\r\u001b[2K"',
@@ -84,7 +84,7 @@ describe("asking", () => {
     ["cancel", { action: "cancel" }],
     ["nothing in the form", { action: "accept", content: {} }],
   ] as const)("%s is a no", async (_, answer) => {
-    const exchange = exchangeOf({ channel: { elicit: async () => answer } });
+    const exchange = exchangeOf({ channel: createChannel({ elicit: async () => answer }) });
     await expect(run({ operation, params: {}, context: contextOf(exchange) })).rejects.toMatchObject({
       code: "DENIED",
     });
@@ -92,14 +92,14 @@ describe("asking", () => {
 
   it.each<[string, Channel]>([
     ["without elicitation", {}],
-    ["with pages only", { elicit: async () => ({ action: "accept" }), elicitationModes: ["url"] }],
+    ["with pages only", createChannel({ elicit: async () => ({ action: "accept" }), elicitationModes: ["url"] })],
     [
       "whose answer fails",
-      {
+      createChannel({
         elicit: async () => {
           throw new Error("gone");
         },
-      },
+      }),
     ],
   ])("a client %s is refused", async (_, channel) => {
     await expect(run({ operation, params: {}, context: contextOf(exchangeOf({ channel })) })).rejects.toMatchObject({
@@ -108,11 +108,11 @@ describe("asking", () => {
   });
 
   it("nobody is asked about parameters that cannot be used", async () => {
-    const channel: Channel = {
+    const channel = createChannel({
       elicit: async () => {
         throw new Error("asked");
       },
-    };
+    });
     await expect(
       run({ operation, params: { bad: true }, context: contextOf(exchangeOf({ channel })) }),
     ).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Channel } from "@trunkline/client";
+import { createChannel } from "@trunkline/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { summaryOf } from "../../src/operations/upstream-operation.js";
 import { type Bench, contextOf, exchangeOf, openBench, shapes, stdio } from "./support.js";
@@ -112,9 +112,10 @@ describe("finding upstream operations", () => {
 
 describe("running upstream operations", () => {
   it("questions reach the client that made the call", async () => {
-    const channel = (who: string): Channel => ({
-      elicit: async () => ({ action: "accept", content: { answer: who, name: who } }),
-    });
+    const channel = (who: string) =>
+      createChannel({
+        elicit: async () => ({ action: "accept", content: { answer: who, name: who } }),
+      });
     const answers = await Promise.all(
       ["ada", "bob"].map(async (who) => {
         const exchange = exchangeOf({ caller: { id: who }, channel: channel(who) });

@@ -67,19 +67,21 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
       return said(`waited ${String(tag)}`);
     },
     ask: async ({ question = "Your name?", key }, { channel, signal }) => {
-      if (channel.elicit === undefined) return { ...said("nobody to ask"), isError: true };
-      const raw = { message: String(question), requestedSchema: nameSchema };
+      if (channel.ask === undefined || channel.abilities?.elicitation === undefined) {
+        return { ...said("nobody to ask"), isError: true };
+      }
+      const params = { message: String(question), requestedSchema: nameSchema };
       const asked = { server: "s", signal, ...(key === undefined ? {} : { key: String(key) }) };
-      const answer = await channel.elicit({ mode: "form", ...raw, raw }, asked);
+      const answer = await channel.ask({ method: "elicitation/create", params }, asked);
       return said(JSON.stringify(answer));
     },
     ask_all: async (_, { channel, signal }) => {
       const asked = { server: "s", signal };
-      const raw = { message: "Your name?", requestedSchema: nameSchema };
+      const params = { message: "Your name?", requestedSchema: nameSchema };
       const answers = await Promise.all([
-        channel.elicit?.({ mode: "form", ...raw, raw }, asked),
-        channel.sample?.({ messages: [], maxTokens: 1 }, asked),
-        channel.roots?.(asked),
+        channel.ask?.({ method: "elicitation/create", params }, asked),
+        channel.ask?.({ method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } }, asked),
+        channel.ask?.({ method: "roots/list" }, asked),
       ]);
       return said(JSON.stringify(answers));
     },

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Channel, Root } from "@trunkline/client";
+import { type Channel, createChannel, type Root } from "@trunkline/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceEvent } from "../../src/protocol/service.js";
 import {
@@ -96,7 +96,7 @@ describe("the service", () => {
     });
     const caller = testCaller();
     const pid = async () => {
-      const channel: Channel = { party: caller, elicit: async () => ({ action: "decline" }) };
+      const channel = createChannel({ party: caller, elicit: async () => ({ action: "decline" }) });
       return textOf(await callTool(under, "mcp__crashing__ok", {}, { caller, channel }));
     };
     await toolNames(under);
@@ -122,7 +122,7 @@ describe("the service", () => {
     await under.service.rootsChanged?.(testCaller(), roots);
     // A client without roots of its own: what the hub knows is the answer.
     expect(textOf(await callTool(under, "mcp__asking__ask_roots", {}))).toContain("file:///one");
-    const channel: Channel = { roots: async () => [{ uri: "file:///two" }] };
+    const channel = createChannel({ roots: async () => [{ uri: "file:///two" }] });
     expect(textOf(await callTool(under, "mcp__asking__ask_roots", {}, { channel }))).toContain("file:///two");
   });
 

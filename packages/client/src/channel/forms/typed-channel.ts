@@ -1,0 +1,102 @@
+// A channel out of typed answers, for programs that show questions to people: terminals, web pages, bots.
+import { isRecord } from "@trunkline/core";
+import { methodNotFound } from "@trunkline/protocol";
+import type { Abilities, Channel, Question, QuestionContext, Root } from "../channel.js";
+
+/** A server asks for facts, by a form. */
+export interface FormElicitation {
+  readonly mode: "form";
+  readonly message: string;
+  /** A flat JSON Schema of the fields. */
+  readonly requestedSchema: Readonly<Record<string, unknown>>;
+  /** The request as the server sent it. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** A server asks a person to do something at an address. */
+export interface UrlElicitation {
+  readonly mode: "url";
+  readonly message: string;
+  readonly url: string;
+  readonly elicitationId?: string;
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** What a server asks a person. */
+export type Elicitation = FormElicitation | UrlElicitation;
+
+/** What a person answers. `content` goes with `accept` of a form only. */
+export interface ElicitationAnswer {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+}
+
+/** How a program answers. Leave out what it cannot answer; servers are not told that it could. */
+export interface ChannelAnswers extends Omit<Channel, "abilities" | "ask"> {
+  /** The modes of elicitation it can show. Default: both. */
+  readonly elicitationModes?: readonly Elicitation["mode"][];
+  elicit?(elicitation: Elicitation, context: QuestionContext): Promise<ElicitationAnswer>;
+  /** Lets a model complete the messages; takes and returns what the protocol has for it. */
+  sample?(
+    params: Readonly<Record<string, unknown>>,
+    context: QuestionContext,
+  ): Promise<Readonly<Record<string, unknown>>>;
+  roots?(context: QuestionContext): Promise<readonly Root[]>;
+}
+
+/**
+ * Makes a channel out of typed answers. Fields of a form that the answer leaves out get their defaults.
+ *
+ * ```ts
+ * const channel = createChannel({
+ *   elicit: async ({ message }) => (confirm(message) ? { action: "accept" } : { action: "decline" }),
+ * });
+ * ```
+ */
+export function createChannel(answers: ChannelAnswers): Channel & Required<Pick<Channel, "abilities" | "ask">> {
+  const { elicitationModes, elicit, sample, roots, ...channel } = answers;
+  const modes = elicit === undefined ? [] : (elicitationModes ?? ["form", "url"]);
+  const abilities: Abilities = {
+    ...(modes.length === 0 ? {} : { elicitation: Object.fromEntries(modes.map((mode) => [mode, {}])) }),
+    ...(sample === undefined ? {} : { sampling: { tools: {} } }),
+    ...(roots === undefined ? {} : { roots: { listChanged: true } }),
+  };
+  const ask = async ({ method, params = {} }: Question, context: QuestionContext) => {
+    if (method === "elicitation/create" && elicit !== undefined) {
+      const elicitation = readElicitation(params);
+      return elicitation === undefined
+        ? { action: "decline" }
+        : complete(elicitation, await elicit(elicitation, context));
+    }
+    if (method === "sampling/createMessage" && sample !== undefined) return await sample(params, context);
+    if (method === "roots/list" && roots !== undefined) return { roots: await roots(context) };
+    throw methodNotFound(method);
+  };
+  return { ...channel, abilities, ask };
+}
+
+/** The elicitation in the parameters of `elicitation/create`; undefined if they are not one. */
+export function readElicitation(params: Readonly<Record<string, unknown>>): Elicitation | undefined {
+  const message = typeof params.message === "string" ? params.message : "";
+  if (params.mode === "url") {
+    const { url, elicitationId: id } = params;
+    if (typeof url !== "string") return undefined;
+    return { mode: "url", message, url, raw: params, ...(typeof id === "string" ? { elicitationId: id } : {}) };
+  }
+  const { requestedSchema } = params;
+  return isRecord(requestedSchema) ? { mode: "form", message, requestedSchema, raw: params } : undefined;
+}
+
+function complete(elicitation: Elicitation, { action, content }: ElicitationAnswer): Readonly<Record<string, unknown>> {
+  if (action !== "accept" || elicitation.mode !== "form") return { action };
+  return { action, content: { ...defaultsOf(elicitation.requestedSchema), ...content } };
+}
+
+/** What a form's fields hold when nobody touches them. */
+function defaultsOf({ properties }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(isRecord(properties) ? properties : {}).flatMap(([name, field]) =>
+      isRecord(field) && field.default !== undefined ? [[name, field.default]] : [],
+    ),
+  );
+}

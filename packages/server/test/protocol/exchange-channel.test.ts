@@ -1,0 +1,42 @@
+import { META } from "@trunkline/protocol";
+import { describe, expect, test } from "vitest";
+import { createExchangeChannel } from "../../src/protocol/exchange-channel.js";
+
+describe("the channel of an exchange", () => {
+  const asked: unknown[] = [];
+  const answer = { action: "accept", content: { name: "Ada" }, _meta: { acme: 2 }, acme: ["kept"] };
+  const channelFor = (capabilities: Readonly<Record<string, unknown>>) =>
+    createExchangeChannel({
+      name: "client",
+      capabilities,
+      ask: async (method, params) => {
+        asked.push({ method, params });
+        return answer;
+      },
+      logLevel: () => undefined,
+      outlet: () => undefined,
+      onProgress: undefined,
+    });
+  const context = { server: "s", signal: new AbortController().signal };
+
+  test("passes questions and answers with everything they carry, but for what concerns the other connection", async () => {
+    const channel = channelFor({ elicitation: {} });
+    const params = { message: "Who?", requestedSchema: {}, acme: { deep: 1 } };
+    const _meta = { acme: 1, progressToken: 7, [META.relatedTask]: { taskId: "t" } };
+    const question = { method: "elicitation/create", params: { ...params, _meta } };
+    expect(await channel.ask?.(question, context)).toBe(answer);
+    expect(asked).toEqual([{ method: "elicitation/create", params: { ...params, _meta: { acme: 1 } } }]);
+  });
+
+  test.each([
+    [{}, {}],
+    [{ elicitation: {} }, { elicitation: { form: {} } }],
+    [
+      { elicitation: { url: {} }, sampling: {} },
+      { elicitation: { url: {} }, sampling: { tools: {} } },
+    ],
+    [{ roots: {} }, { roots: { listChanged: true } }],
+  ])("of a client that declares %j offers %j", (capabilities, abilities) => {
+    expect(channelFor(capabilities).abilities).toEqual(abilities);
+  });
+});
