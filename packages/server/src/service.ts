@@ -95,6 +95,7 @@ class TrunklineService implements Service {
     this.#events = new ServiceEvents(logger);
     this.#upstreams = new Upstreams(() => options.backends.hub(), {
       logger,
+      folder: options.cacheFolder,
       listener: {
         onOpened: (hub) => this.#callers.onOpened(hub),
         onCatalogue: (changed) => this.#onCatalogue(changed),
@@ -102,12 +103,7 @@ class TrunklineService implements Service {
       },
     });
     this.#callers = new UpstreamCallers(this.#upstreams, logger);
-    const backends: Backends = {
-      hub: () => this.#upstreams.hub(),
-      store: () => options.backends.store(),
-      storeOperations: options.backends.storeOperations,
-      embedder: async () => await options.backends.embedder?.(),
-    };
+    const store = () => options.backends.store();
     this.#log = new CallLog({ journal, logger });
     const run = createRunner({
       policies,
@@ -117,11 +113,15 @@ class TrunklineService implements Service {
         if (server !== undefined) this.#resources.routes.note(server, blocks);
       },
     });
-    this.#registry = createRegistry({ ...options, backends, tokens: () => account?.report?.() });
+    this.#registry = createRegistry({
+      ...options,
+      upstreams: this.#upstreams,
+      tokens: () => account?.report?.(),
+    });
     const composite =
       surface === "direct"
         ? [echoTool]
-        : createCompositeTools({ ...options, backends, registry: this.#registry, run, log: this.#log });
+        : createCompositeTools({ ...options, store, registry: this.#registry, run, log: this.#log });
     this.#own = new Map(composite.map((tool) => [tool.definition.name, tool]));
     if (surface !== "composite") {
       this.#direct = new DirectSurface({
@@ -147,7 +147,7 @@ class TrunklineService implements Service {
     });
     this.#resources = new Resources({
       upstreams: this.#upstreams,
-      store: backends.store,
+      store,
       status: () => this.#status(),
       onStatus: (listener) => this.#onStatusChanged(listener),
       logger,
@@ -243,10 +243,9 @@ class TrunklineService implements Service {
     this.#closing ??= (async () => {
       this.#events[Symbol.dispose]();
       this.#prompts[Symbol.dispose]();
-      this.#upstreams[Symbol.dispose]();
       this.#callers.close();
       this.#statusListeners.clear();
-      await this.#registry.close();
+      await Promise.all([this.#upstreams.close(), this.#registry.close()]);
     })();
     return this.#closing;
   }
@@ -300,10 +299,7 @@ class TrunklineService implements Service {
   }
 
   #onCatalogue(changed: readonly ("tools" | "prompts" | "resources")[]): void {
-    if (changed.includes("tools") && this.#direct !== undefined) {
-      this.#direct.changed();
-      this.#events.note("tools_list_changed");
-    }
+    if (changed.includes("tools") && this.#direct !== undefined) this.#events.note("tools_list_changed");
     if (changed.includes("prompts")) this.#events.note("prompts_list_changed");
     if (changed.includes("resources")) {
       this.#resources.routes.changed();
@@ -322,7 +318,6 @@ class TrunklineService implements Service {
       .join();
     if (signIns === this.#signIns) return;
     this.#signIns = signIns;
-    this.#direct.changed();
     this.#events.note("tools_list_changed");
   }
 

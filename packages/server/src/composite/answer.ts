@@ -4,7 +4,6 @@ import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../b
 import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
 import { jsonBytes } from "../budget/shrink.js";
 import { tokensWithin } from "../budget/tokens.js";
-import type { Backends } from "../interfaces/backends.js";
 import type { ContentBlock, Operation, OperationRegistry } from "../interfaces/operation.js";
 import type { ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog, TokenAccount, TokenUse } from "../journal/journal.js";
@@ -20,7 +19,7 @@ export interface CompositeRegistry extends OperationRegistry {
 /** What the composite tools are made of. */
 export interface CompositeOptions {
   readonly registry: CompositeRegistry;
-  readonly backends: Pick<Backends, "store">;
+  readonly store: () => Promise<ContentStore>;
   readonly run: RunStep;
   /** For calls that fail before an operation runs; `run` journals the others. */
   readonly log: CallLog;

@@ -12,12 +12,12 @@ export type { CompositeOptions, CompositeRegistry } from "./answer.js";
 
 /** Makes `query`, `execute`, `session` and `mcp.echo`, in the order they are listed. It opens nothing. */
 export function createCompositeTools(options: CompositeOptions): readonly ServedTool[] {
-  const { registry, backends, account, workspace, run, log } = options;
+  const { registry, store, account, workspace, run, log } = options;
   const env: CompositeEnvironment = {
     registry,
     run,
     log,
-    store: () => backends.store(),
+    store,
     account,
     spill: options.spill ?? true,
     workspace,

@@ -14,13 +14,14 @@ import {
 } from "@trunkline/core";
 import type { Candidate, Ranker } from "../find/operation-ranker.js";
 import type { Operation, OperationKind } from "../interfaces/operation.js";
-import type { Catalogue, KnownServer } from "../upstreams/kept-tools.js";
+import type { KnownServer } from "../upstreams/kept-tools.js";
+import type { Upstreams } from "../upstreams/upstreams.js";
 import { define } from "./define.js";
 import { kindOf, summaryOf } from "./upstream-operation.js";
 
 /** What `describe` looks at. */
 export interface DescribeOptions {
-  readonly catalogue: Catalogue;
+  readonly upstreams: Upstreams;
   readonly builtin: () => readonly Operation[];
   readonly actions: readonly Operation[];
   /** Connects one server; throws why it cannot be used. */
@@ -102,7 +103,7 @@ class Describer {
 
   /** Our own operations, then one line for each server. */
   async overview(page: Page): Promise<unknown> {
-    const servers = await this.#options.catalogue.servers();
+    const servers = await this.#options.upstreams.servers();
     const { items, cursor } = pageOf(servers.map(serverLine), page);
     const own = page.cursor === undefined ? { operations: this.#options.builtin().map(lineOf) } : {};
     const hint =
@@ -113,10 +114,10 @@ class Describer {
   }
 
   async target(target: string, page: Page): Promise<unknown> {
-    const { builtin, actions, catalogue, connect } = this.#options;
+    const { builtin, actions, upstreams, connect } = this.#options;
     const own = [...builtin(), ...actions].find(({ name }) => name === target);
     if (own !== undefined) return operationCard(own);
-    const servers = await catalogue.servers();
+    const servers = await upstreams.servers();
     const server = servers.find(({ status }) => status.name === target);
     if (server !== undefined) {
       const live = await this.#brought(server, page.signal);
@@ -131,7 +132,7 @@ class Describer {
 
   async find(question: string, page: Page): Promise<unknown> {
     const waiting = await this.#connectUnknown(page.signal);
-    const servers = await this.#options.catalogue.servers();
+    const servers = await this.#options.upstreams.servers();
     const ranker = await this.#openRanker();
     const { method, ranked, notice } = await ranker.rank(question, this.#findableOf(servers), page.signal);
     const lines = ranked.map(({ candidate, score }, index) => ({
@@ -164,10 +165,10 @@ class Describer {
 
   /** The server with its tools: connected where it never was. */
   async #brought(server: KnownServer, signal: AbortSignal): Promise<KnownServer> {
-    const { catalogue, connect } = this.#options;
+    const { upstreams, connect } = this.#options;
     const { name } = server.status;
     await connectIfUnknown(server, () => connect(name, signal));
-    return (await catalogue.servers()).find(({ status }) => status.name === name) ?? server;
+    return (await upstreams.servers()).find(({ status }) => status.name === name) ?? server;
   }
 
   /** Which server a name of a tool belongs to, in whatever style it is written. */
@@ -179,7 +180,7 @@ class Describer {
   }
 
   async #toolCard(target: string, server: string): Promise<unknown> {
-    const known = (await this.#options.catalogue.servers()).find(({ status }) => status.name === server);
+    const known = (await this.#options.upstreams.servers()).find(({ status }) => status.name === server);
     const tools = known?.tools ?? [];
     const { resolveToolName } = await import("@trunkline/client");
     try {
@@ -220,8 +221,8 @@ class Describer {
 
   /** So that the first question is answered from all servers. Those that take long are named and not waited for. */
   async #connectUnknown(signal: AbortSignal): Promise<string[]> {
-    const { catalogue } = this.#options;
-    const unknown = async () => (await catalogue.servers()).filter(({ tools }) => tools === undefined);
+    const { upstreams } = this.#options;
+    const unknown = async () => (await upstreams.servers()).filter(({ tools }) => tools === undefined);
     const pending = (await unknown()).filter(({ status }) => status.state === "pending");
     if (pending.length > 0) {
       // The next question has use for the connections too, so they are nobody's own.

@@ -12,7 +12,7 @@ import {
 import type { Backends } from "../interfaces/backends.js";
 import type { Caller } from "../interfaces/exchange.js";
 import type { Operation, OperationRegistry } from "../interfaces/operation.js";
-import { Catalogue } from "../upstreams/kept-tools.js";
+import { Upstreams } from "../upstreams/upstreams.js";
 import { loadDefinitions } from "./define.js";
 import { describeOperation } from "./describe.js";
 import { type AccessOptions, StoreCalls } from "./store-calls.js";
@@ -22,6 +22,8 @@ import { upstreamOperation } from "./upstream-operation.js";
 /** How a registry is set up. */
 export interface RegistryOptions extends AccessOptions {
   readonly backends: Backends;
+  /** The servers of the backends' hub, if the service has them already. Whoever made them closes them. */
+  readonly upstreams?: Upstreams | undefined;
   /** Where what upstream servers last listed, and the vectors of `find`, are kept between runs. */
   readonly cacheFolder?: string | undefined;
   readonly logger?: Logger | undefined;
@@ -48,13 +50,13 @@ const SUGGESTIONS = 3;
 /** Makes the registry. It opens nothing. */
 export function createRegistry(options: RegistryOptions): ServerRegistry {
   const { backends, logger = silentLogger, cacheFolder } = options;
-  const catalogue = new Catalogue({ hub: () => backends.hub(), folder: cacheFolder, logger });
+  const upstreams = options.upstreams ?? new Upstreams(() => backends.hub(), { folder: cacheFolder, logger });
   const calls = new StoreCalls({ ...options, store: () => backends.store() });
   const own = { calls, operations: backends.storeOperations, tokens: options.tokens };
   const actions = storeOperations("session", own);
-  const upstream = new UpstreamFinder(catalogue);
+  const upstream = new UpstreamFinder(upstreams);
   const describer = describeOperation({
-    catalogue,
+    upstreams,
     builtin: () => builtin,
     actions,
     connect: (server, signal) => upstream.connect(server, signal),
@@ -68,7 +70,8 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
     ...storeOperations("write", own),
   ];
   const close = async (): Promise<void> => {
-    await Promise.all([catalogue.close(), describer.close()]);
+    await describer.close();
+    if (options.upstreams === undefined) await upstreams.close();
   };
   return {
     builtin,
@@ -108,20 +111,20 @@ function notFound(message: string, near: readonly string[], otherwise: string): 
 
 /** Finds tools of servers, connecting only those that a name may belong to. */
 class UpstreamFinder {
-  readonly #catalogue: Catalogue;
+  readonly #upstreams: Upstreams;
   readonly #operations = new WeakMap<SourcedTool, Operation>();
 
-  constructor(catalogue: Catalogue) {
-    this.#catalogue = catalogue;
+  constructor(upstreams: Upstreams) {
+    this.#upstreams = upstreams;
   }
 
   async find(
     name: string,
     { signal, builtin }: { signal: AbortSignal | undefined; builtin: readonly Operation[] },
   ): Promise<Operation> {
-    const hub = await this.#catalogue.hub();
+    const hub = await this.#upstreams.followed();
     const live = liveTool(hub, name);
-    if (live !== undefined) return await this.#operation(live);
+    if (live !== undefined) return this.#operation(hub, live);
     // The client is loaded by now, for the hub comes from it.
     const { mayBelongTo } = await import("@trunkline/client");
     const owners = hub.status().filter((status) => mayBelongTo(name, status.name));
@@ -131,7 +134,7 @@ class UpstreamFinder {
     );
     if (signal?.aborted) throw abortError(signal, name);
     try {
-      return await this.#operation(hub.names().resolve(name));
+      return this.#operation(hub, hub.names().resolve(name));
     } catch (error) {
       if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
     }
@@ -139,8 +142,7 @@ class UpstreamFinder {
     const unusable = states.filter(({ state }) => state !== "connected");
     for (const { name: server, state } of unusable) {
       const names = [`${server}.authenticate`, `mcp__${server}__authenticate`];
-      if (state === "needs-auth" && names.includes(name))
-        return await this.#operation(await hub.findTool(name, signal));
+      if (state === "needs-auth" && names.includes(name)) return this.#operation(hub, await hub.findTool(name, signal));
     }
     const owner = unusable.find(({ name: server }) => name.startsWith(`${server}.`)) ?? unusable[0];
     if (owner !== undefined) throw unavailable(owner);
@@ -149,17 +151,16 @@ class UpstreamFinder {
 
   /** Connects one server. Throws why it cannot be used. */
   async connect(server: string, signal: AbortSignal | undefined): Promise<void> {
-    const hub = await this.#catalogue.hub();
+    const hub = await this.#upstreams.followed();
     await hub.connect([server], signal);
     if (signal?.aborted) throw abortError(signal, server);
     const status = hub.status().find(({ name }) => name === server);
     if (status !== undefined && status.state !== "connected") throw unavailable(status);
   }
 
-  async #operation(tool: SourcedTool): Promise<Operation> {
+  #operation(hub: Hub, tool: SourcedTool): Operation {
     const known = this.#operations.get(tool);
     if (known !== undefined) return known;
-    const hub = await this.#catalogue.hub();
     const config = hub.status().find(({ name }) => name === tool.server)?.config;
     const operation = upstreamOperation(hub, tool, config);
     this.#operations.set(tool, operation);
@@ -167,7 +168,7 @@ class UpstreamFinder {
   }
 
   async #unknown(name: string, builtin: readonly Operation[]): Promise<TrunklineError> {
-    const servers = await this.#catalogue.servers();
+    const servers = await this.#upstreams.servers();
     const tools = servers.flatMap((server) => server.tools ?? []);
     const own = builtin.map((operation) => operation.name);
     const dotted = tools.map(({ server, tool }) => `${server}.${tool}`);

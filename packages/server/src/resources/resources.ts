@@ -1,5 +1,6 @@
 // All resources: our own under `trunkline://`, those of upstream servers under their own URIs.
 import {
+  type ContentStore,
   isTrunklineError,
   type Logger,
   messageOf,
@@ -8,7 +9,6 @@ import {
   toTrunklineError,
 } from "@trunkline/core";
 import { type Era, RPC_CODES, RpcError } from "@trunkline/protocol";
-import type { Backends } from "../interfaces/backends.js";
 import type { Exchange } from "../interfaces/exchange.js";
 import { asRpcError, faithful, LOOKUP_PATIENCE_MS, type Upstreams, withMeta } from "../upstreams/upstreams.js";
 import { OwnResources } from "./own-resources.js";
@@ -20,7 +20,7 @@ type Raw = Readonly<Record<string, unknown>>;
 /** How resources are set up. */
 export interface ResourcesOptions {
   readonly upstreams: Upstreams;
-  readonly store: Backends["store"];
+  readonly store: () => Promise<ContentStore>;
   readonly status: () => Promise<Raw>;
   /** Tells when the state of some server has changed. */
   readonly onStatus: (listener: () => void) => () => void;

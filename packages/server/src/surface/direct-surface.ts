@@ -46,6 +46,8 @@ interface Listed {
 }
 
 interface Table {
+  /** What it was built from. The hub makes new ones whenever a list or a server's state changes. */
+  readonly names: ReturnType<Hub["names"]>;
   readonly routes: ReadonlyMap<string, Operation>;
   readonly definitions: readonly ServedTool["definition"][];
   readonly byName: ReadonlyMap<string, Listed>;
@@ -56,10 +58,6 @@ interface Table {
 export class DirectSurface {
   readonly #options: DirectSurfaceOptions;
   #table: Table | undefined;
-  /** The table before the one that is being built. */
-  #last: Table | undefined;
-  /** Counts the changes: what was built before the last one is not kept. */
-  #generation = 0;
   /** Where names led while their servers were connected: a call during a restart waits for the server. */
   #away: ReadonlyMap<string, Operation> = new Map();
   readonly #warned = new Set<string>();
@@ -68,23 +66,17 @@ export class DirectSurface {
     this.#options = options;
   }
 
-  /** What is known of the tools is out of date. */
-  changed(): void {
-    this.#generation++;
-    this.#table = undefined;
-  }
-
   /** Every tool there is, after waiting for the servers that are being connected. */
   async list(signal: AbortSignal): Promise<readonly ServedTool["definition"][]> {
     const hub = await this.#options.upstreams.settled(signal);
-    return (this.#table ?? (await this.#build(hub))).definitions;
+    return (await this.#current(hub)).definitions;
   }
 
   /** The names that more than one server has, as far as servers are connected. */
   async collisions(signal: AbortSignal): Promise<readonly NameCollision[]> {
     // A server that hangs does not hide what the others have.
     const hub = await this.#options.upstreams.settled(signal);
-    return (await this.#build(hub)).collisions;
+    return (await this.#current(hub)).collisions;
   }
 
   /** A tool as it is listed, as far as that is known. */
@@ -102,10 +94,9 @@ export class DirectSurface {
   /** Calls a tool. An unknown one rejects with an `RpcError`. */
   async call(name: string, args: Params, exchange: Exchange): Promise<ToolResult> {
     const { upstreams, run, log, onResult } = this.#options;
-    let operation = this.#table?.routes.get(name);
     let wasRun = false;
     try {
-      operation ??= await this.#find(await upstreams.hub(), name, exchange.signal);
+      const operation = await this.#find(await upstreams.hub(), name, exchange.signal);
       wasRun = true;
       const { value } = await run({ operation, params: args, context: { exchange, signal: exchange.signal } });
       onResult?.(operation.server ?? "", value as ToolResult); // what `passing` puts there
@@ -122,9 +113,9 @@ export class DirectSurface {
     }
   }
 
-  /** A name that is not in the table: its server may not be connected yet, or just not now. */
+  /** The operation of a name. If it is not in the table, its server may not be connected yet, or just not now. */
   async #find(hub: Hub, name: string, signal: AbortSignal): Promise<Operation> {
-    const known = async () => (this.#table ?? (await this.#build(hub))).routes.get(name) ?? this.#away.get(name);
+    const known = async () => (await this.#current(hub)).routes.get(name) ?? this.#away.get(name);
     const found = await known();
     if (found !== undefined) return found;
     const { mayBelongTo } = await import("@trunkline/client");
@@ -137,18 +128,20 @@ export class DirectSurface {
         candidates.map((server) => server.name),
         signal,
       );
-      this.changed();
       const connected = await known();
       if (connected !== undefined) return connected;
     }
-    const table = this.#table ?? (await this.#build(hub));
-    const near = nearestNames(name, [...this.#options.reserved, ...table.routes.keys()]);
+    const { routes } = await this.#current(hub);
+    const near = nearestNames(name, [...this.#options.reserved, ...routes.keys()]);
     throw unknownTool(name, near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined);
+  }
+
+  async #current(hub: Hub): Promise<Table> {
+    return this.#table?.names === hub.names() ? this.#table : await this.#build(hub);
   }
 
   async #build(hub: Hub): Promise<Table> {
     const plain = this.#options.names === "plain";
-    const generation = this.#generation;
     const { toolNamePrefix } = await import("@trunkline/client");
     const names = hub.names();
     const tools = hub.tools();
@@ -177,12 +170,11 @@ export class DirectSurface {
       this.#options.logger.warn("tool left out: its name is taken", { tool: name, servers: servers.join(", ") });
     }
     const present = new Set(tools.map(({ server }) => server));
-    const before = [...this.#away, ...(this.#last?.routes ?? [])];
+    const before = [...this.#away, ...(this.#table?.routes ?? [])];
     this.#away = new Map(before.filter(([name, { server = "" }]) => !present.has(server) && !routes.has(name)));
     const definitions = [...byName.values()].map(({ definition }) => definition);
-    this.#last = { routes, definitions, byName, collisions };
-    if (generation === this.#generation) this.#table = this.#last;
-    return this.#last;
+    this.#table = { names, routes, definitions, byName, collisions };
+    return this.#table;
   }
 }
 

@@ -23,40 +23,36 @@ interface Kept {
 
 const FORMAT = 1;
 
-/** The tools of all servers, live ones as they are, the others as they were. */
-export class Catalogue {
-  readonly #open: () => Promise<Hub>;
+/** What servers last listed, in memory and in a folder. */
+export class KeptTools {
   readonly #folder: string | undefined;
   readonly #logger: Logger;
   readonly #kept = new Map<string, Kept>();
-  #hub: Promise<Hub> | undefined;
   #stop: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(options: { hub: () => Promise<Hub>; folder: string | undefined; logger: Logger }) {
-    this.#open = options.hub;
+  constructor(options: { folder: string | undefined; logger: Logger }) {
     this.#folder = options.folder;
     this.#logger = options.logger;
   }
 
-  /** The hub, followed from its first use on. */
-  hub(): Promise<Hub> {
-    this.#hub ??= this.#follow().catch((error: unknown) => {
-      this.#hub = undefined;
-      throw error;
-    });
-    return this.#hub;
+  /** Reads what earlier runs kept, then keeps what the servers of this hub list. Never rejects. */
+  async follow(hub: Hub): Promise<void> {
+    const folder = this.#folder;
+    if (folder !== undefined) await Promise.all(hub.status().map((status) => this.#read(folder, status)));
+    if (this.#closed) return;
+    this.#stop = hub.onCatalogChanged(() => this.#keep(hub));
+    this.#keep(hub);
   }
 
-  /** Every server, sorted by name. Nothing is connected for it. */
-  async servers(): Promise<KnownServer[]> {
-    const hub = await this.hub();
+  /** Every server, sorted by name, with its tools. Connects nothing. */
+  servers(hub: Hub): KnownServer[] {
     const live = groupedByServer(hub.tools());
     return hub.status().map((status) => ({ status, tools: this.#toolsOf(status, live) }));
   }
 
-  /** Ends following, and waits for what is being written. */
+  /** Stops following, and waits for writes under way. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stop?.();
@@ -67,16 +63,6 @@ export class Catalogue {
     if (status.state === "connected") return live.get(status.name) ?? [];
     const kept = this.#kept.get(status.name);
     return kept?.key === keyOf(status) ? kept.tools : undefined;
-  }
-
-  async #follow(): Promise<Hub> {
-    const hub = await this.#open();
-    const folder = this.#folder;
-    if (folder !== undefined) await Promise.all(hub.status().map((status) => this.#read(folder, status)));
-    const follow = (): void => this.#keep(hub);
-    this.#stop = hub.onCatalogChanged(follow);
-    follow();
-    return hub;
   }
 
   /** Remembers what live servers list. */
@@ -125,9 +111,9 @@ export class Catalogue {
 
 /** Keeps what the connected servers of a hub list, as a running server does. */
 export async function keepCatalogue(hub: Hub, options: { folder: string; logger: Logger }): Promise<void> {
-  const catalogue = new Catalogue({ hub: async () => hub, ...options });
-  await catalogue.hub();
-  await catalogue.close();
+  const kept = new KeptTools(options);
+  await kept.follow(hub);
+  await kept.close();
 }
 
 /** The same definition has the same key in every run. Values of env and headers, which are hidden here, make no difference. */

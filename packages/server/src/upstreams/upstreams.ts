@@ -4,6 +4,7 @@ import type { Hub, ListKind } from "@trunkline/client";
 import { abortable, type Logger, messageOf, sleep, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import { META, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
+import { KeptTools, type KnownServer } from "./kept-tools.js";
 
 /** How long a list waits for servers that are being connected. What comes later is told with list_changed. */
 const PATIENCE_MS = 5_000;
@@ -24,22 +25,33 @@ export interface UpstreamsListener {
   onStatus(): void;
 }
 
-/** The hub, and how patient everybody is with it. */
-export class Upstreams implements Disposable {
+/** How upstreams are set up. */
+export interface UpstreamsOptions {
+  readonly logger: Logger;
+  readonly listener?: UpstreamsListener | undefined;
+  /** Where the tools of servers are kept between runs, for {@link Upstreams.servers}. */
+  readonly folder?: string | undefined;
+}
+
+/** The hub, opened once for everyone in the service, and how patient everybody is with it. */
+export class Upstreams {
   readonly #open: () => Promise<Hub>;
   readonly #logger: Logger;
-  readonly #listener: UpstreamsListener;
+  readonly #listener: UpstreamsListener | undefined;
+  readonly #kept: KeptTools;
   readonly #lifetime = new AbortController();
   /** Servers that are being connected, and since when. */
   readonly #connecting = new Map<string, { readonly attempt: Promise<void>; readonly sinceMs: number }>();
   #hub: Promise<Hub> | undefined;
   #opened: Hub | undefined;
+  #following: Promise<void> | undefined;
   #stopListening: (() => void)[] = [];
 
-  constructor(open: () => Promise<Hub>, options: { logger: Logger; listener: UpstreamsListener }) {
+  constructor(open: () => Promise<Hub>, options: UpstreamsOptions) {
     this.#open = open;
     this.#logger = options.logger;
     this.#listener = options.listener;
+    this.#kept = new KeptTools({ folder: options.folder, logger: options.logger });
   }
 
   /** The hub, if somebody has used it already. */
@@ -54,10 +66,10 @@ export class Upstreams implements Disposable {
         this.#opened = hub;
         if (this.#lifetime.signal.aborted) return hub;
         this.#stopListening = [
-          hub.onCatalogChanged((changed) => this.#listener.onCatalogue(changed)),
-          hub.onStatusChanged(() => this.#listener.onStatus()),
+          hub.onCatalogChanged((changed) => this.#listener?.onCatalogue(changed)),
+          hub.onStatusChanged(() => this.#listener?.onStatus()),
         ];
-        this.#listener.onOpened(hub);
+        this.#listener?.onOpened(hub);
         return hub;
       },
       (error: unknown) => {
@@ -66,6 +78,19 @@ export class Upstreams implements Disposable {
       },
     );
     return this.#hub;
+  }
+
+  /** The hub. From the first call on, what its servers list is kept for later runs. */
+  async followed(): Promise<Hub> {
+    const hub = await this.hub();
+    this.#following ??= this.#kept.follow(hub);
+    await this.#following;
+    return hub;
+  }
+
+  /** Every server, sorted by name, with the tools it lists now or listed when it was last connected. Connects nothing. */
+  async servers(): Promise<KnownServer[]> {
+    return this.#kept.servers(await this.followed());
   }
 
   /** The hub, when every server that waits to be connected has been, or has been waited for long enough. */
@@ -101,9 +126,11 @@ export class Upstreams implements Disposable {
     return { items: lists.flatMap((items) => items ?? []), isComplete: !lists.includes(undefined) };
   }
 
-  [Symbol.dispose](): void {
+  /** Stops listening to the hub, which stays open. Idempotent. */
+  async close(): Promise<void> {
     this.#lifetime.abort();
     for (const stop of this.#stopListening) stop();
+    await this.#kept.close();
   }
 
   /** Never rejects. Patience counts from the beginning of the attempt: nobody waits again for what others have waited for. */

@@ -41,7 +41,7 @@ export async function openOffice(
 function officeOf(bench: Bench, options: Partial<CompositeOptions>): Office {
   const tools = createCompositeTools({
     registry: bench.registry,
-    backends: { store: bench.store },
+    store: bench.store,
     workspace: bench.workspace,
     run: createRunner({}),
     log: new CallLog({}),

@@ -7,7 +7,7 @@ import { exchangeOf } from "../operations/support.js";
 const never = () => Promise.reject(new Error("nothing is opened for a list"));
 const tools = createCompositeTools({
   registry: { builtin: [], find: never, findAction: never },
-  backends: { store: never },
+  store: never,
   run: never,
   log: new CallLog({}),
   workspace: "/",
