@@ -1,6 +1,6 @@
 // What the service tells clients without having been asked. Several changes within a moment are told once.
 import { type Logger, messageOf } from "@trunkline/core";
-import type { ServiceEvent } from "./protocol/service.js";
+import type { ServiceEvent } from "./interfaces/mcp-service.js";
 
 const QUIET_MS = 50;
 

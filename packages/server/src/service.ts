@@ -6,6 +6,7 @@ import { complete } from "./completions.js";
 import { createCompositeTools, echoTool } from "./composite/composite-tools.js";
 import type { Backends } from "./interfaces/backends.js";
 import type { Caller, Exchange } from "./interfaces/exchange.js";
+import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./interfaces/mcp-service.js";
 import type { Params } from "./interfaces/operation.js";
 import type { ServedTool, ToolResult } from "./interfaces/served-tool.js";
 import { CallLog, type Journal, type TokenAccount } from "./journal/journal.js";
@@ -13,7 +14,6 @@ import { createRegistry, type ServerRegistry } from "./operations/operation-regi
 import { createRunner, type Policies } from "./operations/run-operation.js";
 import type { AccessOptions } from "./operations/store-calls.js";
 import { Prompts } from "./prompts/prompts.js";
-import type { McpService, ServerInfo, ServiceEvent, TaskSupport } from "./protocol/service.js";
 import { Resources } from "./resources/resources.js";
 import { ServiceEvents } from "./service-events.js";
 import { collisionError, DirectSurface, unknownTool } from "./surface/direct-surface.js";

@@ -15,9 +15,9 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 import { z } from "zod";
+import { Answering } from "../channel/answering.js";
 import { type Channel, currentChannel, type Question } from "../channel/channel.js";
 import { type Call, currentCall, InFlightTable, runInCall } from "../channel/in-flight.js";
-import { Answering } from "../channel/questions.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import type { AskingOptions } from "./connection-options.js";
 import type { Generation } from "./generation.js";

@@ -17,15 +17,14 @@ import {
   readMessage,
   readParamHeaders,
 } from "@trunkline/protocol";
+import type { McpService } from "../interfaces/mcp-service.js";
+import type { Protocol } from "../protocol/endpoint-protocol.js";
 import { envelopeError, unsupportedVersion } from "../protocol/modern-envelope.js";
 import type { Subscription } from "../protocol/modern-subscriptions.js";
-import type { Protocol } from "../protocol/protocol.js";
 import { RequestContext } from "../protocol/request-context.js";
 import { toRpcError } from "../protocol/rpc-failures.js";
-import type { McpService } from "../protocol/service.js";
-import type { Heartbeat } from "./heartbeat.js";
-import { type Refusal, refuse, sendEmpty } from "./http-answers.js";
-import { PostReply } from "./post-reply.js";
+import type { Heartbeat } from "./endpoint-timing.js";
+import { PostReply, type Refusal, refuse, sendEmpty } from "./http-replies.js";
 
 /** The parameter that `Mcp-Name` repeats, by method. */
 const NAMED_BY: Readonly<Record<string, string>> = {

@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { OutgoingMessage } from "@trunkline/protocol";
-import type { Outlet } from "../protocol/outlet.js";
-import { EventStream } from "./event-stream.js";
+import type { Outlet } from "../protocol/request-context.js";
+import { EventStream } from "./http-replies.js";
 
 /** What a session keeps of what it said, and what all sessions keep together. */
 export interface ReplayLimits {

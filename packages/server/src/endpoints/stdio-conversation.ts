@@ -13,12 +13,11 @@ import {
   type RpcRequest,
   readMessage,
 } from "@trunkline/protocol";
+import type { Protocol } from "../protocol/endpoint-protocol.js";
 import type { LegacyConnection } from "../protocol/legacy.js";
 import { claimsModern, envelopeError, unsupportedVersion } from "../protocol/modern-envelope.js";
 import type { Subscription } from "../protocol/modern-subscriptions.js";
-import type { Outlet } from "../protocol/outlet.js";
-import type { Protocol } from "../protocol/protocol.js";
-import { type ClientFacts, RequestContext } from "../protocol/request-context.js";
+import { type ClientFacts, type Outlet, RequestContext } from "../protocol/request-context.js";
 import { toRpcError } from "../protocol/rpc-failures.js";
 
 /** The conversation over one pair of streams. */

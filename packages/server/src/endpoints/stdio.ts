@@ -2,13 +2,12 @@
 import type { Readable, Writable } from "node:stream";
 import { type Logger, systemCodeOf } from "@trunkline/core";
 import { MODERN_REVISION } from "@trunkline/protocol";
+import type { McpService } from "../interfaces/mcp-service.js";
+import { Protocol } from "../protocol/endpoint-protocol.js";
 import type { ProtocolLimits } from "../protocol/limits.js";
-import { Protocol } from "../protocol/protocol.js";
-import type { McpService } from "../protocol/service.js";
-import { atMost } from "./at-most.js";
-import { LineReader } from "./line-reader.js";
-import { LineWriter } from "./line-writer.js";
+import { atMost } from "./endpoint-timing.js";
 import { StdioConversation } from "./stdio-conversation.js";
+import { LineReader, LineWriter } from "./stdio-lines.js";
 
 /** What the stdio endpoint needs. */
 export interface StdioEndpointOptions {

@@ -12,8 +12,7 @@ import {
 } from "@trunkline/protocol";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import { createExchangeChannel, elicitationModes, progressMessage } from "./exchange-channel.js";
-import type { Outlet } from "./outlet.js";
-import { fitsQuestion } from "./question-answers.js";
+import type { Outlet } from "./request-context.js";
 
 /** A question that waits for its answer, as the protocol puts it. */
 export interface OpenQuestion {
@@ -274,4 +273,37 @@ function lacks(requiredCapabilities: RpcParams): RpcError {
 
 function ended(): TrunklineError {
   return new TrunklineError("ABORTED", "The call has ended.");
+}
+
+/** Whether this has the form of an answer to the question. The asking server checks it against its own schema. */
+export function fitsQuestion(
+  question: { readonly method: string; readonly params: RpcParams },
+  answer: unknown,
+): answer is Record<string, unknown> {
+  if (!isRecord(answer)) return false;
+  switch (question.method) {
+    case "elicitation/create":
+      if (answer.action === "decline" || answer.action === "cancel") return true;
+      if (answer.action !== "accept") return false;
+      return question.params.mode === "url" || fitsForm(question.params.requestedSchema, answer.content);
+    case "sampling/createMessage":
+      return typeof answer.role === "string" && answer.content !== undefined;
+    case "roots/list":
+      return Array.isArray(answer.roots);
+    default:
+      return true;
+  }
+}
+
+/** Only that nothing needed is missing: defaults, formats and limits are for the one who asks. */
+function fitsForm(schema: unknown, content: unknown): boolean {
+  if (!isRecord(schema) || !Array.isArray(schema.required)) return content === undefined || isRecord(content);
+  const fields = isRecord(content) ? content : {};
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  return schema.required.every((name) => {
+    if (typeof name !== "string") return true;
+    const property = properties[name];
+    const hasDefault = isRecord(property) && property.default !== undefined;
+    return fields[name] !== undefined || hasDefault;
+  });
 }

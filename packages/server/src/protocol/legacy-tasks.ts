@@ -14,10 +14,10 @@ import {
   type RpcRequest,
 } from "@trunkline/protocol";
 import type { Caller } from "../interfaces/exchange.js";
+import type { McpService } from "../interfaces/mcp-service.js";
 import { Call } from "./call.js";
-import type { Outlet } from "./outlet.js";
-import type { McpService } from "./service.js";
-import type { Task, TaskTable } from "./tasks.js";
+import type { Outlet } from "./request-context.js";
+import type { Task, TaskTable } from "./task-table.js";
 
 /** What the tasks of one client need of its connection. */
 export interface LegacyTaskOptions {

@@ -28,15 +28,14 @@ import {
   resultMessage,
 } from "@trunkline/protocol";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
-import { ClientRequests } from "./client-requests.js";
-import { createExchangeChannel, progressReporter, readRoots } from "./exchange-channel.js";
+import type { McpService } from "../interfaces/mcp-service.js";
+import { ClientRequests, createExchangeChannel, progressReporter, readRoots } from "./exchange-channel.js";
 import { LegacyTasks } from "./legacy-tasks.js";
 import type { ProtocolLimits } from "./limits.js";
-import type { Outlet } from "./outlet.js";
+import type { Outlet } from "./request-context.js";
+import { ResourceWatches } from "./resource-watches.js";
 import { isUnforeseen, toRpcError } from "./rpc-failures.js";
-import type { McpService } from "./service.js";
-import { ResourceWatches } from "./subscriptions.js";
-import type { TaskTable } from "./tasks.js";
+import type { TaskTable } from "./task-table.js";
 
 /** How a connection is set up. */
 export interface LegacyConnectionOptions {

@@ -1,6 +1,6 @@
 // Every bound of the protocol layer in one place: each of them is what keeps one client from costing the others.
 import type { ParkedCallLimits } from "./parked-calls.js";
-import type { TaskLimits } from "./tasks.js";
+import type { TaskLimits } from "./task-table.js";
 
 /** The bounds of the protocol layer. */
 export interface ProtocolLimits {

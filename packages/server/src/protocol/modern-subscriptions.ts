@@ -12,9 +12,9 @@ import {
   type RpcParams,
   resultMessage,
 } from "@trunkline/protocol";
-import type { Outlet } from "./outlet.js";
-import type { McpService, ServiceEvent } from "./service.js";
-import { ResourceWatches } from "./subscriptions.js";
+import type { McpService, ServiceEvent } from "../interfaces/mcp-service.js";
+import type { Outlet } from "./request-context.js";
+import { ResourceWatches } from "./resource-watches.js";
 
 /** One stream. */
 export interface Subscription {

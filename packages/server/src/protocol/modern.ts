@@ -18,6 +18,7 @@ import {
   resultMessage,
   TASKS_EXTENSION,
 } from "@trunkline/protocol";
+import type { McpService } from "../interfaces/mcp-service.js";
 import { Call, type CallView } from "./call.js";
 import type { ProtocolLimits } from "./limits.js";
 import { callerOf, requestedLogLevel } from "./modern-envelope.js";
@@ -25,8 +26,7 @@ import { ModernSubscriptions } from "./modern-subscriptions.js";
 import { ParkedCalls } from "./parked-calls.js";
 import type { RequestContext } from "./request-context.js";
 import { isUnforeseen, toRpcError } from "./rpc-failures.js";
-import type { McpService } from "./service.js";
-import { type Task, TaskTable } from "./tasks.js";
+import { type Task, TaskTable } from "./task-table.js";
 
 /** The answer to a request: the message, and its status where the endpoint is HTTP. */
 export interface ModernAnswer {

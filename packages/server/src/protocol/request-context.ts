@@ -1,6 +1,14 @@
-// One request while it is being answered, as its endpoint holds it.
+// One request while it is being answered, as its endpoint holds it: who asks, and where messages to them go.
+import type { OutgoingMessage } from "@trunkline/protocol";
 import type { Caller } from "../interfaces/exchange.js";
-import type { Outlet } from "./outlet.js";
+
+/**
+ * Where messages to a client go: the stream of one request, or the connection. What cannot be delivered any more is dropped.
+ * Never throws.
+ */
+export interface Outlet {
+  send(message: OutgoingMessage): void;
+}
 
 /** What the protocol needs to know of the client and cannot read off the request. */
 export interface ClientFacts {

@@ -11,12 +11,12 @@ import {
 } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
+import type { TaskSupport } from "../interfaces/mcp-service.js";
 import type { Operation, Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import type { CallLog } from "../journal/journal.js";
 import type { RunStep } from "../operations/run-operation.js";
 import { summaryOf } from "../operations/upstream-operation.js";
-import type { TaskSupport } from "../protocol/service.js";
 import { faithful, passedOn, type Upstreams } from "../upstreams/upstreams.js";
 
 /** How the surface is set up. */

@@ -4,7 +4,7 @@ import { openHub } from "@trunkline/client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
 import { configOf, http, stdio } from "../../../client/test/hub/fixtures.js";
-import type { McpService } from "../../src/protocol/service.js";
+import type { McpService } from "../../src/interfaces/mcp-service.js";
 import { createTestService } from "../protocol/test-service.js";
 import { callModern, type Message, Session, StreamReader, startHttp } from "./http-client.js";
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
-import type { McpService, ServiceEvent, TaskSupport } from "../../src/protocol/service.js";
+import type { McpService, ServiceEvent, TaskSupport } from "../../src/interfaces/mcp-service.js";
 
 type Args = Readonly<Record<string, unknown>>;
 

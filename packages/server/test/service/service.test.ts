@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Channel, createChannel, type Root } from "@trunkline/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ServiceEvent } from "../../src/protocol/service.js";
+import type { ServiceEvent } from "../../src/interfaces/mcp-service.js";
 import {
   callTool,
   http,

@@ -2,12 +2,12 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@trunkline/core";
 import type { Caller } from "../interfaces/exchange.js";
+import type { McpService } from "../interfaces/mcp-service.js";
 import { LegacyConnection } from "./legacy.js";
 import { DEFAULT_LIMITS, type ProtocolLimits } from "./limits.js";
 import { ModernProtocol } from "./modern.js";
-import type { Outlet } from "./outlet.js";
-import type { McpService } from "./service.js";
-import { TaskTable } from "./tasks.js";
+import type { Outlet } from "./request-context.js";
+import { TaskTable } from "./task-table.js";
 
 /** How the protocol is set up. */
 export interface ProtocolOptions {

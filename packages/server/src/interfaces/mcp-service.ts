@@ -2,7 +2,7 @@
 // notifications) is theirs; tools, prompts, resources and completions are the service's.
 import type { Root } from "@trunkline/client";
 import type { LIST_CHANGES } from "@trunkline/protocol";
-import type { Caller, Exchange } from "../interfaces/exchange.js";
+import type { Caller, Exchange } from "./exchange.js";
 
 /** How the server introduces itself. */
 export interface ServerInfo {

@@ -1,6 +1,6 @@
 // What clients hear without having asked at that moment: one hub of the service's events for all of them, so that a thousand
 // clients cost the service one listener.
-import type { McpService } from "./service.js";
+import type { McpService } from "../interfaces/mcp-service.js";
 
 /** Resources that one client follows. */
 export class ResourceWatches {

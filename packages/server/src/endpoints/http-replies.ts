@@ -1,0 +1,166 @@
+// Replies over HTTP: one JSON text, nothing but a status, or a stream of server-sent events.
+import type { ServerResponse } from "node:http";
+import { errorMessage, type OutgoingMessage, RPC_CODES, RpcError, type RpcId } from "@trunkline/protocol";
+import type { Outlet } from "../protocol/request-context.js";
+import type { Beating, Heartbeat } from "./endpoint-timing.js";
+
+/** A request that goes no further. */
+export interface Refusal {
+  readonly status: number;
+  readonly error: RpcError;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Why a request goes no further, for what the protocol has no code for. */
+export function refusal(status: number, message: string, headers?: Readonly<Record<string, string>>): Refusal {
+  return { status, error: new RpcError(RPC_CODES.serverError, message), headers };
+}
+
+/** The session that the request names is not there: the client has to initialize again. */
+export const SESSION_NOT_FOUND = new RpcError(RPC_CODES.sessionNotFound, "Session not found: initialize again.");
+
+/** The body cannot be read as JSON. */
+export const NOT_JSON: Refusal = {
+  status: 400,
+  error: new RpcError(RPC_CODES.parseError, "Parse error: the body is not JSON."),
+};
+
+/** Answers with JSON. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: OutgoingMessage | readonly OutgoingMessage[],
+  headers?: Readonly<Record<string, string>>,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+    ...headers,
+  });
+  response.end(text);
+}
+
+/** Answers that a request goes no further. */
+export function refuse(response: ServerResponse, { status, error, headers }: Refusal, id: RpcId | null = null): void {
+  sendJson(response, status, errorMessage(id, error), headers);
+}
+
+/** Answers with a status alone. */
+export function sendEmpty(response: ServerResponse, status: number, headers?: Readonly<Record<string, string>>): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, { "content-length": 0, ...headers });
+  response.end();
+}
+
+/** One event. */
+export interface StreamEvent {
+  /** JSON text; empty for an event that only carries its id. */
+  readonly data: string;
+  readonly id?: string | undefined;
+  /** After how long a client that lost the stream should come back. */
+  readonly retryMs?: number | undefined;
+}
+
+/** What a slow reader may keep waiting. */
+export const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** A stream of events as the body of one response. A reader that does not keep up is cut off, so it costs no memory. */
+export class EventStream {
+  readonly #response: ServerResponse;
+  #isOpen = true;
+
+  constructor(response: ServerResponse, headers: Readonly<Record<string, string>>) {
+    this.#response = response;
+    response.on("close", () => {
+      this.#isOpen = false;
+    });
+    response.writeHead(200, {
+      "content-type": "text/event-stream",
+      "cache-control": "no-cache, no-transform",
+      // Proxies that collect a response before they pass it on would make the stream useless.
+      "x-accel-buffering": "no",
+      ...headers,
+    });
+    response.flushHeaders();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Writes an event. Dropped where the reader has gone. */
+  write({ data, id, retryMs }: StreamEvent): void {
+    const head = `${id === undefined ? "" : `id: ${id}\n`}${retryMs === undefined ? "" : `retry: ${retryMs}\n`}`;
+    this.#put(`event: message\n${head}data: ${data}\n\n`);
+  }
+
+  /** Keeps whoever is in between from taking the stream for dead. */
+  comment(): void {
+    this.#put(": keep-alive\n\n");
+  }
+
+  end(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#response.end();
+  }
+
+  #put(text: string): void {
+    if (!this.#isOpen) return;
+    if (this.#response.writableLength > MAX_WAITING_BYTES) {
+      this.#isOpen = false;
+      this.#response.destroy();
+      return;
+    }
+    this.#response.write(text);
+  }
+}
+
+/**
+ * The reply to one modern POST: JSON if the answer is the first message, an event stream otherwise. A call that takes long
+ * becomes a stream too, so that proxies do not take it for dead.
+ */
+export class PostReply implements Outlet, Beating {
+  readonly #response: ServerResponse;
+  readonly #heartbeat: Heartbeat;
+  #stream: EventStream | undefined;
+  #beats = 0;
+  #hasEnded = false;
+
+  constructor(response: ServerResponse, heartbeat: Heartbeat) {
+    this.#response = response;
+    this.#heartbeat = heartbeat;
+    heartbeat.add(this);
+  }
+
+  send(message: OutgoingMessage): void {
+    if (!this.#hasEnded) this.#upgrade().write({ data: JSON.stringify(message) });
+  }
+
+  /** Ends with this message, or, where the request was cancelled, without one. */
+  finish(message: OutgoingMessage | undefined, status = 200): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#heartbeat.remove(this);
+    if (this.#stream === undefined) {
+      if (message === undefined) sendEmpty(this.#response, 202);
+      else sendJson(this.#response, status, message);
+      return;
+    }
+    if (message !== undefined) this.#stream.write({ data: JSON.stringify(message) });
+    this.#stream.end();
+  }
+
+  beat(): void {
+    this.#beats += 1;
+    // The first beat may come right after the request.
+    if (this.#beats > 1) this.#upgrade().comment();
+  }
+
+  #upgrade(): EventStream {
+    this.#stream ??= new EventStream(this.#response, {});
+    return this.#stream;
+  }
+}
