@@ -6,7 +6,7 @@ import { createChannel, openHub } from "@trunkline/client";
 import { isTrunklineError } from "@trunkline/core";
 import { exampleOf } from "./example-arguments.js";
 
-/** @import { AuthSettings, Hub, LoadedConfig, SignIn } from "@trunkline/client" */
+/** @import { HttpServer, Hub, LoadedConfig, SignIn } from "@trunkline/client" */
 /** @typedef {Readonly<Record<string, unknown>>} Context What the suite tells about a scenario. */
 /** @typedef {(hub: Hub, context: Context) => Promise<void>} Scenario What to do once the hub is open. */
 
@@ -91,7 +91,7 @@ const channel = createChannel({
  * What an entry would say about signing in, where the suite has registered a client itself.
  * @param {string} scenario
  * @param {Context} context
- * @returns {AuthSettings | undefined}
+ * @returns {HttpServer["auth"]}
  */
 function authFor(scenario, context) {
   const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context;
@@ -108,7 +108,7 @@ function authFor(scenario, context) {
 /**
  * The configuration that a file with this one server would give. Nobody else wrote it, so there is nothing to confirm.
  * @param {string} url
- * @param {AuthSettings | undefined} auth
+ * @param {HttpServer["auth"]} auth
  * @returns {LoadedConfig}
  */
 function configFor(url, auth) {

@@ -34,6 +34,15 @@ export const LAYERS = {
       "yaml",
       "smol-toml",
     ],
+    folders: {
+      names: [],
+      results: [],
+      channel: [],
+      config: ["names"],
+      auth: ["config"],
+      connection: ["config", "auth", "channel"],
+      hub: ["names", "results", "channel", "config", "auth", "connection"],
+    },
   },
   store: {
     message: "store imports core, sqlite and parsers; sqlite only in engine/sqlite.",
@@ -52,6 +61,7 @@ export const LAYERS = {
       "@trunkline/core",
       "@trunkline/protocol",
       "@trunkline/client",
+      "@trunkline/client/internal",
       "@modelcontextprotocol/server",
       "gpt-tokenizer/**",
       "yaml",

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { toolsFrom } from "@trunkline/agent";
-import { wireName } from "@trunkline/client";
+import { wireName } from "@trunkline/client/internal";
 import { hubOn, sleepingServer } from "../in-process.js";
 import { COMMAND } from "../server/product.js";
 import { serveCatalogue } from "./catalogue-server.js";

@@ -3,18 +3,10 @@
 // for the client.
 import { type Approver, type Model, type TokenUsage, type Tool, toolsFrom } from "@trunkline/agent";
 import type { RenderedResult } from "@trunkline/client";
-import {
-  type AgentTool,
-  dottedName,
-  type Hub,
-  isGlob,
-  mayBelongTo,
-  renderBlocks,
-  resourceTools,
-  wireName,
-} from "@trunkline/client";
+import { type AgentTool, type Hub, renderBlocks, resourceTools } from "@trunkline/client";
 import { type LoadedConfig, verdictOn } from "@trunkline/client/config";
-import { isRecord, isTrunklineError, type SourcedTool, TrunklineError } from "@trunkline/core";
+import { dottedName, mayBelongTo, wireName } from "@trunkline/client/internal";
+import { isGlob, isRecord, isTrunklineError, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { type App, type AppChannel, openApp } from "../app/app.js";
 import type { CommandContext } from "../terminal/context.js";
 import { printable } from "../terminal/printable.js";

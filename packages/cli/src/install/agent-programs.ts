@@ -2,8 +2,8 @@
 // there, and how to see that it works.
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type EntryPlace, type ImportPlace, importSource, nearestNames } from "@trunkline/client/config";
-import { TrunklineError } from "@trunkline/core";
+import { type EntryPlace, type ImportPlace, importSource } from "@trunkline/client/config";
+import { nearestNames, TrunklineError } from "@trunkline/core";
 
 /** What starts Trunkline. */
 export interface LaunchCommand {

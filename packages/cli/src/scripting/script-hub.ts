@@ -1,6 +1,6 @@
 // `hub` of the module `trunkline`.
 import type { Hub, ServerStatus } from "@trunkline/client";
-import { type SourcedTool, TrunklineError } from "@trunkline/core";
+import { isGlob, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { atCallSite } from "./call-site.js";
 import { holding } from "./lifeline.js";
 import { world } from "./world.js";
@@ -47,7 +47,6 @@ export const hub: ScriptHub = Object.freeze({
 
 /** The tools that a pattern stands for, after their servers were connected. */
 export async function connectedTools(opened: Hub, pattern: string | undefined): Promise<readonly SourcedTool[]> {
-  const { isGlob } = await import("@trunkline/client");
   const head = pattern === undefined ? "" : isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
   const owners = opened.status().flatMap(({ name }) => (head.startsWith(`${name}.`) ? [name] : []));
   await opened.connect(owners.length === 0 ? undefined : owners, world().context.signal);

@@ -2,14 +2,13 @@
 // else's text: it is indented, and nothing in it can move the cursor or pass for a question of ours.
 import {
   type CallProgress,
-  capText,
   createChannel,
   type Elicitation,
   type ElicitationAnswer,
   type QuestionContext,
   type ServerLog,
-  type UrlElicitation,
 } from "@trunkline/client";
+import { capText, type UrlElicitation } from "@trunkline/client/internal";
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { isLogged, type LogMessageLevel } from "@trunkline/protocol";
 import type { CommandContext } from "./context.js";

@@ -1,12 +1,6 @@
 // A server's form at the terminal: field by field, each checked before the next, and nothing sent without a last word.
-import {
-  describeField,
-  type ElicitationAnswer,
-  type FieldValue,
-  type FormField,
-  parseText,
-  readFormFields,
-} from "@trunkline/client";
+import { type ElicitationAnswer, type FormField, readFormFields } from "@trunkline/client";
+import { describeField, type FieldValue, parseText } from "@trunkline/client/internal";
 import { printable } from "./printable.js";
 import type { Prompt } from "./terminal-prompt.js";
 

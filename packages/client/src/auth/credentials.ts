@@ -43,9 +43,7 @@ export interface CredentialRecord {
 }
 
 /** Changes a record while it cannot change under one's hands. Undefined leaves it as it is. */
-export type ChangeRecord = (
-  record: CredentialRecord,
-) => CredentialRecord | undefined | Promise<CredentialRecord | undefined>;
+type ChangeRecord = (record: CredentialRecord) => CredentialRecord | undefined | Promise<CredentialRecord | undefined>;
 
 /** Where credentials are kept. */
 export interface Credentials {

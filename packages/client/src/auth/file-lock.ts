@@ -10,14 +10,14 @@ import { isAbsent, parseJson, sleep, systemCodeOf, TrunklineError, writeFileAtom
 import { z } from "zod";
 
 /** How a lock is waited for. */
-export interface LockOptions {
+interface LockOptions {
   signal?: AbortSignal | undefined;
   /** How long to wait for others. Default 60 s. */
   timeoutMs?: number;
 }
 
 /** What the work under a lock gets. */
-export interface HeldLock {
+interface HeldLock {
   /** Rejects where the lock has been taken over meanwhile, because this process seemed to be dead. Ask before writing. */
   check(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import { secretsOf } from "./token-life.js";
 export type KeptSignIn = SignInReport | { readonly kind: "header" };
 
 /** What is asked of the kept sign-ins. */
-export interface KeptSignInOptions {
+interface KeptSignInOptions {
   readonly home: string;
   readonly logger?: Logger;
   /** Gets what must not be shown. */

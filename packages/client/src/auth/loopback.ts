@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { systemCodeOf } from "@trunkline/core";
 
 /** How the listener is set up. */
-export interface LoopbackOptions {
+interface LoopbackOptions {
   /** The redirect address that is registered; its port is taken if it is free. */
   preferred?: string | undefined;
   /** Only the preferred address will do: somebody registered it by hand. */
@@ -15,7 +15,7 @@ export interface LoopbackOptions {
 }
 
 /** A listener that waits for the browser. */
-export interface Loopback extends AsyncDisposable {
+interface Loopback extends AsyncDisposable {
   readonly redirectUri: string;
 }
 

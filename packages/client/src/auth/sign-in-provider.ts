@@ -25,7 +25,7 @@ export interface SignInProviderOptions {
 }
 
 /** One sign-in, as far as it does not last. */
-export interface SignInFlow {
+interface SignInFlow {
   redirectUri: string;
   state: string;
   /** What is asked for beyond what was asked for when we registered. */

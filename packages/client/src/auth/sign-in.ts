@@ -36,7 +36,7 @@ export interface SignInRequest {
 export type SignIn = (request: SignInRequest) => Promise<"completed" | "cancelled">;
 
 /** What a sign-in needs. */
-export interface SignInOptions extends SignInProviderOptions {
+interface SignInOptions extends SignInProviderOptions {
   readonly server: string;
   readonly serverUrl: URL;
   readonly ask: SignIn;

@@ -7,7 +7,7 @@ import type { Channel, Question, QuestionContext, Root } from "./channel.js";
 import type { Call } from "./in-flight.js";
 
 /** What answering needs to know. */
-export interface AnsweringOptions {
+interface AnsweringOptions {
   readonly server: string;
   readonly logger: Logger;
   /** The limit of questions during one call. */

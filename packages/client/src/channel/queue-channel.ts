@@ -18,7 +18,7 @@ import {
  * What every waiting question has. Each of `answer`, `decline` and `cancel` settles it and returns true; where it was settled
  * or withdrawn before, they change nothing and return false.
  */
-export interface QueuedQuestionCommon {
+interface QueuedQuestionCommon {
   /** Unguessable, so that it may stand in the address of a page. */
   readonly id: string;
   /** Who asks, during which call. Its signal aborts when the question no longer matters. */
@@ -41,7 +41,7 @@ export interface QueuedForm extends QueuedQuestionCommon {
 }
 
 /** An address to be visited. */
-export interface QueuedUrl extends QueuedQuestionCommon {
+interface QueuedUrl extends QueuedQuestionCommon {
   readonly kind: "url";
   readonly request: UrlElicitation;
   /** The person agreed to go there; that they have finished is for the server to notice. */
@@ -49,7 +49,7 @@ export interface QueuedUrl extends QueuedQuestionCommon {
 }
 
 /** Messages for a model to complete. */
-export interface QueuedSample extends QueuedQuestionCommon {
+interface QueuedSample extends QueuedQuestionCommon {
   readonly kind: "sample";
   /** The parameters of the request, as the server sent them. */
   readonly request: Readonly<Record<string, unknown>>;
@@ -61,7 +61,7 @@ export interface QueuedSample extends QueuedQuestionCommon {
 export type QueuedQuestion = QueuedForm | QueuedUrl | QueuedSample;
 
 /** What the program behind the queue can do. */
-export interface QueueChannelOptions {
+interface QueueChannelOptions {
   /** For logs. */
   name?: string;
   /** The kinds of question it takes, and servers are told of. Default: all. */

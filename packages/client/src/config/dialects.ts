@@ -1,23 +1,23 @@
 // Which dialect a file is written in: its key tells, never its name.
-import { nearestNames } from "../names/name-styles.js";
+import { nearestNames } from "@trunkline/core";
 import type { Dialect } from "./loaded-config.js";
 import { type ConfigNode, kindOf, type MapNode, type Member, memberOf, type Position } from "./tree.js";
 
 /** The dialects in the order in which they win within one file. */
-export const DIALECTS = ["servers", "mcpServers", "metadata.mcp"] as const satisfies readonly Dialect[];
+const DIALECTS = ["servers", "mcpServers", "metadata.mcp"] as const satisfies readonly Dialect[];
 
 /** What a file should look like, for messages. */
-export const EXPECTED_SHAPE =
+const EXPECTED_SHAPE =
   '{ "mcpServers": { "name": { "command": "…", "args": ["…"] } } }, the same under "servers", or metadata: { mcp: … } in YAML';
 
 /** The entries under one key of a file. */
-export interface Section {
+interface Section {
   readonly dialect: Dialect;
   readonly entries: readonly Member[];
 }
 
 /** What a file has of the three keys. */
-export interface Sections {
+interface Sections {
   readonly sections: readonly Section[];
   /** A key that is there and does not hold entries, or a file that is no object at all. */
   readonly malformed?: { readonly at: Position; readonly message: string };

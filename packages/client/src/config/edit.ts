@@ -26,7 +26,7 @@ export type ConfigEdit =
   | { readonly op: "enable" | "disable"; readonly name: string };
 
 /** How a file is written. */
-export interface EditOptions {
+interface EditOptions {
   /** The mode of a file that is made; an existing one keeps its own. Default 0o644. */
   mode?: number;
   signal?: AbortSignal | undefined;

@@ -10,7 +10,7 @@ export interface Leaf {
 }
 
 /** What diagnostics about an entry name. */
-export interface EntryPlace {
+interface EntryPlace {
   readonly file: string;
   readonly server: string;
   /** Where the entry's name stands. */

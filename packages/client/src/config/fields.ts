@@ -1,5 +1,5 @@
 // The names that the fields of an entry have, here and in other programs.
-import { nearestNames } from "../names/name-styles.js";
+import { nearestNames } from "@trunkline/core";
 
 /** The fields that are written for somebody, by a command or an import, in the order in which a person would write them. */
 export const WRITTEN_FIELDS = [

@@ -25,7 +25,7 @@ export type InputPrompt = (request: InputRequest) => Promise<string | undefined>
 export type InputDescription = Pick<InputRequest, "description" | "password" | "default" | "options">;
 
 /** The file under the user's home that keeps answers. */
-export const INPUTS_FILE = "inputs.json";
+const INPUTS_FILE = "inputs.json";
 
 /** The inputs that a file describes, by id: VS Code's `promptString` and `pickString`. */
 export function readInputs(root: ConfigNode): Map<string, InputDescription> {
@@ -57,7 +57,7 @@ function readOptions(node: ConfigNode | undefined): { value: string; label: stri
 }
 
 /** Where an answer came from, or that there is none. */
-export type InputAnswer =
+type InputAnswer =
   | { readonly value: string; readonly from: "kept" | "person" | "default"; readonly notKept?: string }
   | { readonly value?: undefined; readonly from: "cancelled" | "headless" };
 

@@ -37,7 +37,7 @@ export interface EntrySettings {
 }
 
 /** What all servers have, whatever their transport. Every value is expanded already. */
-export interface ServerCommon extends EntryOrigin, EntrySettings {
+interface ServerCommon extends EntryOrigin, EntrySettings {
   /** The key in the configuration file. */
   readonly name: string;
   /** The line the entry starts at. */

@@ -34,7 +34,7 @@ export interface CheckedEntry extends EntryOrigin, EntrySettings {
 }
 
 /** The entry, or that it was rejected; in both cases with what is to be said about it. */
-export type EntryOutcome = { readonly diagnostics: readonly Diagnostic[] } & (
+type EntryOutcome = { readonly diagnostics: readonly Diagnostic[] } & (
   | { readonly entry: CheckedEntry }
   | { readonly rejected: RejectedServer }
 );

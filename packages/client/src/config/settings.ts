@@ -1,5 +1,5 @@
 // What a file says besides its servers: rules for operations, what `download` may reach, and what agents may do unasked.
-import { nearestNames } from "../names/name-styles.js";
+import { nearestNames } from "@trunkline/core";
 import type { ConfigScope, Diagnostic } from "./loaded-config.js";
 import type { PolicyRules, PolicyVerdict } from "./policy.js";
 import { type ConfigNode, kindOf, memberOf, textOf } from "./tree.js";

@@ -25,14 +25,14 @@ export interface Member {
 }
 
 /** Values in order. */
-export interface ListNode {
+interface ListNode {
   readonly kind: "list";
   readonly at: Position;
   readonly items: readonly ConfigNode[];
 }
 
 /** A single value. `source` is a number or boolean as it was written, so that `1.0` in YAML does not become `1`. */
-export interface ScalarNode {
+interface ScalarNode {
   readonly kind: "scalar";
   readonly at: Position;
   readonly value: string | number | boolean | null;

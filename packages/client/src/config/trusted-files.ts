@@ -11,7 +11,7 @@ export interface TrustSubject {
 }
 
 /** A file that somebody confirmed. */
-export interface TrustedFile extends TrustSubject {
+interface TrustedFile extends TrustSubject {
   /** When it was confirmed, in ISO 8601. */
   readonly confirmedAt: string;
 }

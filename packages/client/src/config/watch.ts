@@ -8,7 +8,7 @@ import { isMissing } from "./config-files.js";
 import type { LoadedConfig } from "./loaded-config.js";
 
 /** How {@link watchConfig} reports. */
-export interface WatchConfigOptions {
+interface WatchConfigOptions {
   /** Called after the files have been quiet for `debounceMs`; one call at a time. What it throws, `close` throws. */
   onChange: () => void | Promise<void>;
   /** Aborting it ends the watching. */

@@ -17,7 +17,7 @@ import type { ServerState } from "./connection-options.js";
 import type { ProcessExit } from "./stdio-transport.js";
 
 /** What is known about an attempt to connect that failed. */
-export interface ConnectFailure {
+interface ConnectFailure {
   server: ServerDefinition;
   exit: ProcessExit | undefined;
   stderr: readonly string[];
@@ -28,7 +28,7 @@ export interface ConnectFailure {
 }
 
 /** The causes that `doctor` tells apart. */
-export type ConnectCause =
+type ConnectCause =
   | "variable-unset"
   | "program-missing"
   | "exited"
@@ -247,7 +247,7 @@ export function isSessionExpired(error: unknown): boolean {
 }
 
 /** What is known about a request that failed. */
-export interface RequestFailure {
+interface RequestFailure {
   server: ServerDefinition;
   what: string;
   exit: ProcessExit | undefined;
@@ -307,7 +307,7 @@ function lastWords(stderr: readonly string[]): string | undefined {
 }
 
 /** `exit code 3`, `signal SIGKILL`. */
-export function exitText(exit: ProcessExit): string {
+function exitText(exit: ProcessExit): string {
   return exit.signal === null ? `exit code ${exit.code ?? "unknown"}` : `signal ${exit.signal}`;
 }
 

@@ -24,7 +24,7 @@ export interface OutgoingRequest {
 }
 
 /** Who makes a request, and what that means for it. */
-export interface Sender {
+interface Sender {
   readonly channel: Channel | undefined;
   /** Under which the server tells how far it is, where that outlives the answer. */
   readonly progressToken: string | undefined;

@@ -28,7 +28,7 @@ import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } fr
 import { UrlVisits } from "./url-visits.js";
 
 /** Whom a conversation is with, and how its questions are handled. */
-export interface ConversationOptions extends AskingOptions {
+interface ConversationOptions extends AskingOptions {
   definition: ServerDefinition;
   logger: Logger;
 }

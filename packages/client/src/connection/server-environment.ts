@@ -29,7 +29,7 @@ const WINDOWS_NAMES = [
 const CERTIFICATE_NAMES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /** The variables of ours that a server gets. */
-export const INHERITED_NAMES: readonly string[] = [
+const INHERITED_NAMES: readonly string[] = [
   ...(platform() === "win32" ? WINDOWS_NAMES : POSIX_NAMES),
   ...CERTIFICATE_NAMES,
 ];

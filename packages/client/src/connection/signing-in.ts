@@ -7,7 +7,7 @@ import type { ServerDefinition } from "../config/loaded-config.js";
 import { neededScope } from "./connection-errors.js";
 
 /** What signing in needs of its connection. */
-export interface SigningInOptions {
+interface SigningInOptions {
   readonly server: string;
   readonly auth: ServerAuthOptions;
   /** Aborted when the connection is closed. */

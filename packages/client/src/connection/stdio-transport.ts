@@ -15,7 +15,7 @@ import {
 } from "./process-tree.js";
 
 /** What to start and how. */
-export interface StdioTransportOptions {
+interface StdioTransportOptions {
   command: string;
   args: readonly string[];
   /** The whole environment of the child: nothing is added from ours. */

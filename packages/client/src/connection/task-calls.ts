@@ -26,7 +26,7 @@ export interface TaskState {
 }
 
 /** What following a task needs of the call that it belongs to. */
-export interface TaskPort {
+interface TaskPort {
   readonly era: "legacy" | "modern";
   /** What is being done, for messages. */
   readonly what: string;

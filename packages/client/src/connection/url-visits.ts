@@ -13,7 +13,7 @@ const RETRY_DELAYS_MS = [1_000, 2_000, 3_000, 5_000];
 const VISIT_LIMIT_MS = 300_000;
 
 /** What the visits of one call need of it. */
-export interface VisitPort {
+interface VisitPort {
   readonly what: string;
   readonly deadline: Deadline;
   readonly notices: Notices;

@@ -27,7 +27,7 @@ export interface SourcedTemplate {
 }
 
 /** What a prompt can be given. Values are always text. */
-export interface PromptArgument {
+interface PromptArgument {
   readonly name: string;
   readonly description?: string;
   readonly required: boolean;

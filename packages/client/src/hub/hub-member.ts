@@ -2,6 +2,7 @@
 import {
   contentIdOf,
   isTrunklineError,
+  matchesGlob,
   type SourcedTool,
   type ToolCallOptions,
   type ToolCallResult,
@@ -17,12 +18,11 @@ import { isSessionExpired } from "../connection/connection-errors.js";
 import type { ConnectionOptions, ListKind } from "../connection/connection-options.js";
 import type { RequestOptions } from "../connection/server-conversation.js";
 import type { TaskWish } from "../connection/task-calls.js";
-import { matchesGlob } from "../names/name-styles.js";
 import { toSourcedTool } from "./catalogue-items.js";
 import type { HubCallOptions } from "./hub-options.js";
 
 /** What a member needs besides its definition, and whom it tells. */
-export interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
+interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
   /** The tools, resources or prompts have changed. */
   onCatalogue: () => void;
 }

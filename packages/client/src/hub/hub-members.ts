@@ -1,15 +1,15 @@
 // The servers of a hub as one catalogue: finding a server or a tool, connecting what that takes, and noticing changes.
-import { isTrunklineError, type Logger, type SourcedTool, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, type Logger, nearestNames, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { authenticateTool, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import { isConnectable, type ListKind } from "../connection/connection-options.js";
-import { mayBelongTo, nearestNames, toolNamePrefix } from "../names/name-styles.js";
+import { mayBelongTo, toolNamePrefix } from "../names/name-styles.js";
 import { ToolNames } from "../names/names-table.js";
 import type { CatalogueFingerprints } from "./hub-events.js";
 import type { HubMember } from "./hub-member.js";
 
 /** What the members need of their hub. */
-export interface HubMembersOptions {
+interface HubMembersOptions {
   readonly logger: Logger;
   create(definition: ServerDefinition): HubMember;
 }

@@ -1,7 +1,6 @@
 // What a hub does with a server besides calling tools: resources, prompts, completions, the logging level, pings.
-import { isTrunklineError, type ToolCallOptions, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, nearestNames, type ToolCallOptions, TrunklineError } from "@trunkline/core";
 import { isLogLevel, LOG_MESSAGE_LEVELS, RPC_CODES } from "@trunkline/protocol";
-import { nearestNames } from "../names/name-styles.js";
 import {
   type SourcedPrompt,
   type SourcedResource,

@@ -18,7 +18,7 @@ export interface ResourceUpdate {
 export type ResourceListener = (update: ResourceUpdate) => void;
 
 /** What the subscriptions need of the hub. */
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   logger: Logger;
   /** The connection that a server has at the moment; undefined where it is no longer configured. */
   connection: (server: string) => Connection | undefined;

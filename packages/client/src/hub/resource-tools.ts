@@ -13,7 +13,7 @@ export interface AgentTool {
 }
 
 /** How the tools render what they found. */
-export interface ResourceToolsOptions {
+interface ResourceToolsOptions {
   /** Trunkline's home folder; binary resources are saved under it. Absent: they are not saved. */
   home?: string;
   /** How many characters of text to keep. Absent: all. */

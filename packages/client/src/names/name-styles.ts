@@ -2,8 +2,6 @@
 // up in a table (names-table.ts), never taken apart again, because both parts may contain any separator.
 import { createHash } from "node:crypto";
 
-export { byCodeUnit, isGlob, matchesGlob, nearestNames, typingDistance } from "@trunkline/core";
-
 /** The pair that identifies a tool. */
 export interface ToolKey {
   readonly server: string;
@@ -17,7 +15,7 @@ export const NAME_STYLES = ["dotted", "prefixed", "hyphenated", "uri", "wire"] a
 export type NameStyle = (typeof NAME_STYLES)[number];
 
 /** Model providers refuse a whole request in which one tool name is longer than this. */
-export const MAX_NAME_LENGTH = 64;
+const MAX_NAME_LENGTH = 64;
 
 const PREFIX = "mcp__";
 const HASH_DIGITS = 8;

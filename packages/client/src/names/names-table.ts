@@ -1,19 +1,14 @@
 // The table of all tool names in use: which pair has which name in which style, and which pair a given name stands for.
-import { TrunklineError } from "@trunkline/core";
+import { byCodeUnit, isGlob, matchesGlob, nearestNames, TrunklineError, typingDistance } from "@trunkline/core";
 import {
-  byCodeUnit,
   dottedName,
   hashedName,
-  isGlob,
-  matchesGlob,
   NAME_STYLES,
   type NameStyle,
-  nearestNames,
   needsHash,
   pairId,
   plainName,
   type ToolKey,
-  typingDistance,
 } from "./name-styles.js";
 
 /** A name that is not what the rule of its style alone would give. */
@@ -30,7 +25,7 @@ export interface RenamedTool extends ToolKey {
 }
 
 /** How {@link ToolNames.resolve} looks a name up. */
-export interface ResolveOptions {
+interface ResolveOptions {
   /** Take the name in this style only, to the letter: for names that a program was given before. Default: any style. */
   style?: NameStyle;
 }

@@ -3,7 +3,7 @@
 import { TrunklineError } from "@trunkline/core";
 
 /** The beginning of a text. */
-export interface CutText {
+interface CutText {
   readonly text: string;
   readonly keptChars: number;
   readonly leftOutChars: number;

@@ -24,7 +24,7 @@ export interface RenderedResult {
 }
 
 /** How {@link renderBlocks} renders. */
-export interface RenderBlocksOptions {
+interface RenderBlocksOptions {
   /** Trunkline's home folder; binary resources are saved under it. Absent: they are not saved. */
   home?: string | undefined;
   /** How many characters of text to keep, all blocks together. Notes in square brackets do not count. Absent: all. */

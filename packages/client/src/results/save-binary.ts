@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { abortError, type ContentId, contentIdOf, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 
 /** Where and as what to save. */
-export interface SaveBinaryOptions {
+interface SaveBinaryOptions {
   home: string;
   mimeType?: string | undefined;
   signal?: AbortSignal | undefined;

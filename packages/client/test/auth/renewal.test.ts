@@ -1,7 +1,8 @@
 // What happens to a sign-in afterwards: restarts, ends of tokens, and an authorization server that changes its mind.
 import { describe, expect, it } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
-import { forgetSignIn, openHub, readSignIn } from "../../src/index.js";
+import { forgetSignIn, readSignIn } from "../../src/auth/kept-sign-ins.js";
+import { openHub } from "../../src/index.js";
 import { configOf, http } from "../hub/fixtures.js";
 import { byBrowser, countsOf, Home, tell } from "./fixtures.js";
 

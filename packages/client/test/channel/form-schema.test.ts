@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  describeField,
-  type FormField,
-  parseText,
-  readFormFields,
-  validateField,
-  validateForm,
-} from "../../src/index.js";
+import { validateField } from "../../src/channel/forms/form-check.js";
+import { describeField, parseText } from "../../src/channel/forms/form-text.js";
+import { type FormField, readFormFields, validateForm } from "../../src/index.js";
 
 /** The only field of a form with this schema. */
 function fieldOf(schema: unknown, required = false): FormField {

@@ -1,14 +1,8 @@
 // Questions that a program takes from a queue and answers later, asked by the real asking server in both eras.
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  createQueueChannel,
-  type Hub,
-  openHub,
-  type QueueChannel,
-  type QueuedForm,
-  type QueuedQuestion,
-} from "../../src/index.js";
+import type { QueuedForm } from "../../src/channel/queue-channel.js";
+import { createQueueChannel, type Hub, openHub, type QueueChannel, type QueuedQuestion } from "../../src/index.js";
 import { configOf, stdio } from "../hub/fixtures.js";
 
 /** The next question, which has to be of this kind. */

@@ -1,6 +1,7 @@
 import { sep } from "node:path";
 import { describe, expect, it } from "vitest";
-import { expandEnv, parseEnvFile } from "../../src/index.js";
+import { parseEnvFile } from "../../src/config/dot-env.js";
+import { expandEnv } from "../../src/index.js";
 import { loadText, Place, said, server } from "./place.js";
 
 const env = { NAME: "value", EMPTY: "", NESTED: "${NAME}", "odd-name": "odd" };

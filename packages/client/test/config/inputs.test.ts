@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { forgetInputs } from "../../src/config/index.js";
+import { forgetInputs } from "../../src/config/inputs.js";
 import type { InputRequest } from "../../src/index.js";
 import { Place, said, server } from "./place.js";
 

@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
+import { isGlob, matchesGlob, nearestNames } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import {
   buildToolName,
   dottedName,
   hyphenatedName,
-  isGlob,
-  matchesGlob,
-  nearestNames,
   normalizeName,
   parseToolName,
   prefixedName,

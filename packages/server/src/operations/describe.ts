@@ -175,14 +175,14 @@ class Describer {
   async #ownerOf(target: string, servers: readonly KnownServer[]): Promise<KnownServer | undefined> {
     const exact = servers.filter(({ status }) => target.startsWith(`${status.name}.`));
     if (exact.length > 0) return exact.sort((a, b) => b.status.name.length - a.status.name.length)[0];
-    const { mayBelongTo } = await import("@trunkline/client");
+    const { mayBelongTo } = await import("@trunkline/client/internal");
     return servers.find(({ status }) => mayBelongTo(target, status.name));
   }
 
   async #toolCard(target: string, server: string): Promise<unknown> {
     const known = (await this.#options.upstreams.servers()).find(({ status }) => status.name === server);
     const tools = known?.tools ?? [];
-    const { resolveToolName } = await import("@trunkline/client");
+    const { resolveToolName } = await import("@trunkline/client/internal");
     try {
       const tool = resolveToolName(target, tools);
       const kind = kindOf(tool, known?.status.config.readOnly);

@@ -126,7 +126,7 @@ class UpstreamFinder {
     const live = liveTool(hub, name);
     if (live !== undefined) return this.#operation(hub, live);
     // The client is loaded by now, for the hub comes from it.
-    const { mayBelongTo } = await import("@trunkline/client");
+    const { mayBelongTo } = await import("@trunkline/client/internal");
     const owners = hub.status().filter((status) => mayBelongTo(name, status.name));
     await hub.connect(
       owners.map((owner) => owner.name),

@@ -1,5 +1,5 @@
 // The step runner: the one way to run an operation. It applies the policy, validates, runs and writes the journal entry.
-import type { PolicyRules, PolicyVerdict } from "@trunkline/client";
+import type { PolicyRules, PolicyVerdict } from "@trunkline/client/internal";
 import { isRecord, isTrunklineError, printable, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
@@ -83,7 +83,7 @@ async function runOperation(
 async function verdictFor({ name }: Operation, policies: Policies | undefined): Promise<PolicyVerdict> {
   const rules = typeof policies === "function" ? await policies() : policies;
   if (rules === undefined || rules.length === 0) return "allow";
-  const { verdictOn } = await import("@trunkline/client");
+  const { verdictOn } = await import("@trunkline/client/internal");
   return verdictOn(name, rules);
 }
 

@@ -118,7 +118,7 @@ export class DirectSurface {
     const known = async () => (await this.#current(hub)).routes.get(name) ?? this.#away.get(name);
     const found = await known();
     if (found !== undefined) return found;
-    const { mayBelongTo } = await import("@trunkline/client");
+    const { mayBelongTo } = await import("@trunkline/client/internal");
     const candidates = hub
       .status()
       .filter(({ state }) => state !== "connected" && state !== "disabled" && state !== "untrusted")

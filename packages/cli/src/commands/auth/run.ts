@@ -1,4 +1,5 @@
-import { forgetSignIn, type HttpServer, type KeptSignIn, type LoadedConfig, readSignIn } from "@trunkline/client";
+import type { HttpServer, LoadedConfig } from "@trunkline/client";
+import { forgetSignIn, type KeptSignIn, readSignIn } from "@trunkline/client/internal";
 import { formatMs, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";

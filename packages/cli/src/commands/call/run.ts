@@ -1,4 +1,4 @@
-import { mayBelongTo } from "@trunkline/client";
+import { mayBelongTo } from "@trunkline/client/internal";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
 import { openApp } from "../../app/app.js";

@@ -1,6 +1,7 @@
 // What `trunkline doctor` has found, for programs and for people.
 import { listAgents } from "@trunkline/agent";
-import { type Diagnostic, dottedName, type LoadedConfig, type RenamedTool, type ServerStatus } from "@trunkline/client";
+import type { Diagnostic, LoadedConfig, ServerStatus } from "@trunkline/client";
+import { dottedName, type RenamedTool } from "@trunkline/client/internal";
 import { formatMs, type SourcedTool } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION, REVISION_FACTS, SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
 import { commandLine, printable } from "../../terminal/printable.js";

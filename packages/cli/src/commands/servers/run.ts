@@ -1,13 +1,12 @@
 // The servers in the configuration files: listed, added, removed, enabled, disabled. Nothing is connected.
 import {
   type LoadedConfig,
-  nearestNames,
   normalizeName,
   readEditableConfig,
   type ServerDefinition,
   type ServerEntry,
 } from "@trunkline/client/config";
-import { isTrunklineError, REDACTED, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, nearestNames, REDACTED, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../../app/write-config.js";

@@ -1,5 +1,6 @@
-import { dottedName, type Hub, isGlob } from "@trunkline/client";
-import { type SourcedTool, signatureOf } from "@trunkline/core";
+import type { Hub } from "@trunkline/client";
+import { dottedName } from "@trunkline/client/internal";
+import { isGlob, type SourcedTool, signatureOf } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";

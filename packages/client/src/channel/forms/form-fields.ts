@@ -41,13 +41,13 @@ export interface NumberField extends FieldCommon {
 }
 
 /** Yes or no. */
-export interface BooleanField extends FieldCommon {
+interface BooleanField extends FieldCommon {
   readonly kind: "boolean";
   readonly default?: boolean;
 }
 
 /** One of several. */
-export interface ChoiceField extends FieldCommon {
+interface ChoiceField extends FieldCommon {
   readonly kind: "choice";
   readonly options: readonly FieldOption[];
   readonly default?: string;
@@ -63,7 +63,7 @@ export interface ChoicesField extends FieldCommon {
 }
 
 /** A kind that the protocol does not have: shown with its schema, answered with JSON or plain text. */
-export interface OtherField extends FieldCommon {
+interface OtherField extends FieldCommon {
   readonly kind: "other";
   readonly schema: unknown;
   readonly default?: FieldValue;

@@ -4,7 +4,7 @@ import { FORMAT_WORDS, numberNeeded, oneOf, validateField } from "./form-check.j
 import { type ChoicesField, type FieldOption, type FieldValue, type FormField, isFieldValue } from "./form-fields.js";
 
 /** What typed text came to: a value, none (`undefined`, for an empty line), or what is wrong with it. */
-export type ParsedText =
+type ParsedText =
   | { readonly ok: true; readonly value: FieldValue | undefined }
   | { readonly ok: false; readonly problem: string };
 

@@ -76,7 +76,7 @@ export function createChannel(answers: ChannelAnswers): Channel & Required<Pick<
 }
 
 /** The elicitation in the parameters of `elicitation/create`; undefined if they are not one. */
-export function readElicitation(params: Readonly<Record<string, unknown>>): Elicitation | undefined {
+function readElicitation(params: Readonly<Record<string, unknown>>): Elicitation | undefined {
   const message = typeof params.message === "string" ? params.message : "";
   if (params.mode === "url") {
     const { url, elicitationId: id } = params;

@@ -1,8 +1,7 @@
 // Finds the files of other programs and reads them. Nothing is started and nothing is written.
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isRecord, isTrunklineError, systemCodeOf, TrunklineError } from "@trunkline/core";
-import { nearestNames } from "../../names/name-styles.js";
+import { isRecord, isTrunklineError, nearestNames, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { foldersUpward } from "../config-files.js";
 import { codex } from "./codex.js";
 import type { ImportContext, ImportPlace, ImportSource, ParsedServers } from "./imported-server.js";
@@ -23,7 +22,7 @@ export interface FoundImport extends ParsedServers {
 }
 
 /** Where to look, and for what. */
-export interface FindImportsOptions extends ImportPlace {
+interface FindImportsOptions extends ImportPlace {
   readonly cwd: string;
   /** Only these programs, by id. Default: all. */
   readonly programs?: readonly string[];

@@ -3,7 +3,7 @@ import { variableName } from "../written-entry.js";
 import { literalText, type Substitution, translateText } from "./substitution.js";
 
 /** A text of a program in our words; `note` is told what cannot be said exactly. */
-export type Translate = (text: string, note: (message: string) => void) => string;
+type Translate = (text: string, note: (message: string) => void) => string;
 
 const NAME = /^[A-Za-z_]\w*$/;
 

@@ -9,7 +9,7 @@ import type { ImportedServer, ParsedServers } from "./imported-server.js";
 export type ReadEntry = (reader: EntryReader, name: string) => ServerEntry | { readonly skipped: string };
 
 /** What reading a table of servers takes. */
-export interface ReadServersOptions {
+interface ReadServersOptions {
   /** A text of the program in our words. */
   readonly translate: (text: string, note: (message: string) => void) => string;
   readonly read: ReadEntry;

@@ -1,0 +1,12 @@
+/**
+ * `@trunkline/client/internal`: for the other packages of Trunkline only. It may change in any release; a program that uses
+ * the library imports `@trunkline/client` or `@trunkline/client/config`.
+ */
+export { forgetSignIn, type KeptSignIn, readSignIn } from "./auth/kept-sign-ins.js";
+export type { FieldValue } from "./channel/forms/form-fields.js";
+export { describeField, parseText } from "./channel/forms/form-text.js";
+export type { UrlElicitation } from "./channel/forms/typed-channel.js";
+export { type PolicyRules, type PolicyVerdict, verdictOn } from "./config/policy.js";
+export { dottedName, mayBelongTo, wireName } from "./names/name-styles.js";
+export { type RenamedTool, resolveToolName } from "./names/names-table.js";
+export { capText } from "./results/cap-text.js";
