@@ -4,7 +4,7 @@ import { createContext } from "../../packages/cli/src/terminal/context.js";
 import { Interrupts } from "../../packages/cli/src/terminal/interrupts.js";
 import { processIo } from "../../packages/cli/src/terminal/process-io.js";
 
-type Command = ReturnType<typeof buildProgram>;
+type Command = Awaited<ReturnType<typeof buildProgram>>;
 
 /** What is given to `trunkline` in a script, one list of words for each time. */
 export function commandLinesIn(script: string): string[][] {
@@ -21,7 +21,7 @@ export function commandLinesIn(script: string): string[][] {
 
 /** Why the program would not take this; undefined where it would. Nothing is run. */
 export async function refusalOf(words: readonly string[]): Promise<string | undefined> {
-  const program = buildProgram(createContext(processIo(new Interrupts())), () => {});
+  const program = await buildProgram(createContext(processIo(new Interrupts())), () => {});
   silence(program);
   try {
     await program.parseAsync(words, { from: "user" });

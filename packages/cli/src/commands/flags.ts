@@ -1,6 +1,17 @@
-// Options that several `store` commands share, and how their values are read.
+// What commands are added to, the options that several of them share, and how their values are read.
 import { TrunklineError } from "@trunkline/core";
 import { type Command, Option } from "commander";
+import type { CommandContext } from "../terminal/context.js";
+
+/** `inOrder`: the command ended as it should although it was asked to stop. */
+export type SetExitCode = (code: number, options?: { inOrder: boolean }) => void;
+
+/** What each `command.ts` adds its command to. The work is in `run.ts`, which is loaded when the command runs. */
+export interface Cli {
+  readonly program: Command;
+  readonly context: CommandContext;
+  readonly setExitCode: SetExitCode;
+}
 
 /** Values of an option that may be repeated. */
 export type Repeated = readonly string[] | undefined;
@@ -82,4 +93,37 @@ export function withDescription(command: Command): Command {
     .addOption(repeatable("--tag <tag>", "a tag for each document"))
     .addOption(repeatable("--metadata <key=value>", "metadata for each document"))
     .option("--session <id>", "it belongs to this session");
+}
+
+/** The default command of a group gets what none of the others is called. */
+export function refuseWord(group: Command, word: string | undefined): void {
+  if (word === undefined) return;
+  throw new TrunklineError("USAGE", `There is no command "${group.name()} ${word}".`, {
+    hint: `There are ${group.commands.map((candidate) => candidate.name()).join(", ")}.`,
+  });
+}
+
+export function mcpOption(): Option {
+  return new Option("--mcp <path>", "use this configuration file and no other");
+}
+
+export function secondsOption(description: string): Option {
+  return new Option("--timeout <seconds>", description).argParser((text) => {
+    const seconds = Number(text);
+    if (seconds > 0 && seconds <= 86_400) return seconds;
+    throw new TrunklineError("USAGE", `"${text}" is not a number of seconds.`);
+  });
+}
+
+export function formatOption(description = "how to print the result"): Option {
+  return new Option("--format <format>", description).choices(["text", "json"]).default("text");
+}
+
+/** `--mcp` works before and after the command; the nearer one wins. */
+export function mcpPathOf(command: Command): string | undefined {
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    const { mcp } = at.opts<{ mcp?: string }>();
+    if (mcp !== undefined) return mcp;
+  }
+  return undefined;
 }

@@ -8,7 +8,7 @@ import { createContext } from "../../src/terminal/context.js";
 import { Interrupts } from "../../src/terminal/interrupts.js";
 import { processIo } from "../../src/terminal/process-io.js";
 
-const program = buildProgram(createContext(processIo(new Interrupts())), () => {});
+const program = await buildProgram(createContext(processIo(new Interrupts())), () => {});
 
 function at(line: string) {
   const { command, given, option, current, isAfterDashes } = positionOf(program, line.split(" "));

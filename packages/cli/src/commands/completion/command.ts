@@ -1,6 +1,6 @@
 // The command `completion`, and the hidden one that its scripts call back. Each action is loaded when it is run.
-import { Argument, type Command } from "commander";
-import type { CommandContext } from "../../terminal/context.js";
+import { Argument } from "commander";
+import type { Cli } from "../flags.js";
 
 /** The shells that have a script. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -9,7 +9,7 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** Adds `completion` and `__complete`. */
-export function registerCompletion(program: Command, context: CommandContext): void {
+export function addCompletion({ program, context }: Cli): void {
   program
     .command("completion")
     .description("print a script that completes commands at Tab; alone, say how to install it")

@@ -1,5 +1,4 @@
-// The command `run`. Its action is loaded when it is run.
-import type { ServerCommands } from "../../register-server.js";
+import { type Cli, mcpOption, mcpPathOf } from "../flags.js";
 
 const RUN_NOTES = `
 A script is TypeScript or JavaScript (.ts, .mts, .js, .mjs, .cjs; without an ending it is TypeScript) and needs no build:
@@ -8,7 +7,7 @@ What stands behind the script is the script's: options of run stand before it. \
 It ends with its own exit code, or with 1 after an error that it did not catch.`;
 
 /** Adds `run`. */
-export function registerRun({ program, context, setExitCode, mcpPathOf, mcpOption }: ServerCommands): void {
+export function addRun({ program, context, setExitCode }: Cli): void {
   program
     .command("run")
     .description("run a script with the hub, the store, models and agents at hand")

@@ -1,8 +1,5 @@
 // The command `trunkline store` and its subcommands. Each action is loaded when it is run.
-import type { Command } from "commander";
-import type { CommandContext } from "../../terminal/context.js";
-import { storeOption } from "../flags.js";
-import type { StoreGroup } from "./group.js";
+import { type Cli, storeOption } from "../flags.js";
 import { registerFinding } from "./register-finding.js";
 import { registerGraph } from "./register-graph.js";
 import { registerGrep } from "./register-grep.js";
@@ -34,7 +31,7 @@ Exit codes: 0 success, 1 failure, or nothing found by search, grep and list, 2 w
 (for grep whatever goes wrong), 130 interrupted.`;
 
 /** Adds `store` and its subcommands. */
-export function registerStore(program: Command, context: CommandContext, setExitCode: StoreGroup["setExitCode"]): void {
+export function registerStore({ program, context, setExitCode }: Cli): void {
   const store = program
     .command("store")
     .description("keep documents with their history, and find them again")

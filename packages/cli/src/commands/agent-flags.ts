@@ -1,11 +1,7 @@
-// The commands with a model in the loop. Each action is loaded when it is run.
+// The options of `ask`, `chat` and `agent`, the commands with a model in the loop.
 import { TrunklineError } from "@trunkline/core";
 import { type Command, Option } from "commander";
-import type { AgentCommandOptions } from "./commands/agent/run.js";
-import type { AskOptions } from "./commands/ask/run.js";
-import type { ChatOptions } from "./commands/chat/run.js";
-import { repeatable, storeOption, wholeNumberOption } from "./commands/flags.js";
-import type { ServerCommands } from "./register-server.js";
+import { mcpOption, repeatable, storeOption, wholeNumberOption } from "./flags.js";
 
 const MODEL_NOTES = `
 The model: --provider, --model and --endpoint, else TRUNKLINE_PROVIDER, TRUNKLINE_MODEL and TRUNKLINE_ENDPOINT, else what a
@@ -14,42 +10,8 @@ are read too. All of them may stand in a .env file. \`trunkline doctor\` says wh
 Tools that change things ask first; without a terminal they are refused unless --yes, --allow or "agent": {"allow": [...]} in
 ~/.trunkline/settings.json lets them run.`;
 
-/** Adds `ask`, `agent` and `chat`. */
-export function registerAgents(commands: ServerCommands): void {
-  const { program, context, setExitCode, mcpPathOf } = commands;
-  withAgentOptions(program.command("ask"), commands)
-    .description("ask a model one question, with tools of the servers at hand")
-    .argument("[prompt...]", "the question; what is piped in goes with it")
-    .action(async (words: string[], options: Omit<AskOptions, "words" | "mcp">, command: Command) => {
-      const { ask } = await import("./commands/ask/run.js");
-      setExitCode(await ask(context, { ...options, words, mcp: mcpPathOf(command) }));
-    });
-
-  withAgentOptions(program.command("chat"), commands)
-    .description("talk with a model, with tools of the servers at hand")
-    .argument("[prompt...]", "what to begin with")
-    .option("--resume [id]", "go on with a conversation: the last one, or the one of this id")
-    .action(async (words: string[], options: Omit<ChatOptions, "words" | "mcp">, command: Command) => {
-      const { chat } = await import("./commands/chat/run.js");
-      setExitCode(await chat(context, { ...options, words, mcp: mcpPathOf(command) }));
-    });
-
-  withAgentOptions(program.command("agent"), commands)
-    .description("let an agent work on a task in turns")
-    .argument("[prompt...]", "the task; what is piped in goes with it")
-    .option(
-      "--name <name>",
-      "the way of working: tools (native tool calls) or react (thought, action, observation)",
-      "tools",
-    )
-    .option("--no-delegate", "do not let it start sub-agents")
-    .action(async (words: string[], options: Omit<AgentCommandOptions, "words" | "mcp">, command: Command) => {
-      const { agent } = await import("./commands/agent/run.js");
-      setExitCode(await agent(context, { ...options, words, mcp: mcpPathOf(command) }));
-    });
-}
-
-function withAgentOptions(command: Command, { mcpOption }: ServerCommands): Command {
+/** Adds the options that the three commands share. */
+export function withAgentOptions(command: Command): Command {
   return command
     .addOption(
       repeatable("--tool <name>", "a tool for the model: a name in any style, a URI or a glob such as 'docs.*'"),

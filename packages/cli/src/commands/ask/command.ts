@@ -1,0 +1,15 @@
+import type { Command } from "commander";
+import { withAgentOptions } from "../agent-flags.js";
+import { type Cli, mcpPathOf } from "../flags.js";
+import type { AskOptions } from "./run.js";
+
+/** Adds `ask`. */
+export function addAsk({ program, context, setExitCode }: Cli): void {
+  withAgentOptions(program.command("ask"))
+    .description("ask a model one question, with tools of the servers at hand")
+    .argument("[prompt...]", "the question; what is piped in goes with it")
+    .action(async (words: string[], options: Omit<AskOptions, "words" | "mcp">, command: Command) => {
+      const { ask } = await import("./run.js");
+      setExitCode(await ask(context, { ...options, words, mcp: mcpPathOf(command) }));
+    });
+}

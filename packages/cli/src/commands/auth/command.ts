@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { type Cli, mcpOption, mcpPathOf } from "../flags.js";
+import type { LoginOptions, StatusOptions } from "./run.js";
+
+/** Adds `auth`. */
+export function addAuth({ program, context, setExitCode }: Cli): void {
+  const auth = program
+    .command("auth")
+    .description("sign in to servers, sign out, and see where that stands")
+    .addOption(mcpOption());
+  auth
+    .command("login")
+    .description("sign in to a server")
+    .argument("<server>")
+    .option("--no-browser", "only show the address; paste back the one that the browser ends at")
+    .addOption(mcpOption())
+    .action(async (server: string, options: Omit<LoginOptions, "server" | "mcp">, command: Command) => {
+      const { login } = await import("./run.js");
+      setExitCode(await login(context, { ...options, server, mcp: mcpPathOf(command) }));
+    });
+  auth
+    .command("logout")
+    .description("sign out of a server and forget what was kept")
+    .argument("<server>")
+    .addOption(mcpOption())
+    .action(async (server: string, _options: unknown, command: Command) => {
+      const { logout } = await import("./run.js");
+      setExitCode(await logout(context, { server, mcp: mcpPathOf(command) }));
+    });
+  auth
+    .command("status")
+    .description("show where the sign-ins stand, without connecting")
+    .argument("[server]", "exit with 3 where nobody is signed in to it")
+    .option("--json", "print it as JSON")
+    .addOption(mcpOption())
+    .action(async (server: string | undefined, options: Omit<StatusOptions, "server" | "mcp">, command: Command) => {
+      const { status } = await import("./run.js");
+      setExitCode(await status(context, { ...options, server, mcp: mcpPathOf(command) }));
+    });
+}

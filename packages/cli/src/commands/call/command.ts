@@ -1,0 +1,23 @@
+import type { Command } from "commander";
+import { type Cli, mcpOption, mcpPathOf, secondsOption } from "../flags.js";
+import type { CallOptions } from "./run.js";
+
+/** Adds `call`. */
+export function addCall({ program, context, setExitCode }: Cli): void {
+  program
+    .command("call")
+    .description("call one tool: key=value for text, key:=value for JSON")
+    .argument("<tool>", "server.tool, as `trunkline tools` shows it")
+    .argument("[arguments...]", "name=Ada count:=3")
+    .option("--json <object>", "all arguments as one JSON object")
+    .option("--raw", "print the result as the server sent it, as JSON")
+    .addOption(secondsOption("how long the call may go without an answer or progress"))
+    .option("--root <folder...>", "tell the server that it may work in these folders")
+    .addOption(mcpOption())
+    .action(
+      async (tool: string, pairs: string[], options: Omit<CallOptions, "tool" | "pairs" | "mcp">, command: Command) => {
+        const { call } = await import("./run.js");
+        setExitCode(await call(context, { tool, pairs, ...options, mcp: mcpPathOf(command) }));
+      },
+    );
+}

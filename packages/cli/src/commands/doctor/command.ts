@@ -1,0 +1,19 @@
+import type { Command } from "commander";
+import { type Cli, formatOption, mcpOption, mcpPathOf, secondsOption } from "../flags.js";
+import type { DoctorOptions } from "./run.js";
+
+/** Adds `doctor`. */
+export function addDoctor({ program, context, setExitCode }: Cli): void {
+  program
+    .command("doctor")
+    .description("check the configuration and every server in it, and say what to do next")
+    .addOption(formatOption())
+    .option("--pretty", "indent the JSON")
+    .option("--strict", "exit with 1 when anything failed")
+    .addOption(secondsOption("how long all servers together may take").default(30))
+    .addOption(mcpOption())
+    .action(async (options: Omit<DoctorOptions, "mcp">, command: Command) => {
+      const { doctor } = await import("./run.js");
+      setExitCode(await doctor(context, { ...options, mcp: mcpPathOf(command) }));
+    });
+}

@@ -1,0 +1,26 @@
+import { TrunklineError } from "@trunkline/core";
+import { Option } from "commander";
+import { type Cli, formatOption } from "../flags.js";
+import type { EmbedOptions } from "./run.js";
+
+/** Adds `embed`. */
+export function addEmbed({ program, context, setExitCode }: Cli): void {
+  program
+    .command("embed")
+    .description("turn texts into vectors, with the embedded model or at an endpoint")
+    .argument("<text...>", "one vector for each; quote a text of several words")
+    .addOption(formatOption())
+    .addOption(
+      new Option("--dimensions <number>", "shorten the vectors to this many numbers").argParser((text) => {
+        const dimensions = Number(text);
+        if (Number.isInteger(dimensions) && dimensions > 0) return dimensions;
+        throw new TrunklineError("USAGE", `"${text}" is not a number of dimensions.`);
+      }),
+    )
+    .option("--model <name>", "the model; with --endpoint, what the endpoint calls it")
+    .option("--endpoint <url>", "an OpenAI-compatible API; its key is read from TRUNKLINE_EMBED_API_KEY")
+    .action(async (texts: string[], options: Omit<EmbedOptions, "texts">) => {
+      const { embed } = await import("./run.js");
+      setExitCode(await embed(context, { texts, ...options }));
+    });
+}

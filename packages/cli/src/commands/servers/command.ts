@@ -1,0 +1,53 @@
+import { type Command, Option } from "commander";
+import { type Cli, mcpOption, mcpPathOf, refuseWord } from "../flags.js";
+import type { AddOptions } from "./run.js";
+
+/** Adds `servers`. */
+export function addServers({ program, context, setExitCode }: Cli): void {
+  const servers = program
+    .command("servers")
+    .description("list, add, remove, enable or disable servers")
+    .addOption(mcpOption());
+  const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
+  servers
+    .command("list", { isDefault: true })
+    .description("list what is configured, without connecting")
+    .usage("[options]")
+    .argument("[word]")
+    .option("--json", "print the servers as JSON")
+    .addOption(mcpOption())
+    .action(async (word: string | undefined, options: { json?: boolean }, command: Command) => {
+      refuseWord(servers, word);
+      const { listServers } = await import("./run.js");
+      setExitCode(await listServers(context, { ...options, mcp: mcpPathOf(command) }));
+    });
+  servers
+    .command("add")
+    .description("add a server: a URL, or a command after --")
+    .argument("<name>", "what the server is called here")
+    .argument("[target...]", "https://example.com/mcp, or -- npx -y some-server")
+    .option("--header <header>", "'Name: value', may be repeated", collect, [])
+    .option("--env <variable>", "NAME=value, may be repeated", collect, [])
+    .addOption(new Option("--transport <transport>", "how to reach the URL").choices(["http", "sse"]))
+    .option("--user", "write to your own settings")
+    .option("--project", "write to the project's .trunkline/mcp.json")
+    .option("--force", "replace a server of the same name")
+    .addOption(mcpOption())
+    .action(async (name: string, target: string[], options: Omit<AddOptions, "name" | "target">, command: Command) => {
+      const { addServer } = await import("./run.js");
+      setExitCode(await addServer(context, { ...options, name, target, mcp: mcpPathOf(command) }));
+    });
+  for (const op of ["remove", "enable", "disable"] as const) {
+    servers
+      .command(op)
+      .description(`${op} a server where it is configured`)
+      .argument("<server>")
+      .option("--user", "only in your own settings")
+      .option("--project", "only in the project's files")
+      .addOption(mcpOption())
+      .action(async (name: string, options: { user?: boolean; project?: boolean }, command: Command) => {
+        const { changeServer } = await import("./run.js");
+        setExitCode(await changeServer(context, op, { ...options, name, mcp: mcpPathOf(command) }));
+      });
+  }
+}
