@@ -108,7 +108,7 @@ async function compositeTools(app: App, name: string, channel: AppChannel | unde
   // A file that was named and cannot be used is wrong usage, not a failed operation.
   await app.confirmProject();
   const service = await app.service();
-  const { tools } = await service.handle("tools/list", {}, app.exchange(name, { channel }));
+  const { tools } = await service.handle("tools/list", {}, await app.exchange(name, { channel }));
   const listed = (Array.isArray(tools) ? tools : [])
     .filter(isRecord)
     .filter((tool) => COMPOSITE_TOOLS.has(String(tool.name)));
@@ -123,7 +123,7 @@ async function compositeTools(app: App, name: string, channel: AppChannel | unde
     readOnly: isRecord(tool.annotations) && tool.annotations.readOnlyHint === true,
     async call(args, { signal, onProgress }) {
       const request = {
-        ...app.exchange(name, { channel, signal }),
+        ...(await app.exchange(name, { channel, signal })),
         ...(onProgress === undefined ? {} : { onProgress }),
       };
       const raw = await service.handle("tools/call", { name: tool.name, arguments: args }, request);

@@ -5,13 +5,12 @@ import { pathToFileURL } from "node:url";
 import type { Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
 import type { ConfigMemory, LoadConfigOptions } from "@trunkline/client/config";
 import { type ContentStore, type Embedder, isFolderSync, messageOf, TrunklineError } from "@trunkline/core";
-import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
 import type { Backends, Exchange, Service } from "@trunkline/server";
 import type { Store } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import type { LiveConfig } from "./live-config.js";
 import { type GuardedPlaces, guardedPlaces, storeFolder } from "./places.js";
-import type { OpenedService, ServiceSettings } from "./service.js";
+import type { ExchangeOptions, OpenedService, ServiceSettings } from "./service.js";
 
 /** What is opened, and how. */
 export interface AppOptions {
@@ -52,12 +51,6 @@ export interface AppOptions {
 
 /** A channel that can take its progress line away. */
 export type AppChannel = Channel & { clearProgress?(): void };
-
-/** Who answers a request of our own, and what ends it. */
-export interface ExchangeOptions {
-  readonly channel?: Channel | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** The first use of the store by the service waits this long for the model; then search goes by words until it is there. */
 const MODEL_WAIT_MS = 5_000;
@@ -170,11 +163,7 @@ export class App implements AsyncDisposable {
 
   /** The service that `serve` serves, with all of this behind it. */
   async service(): Promise<Service> {
-    const opened = await this.#service.get(async () => {
-      const { openService } = await import("./service.js");
-      return openService(this, await this.backends(), this.#options.service ?? {});
-    });
-    return opened.service;
+    return (await this.#openedService()).service;
   }
 
   /** What the service works with. */
@@ -188,10 +177,9 @@ export class App implements AsyncDisposable {
     };
   }
 
-  /** A request that the command itself makes of the service, answered by `channel`. */
-  exchange(name: string, { channel = {}, signal = this.context.signal }: ExchangeOptions = {}): Exchange {
-    const caller = { id: name, name, revision: LATEST_PROTOCOL_VERSION, lasting: true, capabilities: {} };
-    return { caller: { ...caller, era: "modern", endpoint: "stdio" }, channel, signal, meta: {} };
+  /** A request that the command itself makes of the service. */
+  async exchange(name: string, options: ExchangeOptions = {}): Promise<Exchange> {
+    return (await this.#openedService()).exchange(name, options);
   }
 
   /** Closes what was opened: the service, the servers, the store, then the model that it uses. Idempotent. */
@@ -337,6 +325,13 @@ export class App implements AsyncDisposable {
       signal: this.#opening,
       lazyWriter: reading,
       ...this.guardedPlaces,
+    });
+  }
+
+  #openedService(): Promise<OpenedService> {
+    return this.#service.get(async () => {
+      const { openService } = await import("./service.js");
+      return openService(this, await this.backends(), this.#options.service ?? {});
     });
   }
 

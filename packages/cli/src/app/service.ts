@@ -1,8 +1,10 @@
 // The service with everything behind it: for `serve`, and for a command that asks it something itself.
 import { resolve } from "node:path";
+import type { Channel } from "@trunkline/client";
 import type { LoadedConfig } from "@trunkline/client/config";
 import { systemCodeOf } from "@trunkline/core";
-import { type Backends, createService, type Service } from "@trunkline/server";
+import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
+import { type Backends, createService, type Exchange, type Service } from "@trunkline/server";
 import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount } from "@trunkline/server/journal";
 import type { App } from "./app.js";
 import { directTools } from "./known-tools.js";
@@ -21,9 +23,17 @@ export interface ServiceSettings {
   readonly countTokens?: boolean | undefined;
 }
 
+/** Who answers what servers ask during a request of our own, and what ends it. */
+export interface ExchangeOptions {
+  readonly channel?: Channel | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** The service, and how it ends together with its records. */
 export interface OpenedService {
   readonly service: Service;
+  /** A request that the command itself makes of the service. */
+  exchange(name: string, options: ExchangeOptions): Exchange;
   close(): Promise<void>;
 }
 
@@ -54,6 +64,20 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
   });
   return {
     service,
+    exchange: (name, { channel = {}, signal = context.signal }) => ({
+      caller: {
+        id: name,
+        name,
+        era: "modern",
+        revision: LATEST_PROTOCOL_VERSION,
+        endpoint: "stdio",
+        lasting: true,
+        capabilities: {},
+      },
+      channel,
+      signal,
+      meta: {},
+    }),
     close: async () => {
       await using _records = records;
       await service.close();

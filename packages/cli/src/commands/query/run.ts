@@ -66,7 +66,8 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     message?: string | undefined;
   }) => channel?.progress?.({ server: tool, progress, total, message });
   const params = { name: tool, arguments: { ...args, max_tokens: args.max_tokens ?? maxTokens } };
-  const result = await service.handle("tools/call", params, { ...app.exchange("trunkline", { channel }), onProgress });
+  const exchange = await app.exchange("trunkline", { channel });
+  const result = await service.handle("tools/call", params, { ...exchange, onProgress });
   channel?.clearProgress();
   context.out(shown(result, options.pretty === true || context.io.stdout.isTTY === true));
   return result.isError === true || hasFailures(result.structuredContent) ? EXIT.failure : EXIT.success;

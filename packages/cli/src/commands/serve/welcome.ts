@@ -21,7 +21,7 @@ export interface Listening {
 /** The text. */
 export async function welcome(app: App, { url, localUrl, hasToken }: Listening): Promise<string> {
   const service = await app.service();
-  const listed = await service.handle("tools/list", {}, app.exchange("trunkline"));
+  const listed = await service.handle("tools/list", {}, await app.exchange("trunkline"));
   const tools = Array.isArray(listed.tools) ? listed.tools.filter(isRecord) : [];
   const [tokens = 0] = await countTokens([JSON.stringify(tools)]);
   const { servers } = await app.config();
