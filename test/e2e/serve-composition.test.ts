@@ -211,7 +211,7 @@ describe("trunkline serve, and what stands behind it", () => {
     [["--surface", "none"], "composite"],
     [["--http", "--port", "x"], "not a port"],
     [["--http", "--port", "0", "--host", "0.0.0.0"], "TRUNKLINE_TOKEN"],
-    [["--http", "--port", "0", "--host", "nosuchhost.invalid"], 'no address for the name "nosuchhost.invalid"'],
+    [["--http", "--port", "0", "--host", "nosuchhost.invalid"], 'Cannot resolve host "nosuchhost.invalid"'],
     [["--allow-host", "x"], "--allow-host goes with --http"],
     [["--prompts", "nowhere"], "nowhere, given with --prompts, does not exist"],
     [["--http", "--port", "0", "--allow-path", "nowhere"], "nowhere, given with --allow-path, does not exist"],

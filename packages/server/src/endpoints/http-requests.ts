@@ -4,6 +4,7 @@
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { hostName } from "./http-address.js";
 import { type Refusal, refusal } from "./http-replies.js";
 
 /** Why the headers of a POST cannot be served; undefined where they can. */
@@ -110,14 +111,6 @@ export class HttpGuard {
     const challenge = given === undefined ? "Bearer" : 'Bearer error="invalid_token"';
     return refusal(401, "The endpoint needs its bearer token.", { "www-authenticate": challenge });
   }
-}
-
-/** A name or address as it stands in an address: in small letters, IPv6 in brackets and in its short form. */
-export function hostName(host: string): string {
-  const bracketed = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
-  // The zone of a link-local address is of this machine, and nobody sends it.
-  const url = `http://${bracketed.replace(/%[^\]]*/, "")}`;
-  return URL.canParse(url) ? new URL(url).hostname : host;
 }
 
 /** Digests have one length, which comparing in constant time needs. */

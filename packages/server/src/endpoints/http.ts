@@ -1,24 +1,38 @@
 // Streamable HTTP on one path, for both eras: modern requests stand for themselves, legacy clients have sessions.
-import { lookup } from "node:dns/promises";
 import {
   createServer as createHttpServer,
   type IncomingMessage as HttpRequest,
   type Server,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, isIP } from "node:net";
+import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
-import { isRecord, type Logger, parseJson, systemCodeOf, TrunklineError, toTrunklineError } from "@trunkline/core";
-import { HEADERS, isModernRevision } from "@trunkline/protocol";
+import { isRecord, type Logger, parseJson, TrunklineError, toTrunklineError } from "@trunkline/core";
+import {
+  errorMessage,
+  findHeaderMismatch,
+  HEADERS,
+  isModernRevision,
+  RPC_CODES,
+  RpcError,
+  type RpcId,
+  type RpcRequest,
+  readMessage,
+  readParamHeaders,
+} from "@trunkline/protocol";
 import type { McpService } from "../interfaces/mcp-service.js";
 import { Protocol } from "../protocol/endpoint-protocol.js";
 import type { ProtocolLimits } from "../protocol/limits.js";
 import { claimsModern } from "../protocol/modern-envelope.js";
+import type { Subscription } from "../protocol/modern-subscriptions.js";
+import { RequestContext } from "../protocol/request-context.js";
+import { toRpcError } from "../protocol/rpc-failures.js";
 import { atMost, Heartbeat } from "./endpoint-timing.js";
-import { NOT_JSON, type Refusal, refusal, refuse, sendEmpty } from "./http-replies.js";
-import { checkPostHeaders, HttpGuard, hostName, readBody } from "./http-requests.js";
+import { addressOf, hostName, LOOPBACK, listenError, WILDCARDS } from "./http-address.js";
+import { NOT_JSON, PostReply, type Refusal, refusal, refuse, sendEmpty } from "./http-replies.js";
+import { checkPostHeaders, HttpGuard, readBody } from "./http-requests.js";
 import { LegacySessions, type SessionLimits } from "./legacy-sessions.js";
-import { ModernPosts } from "./modern-posts.js";
+import { doubtfulRequest, headerMismatch, ordinaryRequest } from "./modern-headers.js";
 
 /** What the HTTP endpoint needs. */
 export interface HttpEndpointOptions {
@@ -56,9 +70,6 @@ export interface HttpEndpoint extends AsyncDisposable {
 }
 
 const PATH = "/mcp";
-/** Every address of this machine. */
-const WILDCARDS = ["0.0.0.0", "[::]"];
-const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 /** How much of a refused request is passed over before it is answered, and for how long. */
 const MAX_PASSED_OVER_BYTES = 64 * 1024 * 1024;
 const MAX_PASSED_OVER_MS = 5_000;
@@ -252,49 +263,118 @@ class Endpoint {
   }
 }
 
+interface Running {
+  readonly context: RequestContext;
+  readonly reply: PostReply;
+  readonly id: RpcId;
+}
+
+/** The requests of modern clients over HTTP. */
+class ModernPosts {
+  readonly #protocol: Protocol;
+  readonly #service: McpService;
+  readonly #heartbeat: Heartbeat;
+  readonly #running = new Set<Running>();
+  readonly #streams = new Map<Subscription, PostReply>();
+
+  constructor(protocol: Protocol, { heartbeat, service }: { heartbeat: Heartbeat; service: McpService }) {
+    this.#protocol = protocol;
+    this.#service = service;
+    this.#heartbeat = heartbeat;
+  }
+
+  /** Answers a POST whose body is `value`. Never rejects. */
+  async post(request: HttpRequest, response: ServerResponse, value: unknown): Promise<void> {
+    const ordinary = ordinaryRequest(request, value);
+    if (ordinary !== undefined) return await this.#check(ordinary, request, response);
+    const message = readMessage(value);
+    const id = message.kind === "request" ? message.id : null;
+    const refused = await doubtfulRequest(request, value);
+    if (refused !== undefined) return refuse(response, refused, id);
+    // Notifications have nothing to say here: a request is cancelled by going away.
+    if (message.kind !== "request") return sendEmpty(response, 202);
+    await this.#check(message, request, response);
+  }
+
+  /** Ends the streams of notifications in order. */
+  async finishStreams(): Promise<void> {
+    for (const [stream, reply] of [...this.#streams]) {
+      this.#streams.delete(stream);
+      reply.finish(stream.finish());
+      await stream.close();
+    }
+  }
+
+  /** Ends what still runs, and says so to its client. */
+  abort(): void {
+    for (const { context, reply, id } of [...this.#running]) {
+      const reason = new TrunklineError("CLOSED", "The server stopped before the call had ended.");
+      context.cancel(reason);
+      reply.finish(errorMessage(id, toRpcError(reason)), 503);
+    }
+  }
+
+  /** Serves a request whose headers repeat the arguments that its tool wants repeated. */
+  async #check(message: RpcRequest, { headers }: HttpRequest, response: ServerResponse): Promise<void> {
+    const { id, method, params } = message;
+    const schema =
+      method === "tools/call" && typeof params.name === "string" ? this.#service.inputSchema?.(params.name) : undefined;
+    const problem =
+      schema === undefined
+        ? undefined
+        : findHeaderMismatch(readParamHeaders(schema).headers, params.arguments, headers);
+    if (problem !== undefined) return refuse(response, headerMismatch(problem), id);
+    await this.#serve(message, response);
+  }
+
+  async #serve(request: RpcRequest, response: ServerResponse): Promise<void> {
+    const reply = new PostReply(response, this.#heartbeat);
+    if (this.#running.size >= this.#protocol.limits.maxInFlight) {
+      return reply.finish(errorMessage(request.id, new RpcError(RPC_CODES.internalError, "Too many requests.")), 503);
+    }
+    const facts = { id: this.#protocol.nextClientId(), endpoint: "http", lasting: false } as const;
+    const context = new RequestContext(facts, reply);
+    response.on("close", () => {
+      if (!response.writableFinished) context.cancel(new TrunklineError("ABORTED", "The client has gone."));
+    });
+    const running: Running = { context, reply, id: request.id };
+    this.#running.add(running);
+    try {
+      if (request.method === "subscriptions/listen") return await this.#listen(request, { context, reply });
+      const answer = await this.#protocol.modern.handle(request, context);
+      reply.finish(answer?.message, answer?.status);
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #listen(request: RpcRequest, { context, reply }: { context: RequestContext; reply: PostReply }): Promise<void> {
+    const { modern } = this.#protocol;
+    let stream: Subscription;
+    try {
+      stream = await modern.subscriptions.open(request.id, request.params, reply);
+    } catch (error) {
+      const refused = modern.refuse(request, toRpcError(error));
+      return reply.finish(refused.message, refused.status);
+    }
+    if (stream.isEmpty) {
+      reply.finish(stream.finish());
+      return await stream.close();
+    }
+    this.#streams.set(stream, reply);
+    context.onCancel(() => {
+      this.#streams.delete(stream);
+      reply.finish(undefined);
+      // It never rejects.
+      void stream.close();
+    });
+  }
+}
+
 /** Which era a body is of. Where it says nothing of itself, the header decides. */
 function isLegacy({ headers }: HttpRequest, value: unknown): boolean {
   if (Array.isArray(value)) return !value.some((one) => isRecord(one) && claimsModern(one.params));
   if (isRecord(value) && claimsModern(value.params)) return false;
   const version = headers[HEADERS.protocolVersion];
   return typeof version !== "string" || !isModernRevision(version.trim());
-}
-
-/** The address that a name stands for: what is checked is then what is listened on. */
-async function addressOf(host: string): Promise<string> {
-  const bare = host.replace(/^\[|\]$/g, "");
-  if (bare === "") throw new TrunklineError("USAGE", "The address given with --host is empty.");
-  if (isIP(bare.replace(/%.*$/, "")) !== 0) return bare;
-  try {
-    return (await lookup(bare)).address;
-  } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === undefined) throw error;
-    throw new TrunklineError("USAGE", `There is no address for the name "${host}" (${code}).`, {
-      cause: error,
-      hint: "Give an address or a name of this machine with --host.",
-    });
-  }
-}
-
-function listenError(error: Error, host: string, port: number): TrunklineError {
-  if (systemCodeOf(error) === "EADDRINUSE") {
-    return new TrunklineError("USAGE", `Port ${port} on ${host} is in use.`, {
-      cause: error,
-      hint: "Give another one with --port, or 0 for any that is free.",
-    });
-  }
-  if (systemCodeOf(error) === "EACCES") {
-    return new TrunklineError("USAGE", `Port ${port} needs more rights than this process has.`, {
-      cause: error,
-      hint: "Give a port above 1023 with --port.",
-    });
-  }
-  if (systemCodeOf(error) === "EADDRNOTAVAIL") {
-    return new TrunklineError("USAGE", `${host} is not an address of this machine.`, {
-      cause: error,
-      hint: "Give one of this machine with --host, or 0.0.0.0 for all of them.",
-    });
-  }
-  return new TrunklineError("IO", `Cannot listen on ${host}:${port}: ${error.message}`, { cause: error });
 }

@@ -251,15 +251,16 @@ describe("a legacy session over HTTP", () => {
 
 describe("a task of a legacy session", () => {
   test("is started with the call, looked after, and gives its result", async () => {
-    const { url } = await startHttp();
+    const { url, service } = await startHttp();
     const session = await Session.open(url);
-    const { task } = (await session.call("wait", { ms: 50 }, { task: { ttl: 5_000 } })).last.result;
-    expect(task).toMatchObject({ status: "working", ttl: 5_000, pollInterval: 500 });
+    const { task } = (await session.call("gate", {}, { task: { ttl: 60_000 } })).last.result;
+    expect(task).toMatchObject({ status: "working", ttl: 60_000, pollInterval: 500 });
     const { taskId } = task;
     expect((await session.request("tasks/get", { taskId })).last.result).toMatchObject({ taskId, status: "working" });
     expect((await session.request("tasks/list")).last.result.tasks).toHaveLength(1);
+    service.openGate();
     const { last } = await session.request("tasks/result", { taskId });
-    expect(last.result).toMatchObject({ content: [{ text: "waited " }], _meta: related(taskId) });
+    expect(last.result).toMatchObject({ content: [{ text: "through the gate" }], _meta: related(taskId) });
     expect((await session.request("tasks/get", { taskId })).last.result).toMatchObject({ status: "completed" });
     expect((await session.request("tasks/cancel", { taskId })).last.error).toMatchObject({ code: -32602 });
   });

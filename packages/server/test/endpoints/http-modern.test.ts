@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createTestService, until } from "../protocol/test-service.js";
 import {
@@ -253,17 +252,17 @@ describe("a tool that takes long", () => {
   const support = { wait: "optional", ask: "required", ask_then_wait: "optional", hang: "required" } as const;
 
   test("becomes a task for a client that knows tasks, and its result comes with tasks/get", async () => {
-    const { url } = await startHttp({ service: createTestService(support), limits: soon });
-    const { last } = await callModern(url, "wait", { ms: 100 }, { capabilities: tasks });
+    const { url, service } = await startHttp({ service: createTestService({ gate: "optional" }), limits: soon });
+    const { last } = await callModern(url, "gate", {}, { capabilities: tasks });
     expect(last.result).toMatchObject({ resultType: "task", status: "working", ttlMs: 3_600_000 });
     const { taskId } = last.result;
     expect(last.result).not.toHaveProperty("requestState");
     const get = async () => (await modern(url, "tasks/get", { taskId }, { capabilities: tasks })).last.result;
     expect(await get()).toMatchObject({ status: "working", resultType: "complete" });
-    await sleep(120);
-    expect(await get()).toMatchObject({
+    service.openGate();
+    await expect.poll(get).toMatchObject({
       status: "completed",
-      result: { resultType: "complete", content: [{ text: "waited " }] },
+      result: { resultType: "complete", content: [{ text: "through the gate" }] },
     });
   });
 

@@ -15,6 +15,8 @@ export interface TestService extends McpService {
   /** Calls that have begun, by their tag. */
   readonly started: string[];
   readonly exchanges: Exchange[];
+  /** Lets every call of `gate` go on. */
+  openGate(): void;
   announce(event: ServiceEvent): void;
   touch(uri: string): void;
   readonly listeners: number;
@@ -35,6 +37,10 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
   const aborted: string[] = [];
   const started: string[] = [];
   const exchanges: Exchange[] = [];
+  let openGate = () => {};
+  const gate = new Promise<void>((resolve) => {
+    openGate = resolve;
+  });
 
   const tools: Readonly<Record<string, (args: Args, exchange: Exchange) => Promise<Record<string, unknown>>>> = {
     echo: async ({ text }) => ({ ...said(String(text)), unknownField: { kept: true } }),
@@ -60,6 +66,10 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
       });
       aborted.push(String(tag));
       throw signal.reason;
+    },
+    gate: async () => {
+      await gate;
+      return said("through the gate");
     },
     wait: async ({ ms = 50, tag = "" }, { signal }) => {
       started.push(String(tag));
@@ -111,6 +121,7 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
     aborted,
     started,
     exchanges,
+    openGate,
     watched,
     get listeners() {
       return listeners.size;
