@@ -10,7 +10,7 @@ import { asRpcError, faithful, type Upstreams, withMeta } from "./upstreams/upst
 type Raw = Readonly<Record<string, unknown>>;
 
 /** What can be completed. */
-export interface CompletionSources {
+interface CompletionSources {
   readonly prompts: Prompts;
   readonly resources: Resources;
   readonly upstreams: Upstreams;

@@ -7,11 +7,11 @@ import { type SerializedValue, storeValue } from "./stored-value.js";
 import { countTokens } from "./tokens.js";
 
 /** Base64 of one block that is still sent. */
-export const MOST_BLOCK_CHARS = 1024 * 1024;
+const MOST_BLOCK_CHARS = 1024 * 1024;
 /** Base64 of all blocks of one answer. */
-export const MOST_ANSWER_CHARS = 2 * 1024 * 1024;
+const MOST_ANSWER_CHARS = 2 * 1024 * 1024;
 /** Pictures and the like in one answer. */
-export const MOST_BINARY_BLOCKS = 20;
+const MOST_BINARY_BLOCKS = 20;
 /** Blocks with a handle of their own; further ones share one. */
 const MOST_STORED = 20;
 /** Entries of the list. */
@@ -28,7 +28,7 @@ export interface BlockGroup {
 }
 
 /** What blocks are fitted into. */
-export interface FitBlocksOptions {
+interface FitBlocksOptions {
   /** Tokens that the text of all blocks may cost. */
   readonly maxTokens: number;
   /** A byte counts as a token: good enough where everything is so small that it fits anyway. */
@@ -40,7 +40,7 @@ export interface FitBlocksOptions {
 }
 
 /** A block, as the answer lists it. */
-export interface ListedBlock {
+interface ListedBlock {
   readonly [field: string]: unknown;
   /** Not, or not wholly, beside the text. */
   readonly truncated?: true;
@@ -88,7 +88,7 @@ function weigh(block: ContentBlock): Weighed {
 }
 
 /** Blocks that have been looked at. */
-export interface WeighedBlocks {
+interface WeighedBlocks {
   readonly groups: readonly { readonly op: string; readonly blocks: readonly Weighed[] }[];
   readonly count: number;
   /** How much text is in them all. */

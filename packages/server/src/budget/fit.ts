@@ -40,7 +40,7 @@ export interface FitOptions {
 }
 
 /** An answer that fits. `text` is the JSON of `value`. */
-export interface FittedAnswer {
+interface FittedAnswer {
   readonly value: unknown;
   readonly text: string;
 }

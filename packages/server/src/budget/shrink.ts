@@ -2,10 +2,10 @@
 import { isRecord } from "@trunkline/core";
 
 /** What was cut, and where: `results: 12 of 4000 items`. */
-export type Cut = string;
+type Cut = string;
 
 /** A value within a size. */
-export interface Shrunk {
+interface Shrunk {
   readonly value: unknown;
   readonly cuts: readonly Cut[];
 }

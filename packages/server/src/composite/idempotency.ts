@@ -22,7 +22,7 @@ interface Kept {
 }
 
 /** A batch that has run. `hasRun`: something was begun, so that running it again would do it twice. */
-export interface BatchRun {
+interface BatchRun {
   readonly result: ToolResult;
   readonly hasRun: boolean;
 }

@@ -3,10 +3,10 @@ import { BM25_MAX_GAIN, bm25Gain, bm25LengthFactor, bm25Weight } from "@trunklin
 import { wordsOf } from "./words.js";
 
 /** What can be found: fields by name, each with its text. */
-export type Fields<F extends string> = Readonly<Record<F, string>>;
+type Fields<F extends string> = Readonly<Record<F, string>>;
 
 /** How much a word in a field counts, and how much a long field takes from that. */
-export interface FieldWeight {
+interface FieldWeight {
   readonly weight: number;
   readonly lengthPenalty: number;
 }

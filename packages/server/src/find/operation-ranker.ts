@@ -18,7 +18,7 @@ export interface Candidate {
 }
 
 /** The order of candidates for a question. */
-export interface Ranking<C> {
+interface Ranking<C> {
   readonly method: "hybrid" | "keyword";
   readonly ranked: readonly { readonly candidate: C; readonly score: number }[];
   /** Why meaning played no part, or only some. */
@@ -26,7 +26,7 @@ export interface Ranking<C> {
 }
 
 /** How a ranking is set up. */
-export interface RankerOptions {
+interface RankerOptions {
   readonly embedder?: (() => Promise<Embedder | undefined>) | undefined;
   /** Where vectors are kept. */
   readonly folder?: string | undefined;

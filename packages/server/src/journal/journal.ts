@@ -35,14 +35,14 @@ export interface TokenAccount {
 }
 
 /** How a call ended: with a value, with what was thrown, or with the code of an error. */
-export interface CallEnd {
+interface CallEnd {
   readonly value?: unknown;
   readonly error?: unknown;
   readonly code?: string | undefined;
 }
 
 /** What calls are logged to. */
-export interface CallLogOptions {
+interface CallLogOptions {
   readonly journal?: Journal | undefined;
   readonly logger?: Logger | undefined;
   readonly clock?: Clock | undefined;

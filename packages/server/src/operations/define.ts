@@ -1,18 +1,11 @@
 // Makes an operation of our own from its definition: the schema from the parameters, the validator when it is first needed,
 // because that loads zod.
 import { type ParameterSet, type ParamsOf, schemaOf, TrunklineError } from "@trunkline/core";
-import type {
-  ContentBlock,
-  Operation,
-  OperationContext,
-  OperationKind,
-  OperationOutcome,
-  Params,
-} from "../interfaces/operation.js";
+import type { Operation, OperationContext, OperationKind, Params } from "../interfaces/operation.js";
 import type { ParamsReader } from "./read-params.js";
 
 /** One operation of our own. */
-export interface Definition<P extends ParameterSet> {
+interface Definition<P extends ParameterSet> {
   readonly name: string;
   readonly kind: OperationKind;
   /** One line: what a model reads first. */
@@ -23,19 +16,6 @@ export interface Definition<P extends ParameterSet> {
   readonly example: Params;
   readonly undoable?: boolean | undefined;
   run(params: ParamsOf<P>, context: OperationContext): Promise<unknown>;
-}
-
-/** An outcome that is more than a value. */
-export class RichOutcome implements OperationOutcome {
-  readonly value: unknown;
-  readonly blocks: readonly ContentBlock[] | undefined;
-  readonly isError: boolean | undefined;
-
-  constructor(outcome: OperationOutcome) {
-    this.value = outcome.value;
-    this.blocks = outcome.blocks;
-    this.isError = outcome.isError;
-  }
 }
 
 let createReader: typeof import("./read-params.js").createReader | undefined;
@@ -64,10 +44,6 @@ export function define<P extends ParameterSet>(definition: Definition<P>): Opera
     ...(undoable === undefined ? {} : { undoable }),
     validate: (given) => reader().read(given),
     // `validate` has made the parameters what the definition says they are.
-    run: async (given, context) => outcomeOf(await definition.run(given as ParamsOf<P>, context)),
+    run: async (given, context) => ({ value: await definition.run(given as ParamsOf<P>, context) }),
   };
-}
-
-function outcomeOf(result: unknown): OperationOutcome {
-  return result instanceof RichOutcome ? result : { value: result };
 }

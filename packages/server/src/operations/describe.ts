@@ -20,7 +20,7 @@ import { define } from "./define.js";
 import { kindOf, summaryOf } from "./upstream-operation.js";
 
 /** What `describe` looks at. */
-export interface DescribeOptions {
+interface DescribeOptions {
   readonly upstreams: Upstreams;
   readonly builtin: () => readonly Operation[];
   readonly actions: readonly Operation[];

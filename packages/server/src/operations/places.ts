@@ -19,7 +19,7 @@ export interface PlacesOptions {
 }
 
 /** Who names a path, and for what. */
-export interface PlaceUse {
+interface PlaceUse {
   readonly exchange: Exchange;
   readonly parameter: string;
   /** Something will be written there. */

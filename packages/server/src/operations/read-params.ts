@@ -13,7 +13,7 @@ import { z } from "zod";
 import type { Params } from "../interfaces/operation.js";
 
 /** What a reader of parameters is made from. */
-export interface ReaderSource {
+interface ReaderSource {
   readonly name: string;
   readonly params: ParameterSet;
   /** The schema of all of them. */

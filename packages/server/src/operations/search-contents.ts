@@ -13,7 +13,7 @@ import {
 import { queryWords } from "../find/words.js";
 
 /** What to search, and for what. */
-export interface SearchContentsParams {
+interface SearchContentsParams {
   readonly query: string;
   readonly contents: readonly { readonly id: string; readonly path: string }[];
   readonly limit?: unknown;

@@ -62,7 +62,7 @@ function numberOf(text: string | undefined): number | undefined {
 }
 
 /** What a path led to. With maps, `missing` counts the items that lack what was asked for; they are null in the value. */
-export interface PathReading {
+interface PathReading {
   readonly value: unknown;
   readonly missing: number;
 }

@@ -15,7 +15,7 @@ export interface Step {
 }
 
 /** The two tools that run steps, by the parameter that holds them. */
-export type StepsName = "steps" | "operations";
+type StepsName = "steps" | "operations";
 
 const OTHER_NAME: Readonly<Record<StepsName, StepsName>> = { steps: "operations", operations: "steps" };
 const STEP_FIELDS = ["op", "params", "as", "for_each"];

@@ -29,7 +29,7 @@ export interface ReferenceScope {
 }
 
 /** Parameters with their references put in. */
-export interface Resolved<T> {
+interface Resolved<T> {
   readonly value: T;
   /** One for each path that led nowhere. */
   readonly warnings: readonly string[];

@@ -11,7 +11,7 @@ import { resolveReferences } from "./references.js";
 import { scopeOf, type Trail } from "./step-trail.js";
 
 /** What running steps needs. */
-export interface StepEnvironment {
+interface StepEnvironment {
   readonly registry: OperationRegistry;
   readonly run: RunStep;
   /** For steps that fail before their operation runs; `run` journals the others. */

@@ -19,7 +19,7 @@ export interface StepRecord {
 }
 
 /** Reads the content of an id, or of the beginning of one. */
-export type ReadContent = (id: string) => Promise<string>;
+type ReadContent = (id: string) => Promise<string>;
 
 /** The scope of one step. */
 export class StepScope implements ReferenceScope {

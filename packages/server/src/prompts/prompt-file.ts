@@ -11,7 +11,7 @@ export function promptNameOf(fileName: string): string | undefined {
 }
 
 /** What a file holds, and what is wrong with its front matter. */
-export interface ReadPrompt {
+interface ReadPrompt {
   readonly prompt: OwnPrompt;
   readonly problem?: string | undefined;
 }

@@ -11,7 +11,7 @@ import { PromptFolders } from "./prompt-folders.js";
 type Raw = Readonly<Record<string, unknown>>;
 
 /** How prompts are set up. */
-export interface PromptsOptions {
+interface PromptsOptions {
   readonly upstreams: Upstreams;
   readonly folders: readonly string[];
   /** Whether those that are built in are listed: they speak of tools that not every surface has. */
@@ -23,7 +23,7 @@ export interface PromptsOptions {
 }
 
 /** A prompt of an upstream server. */
-export interface PromptRoute {
+interface PromptRoute {
   readonly server: string;
   readonly name: string;
 }

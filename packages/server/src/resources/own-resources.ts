@@ -27,7 +27,7 @@ const STATUS_RESOURCE: Raw = {
 };
 
 /** What the resources are made of. */
-export interface OwnResourcesOptions {
+interface OwnResourcesOptions {
   readonly store: () => Promise<ContentStore>;
   /** What the status says beside the store. */
   readonly status: () => Promise<Raw>;

@@ -18,7 +18,7 @@ import { ResourceRoutes } from "./resource-routes.js";
 type Raw = Readonly<Record<string, unknown>>;
 
 /** How resources are set up. */
-export interface ResourcesOptions {
+interface ResourcesOptions {
   readonly upstreams: Upstreams;
   readonly store: () => Promise<ContentStore>;
   readonly status: () => Promise<Raw>;

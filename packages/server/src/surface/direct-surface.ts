@@ -20,7 +20,7 @@ import { summaryOf } from "../operations/upstream-operation.js";
 import { faithful, passedOn, type Upstreams } from "../upstreams/upstreams.js";
 
 /** How the surface is set up. */
-export interface DirectSurfaceOptions {
+interface DirectSurfaceOptions {
   readonly upstreams: Upstreams;
   readonly names: "prefixed" | "plain";
   /** Names that tools of our own have. */
@@ -34,7 +34,7 @@ export interface DirectSurfaceOptions {
 }
 
 /** A name that two servers want, or a server and we. */
-export interface NameCollision {
+interface NameCollision {
   readonly name: string;
   readonly servers: readonly string[];
 }
@@ -198,7 +198,7 @@ export function unknownTool(name: string, hint: string | undefined): RpcError {
 }
 
 /** A failure of ours as the result of a call. As text alone: an output schema of the tool does not know of it. */
-export function failureResult(error: TrunklineError): ToolResult {
+function failureResult(error: TrunklineError): ToolResult {
   const { code, message, hint } = error;
   const text = JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) } });
   return { content: [{ type: "text", text }], isError: true };

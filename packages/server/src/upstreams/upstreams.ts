@@ -19,14 +19,14 @@ const HOP_CODES: ReadonlySet<number> = new Set([
 ]);
 
 /** Told that lists have changed, or the state of some server. */
-export interface UpstreamsListener {
+interface UpstreamsListener {
   onOpened(hub: Hub): void;
   onCatalogue(changed: readonly ListKind[]): void;
   onStatus(): void;
 }
 
 /** How upstreams are set up. */
-export interface UpstreamsOptions {
+interface UpstreamsOptions {
   readonly logger: Logger;
   readonly listener?: UpstreamsListener | undefined;
   /** Where the tools of servers are kept between runs, for {@link Upstreams.servers}. */

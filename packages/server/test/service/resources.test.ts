@@ -150,6 +150,12 @@ describe("resources of our own", () => {
   });
 });
 
+/** Waits for every server, however slow the machine: a lookup by itself waits for a moment only. */
+async function connected(under: TestService): Promise<void> {
+  const hub = await under.hub();
+  await hub.connect();
+}
+
 describe("resources of servers", () => {
   it("keep their URIs, and lead to their servers", async () => {
     await using under = testService([stdio("library"), stdio("strange")]);
@@ -168,6 +174,7 @@ describe("resources of servers", () => {
 
   it("that are not there are refused in the words of the client's era, whatever the server's", async () => {
     await using under = testService([stdio("library"), stdio("strange")]);
+    await connected(under);
     expect(await refusalOf(read(under, "test://notes/missing"))).toMatchObject({ code: -32_002 });
     expect(await refusalOf(read(under, "test://notes/missing", modern))).toMatchObject({ code: -32_602 });
     const near = await refusalOf(read(under, "strange://things"));
@@ -200,6 +207,7 @@ describe("resources of servers", () => {
 
   it("notify their subscribers, also after their server was started again", async () => {
     await using under = testService([stdio("library")], { surface: "direct" });
+    await connected(under);
     let onTold: () => void = () => {};
     const stop = await under.service.subscribe("test://notes/today", () => onTold(), {});
     const told = () =>
@@ -221,6 +229,7 @@ describe("resources of servers", () => {
 
   it("of a server without subscriptions cannot be subscribed to", async () => {
     await using under = testService([stdio("library", ["--no-subscribe"])]);
+    await connected(under);
     expect(await refusalOf(under.service.subscribe("test://notes/today", () => {}, {}))).toMatchObject({
       code: -32_602,
     });
