@@ -115,10 +115,12 @@ describe("Ctrl-C", () => {
       "waiting.jsonl",
       script({ tool: "slow.wait", args: { ms: 60_000 } }, { text: "Gone on.", delayMs: 60_000 }),
     );
-    const child = place.start(["ask", ...echo, "--script", "waiting.jsonl", "--tool", "slow.wait", "--yes", "x"]);
+    const child = place.start(["ask", ...echo, "--script", "waiting.jsonl", "--tool", "slow.wait", "--yes", "x"], {
+      env: { TRUNKLINE_LOG_LEVEL: "debug" },
+    });
     const outcome = outcomeOf(child);
     child.stdin?.end();
-    await seen(child.stderr, /tool: slow\.wait/);
+    await seen(child.stderr, /calling a tool/);
     child.kill("SIGINT");
     await seen(child.stderr, /observation: error: slow_wait was cancelled by the user/);
     child.kill("SIGINT");

@@ -1,11 +1,9 @@
 // `trunkline store graph`, and what `store get` and `store list` show of documents.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Place } from "./command.js";
 import { json, store } from "./store-support.js";
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const GREET = 'export function greet(name: string) {\n  return "Hello, " + name;\n}\n';
 const FILES = {

@@ -1,14 +1,12 @@
 // `trunkline store grep`, as somebody uses it who has used grep and ripgrep all their life.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GrepPrinter } from "../../packages/cli/src/commands/store/grep-output.js";
 import { paintFor } from "../../packages/cli/src/terminal/output.js";
 import { bin, outcomeOf, Place } from "./command.js";
 import { json, store } from "./store-support.js";
 import { atTerminal, hasTerminal } from "./terminal.js";
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const LINES = 2500;
 

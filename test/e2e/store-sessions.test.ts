@@ -1,11 +1,9 @@
-// Sessions and watching at the command line: each step is a process of its own.
+// Sessions and watching at the command line.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { outcomeOf, Place, seen } from "./command.js";
 import { json, store } from "./store-support.js";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describe.concurrent("store sessions", () => {
   it("go on from command to command by their id", async () => {

@@ -5,14 +5,12 @@ import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { storeFolder } from "../../packages/cli/src/app/places.js";
 import { outcomeOf, Place, root } from "./command.js";
 import { json, store } from "./store-support.js";
 
 // Each test runs a dozen processes, which takes its time where others work too.
-vi.setConfig({ testTimeout: 120_000 });
-
 /** Two contents whose hashes begin alike. */
 const ALIKE = { contents: ["content 28149", "content 36680"], digits: "bba800c6" } as const;
 
