@@ -26,8 +26,8 @@ export default defineConfig({
   resolve: { alias: sourceAliases() },
   test: {
     // Only a guard against hangs. A loaded machine must not reach them.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     maxWorkers: 3,
     projects: [
       {

@@ -64,18 +64,16 @@ async function faultsIn(programs: readonly Program[]): Promise<string[]> {
   }
 }
 
-describe("the programs of the documentation", { timeout: 120_000 }, () => {
+describe("the programs of the documentation", () => {
   it("are found", () => {
     expect(programsIn("README.md").length).toBeGreaterThan(0);
     expect(programsIn("docs/guides/embed-the-library.md").length).toBeGreaterThan(0);
   });
 
-  it("compile", async () => {
-    expect(await faultsIn(PAGES.flatMap(programsIn))).toEqual([]);
-  });
-
-  it("are really compiled", async () => {
+  it("compile, and what does not compile is found", async () => {
     const planted = { where: "planted:1", text: 'import { openHubb } from "@trunkline/client";\nopenHubb();\n' };
-    expect(await faultsIn([planted])).toEqual([expect.stringMatching(/^planted:1\(1,10\).*openHubb/)]);
+    expect(await faultsIn([...PAGES.flatMap(programsIn), planted])).toEqual([
+      expect.stringMatching(/^planted:1\(1,10\).*openHubb/),
+    ]);
   });
 });

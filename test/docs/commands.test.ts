@@ -6,16 +6,13 @@
 // anything. `file=<name>` on any block writes it to that file first. `<!-- sh` is run and no reader sees it: it brings what a
 // reader has already; there `$REPOSITORY` is this repository.
 import { spawn } from "node:child_process";
-import { chmodSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
-import { bin, outcomeOf, Place, root } from "../e2e/command.js";
+import { outcomeOf, root } from "../e2e/command.js";
 import { commandLinesIn, refusalOf } from "./command-lines.js";
 import { type Block, blocksOf, PAGES, readPage } from "./pages.js";
-
-/** A page is a dozen processes, one after the other, beside other tests. */
-const PAGE_TIMEOUT_MS = 300_000;
+import { Shell } from "./shell.js";
 
 /** Why a block is not run. */
 const REASONS: ReadonlySet<string> = new Set([
@@ -74,35 +71,11 @@ function matches(printed: string, shown: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** A shell in which `trunkline` is the built command, and `npx` starts that and the servers of this repository without a network. */
-function openShell(): Place {
-  const place = new Place();
-  const tools = {
-    trunkline: `exec "${process.execPath}" "${bin}" "$@"`,
-    npx: [
-      'if [ "$1" = trunkline ]; then shift; exec trunkline "$@"; fi',
-      `shift; name=$1; shift; exec "${process.execPath}" "${root}/node_modules/$name/dist/index.js" "$@"`,
-    ].join("\n"),
-    // Whatever wants it is marked as not to be run.
-    npm: "echo 'no npm here' >&2; exit 1",
-  };
-  for (const [name, lines] of Object.entries(tools)) {
-    writeFileSync(join(place.base, name), `#!/bin/sh\n${lines}\n`);
-    chmodSync(join(place.base, name), 0o755);
-  }
-  return place;
-}
-
 /** Runs a block. What it leaves running in the background is in the same process group, and ends with the page. */
-async function runIn(place: Place, commands: string, cwd: string, groups: number[]) {
+async function runIn(shell: Shell, commands: string, cwd: string, groups: number[]) {
   const child = spawn("sh", ["-ec", `exec 2>&1\n${commands}`], {
     cwd,
-    env: {
-      PATH: [place.base, process.env.PATH].join(delimiter),
-      HOME: place.home,
-      REPOSITORY: root,
-      ...(cwd === root ? { TRUNKLINE_STORE: join(place.base, "store") } : {}),
-    },
+    env: { ...shell.env, ...(cwd === root ? { TRUNKLINE_STORE: join(shell.place.base, "store") } : {}) },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -121,26 +94,23 @@ function endGroup(pid: number): void {
 const pagesToRun = PAGES.filter((page) => stepsOf(readPage(page)).some(({ exitCode }) => exitCode !== undefined));
 
 describe.skipIf(process.platform === "win32")("the commands of", () => {
-  it.concurrent.each(pagesToRun)(
-    "%s work and print what is shown",
-    async (page) => {
-      using place = openShell();
-      const groups: number[] = [];
-      using _background = { [Symbol.dispose]: () => groups.forEach(endGroup) };
-      const cwd = AT_ROOT.has(page) ? root : place.cwd;
-      for (const { line, file, text, exitCode, output } of stepsOf(readPage(page))) {
-        if (file !== undefined) {
-          place.write(file, text);
-          continue;
-        }
-        const { code, stdout } = await runIn(place, text, cwd, groups);
-        const where = `${page}:${line}\n${text}\n${stdout}`;
-        expect(code, where).toBe(exitCode);
-        if (output !== undefined && !matches(stdout, output)) expect(stdout, where).toBe(output);
+  it.concurrent.each(pagesToRun)("%s work and print what is shown", async (page) => {
+    using shell = new Shell();
+    const { place } = shell;
+    const groups: number[] = [];
+    using _background = { [Symbol.dispose]: () => groups.forEach(endGroup) };
+    const cwd = AT_ROOT.has(page) ? root : place.cwd;
+    for (const { line, file, text, exitCode, output } of stepsOf(readPage(page))) {
+      if (file !== undefined) {
+        place.write(file, text);
+        continue;
       }
-    },
-    PAGE_TIMEOUT_MS,
-  );
+      const { code, stdout } = await runIn(shell, text, cwd, groups);
+      const where = `${page}:${line}\n${text}\n${stdout}`;
+      expect(code, where).toBe(exitCode);
+      if (output !== undefined && !matches(stdout, output)) expect(stdout, where).toBe(output);
+    }
+  });
 });
 
 describe("every block of commands", () => {

@@ -1,0 +1,122 @@
+// A shell in which `trunkline` is run by this process. Starting Node for each command of the documentation would take minutes.
+import {
+  chmodSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  watch,
+  writeFileSync,
+} from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { Readable, type Writable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { systemCodeOf } from "@trunkline/core";
+import { runProgram } from "../../packages/cli/src/program.js";
+import { Interrupts } from "../../packages/cli/src/terminal/interrupts.js";
+import { bin, Place, root } from "../e2e/command.js";
+
+/**
+ * What the shell runs as `trunkline`: it leaves a request in a folder, and prints what comes back through named pipes.
+ * Scripts and servers are processes of their own, which outlive the command line or take over the process.
+ */
+const STAND_IN = `
+case " $* " in *" run "*|*" serve "*) exec "${process.execPath}" "${bin}" "$@";; esac
+call=$(mktemp -d "$CALLS/new-XXXXXX")
+pwd > "$call/cwd"
+env -0 > "$call/env"
+for word do printf '%s\\0' "$word"; done > "$call/args"
+cat > "$call/stdin"
+mkfifo "$call/out" "$call/code"
+# With 2>&1 there is one pipe for both, which keeps the order.
+[ /dev/fd/1 -ef /dev/fd/2 ] || mkfifo "$call/err"
+ready="$CALLS/ready-\${call##*/new-}"
+mv "$call" "$ready"
+[ ! -e "$ready/err" ] || cat "$ready/err" >&2 &
+cat "$ready/out"
+wait
+exit "$(cat "$ready/code")"`;
+
+/** A folder and a HOME as a reader has them, and a PATH with our command, and with `npx` that needs no network. */
+export class Shell implements Disposable {
+  readonly place = new Place();
+  readonly #bin = join(this.place.base, "bin");
+  readonly #calls = join(this.place.base, "calls");
+  readonly #answered = new Set<string>();
+  readonly #watcher;
+
+  constructor() {
+    mkdirSync(this.#bin);
+    mkdirSync(this.#calls);
+    const commands = {
+      trunkline: STAND_IN,
+      npx: [
+        'if [ "$1" = trunkline ]; then shift; exec trunkline "$@"; fi',
+        `shift; name=$1; shift; exec "${process.execPath}" "${root}/node_modules/$name/dist/index.js" "$@"`,
+      ].join("\n"),
+      // Blocks that use it are marked as not to be run.
+      npm: "echo 'no npm here' >&2; exit 1",
+    };
+    for (const [name, lines] of Object.entries(commands)) {
+      writeFileSync(join(this.#bin, name), `#!/bin/sh\n${lines}\n`);
+      chmodSync(join(this.#bin, name), 0o755);
+    }
+    this.#watcher = watch(this.#calls, () => this.#answerAll());
+  }
+
+  /** The environment of a block of commands. */
+  get env(): Record<string, string> {
+    return {
+      PATH: [this.#bin, process.env.PATH].join(delimiter),
+      HOME: this.place.home,
+      REPOSITORY: root,
+      CALLS: this.#calls,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#watcher.close();
+    this.place[Symbol.dispose]();
+  }
+
+  #answerAll(): void {
+    for (const name of readdirSync(this.#calls)) {
+      if (!name.startsWith("ready-") || this.#answered.has(name)) continue;
+      this.#answered.add(name);
+      void answer(join(this.#calls, name));
+    }
+  }
+}
+
+/** Runs the command that a request asks for. */
+async function answer(folder: string): Promise<void> {
+  const read = (name: string) => readFileSync(join(folder, name), "utf8");
+  const words = (name: string) => read(name).split("\0").slice(0, -1);
+  const env = Object.fromEntries(
+    words("env").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+  );
+  const interrupts = new Interrupts();
+  // A reader that has gone ends a command in order, as it ends a process.
+  const pipe = (name: string): Writable =>
+    createWriteStream(join(folder, name)).on("error", () => interrupts.press("SIGTERM"));
+  const stdout = pipe("out");
+  const stderr = existsSync(join(folder, "err")) ? pipe("err") : stdout;
+  const code = await runProgram(words("args"), {
+    stdin: Readable.from([readFileSync(join(folder, "stdin"))]),
+    stdout,
+    stderr,
+    env,
+    cwd: read("cwd").trimEnd(),
+    userHome: env.HOME ?? "",
+    interrupts,
+  });
+  for (const stream of new Set([stdout, stderr])) {
+    stream.end();
+    await finished(stream).catch((error: unknown) => {
+      if (systemCodeOf(error) !== "EPIPE") throw error;
+    });
+  }
+  await writeFile(join(folder, "code"), String(interrupts.signal.aborted ? 0 : code));
+}
