@@ -1,7 +1,6 @@
 // What a request over HTTP brings along, and whether it may. A page in a browser can reach loopback, by a name of its own
 // (DNS rebinding) or across origins: Host and Origin give it away, whatever the address that is listened on. Beyond loopback
 // there is a token besides.
-
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { hostName } from "./http-address.js";

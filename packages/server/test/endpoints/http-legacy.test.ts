@@ -225,11 +225,11 @@ describe("a legacy session over HTTP", () => {
   });
 
   test("ends when nobody has used it for long, unless its client holds a stream", async () => {
-    const { url, service } = await startHttp({ keepAliveMs: 10, sessions: { idleMs: 500 } });
+    const { url, service } = await startHttp({ keepAliveMs: 10, sessions: { idleMs: 2_000 } });
     const held = await Session.open(url);
     const stream = new StreamReader(await held.get());
     const left = await Session.open(url);
-    await until(() => service.released.length === 1);
+    await until(() => service.released.length === 1, 20_000);
     expect((await left.request("ping")).status).toBe(404);
     expect((await held.request("ping")).last.result).toEqual({});
     await stream.cancel();

@@ -158,16 +158,18 @@ describe("a modern request over HTTP", () => {
   });
 
   test("becomes a stream with signs of life where the answer takes long", async () => {
-    const { url } = await startHttp({ keepAliveMs: 20 });
-    const params = { name: "wait", arguments: { ms: 200 }, _meta: envelope() };
+    const { url, service } = await startHttp({ keepAliveMs: 20 });
+    const params = { name: "gate", arguments: {}, _meta: envelope() };
     const response = await post(
       url,
       { jsonrpc: "2.0", id: 1, method: "tools/call", params },
       modernHeaders("tools/call", params),
     );
+    // The response began without an answer: with a sign of life.
+    service.openGate();
     const text = await response.text();
     expect(text).toContain(": keep-alive");
-    expect(text).toContain("waited");
+    expect(text).toContain("through the gate");
   });
 });
 
