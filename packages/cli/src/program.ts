@@ -27,7 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
   install: async () => (await import("./commands/install/command.js")).addInstall,
   log: async () => (await import("./commands/log/command.js")).addLog,
   stats: async () => (await import("./commands/stats/command.js")).addStats,
-  store: async () => (await import("./commands/store/register.js")).registerStore,
+  store: async () => (await import("./commands/store/command.js")).registerStore,
   embed: async () => (await import("./commands/embed/command.js")).addEmbed,
   models: async () => (await import("./commands/models/command.js")).addModels,
   completion: async () => (await import("./commands/completion/command.js")).addCompletion,

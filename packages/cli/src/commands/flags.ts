@@ -16,21 +16,6 @@ export interface Cli {
 /** Values of an option that may be repeated. */
 export type Repeated = readonly string[] | undefined;
 
-/** Options that narrow search, grep and list alike. */
-export interface FilterOptions {
-  collection?: string;
-  snapshot?: string;
-  tag?: Repeated;
-  matchAllTags?: boolean;
-  metadata?: Repeated;
-  session?: string;
-}
-
-/** The filters under the names that the store has for them. */
-export function filterParams({ collection, snapshot, tag, matchAllTags, metadata, session }: FilterOptions) {
-  return { collection, snapshot, tags: tag, matchAllTags: matchAllTags, metadata, session };
-}
-
 /** An option that may be given several times. Not variadic: that would swallow the arguments after it. */
 export function repeatable(flags: string, description: string): Option {
   return new Option(flags, `${description} (may be repeated)`).argParser((value: string, earlier: Repeated) => [
@@ -65,34 +50,6 @@ export function storePathOf(command: Command): string | undefined {
     if (store !== undefined) return store;
   }
   return undefined;
-}
-
-/** The options that every `store` command ends with. */
-export function withCommonOptions(command: Command, formats: readonly string[] = ["text", "json"]): Command {
-  return command
-    .addOption(new Option("--format <format>", "how to print the result").choices(formats).default("text"))
-    .option("--json", "the same as --format json")
-    .addOption(storeOption());
-}
-
-/** Adds the options that narrow what is looked at. */
-export function withFilters(command: Command): Command {
-  return command
-    .option("--collection <name>", "only this collection")
-    .option("--snapshot <id>", "the documents as they were in this snapshot (id or label)")
-    .addOption(repeatable("--tag <tag>", "only documents with this tag"))
-    .option("--match-all-tags", "with every --tag, not only one of them")
-    .addOption(repeatable("--metadata <key=value>", "only documents with this metadata"))
-    .option("--session <id>", "only documents of this session");
-}
-
-/** Adds the options that describe what is stored. */
-export function withDescription(command: Command): Command {
-  return command
-    .option("--collection <name>", "the collection it goes to", "default")
-    .addOption(repeatable("--tag <tag>", "a tag for each document"))
-    .addOption(repeatable("--metadata <key=value>", "metadata for each document"))
-    .option("--session <id>", "it belongs to this session");
 }
 
 /** The default command of a group gets what none of the others is called. */

@@ -57,7 +57,7 @@ const metadata = (description: string) =>
       ],
       description: `${description}: an object, or ["key=value"].`,
     },
-    { cli: { value: "key=value", about: description } },
+    { cli: { value: "key=value", about: description.charAt(0).toLowerCase() + description.slice(1) } },
   );
 
 const cursor = text("Continue from the cursor of an earlier answer.", {

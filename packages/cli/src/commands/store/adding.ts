@@ -2,7 +2,7 @@
 import { addAbortSignal } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { TrunklineError } from "@trunkline/core";
-import type { AddParams, AddResult } from "@trunkline/store";
+import type { AddParams, AddResult, DownloadParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
@@ -13,45 +13,24 @@ import type { Repeated } from "../flags.js";
 /** Problems that are shown one by one. */
 const SHOWN_PROBLEMS = 20;
 
-/** Options of `trunkline store add`. */
-export interface AddOptions extends StoreOptions {
-  paths: readonly string[];
-  name?: string;
-  recursive?: boolean;
-  include?: Repeated;
-  exclude?: Repeated;
-  collection: string;
-  tag?: Repeated;
-  metadata?: Repeated;
-  session?: string;
-  label?: string;
-}
-
-/** Options of `trunkline store download`. */
-export interface DownloadOptions extends StoreOptions {
-  url: string;
-  checksum?: string;
-  maxBytes?: number;
-  header?: Repeated;
-  timeout?: number;
-  resume: boolean;
-  collection: string;
-  tag?: Repeated;
-  metadata?: Repeated;
-  session?: string;
-  allowPrivate?: boolean;
+/** What `download` takes besides the parameters of the operation. */
+interface DownloadOptions extends StoreOptions {
+  readonly header?: Repeated;
+  readonly timeout?: number;
+  readonly allowPrivate?: boolean;
+  readonly session?: string;
 }
 
 /** Adds files, folders, or what arrives on stdin. */
-export async function addDocuments(context: CommandContext, options: AddOptions): Promise<number> {
-  const source = await sourceOf(context, options);
-  const { recursive, include, exclude, collection, tag, metadata, label } = options;
+export async function add(
+  context: CommandContext,
+  params: AddParams,
+  options: StoreOptions & { session?: string },
+): Promise<number> {
+  const source = await sourceOf(context, params);
   await using opened = await openCommandStore(context, options);
   await opened.resume(options.session);
-  const result = await opened.store.add(
-    { ...source, recursive, include, exclude, collection, tags: tag, metadata, snapshotLabel: label },
-    opened.calling("add"),
-  );
+  const result = await opened.store.add({ ...params, ...source }, opened.calling("add"));
   await opened.indexed();
   opened.clearProgress();
   const problems = result.problems ?? [];
@@ -67,10 +46,10 @@ export async function addDocuments(context: CommandContext, options: AddOptions)
 
 async function sourceOf(
   { io, signal }: CommandContext,
-  { paths, name }: AddOptions,
-): Promise<Pick<AddParams, "paths" | "content" | "name">> {
+  { paths = [], name }: AddParams,
+): Promise<Pick<AddParams, "paths" | "content">> {
   if (!paths.includes("-")) {
-    if (name === undefined) return { paths };
+    if (name === undefined) return {};
     throw new TrunklineError("USAGE", "--name goes with content from stdin.", {
       hint: "A file keeps its path; for stdin: trunkline store add --name <name> -",
     });
@@ -83,7 +62,7 @@ async function sourceOf(
       hint: "Use: trunkline store add --name <name> -",
     });
   }
-  return { name, content: await buffer(addAbortSignal(signal, io.stdin)) };
+  return { paths: undefined, content: await buffer(addAbortSignal(signal, io.stdin)) };
 }
 
 function summaryOf({ hash, path, size, newBytes, files, skipped, removed, snapshotId }: AddResult): string {
@@ -102,23 +81,17 @@ function summaryOf({ hash, path, size, newBytes, files, skipped, removed, snapsh
 }
 
 /** Downloads one address into the store. */
-export async function download(context: CommandContext, options: DownloadOptions): Promise<number> {
-  const { url, checksum, maxBytes, timeout, resume, collection, tag, metadata } = options;
+export async function download(
+  context: CommandContext,
+  params: DownloadParams,
+  options: DownloadOptions,
+): Promise<number> {
   const headers = headersOf(context, options.header);
+  const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1000;
   await using opened = await openCommandStore(context, options);
   await opened.resume(options.session);
   const result = await opened.store.download(
-    {
-      url,
-      checksum,
-      maxBytes: maxBytes,
-      headers,
-      timeoutMs: timeout === undefined ? undefined : timeout * 1000,
-      resume,
-      collection,
-      tags: tag,
-      metadata,
-    },
+    { ...params, headers, timeoutMs },
     { ...opened.calling("download", { unit: "bytes" }), allowPrivateAddresses: options.allowPrivate },
   );
   await opened.indexed();

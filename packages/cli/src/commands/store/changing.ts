@@ -1,34 +1,15 @@
 // What changes documents that are there: `update`, `delete` and `undelete`.
 import { TrunklineError } from "@trunkline/core";
+import type { DeleteParams, OperationParams, UpdateParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, paintFor, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
-import type { Repeated } from "../flags.js";
 import { byPathOrHash } from "./finding.js";
 
-/** Options of `trunkline store update`. */
-export interface UpdateOptions extends StoreOptions {
-  target: string | undefined;
-  pattern?: string;
-  tag?: Repeated;
-  removeTag?: Repeated;
-  metadata?: Repeated;
-  collection?: string;
-}
-
-/** Options of `trunkline store delete`. */
-export interface DeleteOptions extends StoreOptions {
-  names: readonly string[];
-  pattern?: string;
-  collection?: string;
-  session?: string;
-  dryRun?: boolean;
-}
-
 /** Changes tags and metadata. */
-export async function update(context: CommandContext, options: UpdateOptions): Promise<number> {
-  const { target, pattern, tag: tags, removeTag: removeTags, metadata, collection } = options;
+export async function update(context: CommandContext, params: UpdateParams, options: StoreOptions): Promise<number> {
+  const { name: target, pattern, tags, removeTags, metadata } = params;
   if ((target === undefined) === (pattern === undefined)) {
     throw new TrunklineError("USAGE", "Give a document, or a --pattern, but not both.");
   }
@@ -37,14 +18,13 @@ export async function update(context: CommandContext, options: UpdateOptions): P
       hint: "Use --tag, --remove-tag or --metadata key=value.",
     });
   }
-  const changes = { tags, removeTags, metadata, collection };
   await using opened = await openCommandStore(context, options);
   const { store } = opened;
   const calling = opened.calling("update");
   const result =
     target === undefined
-      ? await store.update({ ...changes, pattern }, calling)
-      : await byPathOrHash(target, ({ path: name, hash }) => store.update({ ...changes, name, hash }, calling));
+      ? await store.update(params, calling)
+      : await byPathOrHash(target, ({ path: name, hash }) => store.update({ ...params, name, hash }, calling));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else context.out(`updated ${counted(result.matched, "document")}`);
@@ -52,14 +32,18 @@ export async function update(context: CommandContext, options: UpdateOptions): P
 }
 
 /** Moves documents to the trash. */
-export async function deleteDocuments(context: CommandContext, options: DeleteOptions): Promise<number> {
-  const { names, pattern, collection, dryRun } = options;
+export async function deleteDocuments(
+  context: CommandContext,
+  params: DeleteParams,
+  options: StoreOptions & { session?: string },
+): Promise<number> {
+  const { names = [], pattern, dryRun } = params;
   if (names.length === 0 && pattern === undefined) {
     throw new TrunklineError("USAGE", "Which documents?", { hint: "Give names, globs in quotes, or --pattern." });
   }
   await using opened = await openCommandStore(context, options);
   await opened.resume(options.session);
-  const result = await opened.store.delete({ names, pattern, collection, dryRun: dryRun }, opened.calling("delete"));
+  const result = await opened.store.delete(params, opened.calling("delete"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
@@ -75,14 +59,11 @@ export async function deleteDocuments(context: CommandContext, options: DeleteOp
 /** Brings documents back from the trash. */
 export async function undelete(
   context: CommandContext,
-  options: StoreOptions & { name: string; collection?: string },
+  params: OperationParams<"undelete">,
+  options: StoreOptions,
 ): Promise<number> {
-  const { name, collection } = options;
   await using opened = await openCommandStore(context, options);
-  const result = await opened.store.undelete(
-    { name, ...(collection === undefined ? {} : { collection }) },
-    opened.calling("undelete"),
-  );
+  const result = await opened.store.undelete(params, opened.calling("undelete"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else for (const path of result.restored) context.out(shownText(path, paintFor(context).isTerminal));

@@ -19,82 +19,18 @@ import {
 } from "../../terminal/output.js";
 import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
-import { type FilterOptions, filterParams } from "../flags.js";
-
-/** Options of `trunkline store search`. */
-export interface SearchOptions extends StoreOptions, FilterOptions {
-  words: readonly string[];
-  limit?: number;
-  type?: NonNullable<SearchParams["type"]>;
-  fuzzy: boolean;
-  similarity?: number;
-  hash?: string;
-  pathsOnly?: boolean;
-  lineNumbers?: boolean;
-  context?: number;
-  pathPattern?: string;
-  extension?: string;
-  cursor?: string;
-  explain?: boolean;
-}
-
-/** Options of `trunkline store list`. */
-export interface ListOptions extends StoreOptions, FilterOptions {
-  pattern: string | undefined;
-  limit?: number;
-  offset?: number;
-  sortBy?: NonNullable<ListParams["sortBy"]>;
-  sortOrder?: "asc" | "desc";
-  recent?: number;
-  type?: "text" | "binary";
-  extension?: string;
-  pathsOnly?: boolean;
-  cursor?: string;
-}
-
-/** Options of `trunkline store get`. */
-export interface GetOptions extends StoreOptions {
-  target: string;
-  lines?: string;
-  bytes?: string;
-  symbol?: string;
-  version?: number;
-  includeContent?: boolean;
-  graph?: boolean;
-  depth?: number;
-  collection?: string;
-  output?: string;
-}
 
 /** Searches by word and meaning. Ends with 1 where nothing is found, as grep does. */
-export async function search(context: CommandContext, options: SearchOptions): Promise<number> {
-  const query = options.words.join(" ");
-  if (query.trim() === "" && options.hash === undefined) {
+export async function search(context: CommandContext, params: SearchParams, options: StoreOptions): Promise<number> {
+  const { query, hash, type, explain = false } = params;
+  if (query.trim() === "" && hash === undefined) {
     throw new TrunklineError("USAGE", "What should be searched for?", { hint: "trunkline store search <words>" });
   }
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const byMeaning = options.type !== "keyword" && options.hash === undefined && (await opened.useModel());
+  const byMeaning = type !== "keyword" && hash === undefined && (await opened.useModel());
   // A search that asks for meaning waits until everything has a vector; others get what there is.
-  if (byMeaning && options.type !== undefined) await opened.indexed();
-  const result = await opened.store.search(
-    {
-      ...filterParams(options),
-      query,
-      limit: options.limit,
-      type: options.type,
-      fuzzy: options.fuzzy,
-      similarity: options.similarity,
-      hash: options.hash,
-      pathsOnly: options.pathsOnly,
-      lineNumbers: options.lineNumbers,
-      context: options.context,
-      pathPattern: options.pathPattern,
-      extension: options.extension,
-      cursor: options.cursor,
-      explain: options.explain,
-    },
-    opened.calling("search"),
-  );
+  if (byMeaning && type !== undefined) await opened.indexed();
+  const result = await opened.store.search(params, opened.calling("search"));
   opened.clearProgress();
   const shown = "paths" in result ? result.paths.length : result.results.length;
   if (wantsJson(options)) outJson(context, result);
@@ -103,8 +39,8 @@ export async function search(context: CommandContext, options: SearchOptions): P
     if ("paths" in result) for (const path of result.paths) context.out(shownText(path, paint.isTerminal));
     else {
       // Only who asked for another method than the one that ran has to know.
-      if (result.notice !== undefined && options.type !== undefined) context.note(result.notice);
-      for (const hit of result.results) showHit(context, hit, { paint, isExplained: options.explain ?? false });
+      if (result.notice !== undefined && type !== undefined) context.note(result.notice);
+      for (const hit of result.results) showHit(context, hit, { paint, isExplained: explain });
     }
     noteRest(context, { shown, total: result.total, cursor: result.cursor });
     if (shown === 0) await noteNothing(context, opened);
@@ -126,24 +62,9 @@ function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; i
 }
 
 /** Lists documents. Ends with 1 where there is none. */
-export async function list(context: CommandContext, options: ListOptions): Promise<number> {
+export async function list(context: CommandContext, params: ListParams, options: StoreOptions): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const result = await opened.store.list(
-    {
-      ...filterParams(options),
-      pattern: options.pattern,
-      limit: options.limit,
-      offset: options.offset,
-      sortBy: options.sortBy,
-      sortOrder: options.sortOrder,
-      recent: options.recent,
-      type: options.type,
-      extension: options.extension,
-      pathsOnly: options.pathsOnly,
-      cursor: options.cursor,
-    },
-    opened.calling("list"),
-  );
+  const result = await opened.store.list(params, opened.calling("list"));
   opened.clearProgress();
   const shown = "paths" in result ? result.paths.length : result.documents.length;
   if (wantsJson(options)) outJson(context, result);
@@ -187,44 +108,46 @@ export async function noteNothing(context: CommandContext, { store, folder }: Op
 const PIECE_BYTES = 8 * 1024 * 1024;
 
 /** Writes a document's content, or a part of it, to stdout or to a file; with `graph` what it is related to instead. */
-export async function get(context: CommandContext, options: GetOptions): Promise<number> {
-  const { target, lines, bytes, symbol, version, collection, output, graph, depth } = options;
-  const isPart = lines !== undefined || bytes !== undefined || symbol !== undefined;
-  if (output !== undefined && isPart) {
+export async function get(context: CommandContext, params: GetParams, options: StoreOptions): Promise<number> {
+  const { path: target = "", outputPath, graph, depth } = params;
+  if (outputPath !== undefined && isPart(params)) {
     throw new TrunklineError("USAGE", "--output writes the whole content.", {
-      hint: "For a part, send stdout to the file: trunkline store get … > file",
+      hint: "For a part, redirect stdout to the file: trunkline store get … > file",
     });
   }
   if (depth !== undefined && !graph) {
     throw new TrunklineError("USAGE", "--depth goes with --graph.");
   }
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const { cwd } = context;
-  const includeContent = wantsJson(options) && options.includeContent === true;
-  const params = { lines, bytes, symbol, version, collection, graph, depth, includeContent };
-  // Who asks for the file at the command line has allowed it.
-  const allowWrite = output === undefined ? undefined : [dirname(resolve(cwd, output))];
+  // Without --json the content is written below, piece by piece.
+  const includeContent = wantsJson(options) && params.includeContent === true;
+  // Naming a file on the command line allows writing it.
+  const allowWrite = outputPath === undefined ? undefined : [dirname(resolve(context.cwd, outputPath))];
   const calling = { ...opened.calling("get"), allowWrite };
-  const result = await byPathOrHash(target, (named) =>
-    opened.store.get({ ...params, ...named, outputPath: output }, calling),
+  const result = await byPathOrHash(target, ({ path, hash }) =>
+    opened.store.get({ ...params, includeContent, path, hash }, calling),
   );
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
-  else await showDocument(context, opened, { result, options, isPart });
+  else await showDocument(context, opened, { result, params });
   return EXIT.success;
+}
+
+function isPart({ lines, bytes, symbol }: GetParams): boolean {
+  return lines !== undefined || bytes !== undefined || symbol !== undefined;
 }
 
 async function showDocument(
   context: CommandContext,
   opened: OpenedStore,
-  { result, options, isPart }: { result: GetResult; options: GetOptions; isPart: boolean },
+  { result, params }: { result: GetResult; params: GetParams },
 ): Promise<void> {
-  const { output, lines, symbol, graph, includeContent } = options;
+  const { outputPath: output, lines, symbol, graph, includeContent } = params;
   if (output !== undefined)
     context.note(`wrote ${printable(result.outputPath ?? output)} (${shownBytes(result.size)})`);
   else if (lines !== undefined || symbol !== undefined) {
     await writeOut(context, new TextEncoder().encode(result.content ?? ""));
-  } else if (!graph || includeContent || isPart) await streamOut(context, opened, result);
+  } else if (!graph || includeContent || isPart(params)) await streamOut(context, opened, result);
   if (!graph) return;
   if (result.related === undefined || result.path === undefined) {
     context.note("Only a document that is there now is in the graph.");

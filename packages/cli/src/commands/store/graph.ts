@@ -9,46 +9,32 @@ import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 import { graphTree } from "./graph-output.js";
 
-/** Options of `trunkline store graph`. */
-export interface GraphOptions extends Omit<StoreOptions, "format"> {
-  target: string | undefined;
-  format?: "text" | "json" | "mermaid";
-  hash?: string;
-  nodeKey?: string;
-  listTypes?: boolean;
-  listType?: string;
-  relation?: string;
-  depth?: number;
-  limit?: number;
-  reverse?: boolean;
-  collection?: string;
-}
+/** The mermaid form is one of the formats of the command. */
+type GraphOptions = Omit<StoreOptions, "format"> & { readonly format?: "text" | "json" | "mermaid" };
 
 const KEY_LIKE = /^(?:file|symbol|external|tag|collection|content|version):./;
 
 /** Shows what a node is related to, or what nodes there are. */
-export async function graph(context: CommandContext, options: GraphOptions): Promise<number> {
-  const { target, hash, nodeKey, listTypes, listType } = options;
+export async function graph(context: CommandContext, params: GraphParams, options: GraphOptions): Promise<number> {
+  const { name: target, hash, nodeKey, listTypes, listType, reverse = false } = params;
   const asked = [target, hash, nodeKey, listTypes, listType].filter((value) => value !== undefined);
   if (asked.length !== 1) {
-    throw new TrunklineError("USAGE", "Give one thing to begin at, or --list-types, or --list-type <type>.", {
-      hint: "trunkline store graph src/server.ts; a symbol's name, a hash and a node's key do as well.",
+    throw new TrunklineError("USAGE", "Give one thing to start at, or --list-types, or --list-type <type>.", {
+      hint: "trunkline store graph src/server.ts; a symbol's name, a hash or a node's key work too.",
     });
   }
-  const { relation, depth, limit, reverse, collection } = options;
   const format = options.format === "mermaid" && !options.json ? "mermaid" : "json";
-  const params: GraphParams = { listTypes, listType, relation, depth, limit, reverse, collection, format };
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const ask = (named: Pick<GraphParams, "name" | "hash" | "nodeKey">) =>
-    opened.store.graph({ ...params, ...named }, opened.calling("graph"));
+    opened.store.graph({ ...params, format, name: undefined, ...named }, opened.calling("graph"));
   let result: GraphResult;
-  if (target === undefined) result = await ask({ hash, nodeKey });
+  if (target === undefined) result = await ask({});
   else if (KEY_LIKE.test(target)) result = await ask({ nodeKey: target });
   else result = await byPathOrHash(target, ({ path: name, hash: digits }) => ask({ name, hash: digits }));
   opened.clearProgress();
   if (result.notice !== undefined) context.note(result.notice);
   if (wantsJson(options)) outJson(context, result);
-  else for (const line of linesOf(result, { paint: paintFor(context), reverse: reverse ?? false })) context.out(line);
+  else for (const line of linesOf(result, { paint: paintFor(context), reverse })) context.out(line);
   if ("truncated" in result && result.truncated) context.note("There is more. For all of it: a larger --limit.");
   return EXIT.success;
 }

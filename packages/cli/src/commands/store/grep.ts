@@ -5,42 +5,27 @@ import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, paintFor, type StoreOptions, wantsJson, writeOut } from "../../terminal/output.js";
-import { type FilterOptions, filterParams, type Repeated } from "../flags.js";
+import type { Repeated } from "../flags.js";
 import { noteNothing } from "./finding.js";
 import { GrepPrinter } from "./grep-output.js";
 
-/** Options of `trunkline store grep`. */
-export interface GrepOptions extends StoreOptions, FilterOptions {
-  /** The pattern unless it was given with `-e`, then paths. */
-  words: readonly string[];
-  regexp?: string;
-  fixedStrings?: boolean;
-  ignoreCase?: boolean;
-  smartCase?: boolean;
-  wordRegexp?: boolean;
-  invertMatch?: boolean;
-  count?: boolean;
-  filesWithMatches?: boolean;
-  quiet?: boolean;
-  maxCount?: number;
-  afterContext?: number;
-  beforeContext?: number;
-  context?: number;
+/** What the command takes besides the parameters of the operation. */
+interface GrepOptions extends StoreOptions {
+  readonly regexp?: string;
+  readonly smartCase?: boolean;
+  readonly quiet?: boolean;
   /** `undefined`: as usual, with numbers. */
-  lineNumber?: boolean;
-  heading?: boolean;
-  color: "auto" | "always" | "never";
-  null?: boolean;
-  include?: Repeated;
-  exclude?: Repeated;
-  glob?: Repeated;
-  cursor?: string;
-  page?: boolean;
+  readonly lineNumber?: boolean;
+  readonly heading?: boolean;
+  readonly color: "auto" | "always" | "never";
+  readonly null?: boolean;
+  readonly glob?: Repeated;
+  readonly page?: boolean;
 }
 
 /** Prints the lines that match, page after page. Ends with 1 where there is none, as grep does. */
-export async function grep(context: CommandContext, options: GrepOptions): Promise<number> {
-  const params = paramsOf(options);
+export async function grep(context: CommandContext, given: Partial<GrepParams>, options: GrepOptions): Promise<number> {
+  const params = paramsOf(given, options);
   await using opened = await openCommandStore(context, { ...options, reading: true });
   return wantsJson(options)
     ? await grepAsJson(context, opened, { options, params })
@@ -52,37 +37,31 @@ interface Query {
   readonly params: GrepParams;
 }
 
-function paramsOf(options: GrepOptions): GrepParams {
-  const [pattern, ...paths] = options.regexp === undefined ? options.words : [options.regexp, ...options.words];
+/** After `-e` the first argument is a path. */
+function paramsOf(given: Partial<GrepParams>, options: GrepOptions): GrepParams {
+  const words = [...(given.pattern === undefined ? [] : [given.pattern]), ...(given.paths ?? [])];
+  const [pattern, ...paths] = options.regexp === undefined ? words : [options.regexp, ...words];
   if (pattern === undefined) {
     throw new TrunklineError("USAGE", "What should be looked for?", {
       hint: "trunkline store grep <pattern> [paths…]",
     });
   }
   if (pattern.includes("\n")) {
-    throw new TrunklineError("USAGE", "A pattern is for one line, so that it cannot have a line feed in it.");
+    throw new TrunklineError("USAGE", "A pattern matches within one line, so it cannot contain a line feed.");
   }
   const globs = options.glob ?? [];
   return {
-    ...filterParams(options),
+    ...given,
     pattern,
     paths,
-    fixed: options.fixedStrings,
-    ignoreCase: options.ignoreCase || (options.smartCase === true && !hasCapital(pattern)),
-    word: options.wordRegexp,
-    invert: options.invertMatch,
-    // Whether there is a match at all is known soonest by name.
-    filesWithMatches: options.filesWithMatches || (options.quiet && !wantsJson(options)),
-    count: options.count,
-    maxCount: options.maxCount,
-    context: options.context,
-    beforeContext: options.beforeContext,
-    afterContext: options.afterContext,
-    // In text they are put in by the printer; in JSON they are part of the text only for who asks.
-    lineNumbers: wantsJson(options) && options.lineNumber === true,
-    include: listOrNone([...(options.include ?? []), ...globs.filter((glob) => !glob.startsWith("!"))]),
+    ignoreCase: given.ignoreCase || (options.smartCase === true && !hasCapital(pattern)),
+    // Listing files is the fastest way to find out whether anything matches.
+    filesWithMatches: given.filesWithMatches || (options.quiet && !wantsJson(options)),
+    // In text the printer adds them; in JSON they are part of the text only on request.
+    lineNumbers: wantsJson(options) && given.lineNumbers === true,
+    include: listOrNone([...(given.include ?? []), ...globs.filter((glob) => !glob.startsWith("!"))]),
     exclude: listOrNone([
-      ...(options.exclude ?? []),
+      ...(given.exclude ?? []),
       ...globs.filter((glob) => glob.startsWith("!")).map((glob) => glob.slice(1)),
     ]),
   };
@@ -99,7 +78,7 @@ function listOrNone(globs: readonly string[]): readonly string[] | undefined {
 
 /** The pages of the answer; one where only one is wanted. */
 async function* pagesOf(opened: OpenedStore, { options, params }: Query): AsyncGenerator<GrepResult> {
-  let cursor = options.cursor;
+  let { cursor } = params;
   do {
     const page: GrepResult = await opened.store.grep({ ...params, cursor }, opened.calling("grep"));
     opened.clearProgress();
@@ -116,7 +95,7 @@ async function grepAsText(context: CommandContext, opened: OpenedStore, query: Q
     paint,
     heading: options.heading ?? paint.isTerminal,
     numbers: options.lineNumber ?? true,
-    hasContext: [options.context, options.beforeContext, options.afterContext].some((lines) => (lines ?? 0) > 0),
+    hasContext: [params.context, params.beforeContext, params.afterContext].some((lines) => (lines ?? 0) > 0),
     ending: options.null ? "\0" : "\n",
   });
   let found = false;

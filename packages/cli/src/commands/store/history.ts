@@ -1,6 +1,6 @@
 // Collections and their history: `snapshot`, `snapshots`, `collections`, `diff` and `restore`.
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
-import type { DiffResult } from "@trunkline/store";
+import type { DiffParams, DiffResult, OperationParams, RestoreParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
@@ -17,38 +17,15 @@ import {
 } from "../../terminal/output.js";
 import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
-import type { Repeated } from "../flags.js";
-
-/** Options of `trunkline store diff`. */
-export interface DiffOptions extends StoreOptions {
-  from: string;
-  to: string | undefined;
-  path?: string;
-  collection?: string;
-}
-
-/** Options of `trunkline store restore`. */
-export interface RestoreOptions extends StoreOptions {
-  source: string | undefined;
-  to: string;
-  collection?: string;
-  dryRun?: boolean;
-  overwrite?: boolean;
-  include?: Repeated;
-  exclude?: Repeated;
-}
 
 /** Takes a snapshot of a collection. */
 export async function snapshot(
   context: CommandContext,
-  options: StoreOptions & { collection: string; label?: string },
+  params: OperationParams<"snapshot">,
+  options: StoreOptions,
 ): Promise<number> {
-  const { collection, label } = options;
   await using opened = await openCommandStore(context, options);
-  const taken = await opened.store.snapshot(
-    { collection, ...(label === undefined ? {} : { label }) },
-    opened.calling("snapshot"),
-  );
+  const taken = await opened.store.snapshot(params, opened.calling("snapshot"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, taken);
   else {
@@ -62,18 +39,11 @@ export async function snapshot(
 /** Lists snapshots, the newest first. */
 export async function listSnapshots(
   context: CommandContext,
-  options: StoreOptions & { collection?: string; limit?: number; cursor?: string },
+  params: OperationParams<"list_snapshots">,
+  options: StoreOptions,
 ): Promise<number> {
-  const { collection, limit, cursor } = options;
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const result = await opened.store.listSnapshots(
-    {
-      ...(collection === undefined ? {} : { collection }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(cursor === undefined ? {} : { cursor }),
-    },
-    opened.calling("snapshots"),
-  );
+  const result = await opened.store.listSnapshots(params, opened.calling("snapshots"));
   opened.clearProgress();
   if (wantsJson(options)) {
     outJson(context, result);
@@ -96,9 +66,13 @@ export async function listSnapshots(
 }
 
 /** Lists collections. */
-export async function listCollections(context: CommandContext, options: StoreOptions): Promise<number> {
+export async function listCollections(
+  context: CommandContext,
+  params: OperationParams<"list_collections">,
+  options: StoreOptions,
+): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const result = await opened.store.listCollections({}, opened.calling("collections"));
+  const result = await opened.store.listCollections(params, opened.calling("collections"));
   opened.clearProgress();
   if (wantsJson(options)) {
     outJson(context, result);
@@ -116,10 +90,9 @@ export async function listCollections(context: CommandContext, options: StoreOpt
 }
 
 /** Shows what changed between two snapshots, or since one; with a path, how that document's text did. */
-export async function diff(context: CommandContext, options: DiffOptions): Promise<number> {
-  const { from, to, path, collection } = options;
+export async function diff(context: CommandContext, params: DiffParams, options: StoreOptions): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const result = await opened.store.diff({ from, to, path, collection }, opened.calling("diff"));
+  const result = await opened.store.diff(params, opened.calling("diff"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
@@ -156,8 +129,8 @@ function textDiff(text: string, paint: Paint): string[] {
 }
 
 /** Writes a snapshot or a collection to a folder. Ends with 1 where a file was in the way. */
-export async function restore(context: CommandContext, options: RestoreOptions): Promise<number> {
-  const { source, to, collection, dryRun, overwrite, include, exclude } = options;
+export async function restore(context: CommandContext, params: RestoreParams, options: StoreOptions): Promise<number> {
+  const { snapshotId: source, collection, dryRun } = params;
   if (source === undefined && collection === undefined) {
     throw new TrunklineError("USAGE", "What should be restored?", {
       hint: "Give a snapshot or a collection; trunkline store snapshots lists them.",
@@ -165,18 +138,13 @@ export async function restore(context: CommandContext, options: RestoreOptions):
   }
   await using opened = await openCommandStore(context, options);
   const { store } = opened;
-  const params = {
-    outputDirectory: to,
-    dryRun: dryRun,
-    overwrite,
-    includePatterns: include,
-    excludePatterns: exclude,
-  };
   const calling = opened.calling("restore");
   const result =
     source === undefined
-      ? await store.restore({ ...params, collection }, calling)
-      : await bySnapshotOrCollection(source, collection, (named) => store.restore({ ...params, ...named }, calling));
+      ? await store.restore(params, calling)
+      : await bySnapshotOrCollection(source, collection, (named) =>
+          store.restore({ ...params, snapshotId: undefined, ...named }, calling),
+        );
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {

@@ -1,5 +1,6 @@
 // Looking after the store: `status`, `verify`, `gc`, `repair`, `export` and `import`.
 import { formatMs } from "@trunkline/core";
+import type { OperationParams, StatusParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
@@ -7,20 +8,11 @@ import { counted, outJson, type StoreOptions, shownBytes, wantsJson } from "../.
 import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
 
-/** Options of `trunkline store status`. */
-export interface StatusOptions extends StoreOptions {
-  detailed?: boolean;
-  fileTypes?: boolean;
-}
-
 /** Shows what the store holds and what that costs. */
-export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
+export async function status(context: CommandContext, params: StatusParams, options: StoreOptions): Promise<number> {
   const json = wantsJson(options);
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const result = await opened.store.status(
-    { detailed: options.detailed || !json, fileTypes: options.fileTypes },
-    opened.calling("status"),
-  );
+  const result = await opened.store.status({ ...params, detailed: params.detailed || !json }, opened.calling("status"));
   opened.clearProgress();
   if (json) {
     outJson(context, result);
@@ -39,7 +31,7 @@ export async function status(context: CommandContext, options: StatusOptions): P
     ["not stored again", `${bytes(result.deduplicatedBytes)} (${percent})`],
     ["on disk", bytes(result.diskBytes)],
     ...pendingRows(result.index),
-    ...(options.detailed
+    ...(params.detailed
       ? [
           ["contents", number(result.contents)],
           ["distinct chunks", `${result.uniqueBlocks}, ${bytes(result.uniqueBytes)}`],
@@ -72,9 +64,13 @@ function fileTypeRows(types: unknown): string[][] {
 }
 
 /** Checks every chunk, reference and index. Ends with 1 where something is damaged. */
-export async function verify(context: CommandContext, options: StoreOptions): Promise<number> {
+export async function verify(
+  context: CommandContext,
+  params: OperationParams<"verify">,
+  options: StoreOptions,
+): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, mustExist: true });
-  const result = await opened.store.verify({}, opened.calling("verify"));
+  const result = await opened.store.verify(params, opened.calling("verify"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
@@ -95,9 +91,13 @@ export async function verify(context: CommandContext, options: StoreOptions): Pr
 }
 
 /** Empties the trash and removes what nothing refers to. */
-export async function gc(context: CommandContext, options: StoreOptions): Promise<number> {
+export async function gc(
+  context: CommandContext,
+  params: OperationParams<"gc">,
+  options: StoreOptions,
+): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, mustExist: true });
-  const result = await opened.store.gc({}, opened.calling("gc"));
+  const result = await opened.store.gc(params, opened.calling("gc"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
@@ -114,9 +114,13 @@ export async function gc(context: CommandContext, options: StoreOptions): Promis
 }
 
 /** Makes the indexes anew, and what can be had again of damaged content. Ends with 1 where some is lost. */
-export async function repair(context: CommandContext, options: StoreOptions): Promise<number> {
+export async function repair(
+  context: CommandContext,
+  params: OperationParams<"repair">,
+  options: StoreOptions,
+): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, mustExist: true });
-  const result = await opened.store.repair({}, opened.calling("repair"));
+  const result = await opened.store.repair(params, opened.calling("repair"));
   await opened.indexed();
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
@@ -131,11 +135,11 @@ export async function repair(context: CommandContext, options: StoreOptions): Pr
 /** Writes everything to one file. */
 export async function exportStore(
   context: CommandContext,
-  options: StoreOptions & { file: string; overwrite?: boolean },
+  params: OperationParams<"export">,
+  options: StoreOptions,
 ): Promise<number> {
-  const { file: path, overwrite = false } = options;
   await using opened = await openCommandStore(context, { ...options, mustExist: true });
-  const result = await opened.store.export({ path, overwrite }, opened.calling("export"));
+  const result = await opened.store.export(params, opened.calling("export"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else context.out(`exported to ${printable(result.path)} (${shownBytes(result.bytes)})`);
@@ -143,9 +147,13 @@ export async function exportStore(
 }
 
 /** Plays the history of an export into this store. */
-export async function importStore(context: CommandContext, options: StoreOptions & { file: string }): Promise<number> {
+export async function importStore(
+  context: CommandContext,
+  params: OperationParams<"import">,
+  options: StoreOptions,
+): Promise<number> {
   await using opened = await openCommandStore(context, options);
-  const result = await opened.store.import({ path: options.file }, opened.calling("import"));
+  const result = await opened.store.import(params, opened.calling("import"));
   await opened.indexed();
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);

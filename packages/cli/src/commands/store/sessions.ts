@@ -1,6 +1,6 @@
 // Sessions at the command line: `sessions`, `start`, `stop`, `pin`, `unpin` and `watch`. A session outlives the process
 // that started it: its id is what a script hands on.
-import type { SessionSummary, WatchedChange } from "@trunkline/store";
+import type { OperationParams, PinParams, SessionSummary, WatchedChange, WatchParams } from "@trunkline/store";
 import { toWire } from "@trunkline/store/contract";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -20,34 +20,14 @@ import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 
-/** Options of `trunkline store sessions`. */
-export interface SessionsOptions extends StoreOptions {
-  limit?: number;
-  open?: boolean;
-}
-
-/** Options of `trunkline store pin` and `unpin`. */
-export interface PinOptions extends StoreOptions {
-  target: string;
-  session: string;
-}
-
-/** Options of `trunkline store watch`. */
-export interface WatchOptions extends StoreOptions {
-  paths: readonly string[];
-  collection?: string;
-  label?: string;
-  session?: string;
-}
-
 /** Lists sessions, the newest first. */
-export async function listSessions(context: CommandContext, options: SessionsOptions): Promise<number> {
-  const { limit, open } = options;
+export async function listSessions(
+  context: CommandContext,
+  params: OperationParams<"list_sessions">,
+  options: StoreOptions,
+): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, reading: true });
-  const result = await opened.store.listSessions(
-    { ...(limit === undefined ? {} : { limit }), ...(open === undefined ? {} : { open }) },
-    opened.calling("sessions"),
-  );
+  const result = await opened.store.listSessions(params, opened.calling("sessions"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
@@ -60,7 +40,7 @@ export async function listSessions(context: CommandContext, options: SessionsOpt
       printable(label ?? ""),
     ]);
     for (const line of table(rows, { right: [3, 4] })) context.out(line);
-    if (rows.length === 0) context.note(open ? "No session is under way." : "There are no sessions yet.");
+    if (rows.length === 0) context.note(params.open ? "No session is under way." : "There are no sessions yet.");
     if (rows.length < result.total) context.note(`${rows.length} of ${result.total}. For more: a larger --limit.`);
   }
   return EXIT.success;
@@ -69,10 +49,11 @@ export async function listSessions(context: CommandContext, options: SessionsOpt
 /** Begins a session and prints its id. */
 export async function startSession(
   context: CommandContext,
-  options: StoreOptions & { label?: string },
+  params: OperationParams<"start">,
+  options: StoreOptions,
 ): Promise<number> {
   await using opened = await openCommandStore(context, options);
-  const started = await opened.store.start({ label: options.label }, opened.calling("start"));
+  const started = await opened.store.start(params, opened.calling("start"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, started);
   else context.out(started.sessionId);
@@ -82,10 +63,12 @@ export async function startSession(
 /** Ends a session and sums it up. */
 export async function stopSession(
   context: CommandContext,
-  options: StoreOptions & { session: string },
+  _params: OperationParams<"stop">,
+  options: StoreOptions & { readonly rest: readonly string[] },
 ): Promise<number> {
+  const [session] = options.rest;
   await using opened = await openCommandStore(context, options);
-  await opened.store.resume({ sessionId: options.session }, opened.calling("stop"));
+  await opened.resume(session);
   const summary = await opened.store.stop({}, opened.calling("stop"));
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, summary);
@@ -100,14 +83,24 @@ export async function stopSession(
   return EXIT.success;
 }
 
-/** Keeps content from gc, and in front of searches of the session; or no longer. */
-export async function pin(context: CommandContext, options: PinOptions & { keep: boolean }): Promise<number> {
-  const { target, session, keep } = options;
+/** Keeps content from gc, and ranks it first in searches of the session. */
+export async function pin(context: CommandContext, params: PinParams, options: StoreOptions): Promise<number> {
+  return await changePin(context, options, { params, method: "pin" });
+}
+
+export async function unpin(context: CommandContext, params: PinParams, options: StoreOptions): Promise<number> {
+  return await changePin(context, options, { params, method: "unpin" });
+}
+
+async function changePin(
+  context: CommandContext,
+  options: StoreOptions,
+  { params, method }: { params: PinParams; method: "pin" | "unpin" },
+): Promise<number> {
   await using opened = await openCommandStore(context, options);
-  const { store } = opened;
-  const calling = opened.calling(keep ? "pin" : "unpin");
+  const { path: target = "", session } = params;
   const result = await byPathOrHash(target, (named) =>
-    keep ? store.pin({ ...named, session }, calling) : store.unpin({ ...named, session }, calling),
+    opened.store[method]({ ...named, session }, opened.calling(method)),
   );
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
@@ -118,15 +111,19 @@ export async function pin(context: CommandContext, options: PinOptions & { keep:
 const LETTERS = { added: "A", changed: "M", removed: "D" } as const;
 
 /** Keeps the store current with files and folders until it is interrupted, which is how it is meant to end. */
-export async function watch(context: CommandContext, options: WatchOptions): Promise<number> {
-  const { paths, collection, label, session } = options;
+export async function watch(
+  context: CommandContext,
+  params: WatchParams,
+  options: StoreOptions & { label?: string; session?: string },
+): Promise<number> {
+  const { label, session } = options;
   const json = wantsJson(options);
   const paint = paintFor(context);
   await using opened = await openCommandStore(context, options);
   const { store } = opened;
   if (session === undefined) await store.start({ label: label ?? "watch" }, { signal: context.signal });
   else await store.resume({ sessionId: session }, { signal: context.signal });
-  const added = await store.add({ paths, collection }, opened.calling("add"));
+  const added = await store.add(params, opened.calling("add"));
   opened.clearProgress();
   for (const { path, message } of added.problems ?? []) {
     context.note(`not added: ${printable(path)}: ${printable(message)}`);
@@ -134,8 +131,8 @@ export async function watch(context: CommandContext, options: WatchOptions): Pro
   const print = (changes: readonly WatchedChange[]) => {
     for (const change of changes) context.out(json ? JSON.stringify(change) : changeLine(change, paint));
   };
-  await store.watch({ paths, collection }, { signal: context.signal, onChanges: print });
-  context.note(`watching ${paths.map(printable).join(", ")}; Ctrl-C ends it`);
+  await store.watch(params, { signal: context.signal, onChanges: print });
+  context.note(`watching ${params.paths.map(printable).join(", ")}; Ctrl-C ends it`);
   await untilAborted(context.signal);
   // The signal has done its work: what was noticed is still taken up, and the summary is made.
   const summary = await store.stop({});

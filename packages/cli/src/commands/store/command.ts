@@ -1,0 +1,158 @@
+// `trunkline store`: one command for each operation of the contract. Their arguments and options come from the table;
+// this file adds the options that only a terminal needs, and says where each command's work is. That is loaded when it runs.
+import { OPERATIONS, type OperationName, type OperationParams } from "@trunkline/store/contract";
+import { type Command, Option } from "commander";
+import { EXIT } from "../../app/exit-codes.js";
+import type { CommandContext } from "../../terminal/context.js";
+import { type Cli, repeatable, storeOption, storePathOf, wholeNumberOption } from "../flags.js";
+import { addParameters, helpOf } from "./parameter-options.js";
+
+const EXAMPLES = `
+Examples:
+  trunkline store add src docs --tag project        add folders; files that .gitignore names are left out
+  curl -s https://example.com | trunkline store add --name example.html -
+  trunkline store search parse http request         by words; identifiers are split into words
+  trunkline store grep -n 'fn\\s+open\\w+' src        lines that match, like grep and ripgrep
+  trunkline store graph src/server.ts --depth 2     what it imports and calls; --reverse: what imports and calls it
+  trunkline store list '*.md' --sort-by size        list documents
+  trunkline store get README.md --lines 10-40       print a part of a document
+  trunkline store get 3f2a91bc --output old.bin     write a content to a file, by the first digits of its hash
+  trunkline store get src/server.ts --symbol listen print one function
+  trunkline store watch src                         keep the store up to date until Ctrl-C
+  trunkline store snapshot --label before           take a snapshot
+  trunkline store diff before                       what has changed since then
+  trunkline store restore before --to /tmp/before   bring it back, byte for byte
+  trunkline store delete 'drafts/**' --dry-run      what a delete would remove; undelete brings it back
+
+The store is the folder given with --store or TRUNKLINE_STORE, else .trunkline/store in this folder or above it, up to the
+git root (\`trunkline init\` creates it), else the folder "store" in ~/.trunkline. Several processes may use it at once.
+Exit codes: 0 success, 1 failure, or nothing found by search, grep and list, 2 wrong usage
+(for grep any error), 130 interrupted.`;
+
+interface StoreCommand<Name extends OperationName> {
+  /** The options that are not parameters of the operation. */
+  readonly options?: (command: Command) => Command;
+  /** Default: text and json. */
+  readonly formats?: readonly string[];
+  /** What any error exits with, if not the usual code. */
+  readonly errorCode?: number;
+  /** Interrupting it is how it ends. */
+  readonly untilInterrupted?: boolean;
+  /** The work. What it is given besides the parameters is what `options` declares. */
+  readonly load: () => Promise<
+    (context: CommandContext, params: OperationParams<Name>, options: never) => Promise<number>
+  >;
+}
+
+/** The commands in the order that help shows them. */
+const COMMANDS: { readonly [Name in OperationName]?: StoreCommand<Name> } = {
+  add: {
+    options: (add) => add.option("-r, --recursive", "include subfolders; this is the default"),
+    load: async () => (await import("./adding.js")).add,
+  },
+  download: {
+    options: (download) =>
+      download
+        .addOption(repeatable("--header <header>", "'Name: value'"))
+        .addOption(
+          wholeNumberOption("--timeout <seconds>", "how long the server may stay silent", {
+            from: 1,
+            to: 86_400,
+          }).default(60),
+        )
+        .option("--allow-private", "allow addresses in private networks and on this machine"),
+    load: async () => (await import("./adding.js")).download,
+  },
+  update: { load: async () => (await import("./changing.js")).update },
+  delete: { load: async () => (await import("./changing.js")).deleteDocuments },
+  undelete: { load: async () => (await import("./changing.js")).undelete },
+  search: { load: async () => (await import("./finding.js")).search },
+  list: { load: async () => (await import("./finding.js")).list },
+  get: { load: async () => (await import("./finding.js")).get },
+  grep: {
+    options: (grep) =>
+      grep
+        .option("-e, --regexp <pattern>", "the pattern, if it starts with a dash")
+        .option("-S, --smart-case", "ignore case, unless the pattern has a capital letter")
+        .option("-q, --quiet", "print nothing; the exit code says whether something matches")
+        .option("-N, --no-line-number", "without line numbers")
+        .option("--heading", "print the path once, above its lines; this is the default at a terminal")
+        .option("--no-heading", "print the path in front of each line; this is the default in a pipe")
+        .addOption(new Option("--color <when>", "use colours").choices(["auto", "always", "never"]).default("auto"))
+        .option("-0, --null", "with -l: end each path with a zero byte, for xargs -0")
+        .addOption(repeatable("-g, --glob <glob>", "the same as --include, or with a leading ! as --exclude"))
+        .option("--page", "stop after one page, and print the cursor to continue with")
+        // Habits from grep: folders are always searched whole, paths always shown, patterns always extended.
+        .addOption(new Option("-r, --recursive").hideHelp())
+        .addOption(new Option("-H, --with-filename").hideHelp())
+        .addOption(new Option("-E, --extended-regexp").hideHelp()),
+    // 1 says that nothing matches, so errors need another code.
+    errorCode: EXIT.usage,
+    load: async () => (await import("./grep.js")).grep,
+  },
+  graph: { formats: ["text", "json", "mermaid"], load: async () => (await import("./graph.js")).graph },
+  snapshot: { load: async () => (await import("./history.js")).snapshot },
+  list_snapshots: { load: async () => (await import("./history.js")).listSnapshots },
+  list_collections: { load: async () => (await import("./history.js")).listCollections },
+  diff: { load: async () => (await import("./history.js")).diff },
+  restore: { load: async () => (await import("./history.js")).restore },
+  watch: {
+    options: (watch) =>
+      watch
+        .option("--label <label>", "the label of the session (default: watch)")
+        .option("--session <id>", "continue this session"),
+    untilInterrupted: true,
+    load: async () => (await import("./sessions.js")).watch,
+  },
+  list_sessions: { load: async () => (await import("./sessions.js")).listSessions },
+  start: { load: async () => (await import("./sessions.js")).startSession },
+  stop: {
+    options: (stop) => stop.argument("<session>", "its id, as start and sessions print it"),
+    load: async () => (await import("./sessions.js")).stopSession,
+  },
+  pin: { load: async () => (await import("./sessions.js")).pin },
+  unpin: { load: async () => (await import("./sessions.js")).unpin },
+  status: { load: async () => (await import("./maintenance.js")).status },
+  verify: { load: async () => (await import("./maintenance.js")).verify },
+  gc: { load: async () => (await import("./maintenance.js")).gc },
+  repair: { load: async () => (await import("./maintenance.js")).repair },
+  export: { load: async () => (await import("./maintenance.js")).exportStore },
+  import: { load: async () => (await import("./maintenance.js")).importStore },
+};
+
+/** Adds `store` and its subcommands. */
+export function registerStore({ program, context, setExitCode }: Cli): void {
+  const store = program
+    .command("store")
+    .description("keep documents with their history, and find them again")
+    .addOption(storeOption())
+    .addHelpText("after", EXAMPLES);
+  for (const name of Object.keys(COMMANDS) as OperationName[]) registerOperation(store, name, { context, setExitCode });
+}
+
+function registerOperation(store: Command, name: OperationName, { context, setExitCode }: Omit<Cli, "program">): void {
+  const operation = OPERATIONS[name];
+  // One command for each name; which parameters it takes is checked in the table above.
+  const entry = COMMANDS[name] as StoreCommand<never>;
+  const { command: alias = name, about = helpOf(operation.summary) } = operation.cli ?? {};
+  const command = store.command(alias).description(about);
+  const readParams = addParameters(command, operation.params);
+  if (operation.inSession === true) command.option("--session <id>", "the session it belongs to");
+  entry.options?.(command);
+  command
+    .addOption(
+      new Option("--format <format>", "how to print the result")
+        .choices(entry.formats ?? ["text", "json"])
+        .default("text"),
+    )
+    .option("--json", "the same as --format json")
+    .addOption(storeOption())
+    .action(async () => {
+      if (entry.errorCode !== undefined) setExitCode(entry.errorCode);
+      const run = await entry.load();
+      const { params, rest } = readParams();
+      const options = { ...command.opts(), store: storePathOf(command), rest };
+      const code = await run(context, params as never, options as never);
+      setExitCode(code, { inOrder: entry.untilInterrupted === true && code === EXIT.success });
+    });
+}
