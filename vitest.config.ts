@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { sourceThreads } from "./test/support/source-threads.js";
 
 const PACKAGES = new URL("./packages/", import.meta.url);
 
@@ -21,9 +22,12 @@ function sourceAliases(): { find: RegExp; replacement: string }[] {
 /** Slow by nature: packaging, hundreds of crashes, registries, long runs of the command. */
 const SLOW = ["**/*.slow.test.ts"];
 
+const alias = sourceAliases();
+
 export default defineConfig({
-  // Tests run the sources. Only tests that start `trunkline` as a process need a build.
-  resolve: { alias: sourceAliases() },
+  // Tests run the sources, in threads as well. Only tests that start `trunkline` as a process need a build.
+  resolve: { alias },
+  plugins: [sourceThreads(alias)],
   test: {
     // Only a guard against hangs. A loaded machine must not reach them.
     testTimeout: 300_000,

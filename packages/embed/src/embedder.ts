@@ -38,8 +38,7 @@ export interface LocalEmbedder extends Embedder {
 
 const PULL_HINT = "Run: trunkline models pull";
 const MAX_THREADS = 4;
-/** From the sources as well as from the build: a worker thread can only run what is built. */
-const WORKER_FILE = new URL("../dist/inference/inference-thread.js", import.meta.url);
+const THREAD_ENTRY = new URL("./inference/inference-thread.js", import.meta.url);
 
 /** Opens the embedded model. Rejects with `NOT_FOUND` where its weights were not pulled; it downloads nothing. */
 export async function createEmbedder(options: EmbedderOptions): Promise<LocalEmbedder> {
@@ -110,7 +109,7 @@ class WorkerEmbedder implements LocalEmbedder {
   constructor(facts: ModelFacts, setup: WorkerSetup) {
     this.model = vectorModelName(facts);
     this.dimensions = facts.dimensions;
-    this.#worker = new Worker(WORKER_FILE, { workerData: setup, name: "trunkline-embed" });
+    this.#worker = new Worker(THREAD_ENTRY, { workerData: setup, name: "trunkline-embed" });
     this.opened = new Promise((resolve, reject) => {
       this.#worker.on("message", (message: FromWorker) => {
         if (message.type === "ready") {

@@ -5,11 +5,7 @@ import type { GuardedPaths } from "./engine/files/guard.js";
 import { ThreadPool } from "./engine/threads/thread-pool.js";
 import { Store, type StoreThreads } from "./store.js";
 
-// Tests run the sources; a thread cannot, so it runs what the build made of them.
-const THREAD_ENTRY = new URL(
-  import.meta.url.endsWith(".ts") ? "../dist/store-thread.js" : "./store-thread.js",
-  import.meta.url,
-);
+const THREAD_ENTRY = new URL("./store-thread.js", import.meta.url);
 
 /** How a store is opened. */
 export interface OpenStoreOptions extends GuardedPaths {

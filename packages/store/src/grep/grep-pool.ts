@@ -52,11 +52,7 @@ const CACHE_BYTES = 256 * 2 ** 20;
 const CACHE_IDLE_MS = 5 * 60_000;
 const NOTHING = { counts: new Int32Array(), collected: [], binary: [] };
 
-// Tests run the sources; a thread cannot, so it runs what the build made of them.
-const WORKER_FILE = new URL(
-  import.meta.url.endsWith(".ts") ? "../../dist/grep/grep-thread.js" : "./grep-thread.js",
-  import.meta.url,
-);
+const THREAD_ENTRY = new URL("./grep-thread.js", import.meta.url);
 
 /** A thread takes longer to start than so few documents take to be searched: one is enough for them. */
 const FEW_DOCUMENTS = 128;
@@ -207,7 +203,7 @@ export class GrepPool implements AsyncDisposable {
       cacheBytes: number === undefined || reader === undefined ? 0 : Math.floor(cacheBytes / this.#kept),
       cacheIdleMs: this.#options.cacheIdleMs ?? CACHE_IDLE_MS,
     };
-    const worker = new Worker(WORKER_FILE, { workerData, name: "store grep" });
+    const worker = new Worker(THREAD_ENTRY, { workerData, name: "store grep" });
     const thread: Thread = { worker, number, job: undefined };
     worker.unref();
     worker.on("message", (answer: SentAnswer) => this.#finish(thread, answer));

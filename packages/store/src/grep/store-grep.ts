@@ -7,11 +7,7 @@ import { documentsOf, type GrepPage } from "./grep-list.js";
 import type { GrepReaderData } from "./grep-reader.js";
 import { compareText, type GrepCallOptions, GrepPool, type GrepRequest, type GrepSource, grep } from "./index.js";
 
-// Tests run the sources; a thread cannot, so it runs what the build made of them.
-const READER_MODULE = new URL(
-  import.meta.url.endsWith(".ts") ? "../../dist/grep/grep-reader.js" : "./grep-reader.js",
-  import.meta.url,
-).href;
+const READER_MODULE = new URL("./grep-reader.js", import.meta.url).href;
 
 /** The first page is small, so that matching begins soon. */
 const FIRST_PAGE = 500;

@@ -1,5 +1,5 @@
 // Adds one document to a store, has it indexed, and ends.
-import { openStore } from "../../dist/index.js";
+import { openStore } from "../../src/index.js";
 
 const [path = "", name = "", content = ""] = process.argv.slice(2);
 const store = await openStore({ path });

@@ -2,11 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TrunklineError } from "@trunkline/core";
+import type { GrepReader } from "../../src/grep/index.js";
 
-/** @param {{ folder: string }} data */
-export function openGrepReader({ folder }) {
+export function openGrepReader({ folder }: { folder: string }): GrepReader {
   return {
-    /** @param {{ path: string }} document */
     read({ path }) {
       try {
         return readFileSync(join(folder, path));

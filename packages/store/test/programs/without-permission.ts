@@ -3,7 +3,7 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore } from "../../dist/index.js";
+import { openStore } from "../../src/index.js";
 
 const NOBODY = 65_534;
 if (process.getuid?.() === 0) {

@@ -1,6 +1,6 @@
 // Prepares and opens chunks without pause, and says how many came back wrong.
 import { parentPort, threadId } from "node:worker_threads";
-import { openChunk, prepareChunk } from "../../dist/engine/content/prepare.js";
+import { openChunk, prepareChunk } from "../../src/engine/content/prepare.js";
 
 let wrong = 0;
 for (let round = 0; round < 3000; round++) {

@@ -15,20 +15,20 @@ for (let number = 0; ; number++) {
 }
 
 async function storeWriter() {
-  const { openStore } = await import("../../dist/index.js");
+  const { openStore } = await import("../../src/index.js");
   const store = await openStore({ path: folder });
-  return (/** @type {string} */ name, /** @type {string} */ content) => store.add({ name, content });
+  return (name: string, content: string) => store.add({ name, content });
 }
 
 async function leanWriter() {
-  const { openForWriting } = await import("../../dist/engine/threads/open-databases.js");
-  const { indexers } = await import("../../dist/indexers.js");
-  const { WriteQueue } = await import("../../dist/engine/writing/write-queue.js");
-  const { addDocuments } = await import("../../dist/engine/writing/store-content.js");
-  const { prepareContent } = await import("../../dist/engine/content/prepare.js");
-  const { ChunkPacker } = await import("../../dist/engine/writing/incoming.js");
+  const { openForWriting } = await import("../../src/engine/threads/open-databases.js");
+  const { indexers } = await import("../../src/indexers.js");
+  const { WriteQueue } = await import("../../src/engine/writing/write-queue.js");
+  const { addDocuments } = await import("../../src/engine/writing/store-content.js");
+  const { prepareContent } = await import("../../src/engine/content/prepare.js");
+  const { ChunkPacker } = await import("../../src/engine/writing/incoming.js");
   const queue = new WriteQueue(openForWriting(folder, indexers));
-  return async (/** @type {string} */ path, /** @type {string} */ text) => {
+  return async (path: string, text: string) => {
     const packer = new ChunkPacker();
     const content = packer.content(prepareContent(Buffer.from(text), () => false));
     const documents = [{ path, root: undefined, title: undefined, file: undefined, content }];
