@@ -24,8 +24,20 @@ export { addUsage, costOf, type ModelPrice, NO_USAGE, PRICES, PRICES_AS_OF, type
 export { recordApprover, recordModel, recordTool } from "./record/record.js";
 export { openReplay, type Replay } from "./record/replay.js";
 export { openRunFile, type RunSink } from "./record/run-file.js";
-export { allowList, approveAll, isAllowed, oneAtATime, refuseAll } from "./tools/approval.js";
-export { type CancellableTools, cancellableTools } from "./tools/cancellable.js";
 export { createFrameKey, frameOutput, unframeOutput } from "./tools/framing.js";
-export type { Approval, Approver, Tool, ToolOutput } from "./tools/tool.js";
-export { renderOutput, type ToolsFromOptions, toolsFrom } from "./tools/tools-from.js";
+export {
+  type Approval,
+  type Approver,
+  allowList,
+  approveAll,
+  type CancellableTools,
+  cancellableTools,
+  isAllowed,
+  oneAtATime,
+  refuseAll,
+  renderOutput,
+  type Tool,
+  type ToolOutput,
+  type ToolsFromOptions,
+  toolsFrom,
+} from "./tools/tool.js";

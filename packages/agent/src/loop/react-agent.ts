@@ -4,12 +4,11 @@ import { TrunklineError } from "@trunkline/core";
 import type { Message } from "../model/model.js";
 import { FRAME_NOTE } from "../tools/framing.js";
 import type { Agent, AgentResult } from "./agent.js";
-import { checkJson, endWithLastWord } from "./answer.js";
-import { callTools, Failures, MAX_SAME_FAILURES } from "./call-tools.js";
 import { textMessage } from "./history.js";
 import { askAgain, parseStep, type ReactStep, reactPrompt } from "./react-protocol.js";
-import { OUT_OF_TIME, type Run, type Turn } from "./run.js";
+import { checkJson, endWithLastWord, OUT_OF_TIME, type Run, type Turn } from "./run.js";
 import { startRun } from "./start-run.js";
+import { callTools, Failures, MAX_SAME_FAILURES } from "./tools-agent.js";
 
 const NAME = "react";
 

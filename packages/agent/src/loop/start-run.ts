@@ -1,7 +1,7 @@
 // A run with everything that belongs to it: one budget and one frame key for it and for the agents that it starts.
 import { TrunklineError } from "@trunkline/core";
-import { oneAtATime } from "../tools/approval.js";
 import { createFrameKey } from "../tools/framing.js";
+import { oneAtATime } from "../tools/tool.js";
 import type { AgentRequest } from "./agent.js";
 import { Budget } from "./budget.js";
 import { delegateTools } from "./delegate.js";

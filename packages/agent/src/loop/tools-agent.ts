@@ -1,12 +1,20 @@
-// The agent `tools`: the model's native tool calls, turn after turn, until it answers without one.
-import type { Message } from "../model/model.js";
-import { FRAME_NOTE } from "../tools/framing.js";
+// The agent `tools`: the model's native tool calls, turn after turn, until it answers without one; and how calls are run, for
+// every agent. Nothing that is wrong with a call ends the run: the model is told and may do better.
+import { abortable, isRecord, isTrunklineError, messageOf, nearestNames, TrunklineError } from "@trunkline/core";
+import type { Message, MessagePart, ModelTool } from "../model/model.js";
+import { FRAME_NOTE, frameOutput } from "../tools/framing.js";
+import type { Approval, Tool, ToolOutput } from "../tools/tool.js";
 import type { Agent, AgentRequest, AgentResult } from "./agent.js";
-import { endWithAnswer, endWithLastWord, formatNote } from "./answer.js";
-import { callTools, Failures, MAX_SAME_FAILURES, modelTools } from "./call-tools.js";
 import { textMessage } from "./history.js";
-import { OUT_OF_TIME, type Run } from "./run.js";
+import { canonicalJson, schemaProblems } from "./json-schema.js";
+import { endWithAnswer, endWithLastWord, formatNote, OUT_OF_TIME, type Run, type ToolCallEvent } from "./run.js";
 import { startRun } from "./start-run.js";
+
+/** How often the same call may fail in a row. */
+export const MAX_SAME_FAILURES = 3;
+
+const DEFAULT_PARALLEL_CALLS = 4;
+const DEFAULT_RESULT_CHARS = 100_000;
 
 const NAME = "tools";
 
@@ -45,4 +53,158 @@ async function work(run: Run): Promise<AgentResult> {
 function systemOf({ format }: AgentRequest, hasTools: boolean): Message[] {
   const notes = [...(hasTools ? [FRAME_NOTE] : []), ...(format === undefined ? [] : [formatNote(format)])];
   return notes.length === 0 ? [] : [textMessage("system", notes.join("\n\n"))];
+}
+
+/** The result of one call, as the conversation keeps it. */
+export type ToolResultPart = Extract<MessagePart, { type: "tool-result" }>;
+
+/** The tools as the model is told of them. */
+export function modelTools(tools: readonly Tool[]): ModelTool[] {
+  return tools.map(({ name, title, description, inputSchema }) => ({ name, title, description, inputSchema }));
+}
+
+/** Counts calls that fail again and again. */
+export class Failures {
+  readonly #counts = new Map<string, number>();
+
+  /** Whether this call has now failed too often in a row. */
+  count(call: Pick<ToolCallEvent, "name" | "args" | "raw">, failed: boolean): boolean {
+    const key = `${call.name} ${call.raw ?? canonicalJson(call.args)}`;
+    if (!failed) {
+      this.#counts.delete(key);
+      return false;
+    }
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
+    return count >= MAX_SAME_FAILURES;
+  }
+}
+
+/**
+ * Runs calls and returns their results in the order of the calls, one for each, whatever happens: a call that the signal
+ * stopped has a result that says so. Calls that only read run beside one another; one that changes things runs alone,
+ * after those before it and before those behind it.
+ */
+export async function callTools(
+  run: Run,
+  calls: readonly ToolCallEvent[],
+  signal: AbortSignal,
+): Promise<ToolResultPart[]> {
+  const results: ToolResultPart[] = [];
+  const byName = new Map(run.tools.map((tool) => [tool.name, tool]));
+  const limit = Math.max(1, run.request.maxParallelCalls ?? DEFAULT_PARALLEL_CALLS);
+  for (let from = 0; from < calls.length; ) {
+    let to = from;
+    while (to < calls.length && to - from < limit && byName.get(calls[to]?.name ?? "")?.readOnly !== false) to++;
+    const group = calls.slice(from, Math.max(to, from + 1));
+    results.push(
+      ...(await Promise.all(group.map((call) => callOne(run, { call, tool: byName.get(call.name), signal })))),
+    );
+    from += group.length;
+  }
+  return results;
+}
+
+async function callOne(
+  run: Run,
+  { call, tool, signal }: { call: ToolCallEvent; tool: Tool | undefined; signal: AbortSignal },
+): Promise<ToolResultPart> {
+  const title = tool?.title ?? call.name;
+  const startMs = performance.now();
+  run.emit({ type: "tool-call", id: call.id, title, args: call.raw ?? call.args });
+  const outcome = await outcomeOf(run, { call, tool, signal });
+  const { output } = outcome;
+  const isError = output.isError === true;
+  run.emit({
+    type: "tool-result",
+    id: call.id,
+    title,
+    text: output.text,
+    isError,
+    durationMs: Math.round(performance.now() - startMs),
+  });
+  return {
+    type: "tool-result",
+    id: call.id,
+    name: call.name,
+    text: outcome.foreign
+      ? frameOutput(capped(output.text, run.request.maxResultChars), { key: run.frameKey, from: title })
+      : output.text,
+    ...(output.images === undefined || output.images.length === 0 ? {} : { images: output.images }),
+    ...(isError ? { isError } : {}),
+  };
+}
+
+/** The beginning of a text that is too long, and a note on the rest. */
+function capped(text: string, maxChars = DEFAULT_RESULT_CHARS): string {
+  if (text.length <= maxChars) return text;
+  // Not within a surrogate pair.
+  const end = /[\uD800-\uDBFF]/.test(text[maxChars - 1] ?? "") ? maxChars - 1 : maxChars;
+  return `${text.slice(0, end)}\n[${text.length - end} of ${text.length} characters left out; ask for less at a time]`;
+}
+
+/** What came of a call; `foreign` is what a tool said, everything else is our own word. */
+interface Outcome {
+  readonly output: ToolOutput;
+  readonly foreign: boolean;
+}
+
+function failure(text: string): Outcome {
+  return { output: { text, isError: true }, foreign: false };
+}
+
+async function outcomeOf(
+  run: Run,
+  { call, tool, signal }: { call: ToolCallEvent; tool: Tool | undefined; signal: AbortSignal },
+): Promise<Outcome> {
+  if (tool === undefined) return failure(unknownTool(call.name, run.tools));
+  const { args } = call;
+  if (call.raw !== undefined || !isRecord(args)) {
+    return failure(`The arguments of ${tool.name} are not a JSON object. Call it again with arguments that are.`);
+  }
+  const problems = schemaProblems(tool.inputSchema, args);
+  if (problems.length > 0) return failure(`The arguments of ${tool.name} are wrong: ${problems.join("; ")}.`);
+  if (signal.aborted) return stopped(run, "did not run");
+  if (!tool.readOnly) {
+    const approval = await approvalOf(run, { tool, args, signal });
+    if (approval === undefined) return stopped(run, "did not run");
+    if (!approval.allowed) {
+      return failure(`${tool.name} was not run: ${approval.reason} Do not try to get around this.`);
+    }
+    if (signal.aborted) return stopped(run, "did not run");
+  }
+  try {
+    return { output: await abortable(signal, tool.call(args, { signal })), foreign: true };
+  } catch (error) {
+    if (signal.aborted) return stopped(run, "was stopped; it is not known whether it took effect");
+    if (isTrunklineError(error, "ABORTED")) return failure(`${tool.name} was cancelled by the user.`);
+    const hint = error instanceof TrunklineError && error.hint !== undefined ? ` ${error.hint}` : "";
+    return { output: { text: `${messageOf(error)}${hint}`, isError: true }, foreign: true };
+  }
+}
+
+/** The approver's word; undefined where the run was stopped meanwhile. One that fails allows nothing. */
+async function approvalOf(
+  run: Run,
+  { tool, args, signal }: { tool: Tool; args: Record<string, unknown>; signal: AbortSignal },
+): Promise<Approval | undefined> {
+  try {
+    return await abortable(signal, run.request.approve({ tool, args }, { signal }));
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    if (isTrunklineError(error, "ABORTED")) return { allowed: false, reason: "The user cancelled the question." };
+    throw error;
+  }
+}
+
+function stopped(run: Run, what: string): Outcome {
+  const why = run.request.signal?.aborted ? "The user stopped the run" : "The time is over";
+  return failure(`${why}: this call ${what}.`);
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): string {
+  const names = tools.map((tool) => tool.name);
+  const nearest = nearestNames(name, names);
+  const known = names.length === 0 ? "There are no tools." : `Tools are ${names.slice(0, 30).join(", ")}.`;
+  return `There is no tool "${name.slice(0, 100)}". ${nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}?` : known}`;
 }

@@ -1,4 +1,5 @@
 // Everything that an agent command works with: the model, the tools, who approves, where it is recorded and how it is shown.
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   type AgentRequest,
@@ -20,11 +21,10 @@ import {
   type Tool,
 } from "@trunkline/agent";
 import type { Hub } from "@trunkline/client";
-import { isTrunklineError, Redactor, TrunklineError } from "@trunkline/core";
+import { isRecord, isTrunklineError, messageOf, Redactor, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
 import { TerminalTurns } from "../terminal/terminal-turns.js";
 import { type AgentOptions, refuseContradictions } from "./agent-options.js";
-import { type AnswerFormat, readFormat } from "./answer-format.js";
 import { type ModelSettings, readModelSettings } from "./model-settings.js";
 import { RunPrinter } from "./run-printer.js";
 import type { AgentTools } from "./tools.js";
@@ -45,6 +45,9 @@ export interface SessionOptions extends AgentOptions {
 
 /** What one run takes besides. */
 export type RunRequest = Pick<AgentRequest, "messages" | "onMessage" | "frameKey" | "signal">;
+
+/** The form of the answer; undefined for text. */
+type AnswerFormat = AgentRequest["format"];
 
 /** The parts that a run is put together from. */
 interface Parts {
@@ -244,4 +247,37 @@ function noteEndpoint(context: CommandContext, { options, endpointFile }: ModelS
   const { hostname, host } = new URL(options.endpoint);
   if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return;
   context.note(`note: the model is asked at ${host}, as ${endpointFile} says.`);
+}
+
+/** Reads `--format`. Throws `USAGE` for what is neither. */
+async function readFormat(
+  { cwd, signal }: Pick<CommandContext, "cwd" | "signal">,
+  format: string,
+): Promise<AnswerFormat> {
+  if (format === "text") return undefined;
+  if (format === "json") return { type: "json" };
+  if (/^\s*\{/.test(format)) return { type: "json", schema: parseSchema(format, "The schema given with --format") };
+  let text: string;
+  try {
+    text = await readFile(resolve(cwd, format), { encoding: "utf8", signal });
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === undefined || signal.aborted) throw error;
+    throw new TrunklineError("USAGE", `"${format}" is no format: it is neither text nor json, nor a file (${code}).`, {
+      hint: 'Give --format json, a JSON Schema such as \'{"type": "object"}\', or a file that holds one.',
+      cause: error,
+    });
+  }
+  return { type: "json", schema: parseSchema(text, format) };
+}
+
+function parseSchema(text: string, what: string): Record<string, unknown> {
+  let schema: unknown;
+  try {
+    schema = JSON.parse(text);
+  } catch (error) {
+    throw new TrunklineError("USAGE", `${what} is not JSON: ${messageOf(error)}`, { cause: error });
+  }
+  if (isRecord(schema)) return schema;
+  throw new TrunklineError("USAGE", `${what} is no JSON Schema: that is an object.`);
 }

@@ -29,7 +29,7 @@ export function createApprover(context: CommandContext, options: ApprovalOptions
   const { yes, allow, mustAsk, terminal } = options;
   const ask = terminal === undefined ? refuseAloud(context) : askAtTerminal(context, terminal, mustAsk);
   const usual = yes ? approveAll : allowedOr(allow, ask);
-  return async (call, asked) => await (mustAsk.has(call.tool.title) ? ask : usual)(call, asked);
+  return (call, asked) => (mustAsk.has(call.tool.title) ? ask : usual)(call, asked);
 }
 
 function refuseAloud(context: CommandContext): Approver {

@@ -4,7 +4,6 @@ import { formatMs, type Redactor } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { printable, screenText } from "../terminal/printable.js";
 import { ProgressLine } from "../terminal/progress-line.js";
-import { PieceWriter } from "./screen-text.js";
 
 /** How a run is shown. */
 export interface RunPrinterOptions {
@@ -187,4 +186,42 @@ function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const end = /[\uD800-\uDBFF]/.test(text[maxChars - 1] ?? "") ? maxChars - 1 : maxChars;
   return `${text.slice(0, end)}… (${text.length} characters)`;
+}
+
+/** Writes text that comes in pieces. A secret may be cut anywhere, so the last word waits until it is whole. */
+export class PieceWriter {
+  readonly #write: (text: string) => void;
+  readonly #redactor: Redactor;
+  #pending = "";
+  #written = "";
+
+  constructor(write: (text: string) => void, redactor: Redactor) {
+    this.#write = write;
+    this.#redactor = redactor;
+  }
+
+  /** Whether the cursor stands behind text. */
+  get isOpen(): boolean {
+    return this.#written !== "" && !this.#written.endsWith("\n");
+  }
+
+  add(piece: string): void {
+    const text = this.#pending + piece;
+    const end = text.search(/\s\S*$/) + 1;
+    this.#pending = text.slice(end);
+    this.#put(text.slice(0, end));
+  }
+
+  /** Writes what waits; with `endLine`, the line ends there. */
+  flush({ endLine = false }: { endLine?: boolean } = {}): void {
+    this.#put(this.#pending);
+    this.#pending = "";
+    if (endLine && this.isOpen) this.#put("\n");
+  }
+
+  #put(text: string): void {
+    if (text === "") return;
+    this.#write(this.#redactor.text(text));
+    this.#written = text;
+  }
 }

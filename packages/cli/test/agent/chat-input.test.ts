@@ -2,7 +2,7 @@ import { Redactor } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { EntryReader } from "../../src/agent/chat-entry.js";
 import { fromEditorLine, PasteReader } from "../../src/agent/paste-input.js";
-import { PieceWriter } from "../../src/agent/screen-text.js";
+import { PieceWriter } from "../../src/agent/run-printer.js";
 import { screenText } from "../../src/terminal/printable.js";
 
 /** The entries that lines come to. */

@@ -1,8 +1,8 @@
+import { addAbortSignal } from "node:stream";
 import { type Message, textMessage } from "@trunkline/agent";
-import { TrunklineError } from "@trunkline/core";
+import { abortError, TrunklineError } from "@trunkline/core";
 import type { AgentOptions } from "../../agent/agent-options.js";
 import { AgentSession, type SessionOptions } from "../../agent/agent-session.js";
-import { readPrompt } from "../../agent/read-prompt.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 
@@ -10,6 +10,12 @@ import type { CommandContext } from "../../terminal/context.js";
 export interface AskOptions extends AgentOptions {
   words: readonly string[];
 }
+
+/** More than any model reads. */
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
+
+/** How long nothing may come before a person is told what is waited for. */
+const WAIT_NOTE_MS = 3000;
 
 /** One question, one answer. */
 export async function ask(context: CommandContext, options: AskOptions): Promise<number> {
@@ -37,4 +43,38 @@ export async function answerOnce(
   } finally {
     session.printUsage();
   }
+}
+
+/** The whole prompt; undefined where there is none. What is piped in stands behind the words, set apart from them. */
+async function readPrompt(context: CommandContext, words: readonly string[]): Promise<string | undefined> {
+  const asked = words.join(" ").trim();
+  const input = context.hasPipedInput() ? await readInput(context) : "";
+  if (input.trim() === "") return asked === "" ? undefined : asked;
+  return asked === "" ? input.trimEnd() : `${asked}\n\n<stdin>\n${input.trimEnd()}\n</stdin>`;
+}
+
+async function readInput({ io, signal, note }: CommandContext): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  const timer = setTimeout(() => note("Waiting for the end of standard input…"), WAIT_NOTE_MS);
+  try {
+    for await (const chunk of addAbortSignal(signal, io.stdin)) {
+      clearTimeout(timer);
+      sizeBytes += chunk.length;
+      if (sizeBytes > MAX_INPUT_BYTES) {
+        throw new TrunklineError("USAGE", "Standard input has more than 16 MiB.", {
+          hint: "Keep it in the store and ask about that: trunkline store add <path>",
+        });
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (signal.aborted) throw abortError(signal, "Reading standard input");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  const bytes = Buffer.concat(chunks);
+  if (!bytes.includes(0)) return bytes.toString("utf8");
+  throw new TrunklineError("USAGE", "Standard input is not text.");
 }
