@@ -3,12 +3,12 @@
 import { systemClock } from "@trunkline/core";
 import type { Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
-import type { CompositeEnvironment, CompositeOptions } from "./answer.js";
+import type { CompositeEnvironment, CompositeOptions } from "./composite-answer.js";
 import { executeTool } from "./execute-tool.js";
 import { queryTool } from "./query-tool.js";
 import { sessionTool } from "./session-tool.js";
 
-export type { CompositeOptions, CompositeRegistry } from "./answer.js";
+export type { CompositeOptions, CompositeRegistry } from "./composite-answer.js";
 
 /** Makes `query`, `execute`, `session` and `mcp.echo`, in the order they are listed. It opens nothing. */
 export function createCompositeTools(options: CompositeOptions): readonly ServedTool[] {

@@ -20,7 +20,7 @@ import {
   STEPS_SCHEMA,
   sendAnswer,
   sendError,
-} from "./answer.js";
+} from "./composite-answer.js";
 import { IdempotentBatches } from "./idempotency.js";
 
 const PARAMETERS = ["operations", "continueOnError", "atomic", "dry_run", "idempotency_key", "max_tokens"];

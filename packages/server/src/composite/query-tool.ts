@@ -16,7 +16,7 @@ import {
   STEPS_SCHEMA,
   sendAnswer,
   sendError,
-} from "./answer.js";
+} from "./composite-answer.js";
 
 const PARAMETERS = ["steps", "max_tokens"];
 

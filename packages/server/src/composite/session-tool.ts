@@ -6,7 +6,7 @@ import type { Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
 import { requireShallow } from "../operations/run-operation.js";
 import { answerError } from "../pipeline/answer-error.js";
-import { type CompositeEnvironment, sendAnswer, sendError } from "./answer.js";
+import { type CompositeEnvironment, sendAnswer, sendError } from "./composite-answer.js";
 
 const DEFINITION: ServedTool["definition"] = {
   name: "session",

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type ContentStore, TrunklineError } from "@trunkline/core";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { OperationContext, Params } from "../interfaces/operation.js";
-import { Places, type PlacesOptions } from "./places.js";
+import { Places, type PlacesOptions } from "./allowed-paths.js";
 
 /** What operations may reach in the name of clients. */
 export interface AccessOptions extends PlacesOptions {

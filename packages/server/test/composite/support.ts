@@ -1,6 +1,6 @@
 // The composite tools over a real store and real servers, as a client would call them.
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import type { CompositeOptions } from "../../src/composite/answer.js";
+import type { CompositeOptions } from "../../src/composite/composite-answer.js";
 import { createCompositeTools } from "../../src/composite/composite-tools.js";
 import type { Exchange } from "../../src/interfaces/exchange.js";
 import type { Params } from "../../src/interfaces/operation.js";

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Places } from "../../src/operations/places.js";
+import { Places } from "../../src/operations/allowed-paths.js";
 import { exchangeOf, openBench } from "./support.js";
 
 const ENDPOINTS = ["stdio", "http"] as const;

@@ -9,7 +9,7 @@ import { asContentStore, openStore, storeOperations } from "@trunkline/store";
 import { configOf } from "../../../client/test/hub/fixtures.js";
 import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
 import type { ServiceEvent } from "../../src/interfaces/mcp-service.js";
-import { createService, type Service, type ServiceOptions } from "../../src/service.js";
+import { createService, type Service, type ServiceOptions } from "../../src/trunkline-service.js";
 
 export { configOf, http, stdio } from "../../../client/test/hub/fixtures.js";
 
