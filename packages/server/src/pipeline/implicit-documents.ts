@@ -79,13 +79,19 @@ interface DocumentTaker {
   readonly env: { readonly store: () => Promise<ContentStore>; readonly exchange: { readonly signal: AbortSignal } };
 }
 
-/** The parameters of a step, with the documents of the step before if it takes them. */
-export async function withDocuments({ step, env, trail, operation }: DocumentTaker, params: Params): Promise<Params> {
+/** The documents of the step before, if this step takes them. */
+export function documentsBefore({ step, trail, operation }: DocumentTaker): readonly FoundDocument[] | undefined {
   const before = trail.steps.at(-1);
-  if (before === undefined || operation.server !== undefined || !takesDocuments(operation.name, step.params))
-    return params;
-  const found = before.store === undefined ? documentsOf(before.op, before.value) : undefined;
-  if (found === undefined) return params;
+  if (before === undefined || before.store !== undefined || operation.server !== undefined) return undefined;
+  return takesDocuments(operation.name, step.params) ? documentsOf(before.op, before.value) : undefined;
+}
+
+/** Parameters with these documents to work on. */
+export async function withDocuments(
+  { env, operation }: DocumentTaker,
+  params: Params,
+  found: readonly FoundDocument[],
+): Promise<Params> {
   const byPath = found.filter(({ hash }) => hash === undefined);
   if (operation.name === "grep" && byPath.length > 0) {
     return { ...params, paths: found.flatMap(({ path }) => (path === undefined ? [] : [path])) };

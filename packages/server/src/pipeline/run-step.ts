@@ -5,7 +5,7 @@ import type { ContentBlock, Operation, OperationContext, OperationRegistry, Para
 import type { CallLog } from "../journal/journal.js";
 import type { RunStep, StepRun } from "../operations/run-operation.js";
 import { type AnswerError, answerError, type ErrorPlace, upstreamFailure } from "./answer-error.js";
-import { withDocuments } from "./implicit-documents.js";
+import { documentsBefore, withDocuments } from "./implicit-documents.js";
 import type { Step } from "./read-steps.js";
 import { resolveReferences } from "./references.js";
 import { scopeOf, type Trail } from "./step-trail.js";
@@ -79,7 +79,9 @@ async function runOnce(run: Run, item: { readonly value: unknown } | undefined):
   const params = async () => {
     const resolved = await resolveReferences(run.step.params, scopeOf(run.env, run.trail, item));
     warnings = resolved.warnings;
-    return await withDocuments(run, objectOf(resolved.value));
+    const given = objectOf(resolved.value);
+    const documents = documentsBefore(run);
+    return documents === undefined ? given : await withDocuments(run, given, documents);
   };
   try {
     const outcome = await env.run({ operation, params, context, around: env.around?.({ operation, context }) });
