@@ -23,8 +23,8 @@ import type { HubCallOptions } from "./hub-options.js";
 
 /** What a member needs besides its definition, and whom it tells. */
 interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
-  /** The tools, resources or prompts have changed. */
-  onCatalogue: () => void;
+  /** A list has been read again. */
+  onCatalogue: (kind: CatalogueKind) => void;
 }
 
 /** What a server lists. */
@@ -325,7 +325,7 @@ export class HubMember {
           .filter(({ tool }) => isAllowed(tool, connection.definition.tools)),
       );
     }
-    if (connection.state === "connected") this.#options.onCatalogue();
+    if (connection.state === "connected") this.#options.onCatalogue(kind);
   }
 
   /** Without the tools whose headers are declared in a way that the specification forbids. */

@@ -60,7 +60,7 @@ export class HubMembers implements Iterable<HubMember> {
       .filter(({ name }) => !this.#members.has(name))
       .map((definition) => this.#options.create(definition));
     for (const member of fresh) this.#members.set(member.name, member);
-    this.catalogueChanged();
+    this.toolsChanged();
     return { gone, fresh };
   }
 
@@ -99,14 +99,14 @@ export class HubMembers implements Iterable<HubMember> {
     return this.sorted().flatMap((member) => member.tools);
   }
 
-  /** The table between tools and their names. It is kept until {@link catalogueChanged}. */
+  /** The table between tools and their names. It is kept until {@link toolsChanged}. */
   names(): ToolNames<SourcedTool> {
     this.#names ??= new ToolNames(this.tools());
     return this.#names;
   }
 
   /** A server was connected, lost or replaced, or lists other tools than before. */
-  catalogueChanged(): void {
+  toolsChanged(): void {
     this.#names = undefined;
   }
 

@@ -372,17 +372,16 @@ export class Hub implements ToolSource, AsyncDisposable {
       onSecrets: (values) => void this.#redactor.add(...values),
       onState: () => {
         this.#events.statusChanged();
-        this.#catalogueChanged();
+        this.#members.toolsChanged();
+        this.#events.catalogueChanged();
         if (member.connection.state === "connected") this.#subscriptions?.onConnected(definition.name);
       },
-      onCatalogue: () => this.#catalogueChanged(),
+      onCatalogue: (kind) => {
+        if (kind === "tools") this.#members.toolsChanged();
+        this.#events.catalogueChanged();
+      },
     });
     return member;
-  }
-
-  #catalogueChanged(): void {
-    this.#members.catalogueChanged();
-    this.#events.catalogueChanged();
   }
 
   /** Rethrows failures as redacted `TrunklineError`s. */

@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { openHub } from "../../src/index.js";
+import { configOf, stdio } from "./fixtures.js";
+
+it("keeps one table of names until a server is connected, replaced or gone", async () => {
+  await using hub = await openHub(configOf(stdio("hello")), { lazy: true });
+  const empty = hub.names();
+  expect(hub.names()).toBe(empty);
+  expect(empty.names("dotted")).toEqual([]);
+
+  await hub.call({ server: "hello", tool: "hello" });
+  const connected = hub.names();
+  expect(connected.names("dotted")).toContain("hello.hello");
+  await hub.call("hello.hello");
+  expect(hub.names()).toBe(connected);
+
+  await hub.reload(configOf(stdio("hello", [], { name: "other" })));
+  expect(hub.names().names("dotted")).toEqual([]);
+  await hub.connect();
+  expect(hub.names().names("dotted")).toContain("other.hello");
+});
