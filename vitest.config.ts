@@ -32,7 +32,9 @@ export default defineConfig({
     // Only a guard against hangs. A loaded machine must not reach them.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 240_000 } },
     maxWorkers: 3,
+    reporters: ["default", "./test/support/skipped-reporter.ts"],
     projects: [
       {
         extends: true,

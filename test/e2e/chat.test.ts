@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startFakeModel } from "../models/fake-model.js";
-import { HANG_MS } from "../support/hang.js";
 import { placeWithServers, script } from "./agent-support.js";
 import { outcomeOf, type Place, seen } from "./command.js";
 import { testServer } from "./server-entries.js";
@@ -80,7 +79,7 @@ describe.skipIf(!hasTerminal)(`a chat ${atTerminal}`, () => {
     await terminal.answer(PROMPT, "First.");
     await terminal.answer(PROMPT, "Second.");
     const [file = ""] = chats();
-    await expect.poll(() => readFileSync(file, "utf8"), { timeout: HANG_MS }).toContain("Second.");
+    await expect.poll(() => readFileSync(file, "utf8")).toContain("Second.");
     await terminal.close();
     const { stderr } = await place.run(["chat", ...echo, "--resume"], { input: "Third.\n" });
     expect(stderr).toContain("3 messages.");

@@ -1,9 +1,11 @@
 // Tab in real shells. `trunkline` on their PATH is the built command where it completes, and otherwise writes down what it was
 // given: what a test sees is what the shell made of the line, quotes and all.
+
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { needs } from "../support/needs.js";
 import { bin, outcomeOf, Place, root, seen } from "./command.js";
 import { hasTerminal } from "./terminal.js";
 
@@ -29,12 +31,10 @@ const SHELLS = {
 type ShellName = keyof typeof SHELLS;
 
 const isInstalled = (shell: string) => spawnSync(shell, ["--version"]).status === 0;
-const reasonNotTo = (shell: ShellName): string | undefined =>
-  process.platform === "win32" || !isInstalled(shell)
-    ? `NOT RUN: there is no ${shell} here`
-    : shell !== "fish" && !hasTerminal
-      ? "NOT RUN: no `script` command to make a terminal with"
-      : undefined;
+/** The end of a test's name: what it lacks for this shell. */
+const lacking = (shell: ShellName): string =>
+  needs(shell, process.platform !== "win32" && isInstalled(shell)) ||
+  needs("`script` of util-linux", shell === "fish" || hasTerminal);
 
 class ShellPlace extends Place {
   readonly #ran = join(this.base, "ran");
@@ -96,8 +96,7 @@ const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
 
 describe("Tab", () => {
   for (const shell of ["bash", "zsh"] as const) {
-    const reason = reasonNotTo(shell);
-    it.skipIf(reason !== undefined)(`completes in ${shell}${reason === undefined ? "" : ` (${reason})`}`, async () => {
+    it.skipIf(lacking(shell) !== "")(`completes in ${shell}${lacking(shell)}`, async () => {
       using place = new ShellPlace();
       const given = await place.type(
         shell,
@@ -111,8 +110,7 @@ describe("Tab", () => {
     });
   }
 
-  const noFish = reasonNotTo("fish");
-  it.skipIf(noFish !== undefined)(`completes in fish${noFish === undefined ? "" : ` (${noFish})`}`, async () => {
+  it.skipIf(lacking("fish") !== "")(`completes in fish${lacking("fish")}`, async () => {
     using place = new ShellPlace();
     writeFileSync(join(place.cwd, "rc"), SHELLS.fish.rc);
     const offered = async (line: string) => {

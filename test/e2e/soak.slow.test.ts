@@ -1,4 +1,5 @@
 // `npm run soak` for a few seconds, and its verifications against faults that were put there.
+
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -11,12 +12,13 @@ import { Ledger } from "../../soak/ledger.js";
 import { canLook } from "../../soak/processes.js";
 import { grown, verifyHeap, verifyMemory, verifyProcesses } from "../../soak/verify-gateway.js";
 import { lostDocuments } from "../../soak/verify-store.js";
+import { needs } from "../support/needs.js";
 import { Place, root } from "./command.js";
 
-const NEEDS_PROC = canLook ? "" : " (NOT RUN: needs /proc)";
+const NEEDS_PROC = needs("/proc", canLook);
 
 describe("npm run soak", () => {
-  it("runs, verifies everything, and leaves nothing behind", { timeout: 120_000 }, async () => {
+  it("runs, verifies everything, and leaves nothing behind", async () => {
     using place = new Place();
     const args = [join(root, "soak", "run.js"), "--seconds", "3", "--small", "--seed", "7", "--no-result"];
     const env = { PATH: process.env.PATH, HOME: place.home, TMPDIR: place.cwd };

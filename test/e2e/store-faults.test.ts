@@ -1,16 +1,18 @@
 // `trunkline store …` where the world is unkind: disks that are full or cannot be written, processes that die, others that
 // write at the same time, bytes that have changed behind the store's back.
+
 import { execFileSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { HANG_MS } from "../support/hang.js";
+import { needs } from "../support/needs.js";
+import { seededRandom } from "../support/seed.js";
 import { outcomeOf, Place } from "./command.js";
 import { json, store } from "./store-support.js";
 
 const canMount = process.platform === "linux" && process.getuid?.() === 0;
-const NEEDS_ROOT = canMount ? "" : " (NOT RUN: needs root on Linux)";
+const NEEDS_ROOT = needs("root on Linux", canMount);
 
 /** A file system of its own, gone with the test. `freeze` makes it read-only. */
 function mountSmall(folder: string, size: string): { freeze: () => void } {
@@ -53,7 +55,7 @@ describe("the disk", () => {
     const place = new Place({ "kept.txt": "kept\n" });
     onTestFinished(() => place[Symbol.dispose]());
     mountSmall(join(place.cwd, "small"), "6m");
-    writeFileSync(join(place.cwd, "large.bin"), randomBytes(12_000_000));
+    writeFileSync(join(place.cwd, "large.bin"), seededRandom().bytes(12_000_000));
     const there = ["--store", "small/store"];
     await json(place, ["add", "kept.txt", ...there]);
     const full = await store(place, ["add", "large.bin", ...there]);
@@ -137,7 +139,7 @@ describe("changed bytes", () => {
 
   it("in content are found and named, and the rest can be read", async () => {
     using place = new Place({ "sound.txt": "sound\n" });
-    const hurt = randomBytes(400_000);
+    const hurt = seededRandom().bytes(400_000);
     writeFileSync(join(place.cwd, "hurt.bin"), hurt);
     await json(place, ["add", "sound.txt"]);
     await json(place, ["add", "hurt.bin"]);
@@ -164,7 +166,7 @@ describe("changed bytes", () => {
     using place = new Place({ "a.txt": "a heron stands\n" });
     await json(place, ["add", "a.txt"]);
     const file = join(place.home, ".trunkline", "store", "content.sqlite");
-    writeFileSync(file, randomBytes(50_000));
+    writeFileSync(file, seededRandom().bytes(50_000));
     const outcome = await store(place, ["list"]);
     expect(outcome).toMatchObject({ code: 1, stdout: "" });
     expect(outcome.stderr).toMatch(/database is damaged.*\n {2}\S/);

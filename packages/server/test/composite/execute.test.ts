@@ -347,7 +347,7 @@ describe("an idempotency key", () => {
       const store = await tools.bench.store();
       const isNoted = async () =>
         (await store.run("list", { collection: "results" }).catch(() => ({ total: 0 }))).total === 1;
-      await expect.poll(isNoted, { timeout: 20_000 }).toBe(true);
+      await expect.poll(isNoted).toBe(true);
       expect((await tools.restarted().execute(args)).error).toMatchObject({ path: "idempotency_key" });
     } finally {
       await tools[Symbol.asyncDispose]();

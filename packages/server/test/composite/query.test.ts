@@ -295,7 +295,7 @@ describe("upstream values", () => {
   });
 
   // 40 MB are in the tests of budgets; through a real server and a real store they would take a minute on a busy machine.
-  it("of megabytes are stored whole and answered by a handle", { timeout: 120_000 }, async () => {
+  it("of megabytes are stored whole and answered by a handle", async () => {
     const result = await office.call("query", {
       steps: [
         { op: "filesystem.read_text_file", params: { path: "big.log", bytes: 4_000_000 } },

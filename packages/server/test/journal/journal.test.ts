@@ -124,7 +124,7 @@ describe("the journal", () => {
     expect(problems).toHaveLength(1);
   });
 
-  it.skipIf(process.getuid?.() === 0)("survives a folder that may only be read", async () => {
+  it.skipIf(process.getuid?.() === 0)("survives a folder that may only be read (not as root)", async () => {
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o500);
     const problems: unknown[] = [];

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "@trunkline/core";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HANG_MS } from "../../../../test/support/hang.js";
 import { FileTokenAccount, tokenReport } from "../../src/journal/token-account.js";
 import { TokenCounter } from "../../src/journal/token-counter.js";
 
@@ -17,7 +18,7 @@ afterEach(() => {
 });
 
 /** A busy machine takes its time to start a thread. */
-const PATIENT_MS = 20_000;
+const PATIENT_MS = HANG_MS;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const at = (nowMs: number) => ({ ...systemClock, now: () => nowMs });
 

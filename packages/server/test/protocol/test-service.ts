@@ -1,6 +1,8 @@
 // A service for the tests of the protocol: its tools do what a test says, and it tells what became of them.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
+import { HANG_MS } from "../../../../test/support/hang.js";
 import type { Caller, Exchange } from "../../src/interfaces/exchange.js";
 import type { McpService, ServiceEvent, TaskSupport } from "../../src/interfaces/mcp-service.js";
 
@@ -168,7 +170,7 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
 }
 
 /** Waits until something is true; fails where it does not become true in time. */
-export async function until(what: () => boolean, limitMs = 5_000): Promise<void> {
+export async function until(what: () => boolean, limitMs = HANG_MS): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!what()) {
     if (performance.now() > deadline) throw new Error(`It did not happen: ${what}`);

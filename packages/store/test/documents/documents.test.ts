@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   appendFileSync,
   chmodSync,
@@ -15,6 +14,7 @@ import { join } from "node:path";
 import { contentIdOf } from "@trunkline/core";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../../../test/support/seed.js";
 import { openStore } from "../../src/index.js";
 import { temporaryFolder, temporaryStore } from "../support/temporary.js";
 
@@ -112,7 +112,7 @@ describe("add", () => {
 
   it("stores a file larger than one batch, and only the changed part of its next version", async () => {
     const { store, folder } = await temporaryStore();
-    const content = randomBytes(12_000_000);
+    const content = seededRandom().bytes(12_000_000);
     writeFileSync(join(folder, "big.bin"), content);
     const first = await store.add({ path: "big.bin" });
     expect(first).toMatchObject({ hash: contentIdOf(content), newBytes: 12_000_000 });
@@ -131,9 +131,9 @@ describe("add", () => {
 
   it("saves at least nine tenths of twenty versions of a large file with small edits", async () => {
     const { store, folder } = await temporaryStore();
-    const content = randomBytes(5_000_000);
+    const content = seededRandom().bytes(5_000_000);
     for (let version = 0; version < 20; version++) {
-      content.set(randomBytes(100), version * 200_000);
+      content.set(seededRandom().bytes(100), version * 200_000);
       writeFileSync(join(folder, "edited.bin"), content);
       await store.add({ path: "edited.bin" });
     }

@@ -1,9 +1,11 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { contentIdOf } from "@trunkline/core";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { HANG_MS } from "../../../../test/support/hang.js";
+import { seededRandom } from "../../../../test/support/seed.js";
 import { isPublicAddress } from "../../src/documents/net/addresses.js";
 import { fetchChecked } from "../../src/documents/net/fetch.js";
 import { openStore } from "../../src/index.js";
@@ -62,7 +64,7 @@ describe("addresses", () => {
 });
 
 describe("fetching", () => {
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(HANG_MS);
 
   it("checks the address again after a redirect", async () => {
     const url = await serve((_request, response) => {
@@ -153,7 +155,7 @@ describe("download", () => {
 
   it("goes on after a restart where it was interrupted", async () => {
     const { store, path, folder } = await temporaryStore();
-    const content = randomBytes(300_000);
+    const content = seededRandom().bytes(300_000);
     const ranges: (string | undefined)[] = [];
     const etag = `"${createHash("sha256").update(content).digest("hex")}"`;
     const url = await serve((request, response) => {

@@ -1,4 +1,5 @@
 // What a store does not take in or write over, and who may read it.
+
 import {
   chmodSync,
   existsSync,
@@ -13,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { HANG_MS } from "../../../../test/support/hang.js";
 import { openStore, type Store } from "../../src/index.js";
 
 function temporaryFolder(): string {
@@ -63,7 +65,7 @@ describe("folders of Git and of Trunkline, and those of the program", () => {
     write(folder, { "work/.trunkline/mcp.json": "x", "work/own/settings.json": "x", "work/.git/config": "x" });
     symlinkSync(join(folder, "work", "own", "x"), join(folder, "work", "link"));
     write(folder, { "work/b.md": "b" });
-    await vi.waitFor(async () => expect(await pathsIn(store)).toContain(join(folder, "work", "b.md")), 10_000);
+    await vi.waitFor(async () => expect(await pathsIn(store)).toContain(join(folder, "work", "b.md")), HANG_MS);
     expect(await pathsIn(store)).toEqual([join(folder, "work", "b.md")]);
   });
 

@@ -1,13 +1,13 @@
-import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../../../test/support/seed.js";
 import { temporaryStore } from "../support/temporary.js";
 
 describe("calls", () => {
   it("leave the main thread free while a large file is added", async () => {
     const { store, folder } = await temporaryStore();
-    writeFileSync(join(folder, "big.bin"), randomBytes(40_000_000));
+    writeFileSync(join(folder, "big.bin"), seededRandom().bytes(40_000_000));
     await store.add({ content: "threads are up", name: "warm" });
     const before = performance.eventLoopUtilization();
     await store.add({ path: "big.bin" });
@@ -17,7 +17,7 @@ describe("calls", () => {
 
   it("stop the work, not only the waiting, and leave the store sound", async () => {
     const { store, folder } = await temporaryStore();
-    writeFileSync(join(folder, "big.bin"), randomBytes(60_000_000));
+    writeFileSync(join(folder, "big.bin"), seededRandom().bytes(60_000_000));
     const controller = new AbortController();
     const onProgress = () => controller.abort();
     const work = store.add({ path: "big.bin" }, { signal: controller.signal, onProgress });

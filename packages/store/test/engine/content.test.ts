@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../../../test/support/seed.js";
 import { parseRange } from "../../src/contract/params.js";
 import { targetsOf } from "../../src/documents/restore.js";
 import { unifiedDiff } from "../../src/documents/text-diff.js";
@@ -13,7 +13,7 @@ import { cutSnippet } from "../../src/search/snippet.js";
 
 describe("chunking", () => {
   it("keeps to the limits, joins up to the whole, and cuts equal bytes equally", () => {
-    const bytes = randomBytes(2_000_000);
+    const bytes = seededRandom().bytes(2_000_000);
     const ends = cutPoints(bytes);
     const sizes = ends.map((end, index) => end - (ends[index - 1] ?? 0));
     expect(ends.at(-1)).toBe(bytes.length);
@@ -35,7 +35,7 @@ describe("chunking", () => {
   });
 
   it("finds its way back after an insertion", () => {
-    const bytes = randomBytes(1_000_000);
+    const bytes = seededRandom().bytes(1_000_000);
     const changed = Buffer.concat([bytes.subarray(0, 300_000), Buffer.from("!"), bytes.subarray(300_000)]);
     const known = new Set(prepareContent(bytes, () => false).chunks.map((chunk) => chunk.hash));
     const fresh = prepareContent(changed, () => false).chunks.filter((chunk) => !known.has(chunk.hash));
@@ -45,7 +45,7 @@ describe("chunking", () => {
   it("compresses where that helps, and a damaged chunk does not open", () => {
     const text = prepareChunk(Buffer.from("again and again ".repeat(100)), () => false);
     expect([text.codec, (text.data?.length ?? 0) < 200]).toEqual([1, true]);
-    expect(prepareChunk(randomBytes(5000), () => false).codec).toBe(0);
+    expect(prepareChunk(seededRandom().bytes(5000), () => false).codec).toBe(0);
     const data = Uint8Array.from(text.data as Uint8Array);
     expect(Buffer.from(openChunk({ ...text, data })).toString()).toContain("again");
     for (const at of [0, 5, data.length - 1]) {
@@ -132,10 +132,11 @@ describe("globs", () => {
 
 describe("diffs", () => {
   it("turn one text into the other", () => {
-    const random = (length: number) => Array.from({ length }, () => `line ${Math.floor(Math.random() * 12)}`);
+    const { below } = seededRandom();
+    const random = (length: number) => Array.from({ length }, () => `line ${below(12)}`);
     for (let round = 0; round < 200; round++) {
-      const before = random(Math.floor(Math.random() * 30));
-      const after = random(Math.floor(Math.random() * 30));
+      const before = random(below(30));
+      const after = random(below(30));
       const diff = unifiedDiff(toText(before), toText(after), { from: "a", to: "b" });
       expect(applied(before, diff)).toEqual(after);
     }

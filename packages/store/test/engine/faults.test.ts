@@ -1,5 +1,4 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import {
   cpSync,
   mkdirSync,
@@ -16,12 +15,14 @@ import { fileURLToPath } from "node:url";
 import { contentIdOf } from "@trunkline/core";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { needs } from "../../../../test/support/needs.js";
+import { seededRandom } from "../../../../test/support/seed.js";
 import { openStore } from "../../src/index.js";
 import { temporaryFolder, temporaryStore } from "../support/temporary.js";
 
 const canMount = process.platform === "linux" && process.getuid?.() === 0;
 
-const NEEDS_ROOT = canMount ? "" : " (needs root on Linux)";
+const NEEDS_ROOT = needs("root on Linux", canMount);
 
 function mountSmall(folder: string, size: string): void {
   mkdirSync(folder, { recursive: true });
@@ -73,7 +74,7 @@ describe("damage", () => {
 
   it("finds flipped bits anywhere in the database file, and never answers with wrong bytes", async () => {
     const { store, path } = await temporaryStore();
-    const contents = Array.from({ length: 40 }, () => randomBytes(9000));
+    const contents = Array.from({ length: 40 }, () => seededRandom().bytes(9000));
     for (const [number, content] of contents.entries()) await store.add({ content, name: `n${number}` });
     await store.close();
     new Database(join(path, "content.sqlite")).pragma("wal_checkpoint(TRUNCATE)");
@@ -102,7 +103,7 @@ describe("damage", () => {
     for (let number = 0; number < 20; number++) await store.add({ content: `walrus ${number}`, name: `n${number}` });
     await store.close();
     const index = join(path, "index.sqlite");
-    for (const harm of [() => rmSync(index), () => writeFileSync(index, randomBytes(50_000))]) {
+    for (const harm of [() => rmSync(index), () => writeFileSync(index, seededRandom().bytes(50_000))]) {
       harm();
       for (const end of ["-wal", "-shm"]) rmSync(index + end, { force: true });
       await using again = await openStore({ path });
@@ -172,7 +173,7 @@ describe("the disk", () => {
     const store = await openStore({ path, cwd: folder });
     onTestFinished(() => store.close());
     await store.add({ content: "kept", name: "kept.txt" });
-    writeFileSync(join(folder, "large.bin"), randomBytes(12_000_000));
+    writeFileSync(join(folder, "large.bin"), seededRandom().bytes(12_000_000));
     await expect(store.add({ path: "large.bin" })).rejects.toMatchObject({
       code: "IO",
       message: expect.stringMatching(/full/),

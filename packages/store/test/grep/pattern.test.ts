@@ -94,11 +94,17 @@ describe("trigrams", () => {
 });
 
 describe("the tables of Unicode", () => {
-  it.skipIf(UNICODE_TABLES.version !== process.versions.unicode)("are what this version of the engine says", () => {
-    for (const [name, source] of Object.entries(TABLE_CLASSES)) {
-      expect([name, UNICODE_TABLES[name as keyof typeof TABLE_CLASSES]]).toEqual([name, encodeSet(setOfClass(source))]);
-    }
-  });
+  it.skipIf(UNICODE_TABLES.version !== process.versions.unicode)(
+    "are what this version of the engine says (not with another version of Unicode)",
+    () => {
+      for (const [name, source] of Object.entries(TABLE_CLASSES)) {
+        expect([name, UNICODE_TABLES[name as keyof typeof TABLE_CLASSES]]).toEqual([
+          name,
+          encodeSet(setOfClass(source)),
+        ]);
+      }
+    },
+  );
 
   it("are read back as they were written", () => {
     expect(encodeSet(perlClass("s"))).toBe(UNICODE_TABLES.s);

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { isTrunklineError } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
+import { needs } from "../../../../test/support/needs.js";
 import { compilePattern, mayMatch, Scanner } from "../../src/grep/index.js";
 import { CASES, REFUSED } from "./cases.js";
 import { trigramsOf } from "./memory-source.js";
@@ -44,37 +45,34 @@ describe(`the lines that ${recorded.version} was recorded to find`, () => {
 });
 
 const version = rgVersion();
-describe(
-  version === undefined ? "SKIPPED, because rg is not installed: the real ripgrep" : `the real ${version}`,
-  () => {
-    it.skipIf(version === undefined)("finds the same lines as we do, on every case", () => {
-      const folder = writeTree(tree);
-      try {
-        for (const what of [...CASES, ...REFUSED]) expect([what, askOurs(what)]).toEqual([what, askRg(folder, what)]);
-      } finally {
-        rmSync(folder, { recursive: true });
-      }
-    });
+describe(`the real ${version ?? "ripgrep"}${needs("ripgrep", version !== undefined)}`, () => {
+  it.skipIf(version === undefined)("finds the same lines as we do, on every case", () => {
+    const folder = writeTree(tree);
+    try {
+      for (const what of [...CASES, ...REFUSED]) expect([what, askOurs(what)]).toEqual([what, askRg(folder, what)]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
-    it.skipIf(version === undefined)("finds the same lines as we do, on 150 random patterns", () => {
-      const folder = writeTree(tree);
-      const below = random(11);
-      try {
-        for (let count = 0; count < 150; count++) {
-          const what = {
-            pattern: randomPattern(below),
-            ignoreCase: below(4) === 0,
-            word: below(5) === 0,
-            invert: below(10) === 0,
-          };
-          expect([what, askOurs(what)]).toEqual([what, askRg(folder, what)]);
-        }
-      } finally {
-        rmSync(folder, { recursive: true });
+  it.skipIf(version === undefined)("finds the same lines as we do, on 150 random patterns", () => {
+    const folder = writeTree(tree);
+    const below = random(11);
+    try {
+      for (let count = 0; count < 150; count++) {
+        const what = {
+          pattern: randomPattern(below),
+          ignoreCase: below(4) === 0,
+          word: below(5) === 0,
+          invert: below(10) === 0,
+        };
+        expect([what, askOurs(what)]).toEqual([what, askRg(folder, what)]);
       }
-    });
-  },
-);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
 
 describe("the trigram filter", () => {
   it("never leaves out a content that matches, on 2,000 random patterns", () => {

@@ -1,0 +1,9 @@
+/**
+ * The end of a test's name: what it lacks on this machine, or nothing if it can run. The end of the run sums these up.
+ *
+ * @example
+ * it.skipIf(!hasRipgrep)(`finds the same lines${needs("ripgrep", hasRipgrep)}`, …)
+ */
+export function needs(what: string, isThere: boolean): string {
+  return isThere ? "" : ` (needs ${what})`;
+}
