@@ -155,7 +155,6 @@ export const OPERATIONS = {
       context: count("Lines to show around the match in a snippet.", { default: 0, cli: { value: "lines" } }),
       path_pattern: text("Only paths that match this glob.", { aliases: ["glob", "pattern"], cli: { value: "glob" } }),
       extension,
-      author: text("Only documents by this author (metadata.author)."),
       cursor,
       explain: flag("Explain each score."),
       ...filters,

@@ -1,7 +1,7 @@
 // `search`: words and meaning rank, filters come before any cut, snippets are cut from the content.
 import { TrunklineError } from "@trunkline/core";
 import type { SearchHit, SearchParams, SearchResult } from "../contract/index.js";
-import { decodeCursor, encodeCursor, metadataObject, wholeNumber } from "../contract/params.js";
+import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, hexOf, matchingIds, readContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -82,8 +82,7 @@ export function search(
 }
 
 function filtersOf(params: ResolvedSearchParams): SelectionParams {
-  const { collection, snapshot, tags, matchAllTags, session, extension, pathPattern, author } = params;
-  const metadata = { ...metadataObject(params.metadata), ...(author === undefined ? {} : { author }) };
+  const { collection, snapshot, tags, matchAllTags, metadata, session, extension, pathPattern } = params;
   return { collection, snapshot, tags, matchAllTags, metadata, session, extension, pattern: pathPattern };
 }
 
