@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { storeFolder } from "../../packages/cli/src/app/places.js";
+import { storeFolder } from "../../packages/cli/src/app/folders.js";
 import { outcomeOf, Place, root } from "./command.js";
 import { json, store } from "./store-support.js";
 

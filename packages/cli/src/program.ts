@@ -3,6 +3,7 @@ import { isTrunklineError, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { EXIT, exitCodeOf } from "./app/exit-codes.js";
 import { type Cli, mcpOption, type SetExitCode } from "./commands/flags.js";
+import { OUTLINE } from "./commands/outline.js";
 import { type CommandContext, createContext } from "./terminal/context.js";
 import type { OutputStream, ProgramIo } from "./terminal/program-io.js";
 
@@ -32,6 +33,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
   models: async () => (await import("./commands/models/command.js")).addModels,
   completion: async () => (await import("./commands/completion/command.js")).addCompletion,
 };
+/** The first word of a command line that needs nothing but the list of commands. */
+export const OUTLINE_ONLY = "--help";
+
 /** Commands that another one adds beside itself. */
 const BESIDE: ReadonlyMap<string, string> = new Map([
   ["execute", "query"],
@@ -77,7 +81,7 @@ export async function runProgram(args: readonly string[], io: ProgramIo): Promis
     exitCode = code;
     stoppedInOrder = options?.inOrder ?? false;
   };
-  const program = await buildProgram(context, setExitCode, args[0]);
+  const program = await buildProgram(context, setExitCode, args[0] ?? OUTLINE_ONLY);
   let misused = program.name();
   eachCommand(program, (command, words) => {
     command.exitOverride((error) => {
@@ -101,7 +105,7 @@ export async function runProgram(args: readonly string[], io: ProgramIo): Promis
 
 /**
  * The commands with all that they take. If `first`, the first word of the command line, names one of them, only that one is
- * there: loading them all takes longer than running most of them.
+ * there: loading them all takes longer than running most of them. For `OUTLINE_ONLY` they are there by name alone.
  */
 export async function buildProgram(
   context: CommandContext,
@@ -120,12 +124,26 @@ export async function buildProgram(
     .exitOverride()
     .configureOutput(outputOf(context))
     .addHelpText("after", EXAMPLES);
-  const name = first === undefined ? undefined : (BESIDE.get(first) ?? first);
-  const isKnown = name !== undefined && Object.hasOwn(COMMANDS, name);
-  const wanted = isKnown ? [COMMANDS[name]] : Object.values(COMMANDS);
-  for (const add of await Promise.all(wanted.map((load) => load?.()))) add?.({ program, context, setExitCode });
-  for (const command of program.commands) command.exitOverride();
+  if (first === OUTLINE_ONLY) {
+    for (const name of Object.keys(OUTLINE)) program.command(name);
+    program.configureHelp({ ...program.configureHelp(), subcommandTerm: outlineTerm });
+  } else {
+    const name = first === undefined ? undefined : (BESIDE.get(first) ?? first);
+    const isKnown = name !== undefined && Object.hasOwn(COMMANDS, name);
+    const wanted = isKnown ? [COMMANDS[name]] : Object.values(COMMANDS);
+    for (const add of await Promise.all(wanted.map((load) => load?.()))) add?.({ program, context, setExitCode });
+  }
+  for (const command of program.commands) {
+    command.exitOverride();
+    const about = OUTLINE[command.name()]?.about;
+    if (about !== undefined) command.description(about);
+  }
   return program;
+}
+
+/** A command in the list of all commands. The one that commander adds, `help`, takes a command. */
+function outlineTerm(command: Command): string {
+  return `${command.name()} ${OUTLINE[command.name()]?.usage ?? "[command]"}`.trimEnd();
 }
 
 /** The width of help that no terminal shows. */

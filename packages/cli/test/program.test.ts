@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runProgram } from "../src/program.js";
+import { buildProgram, OUTLINE_ONLY, runProgram } from "../src/program.js";
+import { createContext } from "../src/terminal/context.js";
 import { Interrupts } from "../src/terminal/interrupts.js";
 import type { ProgramIo } from "../src/terminal/program-io.js";
 
@@ -47,6 +48,16 @@ describe("runProgram", () => {
     expect(wide).toMatchObject({ code: 0, err: "" });
     expect(wide.out).toContain("Usage: trunkline call");
     expect(folded.out.split("\n").length).toBeGreaterThan(wide.out.split("\n").length);
+  });
+
+  it("lists the commands without loading them, as the commands themselves say", async () => {
+    const context = createContext(world("outline").io);
+    const [outline, whole] = [
+      await buildProgram(context, () => {}, OUTLINE_ONLY),
+      await buildProgram(context, () => {}),
+    ];
+    expect(outline.helpInformation()).toBe(whole.helpInformation());
+    expect(outline.commands.every(({ options }) => options.length === 0)).toBe(true);
   });
 
   it("reports wrong usage on the given stderr", async () => {

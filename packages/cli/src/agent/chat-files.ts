@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { nearestNames, TrunklineError } from "@trunkline/core";
-import { namesIn } from "../app/places.js";
+import { namesIn } from "../app/folders.js";
 import type { CommandContext } from "../terminal/context.js";
 
 /** A conversation's id and file. */

@@ -8,9 +8,9 @@ import { type ContentStore, type Embedder, isFolderSync, messageOf, TrunklineErr
 import type { Backends, Exchange, Service } from "@trunkline/server";
 import type { Store } from "@trunkline/store";
 import { type CommandContext, isAtTerminal } from "../terminal/context.js";
+import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-service.js";
+import { type GuardedPlaces, guardedPlaces, storeFolder } from "./folders.js";
 import type { LiveConfig } from "./live-config.js";
-import { type GuardedPlaces, guardedPlaces, storeFolder } from "./places.js";
-import type { ExchangeOptions, OpenedService, ServiceSettings } from "./service.js";
 
 /** What is opened, and how. */
 export interface AppOptions {
@@ -330,7 +330,7 @@ export class App implements AsyncDisposable {
 
   #openedService(): Promise<OpenedService> {
     return this.#service.get(async () => {
-      const { openService } = await import("./service.js");
+      const { openService } = await import("./app-service.js");
       return openService(this, await this.backends(), this.#options.service ?? {});
     });
   }

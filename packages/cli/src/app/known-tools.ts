@@ -6,7 +6,7 @@ import type { Hub } from "@trunkline/client";
 import { isRecord, parseJson } from "@trunkline/core";
 import type { ListedTool } from "@trunkline/server/journal";
 import type { CommandContext } from "../terminal/context.js";
-import { cacheFolder, namesIn } from "./places.js";
+import { cacheFolder, namesIn } from "./folders.js";
 
 /** Keeps what the connected servers list: for `stats`, `describe` and the completion of a shell. */
 export async function keepTools(context: Pick<CommandContext, "home" | "logger">, hub: Hub): Promise<void> {

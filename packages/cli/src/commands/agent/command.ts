@@ -6,7 +6,6 @@ import type { AgentCommandOptions } from "./run.js";
 /** Adds `agent`. */
 export function addAgent({ program, context, setExitCode }: Cli): void {
   withAgentOptions(program.command("agent"))
-    .description("let an agent work on a task in turns")
     .argument("[prompt...]", "the task; what is piped in goes with it")
     .option(
       "--name <name>",

@@ -6,7 +6,6 @@ import type { AskOptions } from "./run.js";
 /** Adds `ask`. */
 export function addAsk({ program, context, setExitCode }: Cli): void {
   withAgentOptions(program.command("ask"))
-    .description("ask a model one question, with tools of the servers at hand")
     .argument("[prompt...]", "the question; what is piped in goes with it")
     .action(async (words: string[], options: Omit<AskOptions, "words" | "mcp">, command: Command) => {
       const { ask } = await import("./run.js");

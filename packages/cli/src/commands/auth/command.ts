@@ -4,10 +4,7 @@ import type { LoginOptions, StatusOptions } from "./run.js";
 
 /** Adds `auth`. */
 export function addAuth({ program, context, setExitCode }: Cli): void {
-  const auth = program
-    .command("auth")
-    .description("sign in to servers, sign out, and see where that stands")
-    .addOption(mcpOption());
+  const auth = program.command("auth").addOption(mcpOption());
   auth
     .command("login")
     .description("sign in to a server")

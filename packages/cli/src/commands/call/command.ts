@@ -6,7 +6,6 @@ import type { CallOptions } from "./run.js";
 export function addCall({ program, context, setExitCode }: Cli): void {
   program
     .command("call")
-    .description("call one tool: key=value for text, key:=value for JSON")
     .argument("<tool>", "server.tool, as `trunkline tools` shows it")
     .argument("[arguments...]", "name=Ada count:=3")
     .option("--json <object>", "all arguments as one JSON object")

@@ -6,7 +6,6 @@ import type { ChatOptions } from "./run.js";
 /** Adds `chat`. */
 export function addChat({ program, context, setExitCode }: Cli): void {
   withAgentOptions(program.command("chat"))
-    .description("talk with a model, with tools of the servers at hand")
     .argument("[prompt...]", "what to begin with")
     .option("--resume [id]", "go on with a conversation: the last one, or the one of this id")
     .action(async (words: string[], options: Omit<ChatOptions, "words" | "mcp">, command: Command) => {

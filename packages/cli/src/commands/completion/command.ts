@@ -12,7 +12,6 @@ export type Shell = (typeof SHELLS)[number];
 export function addCompletion({ program, context }: Cli): void {
   program
     .command("completion")
-    .description("print a script that completes commands at Tab; alone, say how to install it")
     .addArgument(new Argument("[shell]", "your shell").choices(SHELLS))
     .action(async (shell: Shell | undefined) => {
       const { completion } = await import("./run.js");

@@ -6,7 +6,6 @@ import type { DoctorOptions } from "./run.js";
 export function addDoctor({ program, context, setExitCode }: Cli): void {
   program
     .command("doctor")
-    .description("check the configuration and every server in it, and say what to do next")
     .addOption(formatOption())
     .option("--pretty", "indent the JSON")
     .option("--strict", "exit with 1 when anything failed")

@@ -7,7 +7,6 @@ import type { EmbedOptions } from "./run.js";
 export function addEmbed({ program, context, setExitCode }: Cli): void {
   program
     .command("embed")
-    .description("turn texts into vectors, with the embedded model or at an endpoint")
     .argument("<text...>", "one vector for each; quote a text of several words")
     .addOption(formatOption())
     .addOption(

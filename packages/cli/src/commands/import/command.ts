@@ -5,7 +5,6 @@ import type { ImportOptions } from "./run.js";
 export function addImport({ program, context, setExitCode }: Cli): void {
   program
     .command("import")
-    .description("copy servers from the files of other programs; alone, list what there is")
     .argument(
       "[source...]",
       "vscode, cursor, claude-code, claude-desktop, codex, windsurf, zed, gemini, opencode, cline, or all",

@@ -5,7 +5,6 @@ import type { InitOptions } from "./run.js";
 export function addInit({ program, context, setExitCode }: Cli): void {
   program
     .command("init")
-    .description("give this project a store of its own, and take the project in")
     .argument("[folder]", "default: the project that this folder is in, or this folder")
     .option("--no-add", "only make the store")
     .option("--force", "also where everything of yours would be taken in")

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { isFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
-import { isWholeHome, wholeHomeReason } from "../../app/places.js";
+import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, shownBytes } from "../../terminal/output.js";
 import { printable } from "../../terminal/printable.js";

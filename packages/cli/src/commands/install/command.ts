@@ -7,7 +7,6 @@ import type { InstallOptions, UninstallOptions } from "./run.js";
 export function addInstall({ program, context, setExitCode }: Cli): void {
   program
     .command("install")
-    .description("put Trunkline into the configuration of another program; alone, list the programs")
     .argument("[program]", "claude-code, claude-desktop, cursor, vscode, codex, windsurf, zed or gemini")
     .argument("[options...]", "after --: what `trunkline serve` is started with")
     .usage("[program] [--project] [--yes] [-- options of serve…]")
@@ -26,7 +25,6 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
 
   program
     .command("uninstall")
-    .description("take Trunkline out of the configuration of another program")
     .argument("<program>")
     .option("--project", "out of the project's file instead of your own")
     .option("--dry-run", "only show what would be removed")

@@ -13,7 +13,7 @@ import {
 } from "@trunkline/client/config";
 import { isRecord, REDACTED, resolvedPath, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { EXIT } from "../../app/exit-codes.js";
-import { projectStore } from "../../app/places.js";
+import { projectStore } from "../../app/folders.js";
 import {
   AGENT_PROGRAMS,
   type AgentProgram,

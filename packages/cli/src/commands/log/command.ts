@@ -5,7 +5,6 @@ import type { LogOptions } from "./run.js";
 export function addLog({ program, context, setExitCode }: Cli): void {
   program
     .command("log")
-    .description("show what the server was asked: time, client, operation, duration, size, outcome")
     .option("-f, --follow", "go on with each call as it comes, until Ctrl-C")
     .addOption(wholeNumberOption("-n, --limit <number>", "the last so many calls").default(50))
     .option("--client <text>", "only clients with this in their name")

@@ -2,7 +2,7 @@
 import { matchesGlob } from "@trunkline/core";
 import { type CallRecord, followJournal, journalFolder, readJournal } from "@trunkline/server/journal";
 import { EXIT } from "../../app/exit-codes.js";
-import { storeFolder } from "../../app/places.js";
+import { storeFolder } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { shownBytes } from "../../terminal/output.js";
 import { printable } from "../../terminal/printable.js";

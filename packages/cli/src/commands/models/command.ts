@@ -2,7 +2,7 @@ import { type Cli, refuseWord } from "../flags.js";
 
 /** Adds `models`. */
 export function addModels({ program, context, setExitCode }: Cli): void {
-  const models = program.command("models").description("list or pull the models that run here");
+  const models = program.command("models");
   models
     .command("list", { isDefault: true })
     .description("list the models, and check those that are here")

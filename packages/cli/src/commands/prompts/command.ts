@@ -4,10 +4,7 @@ import type { GetPromptOptions, PromptsOptions } from "./run.js";
 
 /** Adds `prompts`. */
 export function addPrompts({ program, context, setExitCode }: Cli): void {
-  const prompts = program
-    .command("prompts")
-    .description("list the prompts of all servers, or fill one in")
-    .addOption(mcpOption());
+  const prompts = program.command("prompts").addOption(mcpOption());
   prompts
     .command("list", { isDefault: true })
     .description("list the prompts of all servers or of one")

@@ -4,14 +4,9 @@ import type { QueryOptions } from "./run.js";
 
 /** Adds `query` and `execute`. Their help comes from the operations, so it is not commander's. */
 export function addQuery({ program, context, setExitCode }: Cli): void {
-  const tools = {
-    query: "ask the store and the servers: operations that read, alone or in a pipeline",
-    execute: "run operations: those that change the store, and any tool",
-  } as const;
   for (const tool of ["query", "execute"] as const) {
     program
       .command(tool)
-      .description(tools[tool])
       .usage("<operation> [key=value…] | <json> | <file> | -")
       .argument("[words...]")
       .helpOption(false)

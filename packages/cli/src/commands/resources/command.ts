@@ -4,10 +4,7 @@ import type { ReadOptions, ResourcesOptions } from "./run.js";
 
 /** Adds `resources`. */
 export function addResources({ program, context, setExitCode }: Cli): void {
-  const resources = program
-    .command("resources")
-    .description("list the resources of all servers, or read one")
-    .addOption(mcpOption());
+  const resources = program.command("resources").addOption(mcpOption());
   resources
     .command("list", { isDefault: true })
     .description("list the resources of all servers or of one")

@@ -10,7 +10,6 @@ It ends with its own exit code, or with 1 after an error that it did not catch.`
 export function addRun({ program, context, setExitCode }: Cli): void {
   program
     .command("run")
-    .description("run a script with the hub, the store, models and agents at hand")
     .usage("[options] <script> [args…]")
     .argument("<script>", "a file, or - for standard input")
     .argument("[args...]", "what the script gets as `args`")

@@ -33,7 +33,6 @@ export async function checkServeArgs(args: readonly string[]): Promise<void> {
 
 function addServeOptions(command: Command): Command {
   return command
-    .description("serve MCP to an agent, over stdio or HTTP")
     .option("--http", "listen on HTTP instead of stdio")
     .addOption(
       new Option("--port <number>", "the port for --http; 0 takes any free one").default(7411).argParser(parsePort),

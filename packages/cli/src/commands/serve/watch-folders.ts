@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "@trunkline/core";
 import type { App } from "../../app/app.js";
-import { isWholeHome, wholeHomeReason } from "../../app/places.js";
+import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
 
 /** Never rejects: a folder that cannot be watched costs a line on stderr, and the server goes on. */
 export async function watchFolders(app: App, given: readonly string[]): Promise<void> {

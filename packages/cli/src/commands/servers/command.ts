@@ -4,10 +4,7 @@ import type { AddOptions } from "./run.js";
 
 /** Adds `servers`. */
 export function addServers({ program, context, setExitCode }: Cli): void {
-  const servers = program
-    .command("servers")
-    .description("list, add, remove, enable or disable servers")
-    .addOption(mcpOption());
+  const servers = program.command("servers").addOption(mcpOption());
   const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
   servers
     .command("list", { isDefault: true })

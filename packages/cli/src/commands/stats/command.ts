@@ -6,7 +6,6 @@ import type { StatsOptions } from "./run.js";
 export function addStats({ program, context, setExitCode }: Cli): void {
   program
     .command("stats")
-    .description("show what the server cost in tokens, beside what the upstream tools would have cost")
     .addOption(formatOption())
     .addOption(storeOption())
     .addOption(mcpOption())

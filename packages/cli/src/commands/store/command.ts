@@ -122,11 +122,7 @@ const COMMANDS: { readonly [Name in OperationName]?: StoreCommand<Name> } = {
 
 /** Adds `store` and its subcommands. */
 export function registerStore({ program, context, setExitCode }: Cli): void {
-  const store = program
-    .command("store")
-    .description("keep documents with their history, and find them again")
-    .addOption(storeOption())
-    .addHelpText("after", EXAMPLES);
+  const store = program.command("store").addOption(storeOption()).addHelpText("after", EXAMPLES);
   for (const name of Object.keys(COMMANDS) as OperationName[]) registerOperation(store, name, { context, setExitCode });
 }
 

@@ -6,7 +6,6 @@ import type { ToolsOptions } from "./run.js";
 export function addTools({ program, context, setExitCode }: Cli): void {
   program
     .command("tools")
-    .description("list the tools of all servers, or those that match")
     .argument("[tool]", "a tool's name, or a glob such as 'docs.*'")
     .option("--json", "print the tools as JSON, schemas included")
     .option("--tokens", "show what the list costs a model, by server and tool")

@@ -5,7 +5,6 @@ import type { TrustOptions } from "./run.js";
 export function addTrust({ program, context, setExitCode }: Cli): void {
   program
     .command("trust")
-    .description("show what the project's files would run, and confirm it")
     .option("--yes", "confirm without asking")
     .option("--list", "list the files that are confirmed")
     .option("--revoke", "take the confirmation of this project's files back")

@@ -7,8 +7,8 @@ import { LATEST_PROTOCOL_VERSION } from "@trunkline/protocol";
 import { type Backends, createService, type Exchange, type Service } from "@trunkline/server";
 import { FileJournal, FileTokenAccount, journalFolder, type TokenAccount } from "@trunkline/server/journal";
 import type { App } from "./app.js";
+import { cacheFolder, promptFolders } from "./folders.js";
 import { directTools } from "./known-tools.js";
-import { cacheFolder, promptFolders } from "./places.js";
 
 /** How the service is set up. */
 export interface ServiceSettings {
