@@ -4,6 +4,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { TrunklineError } from "@trunkline/core";
 import type { PrepareElsewhere } from "./engine/indexing/background.js";
 import { closeForWriting, openForIndexing, openForReading, openForWriting } from "./engine/threads/open-databases.js";
+import type { Preparers } from "./engine/threads/preparer.js";
 import { type Call, type Handlers, RpcClient, remotesOf, serveRpc, type Wire } from "./engine/threads/rpc.js";
 import type { WorkerStart } from "./engine/threads/thread.js";
 import type { Databases } from "./engine/threads/thread-context.js";
@@ -169,15 +170,16 @@ async function open(data: WorkerStart): Promise<Opened> {
       return { databases, handlers: { ...Object.fromEntries(queued), ...bind(databases, UPKEEP) } };
     }
     case "indexer": {
-      const { Preparers } = await import("./engine/threads/preparer.js");
       const databases = openForIndexing(folder, indexers);
-      const preparers = new Preparers(new URL(import.meta.url), folder, MOST_PREPARERS);
-      const env = {
-        ...databases,
-        prepareElsewhere: (...[indexer, range, signal]: Parameters<PrepareElsewhere>) =>
-          preparers.prepare({ indexer, range }, signal),
+      let preparers: Promise<Preparers> | undefined;
+      const prepareElsewhere: PrepareElsewhere = async (indexer, range, signal) => {
+        preparers ??= import("./engine/threads/preparer.js").then(
+          (module) => new module.Preparers(new URL(import.meta.url), folder, MOST_PREPARERS),
+        );
+        return await (await preparers).prepare({ indexer, range }, signal);
       };
-      return { databases, handlers: bind(env, INDEXER), close: () => preparers.close() };
+      const close = async () => await (await preparers)?.close();
+      return { databases, handlers: bind({ ...databases, prepareElsewhere }, INDEXER), close };
     }
     case "preparer": {
       const databases = openForReading(folder, indexers);

@@ -51,7 +51,7 @@ import type { RpcOptions } from "./engine/threads/rpc.js";
 import type { ThreadPool } from "./engine/threads/thread-pool.js";
 import type { GrepCallOptions } from "./grep/index.js";
 import { StoreGrep } from "./grep/store-grep.js";
-import { Embedding } from "./search/embedding.js";
+import { Embedding, type QueryVector } from "./search/embedding.js";
 import { ClientSessions } from "./sessions/client-sessions.js";
 import type { StoreHandlers } from "./store-thread.js";
 
@@ -74,17 +74,22 @@ export class Store implements StoreMethods, AsyncDisposable {
   readonly #cwd: string;
   readonly #refusal: TrunklineError | undefined;
   readonly #sessions: ClientSessions;
-  readonly #embedding: Embedding;
-  readonly #grep: StoreGrep;
+  readonly #makeEmbedding: () => Embedding;
+  readonly #makeGrep: () => StoreGrep;
+  /** Made when a model is first given. */
+  #embedding: Embedding | undefined;
+  /** Made by the first grep. */
+  #grep: StoreGrep | undefined;
+  #closed = false;
 
   /** @internal Use {@link openStore}. */
   constructor(pool: StoreThreads, options: StoreParts) {
     const { cwd, refusal, logger, folder, guarded } = options;
     this.#pool = pool;
     this.#sessions = new ClientSessions(pool, { logger, folder, guarded });
-    this.#embedding = new Embedding(pool.indexer, { logger, follow: refusal === undefined });
-    this.#grep = new StoreGrep(pool.reader, { folder, cwd });
-    pool.onChange = () => this.#embedding.wake();
+    this.#makeEmbedding = () => new Embedding(pool.indexer, { logger, follow: refusal === undefined });
+    this.#makeGrep = () => new StoreGrep(pool.reader, { folder, cwd });
+    pool.onChange = () => this.#embedding?.wake();
     this.#cwd = cwd;
     this.#refusal = refusal;
   }
@@ -150,7 +155,7 @@ export class Store implements StoreMethods, AsyncDisposable {
   async search(params: SearchParams, options?: StoreCallOptions): Promise<SearchResult | SearchPathsResult>;
   async search(params: SearchParams, options: StoreCallOptions = {}): Promise<SearchResult | SearchPathsResult> {
     const byMeaning = params.type !== "keyword" && params.hash === undefined;
-    const embedded = byMeaning ? await this.#embedding.queryVector(params.query, options.signal) : undefined;
+    const embedded = byMeaning ? await this.#queryVector(params.query, options.signal) : undefined;
     return await this.#pool.reader.search(
       { ...this.#filters(params, options), pins: this.#sessions.current(options), embedded },
       rpc(options),
@@ -160,6 +165,8 @@ export class Store implements StoreMethods, AsyncDisposable {
   /** Complete, or `truncated` with a cursor. No pattern keeps other calls waiting. */
   async grep(params: GrepParams, options: StoreCallOptions & GrepCallOptions = {}): Promise<GrepResult> {
     const { signal, onMatches } = options;
+    if (this.#closed) throw new TrunklineError("CLOSED", "The store has been closed.");
+    this.#grep ??= this.#makeGrep();
     return await this.#grep.run(this.#filters(params, options), { signal, onMatches });
   }
 
@@ -300,24 +307,27 @@ export class Store implements StoreMethods, AsyncDisposable {
    * answering until the new one has everything, so it is closed only after {@link indexed}.
    */
   useEmbedder(embedder: Embedder): void {
+    if (this.#closed) return;
+    this.#embedding ??= this.#makeEmbedding();
     this.#embedding.use(embedder);
   }
 
   /** Resolves when background indexing (patterns, relations, meaning) has taken up everything. */
   async indexed(): Promise<void> {
     await this.#pool.indexed();
-    await this.#embedding.idle();
+    await this.#embedding?.idle();
   }
 
   /** Ends the threads. What was acknowledged is on disk. Idempotent. */
   async close(): Promise<void> {
+    this.#closed = true;
     try {
       await this.#sessions.close();
     } finally {
       try {
-        await this.#embedding.close();
+        await this.#embedding?.close();
       } finally {
-        await this.#grep.close();
+        await this.#grep?.close();
         await this.#pool.close();
       }
     }
@@ -325,6 +335,11 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
+    if (this.#embedding !== undefined) return await this.#embedding.queryVector(query, signal);
+    return { missing: "the store was opened without an embedding model; trunkline models pull fetches one" };
   }
 
   #mayWrite(): void {

@@ -71,8 +71,7 @@ export class Embedding {
   /** The vector of a query. A model that fails does not fail the search. */
   async queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
     const embedder = this.#current;
-    if (embedder === undefined)
-      return { missing: "the store was opened without an embedding model; trunkline models pull fetches one" };
+    if (embedder === undefined) return { missing: "the store has no embedding model" };
     const known = this.#queries.get(query);
     if (known !== undefined) return { model: embedder.model, vector: known };
     try {

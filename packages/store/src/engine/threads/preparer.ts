@@ -1,6 +1,6 @@
 // Preparers work out what an indexer thread writes. The indexer thread starts them when there is something to prepare.
 import { messageOf, TrunklineError } from "@trunkline/core";
-import { prepareSlice, type Range, type Slice } from "../indexing/slices.js";
+import { prepareSlice, type Range, type Slice } from "../indexing/background.js";
 import { type Call, makeAbortFlags, type Remotes, remotesOf } from "./rpc.js";
 import { endThread, leastBusy, startThread, type Thread } from "./thread.js";
 import type { Databases } from "./thread-context.js";
