@@ -48,6 +48,16 @@ export const LAYERS = {
     message: "store imports core, sqlite and parsers; sqlite only in engine/sqlite.",
     imports: ["@trunkline/core", "@cloudpss/zstd/wasm", "web-tree-sitter", "chokidar", "ignore", "zod"],
     only: { "engine/sqlite": ["better-sqlite3"] },
+    folders: {
+      contract: [],
+      engine: ["contract"],
+      graph: ["contract", "engine"],
+      search: ["contract", "engine"],
+      grep: ["contract", "engine"],
+      documents: ["contract", "engine", "graph"],
+      sessions: ["contract", "engine", "documents"],
+      maintenance: ["contract", "engine", "documents", "graph", "search"],
+    },
   },
   embed: {
     message: "embed imports core and onnxruntime-node.",
