@@ -117,8 +117,8 @@ describe.concurrent("the graph at the command line", () => {
   });
 
   it.each([
-    [["graph"], 2, /Give one thing to begin at/],
-    [["graph", "main.ts", "--list-types"], 2, /Give one thing to begin at/],
+    [["graph"], 2, /Give one thing to start at/],
+    [["graph", "main.ts", "--list-types"], 2, /Give one thing to start at/],
     [["graph", "nowhere.ts"], 1, /no document "nowhere\.ts"/],
     [["graph", "symbol:/nowhere.ts#x"], 1, /no node/],
     [["graph", "main.ts", "--relation", "hates"], 2, /"hates" is no relation\.\n.*IMPORTS, CALLS/],
