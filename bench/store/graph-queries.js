@@ -2,8 +2,9 @@
 // takes. The queries capture the nodes and fields that the `visit` functions use; resolving scopes and types, which would
 // have to follow in both cases, is timed only for ours.
 //   node bench/store/graph-queries.js <folder with source files> [--rounds 5]
-import { createRequire } from "node:module";
+
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -89,7 +90,9 @@ function fastest(work) {
   return { ms, count };
 }
 
-console.log("| language | files | lines | parse ms | parse + query ms | parse + visit + scopes and types ms | definitions by query / visit |");
+console.log(
+  "| language | files | lines | parse ms | parse + query ms | parse + visit + scopes and types ms | definitions by query / visit |",
+);
 console.log("|---|---|---|---|---|---|---|");
 for (const [name, { ending, query: text }] of Object.entries(LANGUAGES)) {
   const files = [...sources(ending)];

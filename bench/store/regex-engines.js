@@ -118,7 +118,9 @@ const PATTERNS = [
   "^.{200,}$",
   "(a+)+$",
 ];
-console.log(`${texts.length} files, ${megabytes.toFixed(1)} MB; the fastest of ${values.rounds} rounds, matching lines counted`);
+console.log(
+  `${texts.length} files, ${megabytes.toFixed(1)} MB; the fastest of ${values.rounds} rounds, matching lines counted`,
+);
 console.log("| pattern | ours ms | re2js ms | ratio | lines |\n|---|---|---|---|---|");
 for (const pattern of PATTERNS) {
   const scanner = new Scanner(compilePattern(pattern));

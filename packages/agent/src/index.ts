@@ -1,11 +1,15 @@
 /** Models, agent loops and scripts. It knows tools through the `ToolSource` port of core. */
+import { registerAgent } from "./loop/agents.js";
+import { reactAgent } from "./loop/react-agent.js";
+import { toolsAgent } from "./loop/tools-agent.js";
+
 export { Conversation, type ConversationOptions } from "./conversation/conversation.js";
 export type { Agent, AgentEvent, AgentRequest, AgentResult } from "./loop/agent.js";
 export { findAgent, listAgents, registerAgent } from "./loop/agents.js";
 export { Budget, type BudgetKind, type BudgetLimits } from "./loop/budget.js";
 export { type SubAgentTask, startAgent } from "./loop/delegate.js";
-export { messageText, textMessage } from "./loop/history.js";
 export { type SchemaCheckOptions, schemaProblems } from "./loop/json-schema.js";
+export { messageText, textMessage } from "./loop/message-history.js";
 export { createModel, type ModelOptions } from "./model/create-model.js";
 export { type EchoOptions, echoModel } from "./model/echo.js";
 export type {
@@ -41,3 +45,6 @@ export {
   type ToolsFromOptions,
   toolsFrom,
 } from "./tools/tool.js";
+
+registerAgent(toolsAgent);
+registerAgent(reactAgent);

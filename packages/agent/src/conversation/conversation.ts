@@ -7,7 +7,7 @@
 // A killed process loses at most the turn that was running. Known secrets are taken out of what is written; in memory the
 // conversation is as it was.
 import { type Clock, Redactor, systemClock, TrunklineError } from "@trunkline/core";
-import { closeOpenCalls } from "../loop/history.js";
+import { closeOpenCalls } from "../loop/message-history.js";
 import { toMessage } from "../model/message-schema.js";
 import type { Message } from "../model/model.js";
 import { JsonlFile, readJsonl } from "../record/jsonl-file.js";

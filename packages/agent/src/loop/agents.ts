@@ -1,23 +1,30 @@
-// The agents that there are from the beginning, and the way to add more.
+// Agents by name: the built-in ones, which index.ts registers, and those that a program adds.
+import { nearestNames, TrunklineError } from "@trunkline/core";
 import type { Agent } from "./agent.js";
-import { reactAgent } from "./react-agent.js";
-import { addAgent, agentNamed, allAgents } from "./registry.js";
-import { toolsAgent } from "./tools-agent.js";
 
-addAgent(toolsAgent);
-addAgent(reactAgent);
+const agents = new Map<string, Agent>();
 
-/** Adds a way of working. Throws `INVALID_ARGUMENT` where its name is taken. */
+/** Adds a way of working. Throws `INVALID_ARGUMENT` if another agent has its name. */
 export function registerAgent(agent: Agent): void {
-  addAgent(agent);
+  const known = agents.get(agent.name);
+  if (known !== undefined && known !== agent) {
+    throw new TrunklineError("INVALID_ARGUMENT", `There is already an agent called "${agent.name}".`);
+  }
+  agents.set(agent.name, agent);
 }
 
 /** The agent of that name. Throws `NOT_FOUND` with the nearest names. */
 export function findAgent(name: string): Agent {
-  return agentNamed(name);
+  const found = agents.get(name);
+  if (found !== undefined) return found;
+  const names = [...agents.keys()];
+  const nearest = nearestNames(name, names);
+  throw new TrunklineError("NOT_FOUND", `There is no agent called "${name}".`, {
+    hint: nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}?` : `Agents are ${names.join(", ")}.`,
+  });
 }
 
-/** All agents: `tools`, `react` and what was registered. */
+/** All agents, in the order in which they were registered: `tools`, `react`, then others. */
 export function listAgents(): Agent[] {
-  return allAgents();
+  return [...agents.values()];
 }

@@ -1,11 +1,13 @@
 // Sub-agents: an agent may hand a part of its work to another one, which has the same tools, the same approval and the same
 // budget, and a conversation of its own.
 import { nearestNames, TrunklineError } from "@trunkline/core";
-import type { Tool } from "../tools/tool.js";
+import { createFrameKey } from "../tools/framing.js";
+import { oneAtATime, type Tool } from "../tools/tool.js";
 import type { AgentRequest, AgentResult } from "./agent.js";
+import { findAgent, listAgents } from "./agents.js";
 import { Budget } from "./budget.js";
-import { textMessage } from "./history.js";
-import { agentNamed, allAgents } from "./registry.js";
+import { textMessage } from "./message-history.js";
+import { Run } from "./run.js";
 
 /** The wire name of the tool. */
 export const DELEGATE = "delegate";
@@ -33,7 +35,7 @@ export async function startAgent(parent: AgentRequest, task: SubAgentTask): Prom
     throw new TrunklineError("INVALID_ARGUMENT", `Agents may start one another ${maxDepth} deep, and this is deeper.`);
   }
   const budget = parent.budget ?? new Budget(parent.limits);
-  return await agentNamed(task.agent).run({
+  return await findAgent(task.agent).run({
     model: parent.model,
     messages: [textMessage("user", task.prompt)],
     tools: chosen(parent.tools, task.tools),
@@ -84,7 +86,7 @@ export function delegateTools(request: AgentRequest, { agent, onSpent }: { agent
         type: "object",
         properties: {
           task: { type: "string", minLength: 1, description: "What to do, and what to answer with." },
-          agent: { type: "string", enum: allAgents().map(({ name }) => name), description: "The way it works." },
+          agent: { type: "string", enum: listAgents().map(({ name }) => name), description: "The way it works." },
           tools: { type: "array", items: { type: "string" }, description: "Names of the tools it gets. Default: all." },
         },
         required: ["task"],
@@ -104,4 +106,24 @@ export function delegateTools(request: AgentRequest, { agent, onSpent }: { agent
       },
     },
   ];
+}
+
+/**
+ * Starts the run of the agent of that name. Throws `INVALID_ARGUMENT` for two tools of one name.
+ * The run and the agents that it starts share one budget and one frame key.
+ */
+export function startRun(request: AgentRequest, agent: string): Run {
+  const shared: AgentRequest = {
+    ...request,
+    budget: request.budget ?? new Budget(request.limits),
+    frameKey: request.frameKey ?? createFrameKey(),
+    // Sub-agents may work at the same time; the user gets one question at a time.
+    approve: (request.depth ?? 0) === 0 ? oneAtATime(request.approve) : request.approve,
+  };
+  const own = delegateTools(shared, { agent, onSpent: (spent) => run.addSpent(spent) });
+  const tools = [...request.tools, ...own];
+  const twice = tools.find(({ name }, index) => tools.findIndex((other) => other.name === name) !== index);
+  if (twice !== undefined) throw new TrunklineError("INVALID_ARGUMENT", `Two tools are called "${twice.name}".`);
+  const run = new Run(shared, tools);
+  return run;
 }

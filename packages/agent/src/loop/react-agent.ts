@@ -4,10 +4,10 @@ import { TrunklineError } from "@trunkline/core";
 import type { Message } from "../model/model.js";
 import { FRAME_NOTE } from "../tools/framing.js";
 import type { Agent, AgentResult } from "./agent.js";
-import { textMessage } from "./history.js";
+import { startRun } from "./delegate.js";
+import { textMessage } from "./message-history.js";
 import { askAgain, parseStep, type ReactStep, reactPrompt } from "./react-protocol.js";
 import { checkJson, endWithLastWord, OUT_OF_TIME, type Run, type Turn } from "./run.js";
-import { startRun } from "./start-run.js";
 import { callTools, Failures, MAX_SAME_FAILURES } from "./tools-agent.js";
 
 const NAME = "react";

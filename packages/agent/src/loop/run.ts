@@ -15,9 +15,9 @@ import { createFrameKey } from "../tools/framing.js";
 import type { Tool } from "../tools/tool.js";
 import type { AgentEvent, AgentRequest, AgentResult } from "./agent.js";
 import { Budget } from "./budget.js";
-import { closeOpenCalls, messageText, textMessage } from "./history.js";
 import { jsonIn } from "./json-repair.js";
 import { schemaProblems } from "./json-schema.js";
+import { closeOpenCalls, messageText, textMessage } from "./message-history.js";
 
 /** A call as the model made it. */
 export type ToolCallEvent = Extract<ModelEvent, { type: "tool-call" }>;

@@ -5,10 +5,10 @@ import type { Message, MessagePart, ModelTool } from "../model/model.js";
 import { FRAME_NOTE, frameOutput } from "../tools/framing.js";
 import type { Approval, Tool, ToolOutput } from "../tools/tool.js";
 import type { Agent, AgentRequest, AgentResult } from "./agent.js";
-import { textMessage } from "./history.js";
+import { startRun } from "./delegate.js";
 import { canonicalJson, schemaProblems } from "./json-schema.js";
+import { textMessage } from "./message-history.js";
 import { endWithAnswer, endWithLastWord, formatNote, OUT_OF_TIME, type Run, type ToolCallEvent } from "./run.js";
-import { startRun } from "./start-run.js";
 
 /** How often the same call may fail in a row. */
 export const MAX_SAME_FAILURES = 3;
