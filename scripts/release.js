@@ -1,0 +1,110 @@
+// Checks, packs and publishes all packages. `npm run release -- --dry-run` does everything except publishing and tagging.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * The section of a version in a changelog, without its heading.
+ *
+ * @param {string} changelog
+ * @param {string} version
+ */
+export function releaseNotes(changelog, version) {
+  const sections = changelog.split(/^## /m).slice(1);
+  const section = sections.find((each) => each.split(/\s/, 1)[0]?.replace(/[[\]]/g, "") === version);
+  const notes = section?.slice(section.indexOf("\n") + 1).trim() ?? "";
+  if (notes === "") throw new Error(`CHANGELOG.md has no entries for ${version}. Add a section "## ${version}".`);
+  return notes;
+}
+
+/**
+ * The packages, each after those it depends on.
+ *
+ * @param {readonly { name: string, folder: string, dependencies?: Record<string, string> }[]} packages
+ */
+export function publishOrder(packages) {
+  /** @type {typeof packages[number][]} */
+  const ordered = [];
+  /** @param {typeof packages[number]} each */
+  const add = (each) => {
+    if (ordered.includes(each)) return;
+    for (const other of packages) if (each.dependencies?.[other.name] !== undefined) add(other);
+    ordered.push(each);
+  };
+  for (const each of packages) add(each);
+  return ordered;
+}
+
+/**
+ * What is wrong with the list of files in a package.
+ *
+ * @param {readonly string[]} files
+ */
+export function packageProblems(files) {
+  const problems = files.filter((file) => /(^|\/)(test|node_modules)\/|\.test\.|\.tsbuildinfo$|\.env$/.test(file));
+  const missing = ["package.json", "dist/index.js", "dist/index.d.ts"].filter((file) => !files.includes(file));
+  return [...problems.map((file) => `${file} must not be packed`), ...missing.map((file) => `${file} is missing`)];
+}
+
+/** @param {string} command @param {readonly string[]} args @param {string} [cwd] */
+function run(command, args, cwd = root) {
+  return execFileSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    shell: process.platform === "win32",
+  });
+}
+
+/** @param {string} path */
+function readJson(path) {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+/** @param {boolean} isDryRun */
+function release(isDryRun) {
+  if (run("git", ["status", "--porcelain"]) !== "") throw new Error("The working tree has changes. Commit them first.");
+  const { version } = readJson(join(root, "package.json"));
+  const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name));
+  const packages = folders.map((folder) => ({ ...readJson(join(folder, "package.json")), folder }));
+  const other = packages.filter((each) => each.version !== version).map((each) => `${each.name} ${each.version}`);
+  if (other.length > 0) throw new Error(`All packages share version ${version}, but: ${other.join(", ")}.`);
+  const notes = releaseNotes(readFileSync(join(root, "CHANGELOG.md"), "utf8"), version);
+
+  run("npm", ["run", "build"]);
+  const target = mkdtempSync(join(tmpdir(), "trunkline-release-"));
+  const ordered = publishOrder(packages);
+  const tarballs = ordered.map(({ name, folder }) => {
+    const [packed] = JSON.parse(
+      run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", target], folder),
+    );
+    const problems = packageProblems(packed.files.map((/** @type {{ path: string }} */ { path }) => path));
+    if (problems.length > 0) throw new Error(`${name}: ${problems.join("; ")}.`);
+    console.log(`${name} ${version}: ${packed.files.length} files, ${Math.round(packed.size / 1024)} KB`);
+    return join(target, packed.filename);
+  });
+  writeFileSync(join(target, "NOTES.md"), `${notes}\n`);
+  console.log(`Packages and NOTES.md are in ${target}.`);
+  if (isDryRun) {
+    console.log("Dry run: nothing was published or tagged.");
+    return;
+  }
+  for (const tarball of tarballs) run("npm", ["publish", tarball, "--provenance", "--access", "public"]);
+  run("git", ["tag", "--annotate", `v${version}`, "--message", `v${version}`]);
+  console.log(`Published ${version}. Push the tag: git push origin v${version}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({ options: { "dry-run": { type: "boolean", default: false } } });
+  try {
+    release(values["dry-run"]);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}
