@@ -59,7 +59,7 @@ import type { StoreHandlers } from "./store-thread.js";
 export type StoreThreads = ThreadPool<StoreHandlers>;
 
 /** What a store is made of. */
-export interface StoreParts {
+interface StoreParts {
   readonly cwd: string;
   /** Why nothing may be changed. */
   readonly refusal: TrunklineError | undefined;

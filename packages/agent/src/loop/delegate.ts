@@ -10,7 +10,7 @@ import { textMessage } from "./message-history.js";
 import { Run } from "./run.js";
 
 /** The wire name of the tool. */
-export const DELEGATE = "delegate";
+const DELEGATE = "delegate";
 
 const DEFAULT_MAX_DEPTH = 2;
 
@@ -69,10 +69,10 @@ function chosen(tools: readonly Tool[], names: readonly string[] | undefined): r
 }
 
 /** How the tool tells the agent that it belongs to what was spent. */
-export type OnSpent = (spent: Pick<AgentResult, "turns" | "usage">) => void;
+type OnSpent = (spent: Pick<AgentResult, "turns" | "usage">) => void;
 
 /** The tool `delegate` of an agent, or nothing where the request does not want it or no deeper agent may be started. */
-export function delegateTools(request: AgentRequest, { agent, onSpent }: { agent: string; onSpent: OnSpent }): Tool[] {
+function delegateTools(request: AgentRequest, { agent, onSpent }: { agent: string; onSpent: OnSpent }): Tool[] {
   const depth = request.depth ?? 0;
   if (request.delegate !== true || depth >= (request.maxDepth ?? DEFAULT_MAX_DEPTH)) return [];
   return [

@@ -10,7 +10,7 @@ export type ReactStep =
   | { readonly type: "answer"; readonly thought: string; readonly answer: unknown };
 
 /** A step, or what is wrong with the text; `prose` where there is no JSON in it at all. */
-export type ParsedStep = { readonly step: ReactStep } | { readonly problem: string; readonly prose: boolean };
+type ParsedStep = { readonly step: ReactStep } | { readonly problem: string; readonly prose: boolean };
 
 /** What a turn has to look like. None of it is JSON as it stands: a model that repeats it has not said anything. */
 const FORMS = [

@@ -36,7 +36,7 @@ export const OUT_OF_TIME = Symbol("out of time");
 type EventOf<Event> = Event extends AgentEvent ? Omit<Event, "depth"> : never;
 
 /** How a turn is asked for. */
-export interface TurnOptions {
+interface TurnOptions {
   readonly tools?: ModelRequest["tools"];
   readonly toolChoice?: ModelRequest["toolChoice"];
   readonly format?: ModelRequest["format"];
@@ -248,7 +248,7 @@ class Said {
 }
 
 /** What ran out, in words. */
-export function spentWords(budget: Budget): string {
+function spentWords(budget: Budget): string {
   const { maxTurns, maxTokens, maxTimeMs } = budget.limits;
   switch (budget.spent) {
     case "turns":
@@ -267,7 +267,7 @@ const LAST_WORD_MS = 30_000;
 type Format = NonNullable<AgentRequest["format"]>;
 
 /** A value of the form that was asked for, or what is wrong with the text. */
-export type CheckedJson = { readonly value: unknown } | { readonly problems: readonly string[] };
+type CheckedJson = { readonly value: unknown } | { readonly problems: readonly string[] };
 
 /** The JSON in a text: the first piece that fits the schema. */
 export function checkJson(text: string, format: Format): CheckedJson {
@@ -288,7 +288,7 @@ export function formatNote(format: Format): string {
 }
 
 /** How the model is asked once more. */
-export interface AskAgain {
+interface AskAgain {
   readonly system: readonly Message[];
   readonly tools: readonly ModelTool[];
 }

@@ -56,10 +56,10 @@ function systemOf({ format }: AgentRequest, hasTools: boolean): Message[] {
 }
 
 /** The result of one call, as the conversation keeps it. */
-export type ToolResultPart = Extract<MessagePart, { type: "tool-result" }>;
+type ToolResultPart = Extract<MessagePart, { type: "tool-result" }>;
 
 /** The tools as the model is told of them. */
-export function modelTools(tools: readonly Tool[]): ModelTool[] {
+function modelTools(tools: readonly Tool[]): ModelTool[] {
   return tools.map(({ name, title, description, inputSchema }) => ({ name, title, description, inputSchema }));
 }
 

@@ -42,7 +42,7 @@ export function echoModel(options: EchoOptions = {}): Model {
 }
 
 /** The number of tokens that echo counts: one for each four characters begun. */
-export function countEchoTokens(text: string): number {
+function countEchoTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 

@@ -18,9 +18,9 @@ import { withoutFrameKeys } from "../tools/framing.js";
 import { JsonlFile, type JsonlLine, readJsonl } from "./jsonl-file.js";
 
 /** What the first line says the file is. */
-export const RUN_KIND = "trunkline-run";
+const RUN_KIND = "trunkline-run";
 /** The version of the format. */
-export const RUN_VERSION = 1;
+const RUN_VERSION = 1;
 
 /** Where a recorded run goes. `write` takes lines in order and does not throw; what went wrong shows with `close`. */
 export interface RunSink extends AsyncDisposable {

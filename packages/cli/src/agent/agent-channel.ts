@@ -14,7 +14,7 @@ import type { TerminalTurns } from "../terminal/terminal-turns.js";
 import { answerSampling } from "./sampling.js";
 
 /** What the channel is made of. */
-export interface AgentChannelOptions {
+interface AgentChannelOptions {
   /** The terminal, where somebody is at it. */
   readonly terminal: TerminalTurns | undefined;
   /** The model as of now. */

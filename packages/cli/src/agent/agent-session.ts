@@ -44,7 +44,7 @@ export interface SessionOptions extends AgentOptions {
 }
 
 /** What one run takes besides. */
-export type RunRequest = Pick<AgentRequest, "messages" | "onMessage" | "frameKey" | "signal">;
+type RunRequest = Pick<AgentRequest, "messages" | "onMessage" | "frameKey" | "signal">;
 
 /** The form of the answer; undefined for text. */
 type AnswerFormat = AgentRequest["format"];

@@ -19,7 +19,7 @@ const HELP: Readonly<Record<string, string>> = {
 export const CHAT_COMMANDS = Object.keys(HELP);
 
 /** What commands work on. */
-export interface ChatCommandOptions {
+interface ChatCommandOptions {
   readonly session: AgentSession;
   readonly clear: () => Promise<void>;
   readonly mcp: string | undefined;

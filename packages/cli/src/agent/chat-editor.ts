@@ -6,7 +6,7 @@ import { EntryReader } from "./chat-entry.js";
 import { fromEditorLine, KeyStream, PasteReader, toEditorLine } from "./paste-input.js";
 
 /** What came of waiting for an entry. */
-export type Entry =
+type Entry =
   | { readonly type: "text"; readonly text: string }
   /** Ctrl-C; `wasEmpty` tells whether there was anything to throw away. */
   | { readonly type: "interrupted"; readonly wasEmpty: boolean }
@@ -14,7 +14,7 @@ export type Entry =
   | { readonly type: "ended" };
 
 /** How the editor is set up. */
-export interface ChatEditorOptions {
+interface ChatEditorOptions {
   /** Earlier entries, the newest first. */
   readonly history: () => readonly string[];
   /** What Tab completes at the beginning of a line. */

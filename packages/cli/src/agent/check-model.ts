@@ -5,7 +5,7 @@ import type { CommandContext } from "../terminal/context.js";
 import { findModelSettings, type ModelSettings } from "./model-settings.js";
 
 /** What came of it. */
-export interface ModelCheck {
+interface ModelCheck {
   readonly status: "ok" | "failed" | "needs-key";
   readonly provider: string | undefined;
   readonly model: string | undefined;

@@ -6,7 +6,7 @@ import { printable, screenText } from "../terminal/printable.js";
 import { ProgressLine } from "../terminal/progress-line.js";
 
 /** How a run is shown. */
-export interface RunPrinterOptions {
+interface RunPrinterOptions {
   /** The answer as it comes. Otherwise the command prints it when it is whole. */
   readonly stream: boolean;
   /** What the model thinks. */

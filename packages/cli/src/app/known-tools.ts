@@ -38,7 +38,7 @@ export async function directTools(
 }
 
 /** A tool and the names of its parameters. */
-export interface KnownTool {
+interface KnownTool {
   readonly name: string;
   readonly about: string;
   readonly parameters: readonly string[];

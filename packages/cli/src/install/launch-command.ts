@@ -9,7 +9,7 @@ import type { LaunchCommand } from "./agent-programs.js";
 const SCRIPT = fileURLToPath(new URL("../../bin/trunkline.cjs", import.meta.url));
 
 /** What is known about the machine. */
-export interface LaunchPlace {
+interface LaunchPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   /** Whether the program knows the PATH of the shell. Programs with windows often do not. */

@@ -46,7 +46,7 @@ export const hub: ScriptHub = Object.freeze({
 });
 
 /** The tools that a pattern stands for, after their servers were connected. */
-export async function connectedTools(opened: Hub, pattern: string | undefined): Promise<readonly SourcedTool[]> {
+async function connectedTools(opened: Hub, pattern: string | undefined): Promise<readonly SourcedTool[]> {
   const head = pattern === undefined ? "" : isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
   const owners = opened.status().flatMap(({ name }) => (head.startsWith(`${name}.`) ? [name] : []));
   await opened.connect(owners.length === 0 ? undefined : owners, world().context.signal);
@@ -66,7 +66,7 @@ export async function connectedTools(opened: Hub, pattern: string | undefined): 
 }
 
 /** Does something with the hub, which is opened first where that is needed. */
-export async function onHub<T>(above: (...args: never[]) => unknown, work: (opened: Hub) => Promise<T>): Promise<T> {
+async function onHub<T>(above: (...args: never[]) => unknown, work: (opened: Hub) => Promise<T>): Promise<T> {
   return await atCallSite(above, () => holding(async () => await work(await world().hub())));
 }
 

@@ -8,7 +8,7 @@ import { isRecord } from "@trunkline/core";
 type Stripper = typeof import("@swc/wasm-typescript");
 
 /** Source as Node runs it. */
-export interface StrippedSource {
+interface StrippedSource {
   readonly code: string;
   /** Whether lines have moved, and `code` ends with a source map. */
   readonly isMapped: boolean;

@@ -12,7 +12,7 @@ import { processIo } from "../terminal/process-io.js";
 import { held, holding, unreferenced } from "./lifeline.js";
 
 /** How the parts are opened. */
-export interface WorldOptions {
+interface WorldOptions {
   readonly context: CommandContext;
   /** The file given with `--mcp`. */
   readonly mcp?: string | undefined;

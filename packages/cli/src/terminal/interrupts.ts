@@ -5,7 +5,7 @@
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** Handles a Ctrl-C. Returns false if there was nothing to stop; the next handler is asked then, and finally the command ends. */
-export type OnInterrupt = () => boolean;
+type OnInterrupt = () => boolean;
 
 /** The Ctrl-C of one run of the command. */
 export class Interrupts {

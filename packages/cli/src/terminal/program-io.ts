@@ -5,7 +5,7 @@ import type { Clock } from "@trunkline/core";
 import type { Interrupts } from "./interrupts.js";
 
 /** Standard input. `isTTY` says whether it is a terminal. */
-export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
+type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
 
 /** Standard output or standard error. `isTTY` says whether it is a terminal. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };

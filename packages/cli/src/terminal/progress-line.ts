@@ -7,7 +7,7 @@ const ERASE = "\r\u001b[K";
 const INTERVAL_MS = 50;
 
 /** A terminal to write to: `process.stderr`. */
-export interface Screen {
+interface Screen {
   /** 0 or absent where the terminal does not say. */
   readonly columns?: number;
   write(text: string): unknown;

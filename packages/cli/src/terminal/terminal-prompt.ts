@@ -4,7 +4,7 @@ import { createInterface, type Interface } from "node:readline";
 import type { CommandContext } from "./context.js";
 
 /** Why there are no more answers: Ctrl-C, Ctrl-D (or the end of input), or nobody needs them any more. */
-export type PromptEnding = "interrupted" | "ended" | "withdrawn";
+type PromptEnding = "interrupted" | "ended" | "withdrawn";
 
 /** Where questions are asked. */
 export interface Prompt {

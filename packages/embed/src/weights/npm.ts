@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { abortError, isRecord, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 
 /** How npm is run. */
-export interface NpmOptions {
+interface NpmOptions {
   /** Where it runs. */
   cwd: string;
   /** The program and what stands before the arguments. Default: npm as it is installed beside Node. */
@@ -32,7 +32,7 @@ const NETWORK_CODES = new Set([
 const MAX_OUTPUT_LENGTH = 1024 * 1024;
 
 /** npm as it comes with Node. On Windows it is a batch file, which only a shell can run; its script is run instead. */
-export function defaultNpmCommand(): readonly string[] {
+function defaultNpmCommand(): readonly string[] {
   if (process.platform !== "win32") return ["npm"];
   return [process.execPath, join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")];
 }

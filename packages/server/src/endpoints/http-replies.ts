@@ -55,7 +55,7 @@ export function sendEmpty(response: ServerResponse, status: number, headers?: Re
 }
 
 /** One event. */
-export interface StreamEvent {
+interface StreamEvent {
   /** JSON text; empty for an event that only carries its id. */
   readonly data: string;
   readonly id?: string | undefined;
@@ -64,7 +64,7 @@ export interface StreamEvent {
 }
 
 /** What a slow reader may keep waiting. */
-export const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** A stream of events as the body of one response. A reader that does not keep up is cut off, so it costs no memory. */
 export class EventStream {

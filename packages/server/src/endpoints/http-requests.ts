@@ -57,7 +57,7 @@ function accepts(header: string, type: string): boolean {
 }
 
 /** What is let in. */
-export interface GuardOptions {
+interface GuardOptions {
   /** Names without ports, IPv6 in brackets. The address at which a request arrives is one anyway. */
   readonly hosts: readonly string[];
   /** Names of the pages that may call from a browser. */

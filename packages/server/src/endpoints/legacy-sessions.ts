@@ -173,7 +173,7 @@ function idOf([first]: readonly IncomingMessage[]) {
 }
 
 /** What a session needs of its endpoint. */
-export interface LegacySessionOptions {
+interface LegacySessionOptions {
   readonly id: string;
   readonly protocol: Protocol;
   readonly heartbeat: Heartbeat;
@@ -184,7 +184,7 @@ export interface LegacySessionOptions {
 const ENDING_MS = 200;
 
 /** One session. */
-export class LegacySession implements Beating {
+class LegacySession implements Beating {
   readonly id: string;
   readonly connection: LegacyConnection;
   readonly #options: LegacySessionOptions;

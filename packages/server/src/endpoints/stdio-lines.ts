@@ -4,7 +4,7 @@ import type { OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/request-context.js";
 
 /** What is done with lines. */
-export interface LineListener {
+interface LineListener {
   onLine(line: string): void;
   /** A line was longer than it may be; what there was of it is gone. */
   onTooLong(): void;
@@ -69,7 +69,7 @@ export class LineReader {
 }
 
 /** What a slow reader may keep waiting. */
-export interface WriterLimits {
+interface WriterLimits {
   /** From here on progress and log messages are left out. */
   readonly droppableBytes: number;
   /** From here on the reader counts as gone. */

@@ -45,7 +45,7 @@ function pairs(word: string): string[] {
 }
 
 /** Light stemming: what English adds to a word, where enough of it is left. */
-export function stem(word: string): string {
+function stem(word: string): string {
   if (word.length < 4 || /[^a-z]/.test(word)) return word;
   let stemmed = word;
   if (stemmed.endsWith("ies") && stemmed.length > 4) stemmed = `${stemmed.slice(0, -3)}y`;

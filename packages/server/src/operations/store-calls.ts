@@ -13,7 +13,7 @@ export interface AccessOptions extends PlacesOptions {
 }
 
 /** What operations of the store need. */
-export interface StoreCallsOptions extends AccessOptions {
+interface StoreCallsOptions extends AccessOptions {
   readonly store: () => Promise<ContentStore>;
 }
 

@@ -11,7 +11,7 @@ import { type DocumentRef, getDocuments, grepDocuments, lookedUp, searchHandles 
 export type TokenReport = () => unknown;
 
 /** What the operations are made from. */
-export interface StoreOperationsOptions {
+interface StoreOperationsOptions {
   readonly calls: StoreCalls;
   /** The table of the store. */
   readonly operations: readonly StoreOperation[];

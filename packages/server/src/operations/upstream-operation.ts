@@ -67,7 +67,7 @@ function checked(name: string, schema: SourcedTool["inputSchema"], params: Param
 }
 
 /** What the result of a tool is worth. */
-export function outcomeOf(raw: Readonly<Record<string, unknown>>, isError: boolean): OperationOutcome {
+function outcomeOf(raw: Readonly<Record<string, unknown>>, isError: boolean): OperationOutcome {
   const content = Array.isArray(raw.content) ? raw.content.filter(isRecord) : [];
   const texts = content.filter(isText).map((block) => block.text);
   const blocks: ContentBlock[] = content.filter((block) => !isText(block));

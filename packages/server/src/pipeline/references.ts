@@ -9,7 +9,7 @@ export type ReferenceRoot =
   | { readonly kind: "name"; readonly name: string };
 
 /** A parsed reference. */
-export type Reference =
+type Reference =
   | { readonly kind: "value"; readonly text: string; readonly root: ReferenceRoot; readonly path: readonly Segment[] }
   /** `$hash:`: the content of an id, which is given or itself a reference. */
   | { readonly kind: "content"; readonly text: string; readonly id: string | Reference };

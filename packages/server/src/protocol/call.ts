@@ -15,21 +15,21 @@ import { createExchangeChannel, elicitationModes, progressMessage } from "./exch
 import type { Outlet } from "./request-context.js";
 
 /** A question that waits for its answer, as the protocol puts it. */
-export interface OpenQuestion {
+interface OpenQuestion {
   readonly method: string;
   readonly params: RpcParams;
 }
 
 /** How a call ended. */
-export type CallOutcome =
+type CallOutcome =
   | { readonly kind: "result"; readonly result: RpcParams }
   | { readonly kind: "error"; readonly error: unknown };
 
 /** What became of a call, for now: it ended, or it asks. */
-export type CallTurn = CallOutcome | { readonly kind: "asks" };
+type CallTurn = CallOutcome | { readonly kind: "asks" };
 
 /** It has taken longer than it was waited for. */
-export interface LateTurn {
+interface LateTurn {
   readonly kind: "late";
 }
 
@@ -43,7 +43,7 @@ export interface CallView {
 }
 
 /** How a call is set up. */
-export interface CallOptions {
+interface CallOptions {
   readonly caller: Caller;
   readonly meta: RpcParams;
   readonly party?: object | undefined;
@@ -276,7 +276,7 @@ function ended(): TrunklineError {
 }
 
 /** Whether this has the form of an answer to the question. The asking server checks it against its own schema. */
-export function fitsQuestion(
+function fitsQuestion(
   question: { readonly method: string; readonly params: RpcParams },
   answer: unknown,
 ): answer is Record<string, unknown> {

@@ -10,7 +10,7 @@ import type { Outlet } from "./request-context.js";
 import { TaskTable } from "./task-table.js";
 
 /** How the protocol is set up. */
-export interface ProtocolOptions {
+interface ProtocolOptions {
   readonly service: McpService;
   readonly logger: Logger;
   readonly endpoint: Caller["endpoint"];

@@ -14,7 +14,7 @@ import {
 import type { Outlet } from "./request-context.js";
 
 /** How the client is reached. */
-export interface ChannelPorts {
+interface ChannelPorts {
   readonly name: string;
   /** Whom it speaks for, where it is one of several channels of the same client. */
   readonly party?: object | undefined;
@@ -97,7 +97,7 @@ export function readRoots({ roots }: RpcParams): Root[] {
 }
 
 /** How one request is made. */
-export interface ClientRequestOptions {
+interface ClientRequestOptions {
   readonly outlet: Outlet;
   /** Its abort gives the request up, and the client is told. */
   readonly signal: AbortSignal;

@@ -20,7 +20,7 @@ import type { Outlet } from "./request-context.js";
 import type { Task, TaskTable } from "./task-table.js";
 
 /** What the tasks of one client need of its connection. */
-export interface LegacyTaskOptions {
+interface LegacyTaskOptions {
   readonly table: TaskTable;
   readonly service: McpService;
   readonly party: object;
@@ -35,7 +35,7 @@ export interface LegacyTaskOptions {
 }
 
 /** One request about a task, under way. */
-export interface TaskRequestWay {
+interface TaskRequestWay {
   readonly caller: Caller;
   readonly outlet: Outlet;
   readonly signal: AbortSignal;

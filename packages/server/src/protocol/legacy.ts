@@ -38,7 +38,7 @@ import { isUnforeseen, toRpcError } from "./rpc-failures.js";
 import type { TaskTable } from "./task-table.js";
 
 /** How a connection is set up. */
-export interface LegacyConnectionOptions {
+interface LegacyConnectionOptions {
   readonly service: McpService;
   readonly logger: Logger;
   readonly limits: ProtocolLimits;

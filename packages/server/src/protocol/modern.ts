@@ -29,7 +29,7 @@ import { isUnforeseen, toRpcError } from "./rpc-failures.js";
 import { type Task, TaskTable } from "./task-table.js";
 
 /** The answer to a request: the message, and its status where the endpoint is HTTP. */
-export interface ModernAnswer {
+interface ModernAnswer {
   readonly message: OutgoingMessage;
   readonly status: number;
 }
@@ -247,7 +247,7 @@ interface TaskRule {
 }
 
 /** What the server declares to a modern client. */
-export function modernCapabilities(service: McpService): RpcParams {
+function modernCapabilities(service: McpService): RpcParams {
   const capabilities = service.capabilities(MODERN_REVISION);
   if (capabilities.tools === undefined) return capabilities;
   const extensions = isRecord(capabilities.extensions) ? capabilities.extensions : {};

@@ -19,7 +19,7 @@ export interface TaskLimits {
 }
 
 /** Whose a task is. A client of the modern era has no name, so there the id alone is what opens it. */
-export interface TaskOwner {
+interface TaskOwner {
   readonly era: Era;
   /** The id of a lasting caller. */
   readonly callerId?: string | undefined;

@@ -5,7 +5,8 @@ const PAGE_SIZE = 1_000;
 
 /** One page. */
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
-export interface Page<T> {
+
+interface Page<T> {
   readonly items: readonly T[];
   readonly nextCursor?: string;
 }

@@ -16,7 +16,7 @@ export interface Batch {
 }
 
 /** What became of everything. */
-export interface BatchTotals {
+interface BatchTotals {
   readonly offered: number;
   readonly added: number;
   readonly changed: number;

@@ -40,7 +40,7 @@ export function factsOf(stats: Stats, checkedUs: number): FileFacts {
 }
 
 /** Microseconds since 1970. */
-export function nowUs(): number {
+function nowUs(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000);
 }
 
@@ -64,7 +64,7 @@ export function readSmallFile(
 }
 
 /** How a large content is sent ahead. */
-export interface UploadOptions {
+interface UploadOptions {
   readonly isStored: IsStored;
   readonly call: Call;
 }
@@ -104,7 +104,7 @@ function* fileParts(fd: number, limit: number): Generator<Uint8Array> {
 }
 
 /** Cuts a stream of bytes into chunks and sends them ahead under one upload. */
-export async function uploadStream(
+async function uploadStream(
   env: MoveEnvironment,
   parts: Iterable<Uint8Array>,
   { isStored, call, onBytes }: UploadOptions & { onBytes: (bytes: number) => void },

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { makeFolder, placeFileSync, systemCodeOf } from "@trunkline/core";
 
 /** One file to write. */
-export interface OutputFile {
+interface OutputFile {
   readonly overwrite: boolean;
   readonly mode: number;
   readonly mtimeUs: number | undefined;

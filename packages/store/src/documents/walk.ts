@@ -8,7 +8,7 @@ import { compileGlobs } from "../engine/files/glob.js";
 import type { Guard } from "../engine/files/guard.js";
 
 /** What to walk. */
-export interface WalkOptions {
+interface WalkOptions {
   /** Absolute, as the caller wrote it: paths of files begin with it. */
   readonly root: string;
   /** The same folder without links. */
@@ -25,7 +25,7 @@ export interface WalkOptions {
 }
 
 /** A file that was found. */
-export interface WalkedFile {
+interface WalkedFile {
   readonly path: string;
   readonly stats: Stats;
 }

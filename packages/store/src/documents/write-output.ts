@@ -27,7 +27,7 @@ export function writeOutput(
 }
 
 /** Whether `path` lies within `folder`; both absolute and free of links. */
-export function isInside(folder: string, path: string): boolean {
+function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && resolve(folder, way) === path;
 }

@@ -5,7 +5,7 @@ import type { FileEdge, GraphLanguage, GraphLink, GraphSymbol } from "./model/gr
 import { fileKey, symbolKey } from "./model/node-keys.js";
 
 /** What prose adds to a file's graph. */
-export interface Prose {
+interface Prose {
   readonly symbols: readonly GraphSymbol[];
   readonly edges: readonly FileEdge[];
   readonly links: readonly GraphLink[];

@@ -8,11 +8,11 @@ import { utf8Sequences } from "./utf8.js";
 
 export const OP_CHAR = 0;
 export const OP_SPLIT = 1;
-export const OP_LOOK = 2;
+const OP_LOOK = 2;
 export const OP_MATCH = 3;
 
 /** A look and which `\w` it means. */
-export interface LookOp {
+interface LookOp {
   readonly look: Look;
   readonly ascii: boolean;
 }

@@ -66,7 +66,7 @@ const MOST_LISTED = 100_000;
 const KEPT_MS = 5 * 60_000;
 
 /** The documents of one selection, as they were found page by page. */
-export class DocumentList {
+class DocumentList {
   readonly key: string;
   readonly #documents: ListedDocument[] = [];
   /** Where the documents come from that are not in the list yet. */

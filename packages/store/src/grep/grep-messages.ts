@@ -40,7 +40,7 @@ export interface DocumentMatches {
 }
 
 /** An error on its way between threads. */
-export interface SentError {
+interface SentError {
   readonly code: string;
   readonly message: string;
   readonly hint: string | undefined;

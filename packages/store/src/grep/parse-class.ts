@@ -3,7 +3,7 @@ import { type CharSet, charSet, difference, intersection, single, union } from "
 import { asciiPerlClass, foldAsciiCase, foldCase, perlClass, posixClass, unicodeProperty } from "./unicode.js";
 
 /** What of the reader of a pattern the classes need; it is declared here so that the two files do not import each other. */
-export interface ClassReader {
+interface ClassReader {
   at: number;
   readonly done: boolean;
   readonly flags: { readonly ignoreCase: boolean; readonly unicode: boolean; readonly extended: boolean };

@@ -5,7 +5,7 @@ import { concat, EMPTY, type Look, type Node, patternError } from "./syntax.js";
 import { ANY, foldAsciiCase, foldCase } from "./unicode.js";
 
 /** The flags that `(?imsUux)` set; `m` is on, as in ripgrep. */
-export interface Flags {
+interface Flags {
   readonly ignoreCase: boolean;
   readonly dotAll: boolean;
   readonly extended: boolean;
@@ -13,7 +13,7 @@ export interface Flags {
 }
 
 /** A place in the pattern with what is in force there. */
-export class Reader {
+class Reader {
   readonly pattern: string;
   readonly chars: readonly string[];
   at = 0;

@@ -3,7 +3,7 @@
 import type { BatchAnswer, BatchDocuments, DocumentMatches, SentAnswer } from "./grep-messages.js";
 
 /** The documents of a batch that belong to one thread. */
-export interface Part {
+interface Part {
   readonly home: number;
   /** Where each of them stands in the batch. */
   readonly positions: readonly number[];

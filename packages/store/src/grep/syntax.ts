@@ -33,7 +33,7 @@ export function concat(parts: readonly Node[]): Node {
 }
 
 /** Where in a pattern something is wrong, in characters. */
-export interface PatternPlace {
+interface PatternPlace {
   readonly pattern: string;
   readonly start: number;
   readonly end: number;

@@ -104,7 +104,7 @@ function alike(a: string, b: string, distance: number): number {
 }
 
 /** How many rows of the keyword index have it; counting stops at `most`. */
-export function rowsWith(index: Db, query: string, most: number): number {
+function rowsWith(index: Db, query: string, most: number): number {
   return index.one<{ n: number }>(
     "SELECT count(*) AS n FROM (SELECT 1 FROM keyword WHERE keyword MATCH ? LIMIT ?)",
     query,

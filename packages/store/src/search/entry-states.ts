@@ -4,7 +4,7 @@ import type { Db } from "../engine/sqlite/database.js";
 
 /** By entry id: there is none, it is an older version that a snapshot shows, or it is the current one. */
 export const ABSENT = 0;
-export const HIDDEN = 1;
+const HIDDEN = 1;
 export const LIVE = 2;
 
 /** All entries as they are at one moment. */

@@ -2,13 +2,13 @@
 // and on what was found. Pure.
 
 /** An entry with a score of one side. */
-export interface Scored {
+interface Scored {
   readonly entry: number;
   readonly score: number;
 }
 
 /** A score and what it was made of. */
-export interface Fused {
+interface Fused {
   readonly entry: number;
   readonly score: number;
   readonly keyword: number;
@@ -19,7 +19,7 @@ export interface Fused {
 const NORMALISED_OVER = 100;
 
 /** What the weight is made from. */
-export interface WeightSigns {
+interface WeightSigns {
   /** Which part of the query are names in a program: 0 to 1. */
   readonly identifiers: number;
   /** How much what is near in meaning looks like programs: 0 to 1. */

@@ -8,7 +8,7 @@ import { ftsTerm, isCompound, type Term } from "./terms.js";
 import { boundOfRank } from "./vector-math.js";
 
 /** An entry and its BM25, which is positive and unbounded here. */
-export interface KeywordHit {
+interface KeywordHit {
   readonly entry: number;
   readonly score: number;
 }

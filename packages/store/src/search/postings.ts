@@ -21,7 +21,7 @@ const ROWS_PER_CHECK = 256;
 const USUAL_RANK = 1;
 
 /** The words of one state of the index. */
-export class Words {
+class Words {
   readonly #index: Db;
   readonly #entries: Entries;
   readonly #postings = new Map<string, Postings>();

@@ -30,7 +30,7 @@ export interface Ranking {
 }
 
 /** What is to be ranked. */
-export interface RankQuery {
+interface RankQuery {
   readonly query: string;
   readonly type: SearchParams["type"];
   readonly embedded: QueryVector | undefined;

@@ -11,7 +11,7 @@ export interface SemanticHit {
 }
 
 /** What a search by meaning needs. */
-export interface SemanticQuery {
+interface SemanticQuery {
   readonly model: string;
   readonly vector: Float32Array;
 }

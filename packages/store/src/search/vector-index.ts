@@ -20,7 +20,7 @@ import {
 import { type EmbedderRow, embedderRow } from "./vectors-indexer.js";
 
 /** A passage and how near it is to the query: the cosine. */
-export interface NearPassage {
+interface NearPassage {
   readonly entry: number;
   readonly passage: number;
   readonly similarity: number;
@@ -33,7 +33,7 @@ const COMPARED = 300;
 const LEAST_ROOM = 1024;
 
 /** Keeps up with the database by itself: every search takes up what is new and forgets what is gone. */
-export class VectorIndex {
+class VectorIndex {
   readonly #index: Db;
   readonly #embedder: number;
   readonly #dimensions: number;

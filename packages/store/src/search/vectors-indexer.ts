@@ -142,7 +142,7 @@ function headerOf({ title, path }: Pick<IndexEntry, "title" | "path">, text: Ind
 }
 
 /** The share of marks that programs are full of and language is not, on a scale from 0 to 1. */
-export function codeShare(text: string): number {
+function codeShare(text: string): number {
   const marks = text.match(/[(){}[\]=_;<>+*/\\|&$#@"`]/g)?.length ?? 0;
   const visible = text.replace(/\s+/g, "").length;
   if (visible === 0) return 0;

@@ -1,7 +1,7 @@
 import { isRecord, messageOf, nearestNames, TrunklineError } from "@trunkline/core";
 
 /** What the user wrote after the tool's name. */
-export interface WrittenArguments {
+interface WrittenArguments {
   pairs: readonly string[];
   json?: string | undefined;
 }

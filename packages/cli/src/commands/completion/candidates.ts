@@ -23,7 +23,7 @@ export interface Slot {
 }
 
 /** Values that the commands themselves do not know, such as the names of servers. */
-export type FindValues = (slot: Slot) => Promise<Candidates>;
+type FindValues = (slot: Slot) => Promise<Candidates>;
 
 /** Everything that may stand at the cursor and begins as the word there does. */
 export async function candidatesAt(position: Position, findValues: FindValues): Promise<Candidates> {

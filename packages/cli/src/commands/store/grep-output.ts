@@ -4,7 +4,7 @@ import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
 import { type Paint, shownText } from "../../terminal/output.js";
 
 /** How lines are printed. */
-export interface GrepPrinterOptions {
+interface GrepPrinterOptions {
   readonly pattern: Pick<GrepParams, "pattern" | "fixed" | "ignoreCase" | "word" | "invert">;
   readonly paint: Paint;
   /** The path once, above its lines. */

@@ -16,7 +16,7 @@ interface Schema {
 }
 
 /** What was given: parameters, and the arguments that are not one. */
-export interface GivenParams {
+interface GivenParams {
   readonly params: Readonly<Record<string, unknown>>;
   readonly rest: readonly string[];
 }

@@ -6,7 +6,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 
 /** What to fetch. */
-export interface FetchRequest {
+interface FetchRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;

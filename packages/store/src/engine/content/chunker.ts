@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 /** No chunk but the last of a content is shorter. */
 export const MIN_CHUNK_BYTES = 4 * 1024;
 /** The size that cut points aim at. */
-export const AVERAGE_CHUNK_BYTES = 16 * 1024;
+const AVERAGE_CHUNK_BYTES = 16 * 1024;
 /** No chunk is longer. */
 export const MAX_CHUNK_BYTES = 64 * 1024;
 

@@ -3,7 +3,7 @@
 import type { Db } from "../sqlite/database.js";
 
 /** A table whose rows are only ever added, except when all of the index is made anew. */
-export interface NumberedTexts {
+interface NumberedTexts {
   readonly table: string;
   readonly column: string;
 }

@@ -6,7 +6,7 @@ import BetterSqlite, { type Database, SqliteError, type Statement } from "better
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
 /** How a database file is opened. */
-export interface OpenDatabaseOptions {
+interface OpenDatabaseOptions {
   readonly readOnly?: boolean;
   /** `FULL` where a commit has to survive a power cut. */
   readonly synchronous: "FULL" | "NORMAL";

@@ -50,7 +50,7 @@ export interface VersionRow {
 }
 
 /** What a write says about a document besides its content. */
-export interface DocumentChange {
+interface DocumentChange {
   readonly collection: number;
   readonly path: string;
   readonly root: string | undefined;
@@ -65,7 +65,7 @@ export function baseNameOf(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }
 
-export function nextSeq(db: Db): number {
+function nextSeq(db: Db): number {
   return db.one<{ value: number }>("UPDATE facts SET value = value + 1 WHERE key = 'seq' RETURNING value").value;
 }
 

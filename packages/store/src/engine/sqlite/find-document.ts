@@ -6,7 +6,7 @@ import { baseNameOf, type DocumentRow, type DocumentState } from "./documents.js
 import { requireCollection } from "./filters.js";
 
 /** Where to look. */
-export interface FindOptions {
+interface FindOptions {
   readonly collection?: string | undefined;
   readonly states?: readonly DocumentState[];
   /** Resolves a relative path; tried before path ends. */

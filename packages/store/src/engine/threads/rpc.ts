@@ -15,7 +15,7 @@ export interface Call {
 export type Handlers = Record<string, (params: never, call: Call) => unknown>;
 
 /** A handler as its caller sees it: without the environment, which belongs to the thread it runs in. */
-export type Remote<F> = F extends (env: never, params: infer P, call: Call) => infer R
+type Remote<F> = F extends (env: never, params: infer P, call: Call) => infer R
   ? (params: P, options?: RpcOptions) => Promise<Unwrapped<Awaited<R>>>
   : never;
 

@@ -18,7 +18,7 @@ export interface ReadEnvironment extends Databases {
 }
 
 /** What every mover asks of the writer. */
-export type ContentWrites = {
+type ContentWrites = {
   addDocuments: typeof addDocuments;
   putContent: typeof putBareContent;
   appendUpload: typeof appendUpload;

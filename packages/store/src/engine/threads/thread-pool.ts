@@ -6,12 +6,12 @@ import { makeAbortFlags, type Remotes, type RpcOptions, remotesOf } from "./rpc.
 import { endThread, leastBusy, startThread, type Thread, type WorkerStart } from "./thread.js";
 
 /** What a thread is for. */
-export type Role = "writer" | "reader" | "mover" | "indexer";
+type Role = "writer" | "reader" | "mover" | "indexer";
 
 const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mover: 2, indexer: 2 };
 
 /** How threads are started. */
-export interface ThreadPoolOptions {
+interface ThreadPoolOptions {
   /** The file that every thread starts with. */
   readonly entry: URL;
   readonly folder: string;

@@ -5,7 +5,7 @@ import type { Chain } from "./chains.js";
 import type { LanguageRules } from "./language-rules.js";
 
 /** What a name stands for within a frame. */
-export interface Binding {
+interface Binding {
   readonly frame: Frame;
   readonly symbol?: string;
   /** What comes between the symbol and what is written after the name. */

@@ -441,7 +441,7 @@ function same(a: Entity, b: Entity): boolean {
 }
 
 /** `node:fs#promises.readFile`: what is wanted of a package that is not stored. */
-export function spellExternal(name: string, steps: readonly string[]): string {
+function spellExternal(name: string, steps: readonly string[]): string {
   const names = steps.filter((step) => step !== CALL_STEP && step !== SUPER_STEP);
   if (names.length === 0) return name;
   return `${name}${name.includes("#") ? "." : "#"}${names.join(".")}`.slice(0, 300);
