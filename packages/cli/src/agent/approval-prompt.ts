@@ -1,8 +1,7 @@
 // Who lets a tool run that changes things: `--yes`, the allow lists, or the person at the terminal.
 import { type Approval, type Approver, allowList, approveAll, refuseAll, type Tool } from "@trunkline/agent";
-import { isRecord, matchesGlob } from "@trunkline/core";
+import { isRecord, matchesGlob, printable } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
-import { printable } from "../terminal/printable.js";
 import { askWord } from "../terminal/terminal-form.js";
 import { TerminalPrompt } from "../terminal/terminal-prompt.js";
 import type { TerminalTurns } from "../terminal/terminal-turns.js";

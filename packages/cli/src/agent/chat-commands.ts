@@ -1,8 +1,7 @@
 // The commands within a chat. What they say goes to stderr: stdout is for answers.
-import { nearestNames } from "@trunkline/core";
+import { nearestNames, printable } from "@trunkline/core";
 import { openApp } from "../app/app.js";
 import type { CommandContext } from "../terminal/context.js";
-import { printable } from "../terminal/printable.js";
 import { table } from "../terminal/table.js";
 import type { AgentSession } from "./agent-session.js";
 

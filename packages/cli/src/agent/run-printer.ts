@@ -1,8 +1,7 @@
 // What a person sees of a run: the answer on stdout, everything around it on stderr.
 import { type AgentEvent, addUsage, costOf, type Model, NO_USAGE, type TokenUsage } from "@trunkline/agent";
-import { formatMs, type Redactor } from "@trunkline/core";
+import { formatMs, printable, printableLines, type Redactor } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
-import { printable, screenText } from "../terminal/printable.js";
 import { ProgressLine } from "../terminal/progress-line.js";
 
 /** How a run is shown. */
@@ -40,7 +39,7 @@ export class RunPrinter {
     this.#options = options;
     const { stdout, stderr } = context.io;
     const isScreen = stdout.isTTY === true;
-    const write = (text: string) => void stdout.write(isScreen ? screenText(text) : text);
+    const write = (text: string) => void stdout.write(isScreen ? printableLines(text) : text);
     this.#answer = new PieceWriter(write, options.keys);
     this.#running =
       options.folded && stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(stderr) : undefined;

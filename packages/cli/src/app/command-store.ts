@@ -1,9 +1,8 @@
 // The store as a command works with it: Ctrl-C stops a call, and progress is one line of the terminal.
-import { abortError } from "@trunkline/core";
+import { abortError, printable } from "@trunkline/core";
 import type { Store, StoreCallOptions } from "@trunkline/store";
 import type { CommandContext } from "../terminal/context.js";
 import { shownBytes } from "../terminal/output.js";
-import { printable } from "../terminal/printable.js";
 import { ProgressLine } from "../terminal/progress-line.js";
 import { type AppOptions, openApp } from "./app.js";
 

@@ -7,11 +7,11 @@ import {
   LOG_LEVELS,
   type Logger,
   type LogLevel,
+  printableLines,
   Redactor,
   systemClock,
 } from "@trunkline/core";
 import { Interrupts } from "./interrupts.js";
-import { screenText } from "./printable.js";
 import type { ProgramIo } from "./program-io.js";
 
 /** The world of one run of the command. */
@@ -59,7 +59,7 @@ export function createContext(io: ProgramIo): CommandContext {
     redactor,
     hasPipedInput: () => io.hasPipedInput?.() ?? io.stdin.isTTY !== true,
     out: (line) => void io.stdout.write(`${line}\n`),
-    note: (line) => void io.stderr.write(`${screenText(redactor.text(line))}\n`),
+    note: (line) => void io.stderr.write(`${printableLines(redactor.text(line))}\n`),
   };
 }
 

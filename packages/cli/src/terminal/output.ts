@@ -1,8 +1,8 @@
 // How the store's answers are written: for a person at a terminal, or for whatever reads the pipe.
 import { once } from "node:events";
+import { printable } from "@trunkline/core";
 import { toWire } from "@trunkline/store/contract";
 import type { CommandContext } from "./context.js";
-import { printable } from "./printable.js";
 
 /** What every `store` command can be told. */
 export interface StoreOptions {

@@ -2,9 +2,8 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { InputRequest } from "@trunkline/client/config";
-import { abortError } from "@trunkline/core";
+import { abortError, printable } from "@trunkline/core";
 import type { CommandContext } from "./context.js";
-import { printable } from "./printable.js";
 
 /** Asks for yes or no; everything but a clear yes is a no. Rejects with `ABORTED` on Ctrl-C. */
 export async function askYesNo(context: CommandContext, question: string): Promise<boolean> {

@@ -1,10 +1,9 @@
 // Shows the person the address of a sign-in and takes the address it ended at, where the browser cannot bring it back.
 import { createInterface } from "node:readline";
 import type { SignInRequest } from "@trunkline/client";
-import { isTrunklineError } from "@trunkline/core";
+import { isTrunklineError, printable } from "@trunkline/core";
 import { type CommandContext, isAtTerminal } from "./context.js";
 import { hasDisplay, openAddress } from "./open-address.js";
-import { printable } from "./printable.js";
 
 /** Asks the person to sign in. At a terminal, the end of input is a no. */
 export async function askToSignIn(

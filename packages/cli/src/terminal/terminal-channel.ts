@@ -9,11 +9,10 @@ import {
   type ServerLog,
 } from "@trunkline/client";
 import { capText, type UrlElicitation } from "@trunkline/client/internal";
-import { isRecord, TrunklineError } from "@trunkline/core";
+import { isRecord, printable, TrunklineError } from "@trunkline/core";
 import { isLogged, type LogMessageLevel } from "@trunkline/protocol";
 import type { CommandContext } from "./context.js";
 import { openAddress } from "./open-address.js";
-import { printable } from "./printable.js";
 import { ProgressLine } from "./progress-line.js";
 import { askWord, fillForm } from "./terminal-form.js";
 import { type Prompt, TerminalPrompt } from "./terminal-prompt.js";

@@ -1,7 +1,7 @@
 // A server's form at the terminal: field by field, each checked before the next, and nothing sent without a last word.
 import { type ElicitationAnswer, type FormField, readFormFields } from "@trunkline/client";
 import { describeField, type FieldValue, parseText } from "@trunkline/client/internal";
-import { printable } from "./printable.js";
+import { printable } from "@trunkline/core";
 import type { Prompt } from "./terminal-prompt.js";
 
 /** The answer to a form; `undefined` when the prompt ended before there was one. */

@@ -1,7 +1,7 @@
 // Trust at the command line: what a project's files would run is shown, and confirmed by a person.
 import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/client/config";
+import { printable } from "@trunkline/core";
 import { type CommandContext, isAtTerminal } from "./context.js";
-import { printable } from "./printable.js";
 import { askYesNo } from "./questions.js";
 
 /** A project's file that would run something. */

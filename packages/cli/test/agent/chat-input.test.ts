@@ -1,9 +1,8 @@
-import { Redactor } from "@trunkline/core";
+import { printableLines, Redactor } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { EntryReader } from "../../src/agent/chat-entry.js";
 import { fromEditorLine, PasteReader } from "../../src/agent/paste-input.js";
 import { PieceWriter } from "../../src/agent/run-printer.js";
-import { screenText } from "../../src/terminal/printable.js";
 
 /** The entries that lines come to. */
 function entriesOf(...lines: string[]): string[] {
@@ -61,7 +60,7 @@ describe("a paste", () => {
 
 describe("what a model says on a screen", () => {
   it("moves nothing, and keeps lines and emoji", () => {
-    expect(screenText("a\r\nb\t\u001b[2J\u202e👩‍💻\u0007")).toBe("a\nb\t\\u001b[2J\\u202e👩‍💻\\u0007");
+    expect(printableLines("a\r\nb\t\u001b[2J\u202e👩‍💻\u0007")).toBe("a\nb\t\\u001b[2J\\u202e👩‍💻\\u0007");
   });
 
   it("has no secret in it, wherever the pieces were cut", () => {

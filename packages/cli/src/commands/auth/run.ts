@@ -1,10 +1,9 @@
 import type { HttpServer, LoadedConfig } from "@trunkline/client";
 import { forgetSignIn, type KeptSignIn, readSignIn } from "@trunkline/client/internal";
-import { formatMs, TrunklineError } from "@trunkline/core";
+import { formatMs, printable, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { printable } from "../../terminal/printable.js";
 import { askToSignIn } from "../../terminal/sign-in-prompt.js";
 import { table } from "../../terminal/table.js";
 

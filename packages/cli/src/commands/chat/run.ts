@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { messageText } from "@trunkline/agent";
-import { abortError, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { abortError, printable, TrunklineError, toTrunklineError } from "@trunkline/core";
 import { type AgentOptions, refuseContradictions } from "../../agent/agent-options.js";
 import { AgentSession } from "../../agent/agent-session.js";
 import { CHAT_COMMANDS, isChatCommand, runChatCommand } from "../../agent/chat-commands.js";
@@ -11,7 +11,6 @@ import { ChatHistory } from "../../agent/chat-history.js";
 import { ChatTalk } from "../../agent/chat-talk.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
-import { printable } from "../../terminal/printable.js";
 
 /** Options of `trunkline chat`. */
 export interface ChatOptions extends AgentOptions {

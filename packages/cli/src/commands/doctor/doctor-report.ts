@@ -2,9 +2,9 @@
 import { listAgents } from "@trunkline/agent";
 import type { Diagnostic, LoadedConfig, ServerStatus } from "@trunkline/client";
 import { dottedName, type RenamedTool } from "@trunkline/client/internal";
-import { formatMs, type SourcedTool } from "@trunkline/core";
+import { formatMs, printable, type SourcedTool } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION, REVISION_FACTS, SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
-import { commandLine, printable } from "../../terminal/printable.js";
+import { commandLine } from "../../terminal/command-line.js";
 
 /** Everything that was looked at. */
 export interface Findings {

@@ -1,10 +1,10 @@
 import type { ServerState } from "@trunkline/client";
+import { printableLines } from "@trunkline/core";
 import { checkModel, jsonModel, textModel } from "../../agent/check-model.js";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { screenText } from "../../terminal/printable.js";
 import { type Findings, jsonReport, textReport } from "./doctor-report.js";
 
 /** Options of `trunkline doctor`. */
@@ -43,7 +43,7 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     context.out(JSON.stringify(context.redactor.value(report), null, options.pretty ? 2 : undefined));
   } else {
     const lines = [...textReport(findings), ...(model === undefined ? [] : ["", ...textModel(model)])];
-    for (const line of lines) context.out(screenText(context.redactor.text(line)));
+    for (const line of lines) context.out(printableLines(context.redactor.text(line)));
   }
   await keepTools(context, hub);
   const failed =

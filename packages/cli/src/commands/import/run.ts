@@ -12,7 +12,7 @@ import {
   readImport,
   toDialect,
 } from "@trunkline/client/config";
-import { TrunklineError } from "@trunkline/core";
+import { printable, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import {
@@ -26,7 +26,6 @@ import {
 import { startsTrunkline } from "../../install/launch-command.js";
 import { shownEntry } from "../../install/shown-entry.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
-import { printable } from "../../terminal/printable.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 

@@ -1,13 +1,12 @@
 // Gives a project a store of its own and takes the project in. Run again, it takes in what has changed.
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { isFolder, systemCodeOf, TrunklineError } from "@trunkline/core";
+import { isFolder, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, shownBytes } from "../../terminal/output.js";
-import { printable } from "../../terminal/printable.js";
 
 /** Options of `trunkline init`. */
 export interface InitOptions {

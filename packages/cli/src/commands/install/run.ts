@@ -11,7 +11,15 @@ import {
   withEntry,
   withoutEntry,
 } from "@trunkline/client/config";
-import { isRecord, REDACTED, resolvedPath, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
+import {
+  isRecord,
+  printable,
+  REDACTED,
+  resolvedPath,
+  systemCodeOf,
+  TrunklineError,
+  writeFileAtomically,
+} from "@trunkline/core";
 import { EXIT } from "../../app/exit-codes.js";
 import { projectStore } from "../../app/folders.js";
 import {
@@ -24,7 +32,6 @@ import {
 } from "../../install/agent-programs.js";
 import { launchCommand, startsTrunkline } from "../../install/launch-command.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
-import { printable } from "../../terminal/printable.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { table } from "../../terminal/table.js";
 

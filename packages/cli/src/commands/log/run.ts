@@ -1,11 +1,10 @@
 // What the server was asked: the journal, for people and for programs.
-import { matchesGlob } from "@trunkline/core";
+import { matchesGlob, printable } from "@trunkline/core";
 import { type CallRecord, followJournal, journalFolder, readJournal } from "@trunkline/server/journal";
 import { EXIT } from "../../app/exit-codes.js";
 import { storeFolder } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { shownBytes } from "../../terminal/output.js";
-import { printable } from "../../terminal/printable.js";
 
 /** Options of `trunkline log`. */
 export interface LogOptions {

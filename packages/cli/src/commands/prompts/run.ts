@@ -1,10 +1,9 @@
 import { type Hub, type PromptResult, renderBlocks, type SourcedPrompt } from "@trunkline/client";
-import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, printable, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { reportUnlisted } from "../../app/unlisted.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { printable } from "../../terminal/printable.js";
 
 /** Options of `trunkline prompts list`. */
 export interface PromptsOptions {

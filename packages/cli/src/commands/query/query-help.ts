@@ -1,7 +1,7 @@
 // Help for `query` and `execute`, made from the operations.
-import { isRecord } from "@trunkline/core";
+import { isRecord, printable } from "@trunkline/core";
 import type { Operation } from "@trunkline/server";
-import { commandLine, printable } from "../../terminal/printable.js";
+import { commandLine } from "../../terminal/command-line.js";
 import { table } from "../../terminal/table.js";
 import type { ToolName } from "./run.js";
 

@@ -1,10 +1,9 @@
 import { type Hub, type ReadResourceResult, type ResourceUpdate, renderBlocks } from "@trunkline/client";
-import { messageOf } from "@trunkline/core";
+import { messageOf, printable } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { reportUnlisted } from "../../app/unlisted.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
 
 /** Options of `trunkline resources list`. */

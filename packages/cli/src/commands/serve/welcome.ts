@@ -1,9 +1,8 @@
 // What `serve --http` says when it listens: what is served, what that costs, and how to try it.
-import { isRecord } from "@trunkline/core";
+import { isRecord, printable } from "@trunkline/core";
 import { HEADERS, LATEST_PROTOCOL_VERSION, META } from "@trunkline/protocol";
 import { countTokens } from "@trunkline/server/journal";
 import type { App } from "../../app/app.js";
-import { printable } from "../../terminal/printable.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
 /** More names than this do not fit a line. */

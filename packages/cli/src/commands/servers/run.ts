@@ -6,12 +6,12 @@ import {
   type ServerDefinition,
   type ServerEntry,
 } from "@trunkline/client/config";
-import { isTrunklineError, nearestNames, REDACTED, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, nearestNames, printable, REDACTED, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../../app/write-config.js";
+import { commandLine } from "../../terminal/command-line.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { commandLine, printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
 
 /** Options of `trunkline servers add`. */

@@ -1,13 +1,12 @@
 // What brings content into the store: `add` and `download`.
 import { addAbortSignal } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { TrunklineError } from "@trunkline/core";
+import { printable, TrunklineError } from "@trunkline/core";
 import type { AddParams, AddResult, DownloadParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../terminal/output.js";
-import { printable } from "../../terminal/printable.js";
 import type { Repeated } from "../flags.js";
 
 /** Problems that are shown one by one. */

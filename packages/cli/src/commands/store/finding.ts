@@ -1,6 +1,6 @@
 // What reads from the store: `search`, `list` and `get`.
 import { dirname, resolve } from "node:path";
-import { isTrunklineError, parseContentId, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, parseContentId, printable, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
 import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -17,7 +17,6 @@ import {
   wantsJson,
   writeOut,
 } from "../../terminal/output.js";
-import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
 
 /** Searches by word and meaning. Ends with 1 where nothing is found, as grep does. */

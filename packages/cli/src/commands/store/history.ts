@@ -1,5 +1,5 @@
 // Collections and their history: `snapshot`, `snapshots`, `collections`, `diff` and `restore`.
-import { isTrunklineError, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, printable, TrunklineError } from "@trunkline/core";
 import type { DiffParams, DiffResult, OperationParams, RestoreParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -15,7 +15,6 @@ import {
   shownTime,
   wantsJson,
 } from "../../terminal/output.js";
-import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
 
 /** Takes a snapshot of a collection. */

@@ -1,11 +1,10 @@
 // Looking after the store: `status`, `verify`, `gc`, `repair`, `export` and `import`.
-import { formatMs } from "@trunkline/core";
+import { formatMs, printable } from "@trunkline/core";
 import type { OperationParams, StatusParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, type StoreOptions, shownBytes, wantsJson } from "../../terminal/output.js";
-import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
 
 /** Shows what the store holds and what that costs. */

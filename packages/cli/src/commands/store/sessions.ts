@@ -1,5 +1,6 @@
 // Sessions at the command line: `sessions`, `start`, `stop`, `pin`, `unpin` and `watch`. A session outlives the process
 // that started it: its id is what a script hands on.
+import { printable } from "@trunkline/core";
 import type { OperationParams, PinParams, SessionSummary, WatchedChange, WatchParams } from "@trunkline/store";
 import { toWire } from "@trunkline/store/contract";
 import { openCommandStore } from "../../app/command-store.js";
@@ -16,7 +17,6 @@ import {
   shownTime,
   wantsJson,
 } from "../../terminal/output.js";
-import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 

@@ -1,11 +1,10 @@
 import type { Hub } from "@trunkline/client";
 import { dottedName } from "@trunkline/client/internal";
-import { isGlob, type SourcedTool, signatureOf } from "@trunkline/core";
+import { isGlob, printable, type SourcedTool, signatureOf } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
-import { printable } from "../../terminal/printable.js";
 import { table } from "../../terminal/table.js";
 import { type ToolCost, toolCosts } from "./token-cost.js";
 

@@ -1,7 +1,5 @@
 import { printable } from "@trunkline/core";
 
-export { printable, printableLines as screenText } from "@trunkline/core";
-
 /** A command line, with quotes around the words that need them. */
 export function commandLine(words: readonly string[]): string {
   return words
