@@ -6,10 +6,10 @@ import { startFakeModel } from "../models/fake-model.js";
 import { placeWithServers, script } from "./agent-support.js";
 import { outcomeOf, type Place, seen } from "./command.js";
 import { testServer } from "./server-entries.js";
-import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
+import { atTerminal, hasTerminal, KEY, RealTerminal, Terminal } from "./terminal.js";
 
 let place: Place;
-const terminals: Terminal[] = [];
+const terminals: (Terminal | RealTerminal)[] = [];
 
 beforeEach(() => {
   place = placeWithServers({ slow: testServer("slow"), asking: testServer("asking") });
@@ -30,6 +30,13 @@ function open(...args: string[]): Terminal {
   return terminal;
 }
 
+/** Starts a chat at a real terminal: for keys that come before a prompt reads them, and for signals. */
+function openReal(...args: string[]): RealTerminal {
+  const terminal = new RealTerminal(place, ["chat", ...args]);
+  terminals.push(terminal);
+  return terminal;
+}
+
 /** Starts a chat with a script. */
 function play(turns: readonly object[], ...args: string[]): Terminal {
   place.write("script.jsonl", script(...turns));
@@ -42,7 +49,7 @@ function chats(): string[] {
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 }
 
-describe.skipIf(!hasTerminal)(`a chat ${atTerminal}`, () => {
+describe("a chat at a terminal", () => {
   it("answers turn by turn until Ctrl-D, and says how to go on", async () => {
     const terminal = open(...echo, "The first one.");
     await terminal.sees("echo/echo. /help lists the commands");
@@ -74,8 +81,9 @@ describe.skipIf(!hasTerminal)(`a chat ${atTerminal}`, () => {
     expect(chats()).toEqual([file]);
   });
 
-  it("keeps what was said when it is killed", async () => {
-    const terminal = play([{ text: "One." }, { text: "Two.", delayMs: 60_000 }]);
+  it.skipIf(!hasTerminal)(`keeps what was said when it is killed ${atTerminal}`, async () => {
+    place.write("script.jsonl", script({ text: "One." }, { text: "Two.", delayMs: 60_000 }));
+    const terminal = openReal(...echo, "--script", "script.jsonl");
     await terminal.answer(PROMPT, "First.");
     await terminal.answer(PROMPT, "Second.");
     const [file = ""] = chats();
@@ -113,8 +121,8 @@ describe.skipIf(!hasTerminal)(`a chat ${atTerminal}`, () => {
     expect(lines.at(-2)).toBe('"entry 2499"');
   });
 
-  it("takes entries of several lines: a backslash, a block, a paste", async () => {
-    const terminal = open(...echo);
+  it.skipIf(!hasTerminal)(`takes entries of several lines: a backslash, a block, a paste, ${atTerminal}`, async () => {
+    const terminal = openReal(...echo);
     await terminal.answer(PROMPT, "one \\");
     await terminal.answer(". ", "two");
     await terminal.answer(PROMPT, "```");
@@ -129,8 +137,8 @@ describe.skipIf(!hasTerminal)(`a chat ${atTerminal}`, () => {
     expect((await terminal.end()).stdout).toBe("one \ntwo\nthree\nfour\nsay five\n\tsix end\n");
   });
 
-  it("does not lose what is typed ahead", async () => {
-    const terminal = open(...echo);
+  it.skipIf(!hasTerminal)(`does not lose what is typed ahead ${atTerminal}`, async () => {
+    const terminal = openReal(...echo);
     await terminal.sees(PROMPT);
     terminal.press(`first${KEY.enter}second${KEY.enter}/exit${KEY.enter}`);
     expect((await terminal.end()).stdout).toBe("first\nsecond\n");
@@ -250,21 +258,29 @@ describe.skipIf(!hasTerminal)(`a chat ${atTerminal}`, () => {
   });
 
   describe("Ctrl-C", () => {
-    it("cancels the running call first, and then the turn; the chat goes on", async () => {
-      const terminal = play(
-        [{ tool: "slow.wait", args: { ms: 60_000 } }, { text: "Half", delayMs: 60_000 }, { text: "Still here." }],
-        ...["--tool", "slow.wait", "--yes", "Wait."],
-      );
-      await terminal.sees("tool: slow.wait");
-      terminal.press(KEY.interrupt);
-      await terminal.sees("The call was cancelled. Ctrl-C again stops the turn.");
-      await terminal.sees("was cancelled by the user");
-      terminal.press(KEY.interrupt);
-      await terminal.sees("Stopped.");
-      await terminal.answer(PROMPT, "Are you there?");
-      await terminal.answer(PROMPT, "/exit");
-      expect(await terminal.end()).toMatchObject({ code: 0, stdout: "Still here.\n" });
-    });
+    it.skipIf(!hasTerminal)(
+      `cancels the running call first, and then the turn; the chat goes on, ${atTerminal}`,
+      async () => {
+        place.write(
+          "script.jsonl",
+          script(
+            { tool: "slow.wait", args: { ms: 60_000 } },
+            { text: "Half", delayMs: 60_000 },
+            { text: "Still here." },
+          ),
+        );
+        const terminal = openReal(...echo, "--script", "script.jsonl", ...["--tool", "slow.wait", "--yes", "Wait."]);
+        await terminal.sees("tool: slow.wait");
+        terminal.press(KEY.interrupt);
+        await terminal.sees("The call was cancelled. Ctrl-C again stops the turn.");
+        await terminal.sees("was cancelled by the user");
+        terminal.press(KEY.interrupt);
+        await terminal.sees("Stopped.");
+        await terminal.answer(PROMPT, "Are you there?");
+        await terminal.answer(PROMPT, "/exit");
+        expect(await terminal.end()).toMatchObject({ code: 0, stdout: "Still here.\n" });
+      },
+    );
 
     it("throws away what was typed, and twice at an empty prompt ends the program", async () => {
       const terminal = open(...echo);

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Place } from "./command.js";
 import { everythingServer, testServer } from "./server-entries.js";
-import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
+import { KEY, Terminal } from "./terminal.js";
 
 let place: Place;
 
@@ -46,7 +46,7 @@ async function answerOf(terminal: Terminal): Promise<unknown> {
 const SEND = "Send it? [a]ccept, [d]ecline, [c]ancel, [e]dit: ";
 const VISIT = "[o]pen, [h]and, [d]ecline, [c]ancel: ";
 
-describe.skipIf(!hasTerminal)(`a form ${atTerminal}`, () => {
+describe("a form at a terminal", () => {
   describe.each(["modern", "legacy"])("asked by a %s server", (server) => {
     it("is filled in field by field, with the default taken by Enter and several chosen at once", async () => {
       const terminal = callAtTerminal(`${server}.ask_form`);
@@ -187,7 +187,7 @@ describe.skipIf(!hasTerminal)(`a form ${atTerminal}`, () => {
   });
 });
 
-describe.skipIf(!hasTerminal)(`a page to visit ${atTerminal}`, () => {
+describe("a page to visit at a terminal", () => {
   const url = "https://asking.example/visit?tag=a%26b";
 
   /** A PATH whose opener notes what it was asked to open, and how to read the note. */
@@ -269,7 +269,7 @@ describe.skipIf(!hasTerminal)(`a page to visit ${atTerminal}`, () => {
   });
 });
 
-describe.skipIf(!hasTerminal)(`a request for a model's answer ${atTerminal}`, () => {
+describe("a request for a model's answer at a terminal", () => {
   it.each(["modern", "legacy"])("of a %s server is shown, and answered by the person", async (server) => {
     const terminal = callAtTerminal(`${server}.ask_sampling`, { prompt: "What is the\nanswer?" });
     await terminal.sees(`Server "${server}", during ask_sampling, asks for a model's answer.`);
@@ -294,7 +294,7 @@ describe.skipIf(!hasTerminal)(`a request for a model's answer ${atTerminal}`, ()
   });
 });
 
-describe.skipIf(!hasTerminal)(`what a server says beside its answer ${atTerminal}`, () => {
+describe("what a server says beside its answer at a terminal", () => {
   it("is one line on stderr for each log message from warning on, printable", async () => {
     const loud = callAtTerminal("talking.say", { level: "warning", text: "low\u001b[31m disk\n!", logger: "disks" });
     const { stdout, screen } = await loud.end();
@@ -314,7 +314,7 @@ describe.skipIf(!hasTerminal)(`what a server says beside its answer ${atTerminal
   });
 });
 
-describe.skipIf(!hasTerminal)(`server-everything ${atTerminal}`, () => {
+describe("server-everything at a terminal", () => {
   it("gets a form of every kind, answered by defaults, names and numbers", async () => {
     const terminal = callAtTerminal("everything.trigger-elicitation-request");
     await terminal.sees("Your full, legal name");

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bin, Place, seen } from "./command.js";
-import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
+import { KEY, Terminal } from "./terminal.js";
 
 const SERVE = [bin, "serve"];
 
@@ -339,7 +339,7 @@ describe.runIf(onLinux)("trunkline install", () => {
   });
 });
 
-describe.runIf(hasTerminal)(`trunkline install ${atTerminal}`, () => {
+describe("trunkline install at a terminal", () => {
   it.each([
     ["writes after a yes", `y${KEY.enter}`, 0, true],
     ["writes nothing after a no", KEY.enter, 1, false],

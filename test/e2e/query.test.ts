@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Place, root } from "./command.js";
-import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
+import { KEY, Terminal } from "./terminal.js";
 
 const json = (text: string) => JSON.parse(text);
 const hello = { command: process.execPath, args: [join(root, "test", "servers", "hello.js")] };
@@ -116,7 +116,7 @@ describe("trunkline query and execute", () => {
   });
 });
 
-describe.runIf(hasTerminal)(`trunkline query ${atTerminal}`, () => {
+describe("trunkline query at a terminal", () => {
   it("asks the person there what a server asks", async () => {
     const asking = { ...hello, args: [join(root, "test", "servers", "asking.js")] };
     using place = new Place({ "work.json": { servers: { asking } } });

@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from "vitest";
 import { HANG_MS } from "../support/hang.js";
 import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
 import { ServedStdio } from "./serve-stdio-client.js";
-import { atTerminal, hasTerminal, KEY, Terminal } from "./terminal.js";
+import { KEY, Terminal } from "./terminal.js";
 
 const server = (name: string) => ({ command: process.execPath, args: [join(root, "test", "servers", `${name}.js`)] });
 const TRUSTED = { TRUNKLINE_TRUST: "all" };
@@ -284,7 +284,7 @@ describe("trunkline serve --http beyond loopback", () => {
   });
 });
 
-describe.runIf(hasTerminal)(`trunkline serve ${atTerminal}`, () => {
+describe("trunkline serve at a terminal", () => {
   it("asks once about a project that nobody confirmed, and says what it then serves", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } });
     const terminal = new Terminal(place, ["serve", "--http", "--port", "0"]);

@@ -1,10 +1,14 @@
-// The built command at a real terminal, which `script` (part of every Debian and Fedora) makes. What the terminal shows is
-// stdin and stderr; stdout goes to a file, so that the result is seen apart from the conversation.
+// The command at a terminal, played in this process or made by `script` (part of every Debian and Fedora). What the terminal
+// shows is stdin and stderr; stdout is kept apart, so that the result is seen apart from the conversation.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { runProgram } from "../../packages/cli/src/program.js";
+import { Interrupts } from "../../packages/cli/src/terminal/interrupts.js";
 import { HANG_MS } from "../support/hang.js";
 import { needs } from "../support/needs.js";
 import { bin, type Outcome, outcomeOf, type Place } from "./command.js";
@@ -15,43 +19,21 @@ const script =
     ? spawnSync("sh", ["-c", "command -v script"], { encoding: "utf8" }).stdout.trim()
     : "";
 
-/** Whether there can be a terminal on this machine. */
+/** Whether this machine can make a real terminal. */
 export const hasTerminal = script !== "";
 
 /** For the names of tests, which have to say so where they cannot run. */
-export const atTerminal = `at a terminal${needs("`script` of util-linux", hasTerminal)}`;
+export const atTerminal = `at a real terminal${needs("`script` of util-linux", hasTerminal)}`;
 
 /** The keys that have no letter. */
 export const KEY = { enter: "\r", interrupt: "\u0003", endOfInput: "\u0004" } as const;
 
-/** A run of the command at a terminal of its own. */
-export class Terminal {
-  readonly #child: ChildProcess;
-  readonly #stdoutFile: string;
-  readonly #outcome: Promise<Outcome>;
+/** What the command at a terminal is to a test: what it shows, and the keys that are pressed. */
+abstract class Screen {
   #screen = "";
   #seenChars = 0;
   #ended = false;
   #onChange = () => {};
-
-  constructor(place: Place, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.#stdoutFile = join(place.base, `stdout-${randomUUID()}`);
-    const words = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-    this.#child = spawn(script, ["-qec", `stty cols 80 rows 24; exec ${words} > '${this.#stdoutFile}'`, "/dev/null"], {
-      cwd: place.cwd,
-      env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm", SHELL: "/bin/sh", ...place.env, ...env },
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      this.#screen += text;
-      this.#onChange();
-    });
-    this.#outcome = outcomeOf(this.#child).then((outcome) => {
-      this.#ended = true;
-      this.#onChange();
-      return outcome;
-    });
-  }
 
   /** Everything that the terminal was sent so far. */
   get screen(): string {
@@ -77,9 +59,7 @@ export class Terminal {
   }
 
   /** Presses keys. */
-  press(keys: string): void {
-    this.#child.stdin?.write(keys);
-  }
+  abstract press(keys: string): void;
 
   /** Waits for a question and answers it with a line. */
   async answer(question: string, line: string): Promise<void> {
@@ -88,14 +68,145 @@ export class Terminal {
   }
 
   /** Waits for the end of the command. */
-  async end(): Promise<{ code: number | null; stdout: string; screen: string }> {
-    const { code } = await this.#outcome;
-    return { code, stdout: readFileSync(this.#stdoutFile, "utf8"), screen: this.#screen };
-  }
+  abstract end(): Promise<{ code: number | null; stdout: string; screen: string }>;
 
   /** Ends the command, where a test left it running. */
+  abstract close(): Promise<void>;
+
+  protected get ended(): boolean {
+    return this.#ended;
+  }
+
+  protected show(text: string): void {
+    this.#screen += text;
+    this.#onChange();
+  }
+
+  protected finish(): void {
+    this.#ended = true;
+    this.#onChange();
+  }
+}
+
+/** Standard input at a terminal: keys as they are while a prompt reads them, and else whole lines, as the kernel edits them. */
+class TerminalInput extends PassThrough {
+  readonly isTTY = true;
+  isRaw = false;
+
+  setRawMode(isRaw: boolean): this {
+    this.isRaw = isRaw;
+    return this;
+  }
+}
+
+/** A run of the command in this process, at a terminal of 80 columns that this class plays. */
+export class Terminal extends Screen {
+  readonly #stdin = new TerminalInput();
+  readonly #interrupts = new Interrupts();
+  readonly #outcome: Promise<number>;
+  #line = "";
+  #stdout = "";
+
+  constructor(place: Place, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    super();
+    const keep = (take: (text: string) => void) => {
+      const decoder = new StringDecoder();
+      return new Writable({
+        write: (chunk, _encoding, done) => {
+          take(decoder.write(chunk));
+          done();
+        },
+      });
+    };
+    // The kernel's terminals show a line feed as carriage return and line feed.
+    const stderr = keep((text) => this.show(text.replaceAll("\n", "\r\n")));
+    const stdout = keep((text) => {
+      this.#stdout += text;
+    });
+    this.#outcome = runProgram(args, {
+      stdin: this.#stdin,
+      stdout,
+      stderr: Object.assign(stderr, { isTTY: true as const, columns: 80, rows: 24 }),
+      env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm", SHELL: "/bin/sh", ...place.env, ...env },
+      cwd: place.cwd,
+      userHome: place.home,
+      interrupts: this.#interrupts,
+    }).finally(() => this.finish());
+  }
+
+  press(keys: string): void {
+    for (const key of keys) {
+      if (this.#stdin.isRaw) this.#stdin.write(key);
+      else this.#edit(key);
+    }
+  }
+
+  async end(): Promise<{ code: number; stdout: string; screen: string }> {
+    const code = await this.#outcome;
+    return { code, stdout: this.#stdout, screen: this.screen };
+  }
+
   async close(): Promise<void> {
-    if (!this.#ended) this.#child.kill();
+    if (!this.ended) this.#interrupts.press("SIGTERM");
+    await this.#outcome;
+  }
+
+  /** What the kernel does with a key that nobody reads as such. */
+  #edit(key: string): void {
+    if (key === KEY.interrupt) {
+      this.show("^C");
+      this.#interrupts.press("SIGINT");
+    } else if (key === KEY.endOfInput) {
+      if (this.#line === "") this.#stdin.end();
+      else this.#flush("");
+    } else if (key === KEY.enter) {
+      this.show("\r\n");
+      this.#flush("\n");
+    } else {
+      this.show(key);
+      this.#line += key;
+    }
+  }
+
+  #flush(ending: string): void {
+    this.#stdin.write(`${this.#line}${ending}`);
+    this.#line = "";
+  }
+}
+
+/** The built command at a real terminal, for what the kernel and the process have to do with each other. */
+export class RealTerminal extends Screen {
+  readonly #child: ChildProcess;
+  readonly #stdoutFile: string;
+  readonly #outcome: Promise<Outcome>;
+
+  constructor(place: Place, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    super();
+    this.#stdoutFile = join(place.base, `stdout-${randomUUID()}`);
+    const words = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+    this.#child = spawn(script, ["-qec", `stty cols 80 rows 24; exec ${words} > '${this.#stdoutFile}'`, "/dev/null"], {
+      cwd: place.cwd,
+      env: { PATH: process.env.PATH, HOME: place.home, TERM: "xterm", SHELL: "/bin/sh", ...place.env, ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => this.show(text));
+    this.#outcome = outcomeOf(this.#child).then((outcome) => {
+      this.finish();
+      return outcome;
+    });
+  }
+
+  press(keys: string): void {
+    this.#child.stdin?.write(keys);
+  }
+
+  async end(): Promise<{ code: number | null; stdout: string; screen: string }> {
+    const { code } = await this.#outcome;
+    return { code, stdout: readFileSync(this.#stdoutFile, "utf8"), screen: this.screen };
+  }
+
+  async close(): Promise<void> {
+    if (!this.ended) this.#child.kill();
     await this.#outcome;
   }
 }

@@ -14,11 +14,14 @@ function openerOf(platform: NodeJS.Platform): readonly [command: string, ...args
 }
 
 /** Opens an http or https address; false where the system has nothing to open it with, or that failed. */
-export async function openAddress(address: URL, signal: AbortSignal): Promise<boolean> {
+export async function openAddress(
+  address: URL,
+  { env, signal }: { env: Readonly<NodeJS.ProcessEnv>; signal: AbortSignal },
+): Promise<boolean> {
   if (address.protocol !== "https:" && address.protocol !== "http:") return false;
   const [command, ...args] = openerOf(process.platform);
   // Detached, and with none of our streams: the browser outlives this command, and must not write over a question.
-  const opener = spawn(command, [...args, address.href], { stdio: "ignore", detached: true, windowsHide: true });
+  const opener = spawn(command, [...args, address.href], { env, stdio: "ignore", detached: true, windowsHide: true });
   opener.unref();
   const ended = new Promise<boolean>((resolve) => {
     opener.once("error", () => resolve(false));

@@ -17,7 +17,7 @@ export async function askToSignIn(
   // Not redacted: a client id that came from a variable is part of the address.
   context.io.stderr.write(`\n  ${printable(url)}\n\n`);
   // Not awaited, for nothing depends on it: the address is on the screen.
-  if (atTerminal && options.browser && hasDisplay(context.env)) void openAddress(new URL(url), context.signal);
+  if (atTerminal && options.browser && hasDisplay(context.env)) void openAddress(new URL(url), context);
   context.note(
     "Waiting for the browser to come back. If it cannot reach this machine, copy the address that it ends at,",
   );

@@ -177,7 +177,7 @@ class Terminal {
     const word = await askWord(prompt, "Open it in the browser, or by hand?", words);
     switch (word) {
       case "open":
-        if (!(await openAddress(address, asked.signal))) {
+        if (!(await openAddress(address, { env: this.#context.env, signal: asked.signal }))) {
           prompt.say("There is nothing here that opens it. Please open this address by hand:");
           this.#context.io.stderr.write(`  ${printable(address.href)}\n`);
         }
