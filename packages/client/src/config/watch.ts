@@ -1,6 +1,6 @@
 // Notices changes of the configuration's files. Folders are watched, not files: editors replace a file by renaming a new
 // one over it, and a file that is not there yet has to be noticed when it comes.
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, statSync, watch } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
@@ -19,7 +19,7 @@ interface WatchConfigOptions {
 
 /** A watch that is under way. */
 export interface ConfigWatch extends AsyncDisposable {
-  /** Resolves when changes are noticed: what happens before may be missed. */
+  /** Resolves when the folders are watched. */
   readonly ready: Promise<void>;
   /** Ends it and waits for a call of `onChange` that is still running. Idempotent. */
   close(): Promise<void>;
@@ -43,7 +43,7 @@ class FolderWatch implements ConfigWatch {
   readonly #options: WatchConfigOptions;
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #onAbort = () => this.#stop();
-  #state = "";
+  #state: string;
   #timer: NodeJS.Timeout | undefined;
   #poll: NodeJS.Timeout | undefined;
   #work: Promise<void>;
@@ -53,10 +53,9 @@ class FolderWatch implements ConfigWatch {
   constructor(paths: readonly string[], options: WatchConfigOptions) {
     this.#paths = paths;
     this.#options = options;
-    this.#work = this.#keep(async () => {
-      await this.#arm();
-      this.#state = await stateOf(this.#paths);
-    });
+    // Before anything is awaited: a change from now on is noticed, also one that comes while the folders are not watched yet.
+    this.#state = stateOf(paths);
+    this.#work = this.#keep(() => this.#check());
     this.ready = this.#work;
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (options.signal?.aborted) this.#stop();
@@ -96,7 +95,7 @@ class FolderWatch implements ConfigWatch {
   async #check(): Promise<void> {
     if (this.#closed) return;
     await this.#arm();
-    const state = await stateOf(this.#paths);
+    const state = stateOf(this.#paths);
     if (this.#closed || state === this.#state) return;
     this.#state = state;
     await this.#options.onChange();
@@ -153,16 +152,16 @@ class FolderWatch implements ConfigWatch {
 }
 
 /** What tells one content of the files from another without reading them. */
-async function stateOf(paths: readonly string[]): Promise<string> {
-  const states = paths.map(async (path) => {
+function stateOf(paths: readonly string[]): string {
+  const states = paths.map((path) => {
     try {
-      const { ino, size, mtimeNs } = await stat(path, { bigint: true });
+      const { ino, size, mtimeNs } = statSync(path, { bigint: true });
       return `${ino} ${size} ${mtimeNs}`;
     } catch (error) {
       return `none ${systemCodeOf(error)}`;
     }
   });
-  return (await Promise.all(states)).join("\n");
+  return states.join("\n");
 }
 
 async function nearestFolder(folder: string): Promise<string> {

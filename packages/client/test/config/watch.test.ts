@@ -46,6 +46,15 @@ describe("watching the configuration", () => {
     await after(() => place.write("home/settings.json", {}));
   });
 
+  it("notices a change that comes before the folders are watched", async () => {
+    using place = new Place({ ".trunkline/mcp.json": { servers: {} } });
+    const seen = changes();
+    await using _watch = watchConfig(await place.load(), { onChange: seen.onChange, debounceMs: 20 });
+    const next = seen.next();
+    place.write(".trunkline/mcp.json", { servers: { a: { command: "c" } } });
+    await next;
+  });
+
   it("notices what a link points to", async () => {
     using place = new Place();
     const target = place.write("elsewhere/mcp.json", { servers: {} });
