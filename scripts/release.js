@@ -1,6 +1,6 @@
 // Checks, packs and publishes all packages. `npm run release -- --dry-run` does everything except publishing and tagging.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,6 +23,22 @@ export function releaseNotes(changelog, version) {
 }
 
 /**
+ * Packages and dependencies between them that have another version than the release.
+ *
+ * @param {string} version
+ * @param {readonly { name: string, version: string, dependencies?: Record<string, string> }[]} packages
+ */
+export function versionProblems(version, packages) {
+  const names = new Set(packages.map(({ name }) => name));
+  return packages.flatMap((each) => [
+    ...(each.version === version ? [] : [`${each.name} has version ${each.version}`]),
+    ...Object.entries(each.dependencies ?? {})
+      .filter(([name, wanted]) => names.has(name) && wanted !== version)
+      .map(([name, wanted]) => `${each.name} depends on ${name} ${wanted}`),
+  ]);
+}
+
+/**
  * The packages, each after those it depends on.
  *
  * @param {readonly { name: string, folder: string, dependencies?: Record<string, string> }[]} packages
@@ -41,14 +57,32 @@ export function publishOrder(packages) {
 }
 
 /**
- * What is wrong with the list of files in a package.
+ * What is wrong with the list of files in a package: private or missing files, and output that doesn't match the sources.
  *
  * @param {readonly string[]} files
  */
 export function packageProblems(files) {
-  const problems = files.filter((file) => /(^|\/)(test|node_modules)\/|\.test\.|\.tsbuildinfo$|\.env$/.test(file));
-  const missing = ["package.json", "dist/index.js", "dist/index.d.ts"].filter((file) => !files.includes(file));
-  return [...problems.map((file) => `${file} must not be packed`), ...missing.map((file) => `${file} is missing`)];
+  const packed = new Set(files);
+  const unwanted = files.filter((file) => /(^|\/)(test|node_modules)\/|\.test\.|\.tsbuildinfo$|\.env$/.test(file));
+  const missing = ["package.json", "dist/index.js", "dist/index.d.ts"].filter((file) => !packed.has(file));
+  const stale = files.filter((file) => file.startsWith("dist/") && !packed.has(sourceOf(file)));
+  const unbuilt = files.filter((file) => /^src\/.*\.ts$/.test(file) && !packed.has(outputOf(file)));
+  return [
+    ...unwanted.map((file) => `${file} must not be packed`),
+    ...missing.map((file) => `${file} is missing`),
+    ...stale.map((file) => `${file} has no source`),
+    ...unbuilt.map((file) => `${file} was not built`),
+  ];
+}
+
+/** @param {string} output a file below dist/ */
+function sourceOf(output) {
+  return output.replace(/^dist\//, "src/").replace(/(\.d\.ts|\.js)(\.map)?$/, ".ts");
+}
+
+/** @param {string} source a TypeScript file below src/ */
+function outputOf(source) {
+  return source.replace(/^src\//, "dist/").replace(/\.ts$/, ".js");
 }
 
 /** @param {string} command @param {readonly string[]} args @param {string} [cwd] */
@@ -72,10 +106,12 @@ function release(isDryRun) {
   const { version } = readJson(join(root, "package.json"));
   const folders = readdirSync(join(root, "packages")).map((name) => join(root, "packages", name));
   const packages = folders.map((folder) => ({ ...readJson(join(folder, "package.json")), folder }));
-  const other = packages.filter((each) => each.version !== version).map((each) => `${each.name} ${each.version}`);
-  if (other.length > 0) throw new Error(`All packages share version ${version}, but: ${other.join(", ")}.`);
+  const mismatches = versionProblems(version, packages);
+  if (mismatches.length > 0) throw new Error(`All packages must be version ${version}: ${mismatches.join("; ")}.`);
   const notes = releaseNotes(readFileSync(join(root, "CHANGELOG.md"), "utf8"), version);
 
+  // The compiler leaves the output of deleted sources behind.
+  for (const folder of folders) rmSync(join(folder, "dist"), { recursive: true, force: true });
   run("npm", ["run", "build"]);
   const target = mkdtempSync(join(tmpdir(), "trunkline-release-"));
   const ordered = publishOrder(packages);
