@@ -17,7 +17,7 @@ import {
 import { haveWeights, UNREACHABLE, weightsHome } from "../../packages/embed/test/weights.js";
 import { Place } from "./command.js";
 
-const VERSION = "0.1.0";
+const VERSION = "1.2.3";
 
 /** A place in which `npm` is this script, and where each of its calls is written down. */
 function placeWithNpm(script: string): { place: Place; npm: string; calls: () => string[][] } {
