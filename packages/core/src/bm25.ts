@@ -1,5 +1,5 @@
-// BM25, the ranking of texts by the words they share with a query. A text's score is the sum, over the words of the query,
-// of the word's weight times its gain in that text.
+// BM25 ranks texts by the words they share with a query. A text's score is the sum, over the query's words, of the
+// word's weight times its gain in that text.
 
 const K1 = 1.2;
 const B = 0.75;

@@ -1,33 +1,32 @@
-// Deadlines and linked signals. A timeout here stops the work: it aborts the signal that was handed to the work, so that
-// sockets close and child processes go, instead of only rejecting the promise that somebody waits for.
+// Deadlines and linked signals. A timeout stops the work: it aborts the signal given to the work, so that sockets close
+// and child processes end, instead of only rejecting the promise.
 import { setMaxListeners } from "node:events";
 import { TrunklineError } from "./errors.js";
 
-/** How a piece of work may be limited. */
 export interface DeadlineOptions {
-  /** How long the work may take. Absent: as long as it likes. */
+  /** How long the work may take. Default: no limit. */
   timeoutMs?: number | undefined;
-  /** The caller's own signal; its abort ends the work at once. */
+  /** The caller's signal; its abort ends the work at once. */
   signal?: AbortSignal | undefined;
   /** What is being done, for the message: "connecting to docs". */
   what: string;
-  /** What to do when it takes too long. */
+  /** What to do if it takes too long. */
   hint?: string | undefined;
 }
 
-/** A signal that aborts on the caller's abort (`ABORTED`) or when the time is up (`TIMEOUT`), and can be put off. */
+/** A signal that aborts on the caller's abort (`ABORTED`) or when time is up (`TIMEOUT`), and that can be extended. */
 export interface Deadline extends Disposable {
-  /** Handed to the work. Its reason is a {@link TrunklineError}. */
+  /** Pass it to the work. Its reason is a {@link TrunklineError}. */
   readonly signal: AbortSignal;
-  /** Starts the time anew; a deadline that has passed stays passed. */
+  /** Restarts the clock; an expired deadline stays expired. */
   extend(): void;
-  /** Stops the time while somebody else is waited for, until `resume` has been called as often. */
+  /** Stops the clock while waiting for someone else, until `resume` has been called as often. */
   pause(): void;
-  /** Starts the time anew after `pause`. */
+  /** Restarts the clock after `pause`. */
   resume(): void;
   /** Ends the work at once with this reason. */
   fail(reason: unknown): void;
-  /** Stops the clock and lets go of the caller's signal. Idempotent. */
+  /** Stops the clock and releases the caller's signal. Idempotent. */
   [Symbol.dispose](): void;
 }
 
@@ -97,8 +96,8 @@ export async function withDeadline<T>(options: DeadlineOptions, work: (signal: A
 }
 
 /**
- * Waits for `promise`, but no longer than until `signal` aborts, and then rejects with the signal's reason. The work
- * behind the promise has to watch the same signal: this only makes sure that a deaf one does not hold its caller.
+ * Waits for `promise` until `signal` aborts, then rejects with the signal's reason. The work should watch the same
+ * signal; this only keeps work that ignores it from blocking its caller.
  */
 export async function abortable<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   let onAbort: (() => void) | undefined;
@@ -111,12 +110,12 @@ export async function abortable<T>(signal: AbortSignal, promise: Promise<T>): Pr
     return await Promise.race([promise, aborted]);
   } finally {
     if (onAbort) signal.removeEventListener("abort", onAbort);
-    // The loser of the race must not surface as an unhandled rejection.
+    // The loser of the race must not become an unhandled rejection.
     promise.catch(() => {});
   }
 }
 
-/** Waits `ms`, or rejects with the signal's reason as soon as it aborts. */
+/** Waits `ms`, or rejects with the signal's reason when it aborts. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
@@ -132,19 +131,19 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** One signal may well stop a hundred pieces of work: that is no leak for Node to warn of. */
+/** One signal may stop a hundred pieces of work: that is not a leak for Node to warn about. */
 function listenOnce(signal: AbortSignal, listener: () => void): void {
   setMaxListeners(0, signal);
   signal.addEventListener("abort", listener, { once: true });
 }
 
-/** The error for work that the caller's own signal stopped; a reason that already is one of ours is kept. */
+/** The error for work stopped by the caller's signal; a reason that is already a TrunklineError is kept. */
 export function abortError(signal: AbortSignal, what: string): TrunklineError {
   if (signal.reason instanceof TrunklineError) return signal.reason;
   return new TrunklineError("ABORTED", `${what} was cancelled.`, { cause: signal.reason });
 }
 
-/** Milliseconds as a person says them: `250 ms`, `1.5 s`, `2 min`. */
+/** Milliseconds for people: `250 ms`, `1.5 s`, `2 min`. */
 export function formatMs(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`;

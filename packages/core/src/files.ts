@@ -42,8 +42,8 @@ export function isFolderSync(path: string): boolean {
 }
 
 /**
- * Makes a folder, and those above it, where it is not there; `mode` is that of the folder itself. Not `recursive`: Node goes
- * on for ever where a file system, such as /proc, answers ENOENT to what cannot be made in it.
+ * Creates a folder and its parents if missing; `mode` applies to the folder itself. Not `recursive`: Node loops forever
+ * if a file system such as /proc answers ENOENT for something that cannot be created.
  */
 export function makeFolder(folder: string, mode = 0o777): void {
   try {

@@ -1,18 +1,18 @@
-// Paths that are not for clients to read or write: Trunkline's own folders and Git's. Whoever can write there decides what
-// is run. Names are compared as the most forgiving file system would, so that no other spelling gets past.
+// Paths that clients must not read or write: Trunkline's own folders and Git's. Whoever can write there decides what
+// runs. Names are compared as the most lenient file system would, so that no alternative spelling gets through.
 import { sep } from "node:path";
 
-/** Folders that steer what is run. */
+/** Folders that control what runs. */
 const RESERVED = new Set([".git", ".trunkline"]);
-/** What Windows makes of them in its short form. */
+/** Their short names on Windows. */
 const SHORT_FORM = /^(?:git|trunkl)~\d+$/;
 
-/** Whether a file or folder of this name is Git's or Trunkline's, in any spelling that a file system takes for it. */
+/** Whether a name belongs to Git or Trunkline in any spelling a file system accepts. */
 export function isReservedName(name: string): boolean {
   const [plain = ""] = folded(name)
-    // macOS passes over these characters in names.
+    // macOS ignores these characters in names.
     .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
-    // Windows takes what follows a colon for a stream of the file.
+    // Windows treats what follows a colon as a stream of the file.
     .split(":");
   const bare = plain.replace(/[. ]+$/, "");
   return RESERVED.has(bare) || SHORT_FORM.test(bare);
@@ -23,7 +23,7 @@ export function hasReservedName(path: string): boolean {
   return path.split(/[\\/]/).some(isReservedName);
 }
 
-/** Whether a path is the folder or lies in it, whatever the case of its letters. Both absolute and free of links. */
+/** Whether a path is the folder or inside it, ignoring case. Both must be absolute and free of links. */
 export function isWithin(path: string, folder: string): boolean {
   const [inner, outer] = [folded(path), folded(folder)];
   return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);

@@ -1,4 +1,4 @@
-/** What every Trunkline package shares. It imports nothing but Node itself. */
+/** Shared by all Trunkline packages. Imports nothing but Node itself. */
 export {
   BM25_MAX_GAIN,
   bm25Gain,

@@ -2,20 +2,22 @@ import type { Clock, LogFields, Logger, LogLevel } from "./ports.js";
 import { systemClock } from "./ports.js";
 import type { Redactor } from "./redaction.js";
 
-/** The levels in rising order. `silent` is a threshold only. */
+/** The levels in ascending order. `silent` is only a threshold. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
-/** How {@link createLogger} writes. */
 export interface LoggerOptions {
-  /** The lowest level that is written. Default `info`. */
+  /** The lowest level to write. Default `info`. */
   level?: LogLevel | "silent";
-  /** `text` for people, `json` for programs: one object a line. Default `text`. */
+  /** `text` for people, `json` for programs: one object per line. Default `text`. */
   format?: "text" | "json";
-  /** Where a finished line goes, newline included. Default: standard error, because stdout carries the protocol or the result. */
+  /**
+   * Receives finished lines, including the newline. Default: standard error, because stdout carries the protocol or the
+   * result.
+   */
   write?: (line: string) => void;
-  /** Every line passes through it. */
+  /** Redacts every line. */
   redactor?: Redactor;
-  /** Default: the system's clock. */
+  /** Default: the system clock. */
   clock?: Clock;
 }
 
@@ -35,7 +37,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
         message,
         fields: { ...bound, ...fields },
       };
-      // Fields are redacted before they are serialised: JSON escapes could hide a secret from a later pass.
+      // Redact fields before serialising: JSON escapes could hide a secret from a later pass.
       write(`${render(redactor ? redactor.value({ ...line, fields: plain(line.fields) }) : line)}\n`);
     };
     return {
@@ -49,7 +51,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   return make({});
 }
 
-/** A logger that writes nothing: the default of the library. */
+/** A logger that writes nothing: the library's default. */
 export const silentLogger: Logger = createLogger({ level: "silent" });
 
 interface Line {
@@ -87,7 +89,7 @@ function plain(fields: LogFields): Record<string, unknown> {
   );
 }
 
-/** A log line stays one line, whatever an upstream server put into it. */
+/** Keeps a log line on one line, whatever an upstream server put into it. */
 function oneLine(text: string): string {
   return text.replace(/[\r\n]+/g, " ");
 }

@@ -1,12 +1,12 @@
-// A configuration may name Trunkline itself as a server, and each one started so would start the next. How many stand one
-// behind the other is told from one to the next by a variable, which only entries get that name it.
+// A configuration may name Trunkline itself as a server, and each instance would start the next. An environment
+// variable counts the nesting depth; only entries that name Trunkline get it.
 import { TrunklineError } from "./errors.js";
 
 const VARIABLE = "TRUNKLINE_NESTING";
-/** One behind another may be meant, with a configuration of its own. */
+/** One Trunkline inside another can be intentional, with its own configuration. */
 const DEEPEST = 2;
 
-/** The variable for a server that may be Trunkline; nothing for others. */
+/** The variable for a server that may be Trunkline; empty for others. */
 export function nestingVariable(
   { command, args }: { readonly command: string; readonly args: readonly string[] },
   ours: Readonly<Record<string, string | undefined>>,
@@ -15,11 +15,11 @@ export function nestingVariable(
   return { [VARIABLE]: String(nestingOf(ours) + 1) };
 }
 
-/** Throws `CONFIG_INVALID` in a process that too many Trunklines stand before. */
+/** Throws `CONFIG_INVALID` if this process is nested too deeply in other Trunklines. */
 export function requireNoChain(ours: Readonly<Record<string, string | undefined>>): void {
   if (nestingOf(ours) <= DEEPEST) return;
-  throw new TrunklineError("CONFIG_INVALID", "Trunkline is configured as a server behind itself.", {
-    hint: "Take its entry out of the configuration: trunkline servers list, then trunkline servers remove <name>.",
+  throw new TrunklineError("CONFIG_INVALID", "Trunkline is configured as its own server.", {
+    hint: "Remove its entry from the configuration: trunkline servers list, then trunkline servers remove <name>.",
   });
 }
 

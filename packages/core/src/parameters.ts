@@ -1,43 +1,43 @@
-// Parameters of an operation: a JSON Schema that carries its TypeScript type, so that the schema, the validator, the
-// command line, the reference page and the types all come from one line. Plain data: nothing is loaded to know it.
+// Parameters of an operation: a JSON Schema that carries its TypeScript type, so the schema, the validator, the command
+// line, the reference page and the types all come from one line. Plain data: nothing has to be loaded.
 
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** How a parameter looks on the command line if that cannot be derived from its name and type. */
+/** How a parameter appears on the command line if that cannot be derived from its name and type. */
 export interface CommandLineHint {
   /** A positional argument, such as `[query...]`. */
   readonly argument?: string;
-  /** Flags in place of `--name`, such as `-o, --output`. */
+  /** Flags instead of `--name`, such as `-o, --output`. */
   readonly flags?: string;
-  /** What the value is called in the help: `glob` for `--include <glob>`. */
+  /** The name of the value in the help: `glob` for `--include <glob>`. */
   readonly value?: string;
-  /** What the help says, if the description is not right for a terminal. */
+  /** The help text, if the description does not suit a terminal. */
   readonly about?: string;
-  /** It has to be given on the command line, though not elsewhere. */
+  /** Required on the command line, but not elsewhere. */
   readonly required?: boolean;
 }
 
-/** How a parameter is given, beyond its type. */
+/** Properties of a parameter beyond its type. */
 export interface ParameterOptions {
   readonly required?: boolean;
-  /** Other names that are accepted and not advertised. */
+  /** Other accepted names, not advertised. */
   readonly aliases?: readonly string[];
-  /** It names a file or folder of this machine, which is read or written. */
+  /** It names a local file or folder that is read or written. */
   readonly place?: "read" | "write";
   /** `false`: the command line has no such option. */
   readonly cli?: CommandLineHint | false;
 }
 
-/** One parameter. `T` is its type in TypeScript, `R` whether it has to be given. */
+/** One parameter. `T` is its TypeScript type, `R` whether it is required. */
 export interface Parameter<T = unknown, R extends boolean = boolean> extends Omit<ParameterOptions, "required"> {
   readonly schema: JsonSchema;
   readonly required: R;
-  /** Never set. It ties the schema to its type. */
+  /** Never set. Ties the schema to its type. */
   readonly type?: T;
 }
 
-/** The parameters of an operation by the names they have on the wire. */
+/** The parameters of an operation by wire name. */
 export type ParameterSet = Readonly<Record<string, Parameter>>;
 
 type RequiredNames<P extends ParameterSet> = {
@@ -46,7 +46,7 @@ type RequiredNames<P extends ParameterSet> = {
 
 type TypeOf<P> = P extends Parameter<infer T> ? T : never;
 
-/** What an operation with these parameters is given. */
+/** The parameter object of an operation. */
 export type ParamsOf<P extends ParameterSet> = {
   readonly [Name in RequiredNames<P>]: TypeOf<P[Name]>;
 } & {
@@ -62,7 +62,7 @@ function parameter<T, const O extends ParameterOptions = ParameterOptions>(
   const { required = false, aliases, place, cli } = options ?? {};
   return {
     schema,
-    // The same test as that of the type.
+    // The same condition as in the type.
     required: required as IsRequired<O>,
     ...(aliases === undefined ? {} : { aliases }),
     ...(place === undefined ? {} : { place }),
@@ -77,7 +77,7 @@ function text<const O extends ParameterOptions & { readonly default?: string }>(
   return parameter({ type: "string", ...defaultOf(options), description }, options);
 }
 
-/** A list of texts. One text stands for a list of one. */
+/** A list of texts. A single text counts as a list of one. */
 function texts<const O extends ParameterOptions & { readonly min?: number }>(
   description: string,
   options?: O,
@@ -86,7 +86,7 @@ function texts<const O extends ParameterOptions & { readonly min?: number }>(
   return parameter({ type: "array", items: { type: "string" }, ...least, description }, options);
 }
 
-/** True or false, and false unless it says otherwise. */
+/** True or false; false by default. */
 function flag<const O extends ParameterOptions & { readonly default?: boolean }>(
   description: string,
   options?: O,
@@ -100,7 +100,7 @@ interface Bounds {
   readonly default?: number;
 }
 
-/** A whole number, from 0 unless it says otherwise. */
+/** An integer, at least 0 by default. */
 function count<const O extends ParameterOptions & Bounds>(
   description: string,
   options?: O,
@@ -143,8 +143,8 @@ function defaultOf(options: { readonly default?: unknown } | undefined) {
 }
 
 /**
- * Makes parameters: `param.count("Maximum number of results.", { min: 1, default: 10 })`. Defaults are documentation; the
- * operation applies them.
+ * Creates parameters: `param.count("Maximum number of results.", { min: 1, default: 10 })`. Defaults are documentation;
+ * the operation applies them.
  */
 export const param = { of: parameter, text, texts, flag, count, number, choice };
 
@@ -160,7 +160,7 @@ export function schemaOf(params: ParameterSet): JsonSchema {
   };
 }
 
-/** The aliases of all parameters, with the names they stand for. */
+/** Maps the aliases of all parameters to their names. */
 export function aliasesOf(params: ParameterSet): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(params).flatMap(([name, { aliases = [] }]) => aliases.map((alias) => [alias, name])),

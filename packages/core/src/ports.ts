@@ -1,15 +1,14 @@
-// The ports: what one layer needs of another, without knowing who provides it. Each comment states the contract that an
-// implementation has to keep.
+// The ports: what one layer needs from another, independent of the implementation. Each comment states the contract
+// that implementations have to fulfil.
 import type { ContentId } from "./content-id.js";
 import type { ParameterSet } from "./parameters.js";
 
-/** Severity of a log line. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Facts that go with a log line. Never arguments or results of tool calls, which may hold anything. */
+/** Fields of a log line. Never the arguments or results of tool calls, which may contain anything. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Where log lines go. A constant message and fields; never throws. */
+/** Receives log lines: a constant message and fields. Never throws. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -19,11 +18,11 @@ export interface Logger {
   child(fields: LogFields): Logger;
 }
 
-/** The time, so that tests can set it. */
+/** The time, replaceable in tests. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Milliseconds from some fixed point, never going back: for durations. */
+  /** Milliseconds from a fixed point, never going back: for durations. */
   monotonicMs(): number;
 }
 
@@ -39,24 +38,22 @@ export interface SourcedTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, unknown>>;
-  /** The tool as the server listed it, with everything nobody here knows. */
+  /** The tool as the server listed it, including unknown fields. */
   readonly raw?: Readonly<Record<string, unknown>>;
 }
 
-/** What a call to a tool came back with. `raw` is the server's own result, untouched. */
+/** The result of a tool call. `raw` is the server's result, unmodified. */
 export interface ToolCallResult {
   readonly isError: boolean;
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** How far a call has come. */
 export interface ToolProgress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
 }
 
-/** Options of one call. */
 export interface ToolCallOptions {
   signal?: AbortSignal;
   /** How long the call may take without progress. */
@@ -65,9 +62,9 @@ export interface ToolCallOptions {
 }
 
 /**
- * Somewhere tools come from: a hub of MCP servers, or anything a program registers. `tools` is what is known now and
- * does not wait; `callTool` connects what has to be connected and rejects with a `TrunklineError`. A failure that the
- * tool itself reports is a result with `isError`, not a rejection.
+ * A source of tools: a hub of MCP servers, or anything a program registers. `tools` returns what is known now and does
+ * not wait; `callTool` connects if necessary and rejects with a `TrunklineError`. A failure that the tool itself
+ * reports is a result with `isError`, not a rejection.
  */
 export interface ToolSource {
   tools(): readonly SourcedTool[];
@@ -79,52 +76,51 @@ export interface ToolSource {
   ): Promise<ToolCallResult>;
 }
 
-/** `local` operations are for programs and the command line; a server offers them to no client. */
+/** `local` operations are for programs and the command line; a server does not offer them to clients. */
 export type StoreOperationKind = "read" | "write" | "session" | "local";
 
-/** One operation of a store: what it is called, what it takes, what it is for. Names are those of the wire. */
+/** One operation of a store: its name, parameters and purpose. Names are wire names. */
 export interface StoreOperation {
   readonly name: string;
   readonly kind: StoreOperationKind;
-  /** One line: what a model reads first. */
+  /** One line that a model reads first. */
   readonly summary: string;
   readonly params: ParameterSet;
-  /** Parameters that work. */
+  /** Working example parameters. */
   readonly example: Readonly<Record<string, unknown>>;
   /** `atomic` can undo it. */
   readonly undoable?: boolean;
-  /** The documents it adds or removes belong to the session that it runs in. */
+  /** The documents it adds or removes belong to its session. */
   readonly inSession?: boolean;
 }
 
-/** Options of one operation of a store. */
 export interface StoreOperationOptions {
   signal?: AbortSignal;
   onProgress?: (progress: ToolProgress) => void;
-  /** Who is asking: each client has its own current session. */
+  /** The calling client: each has its own current session. */
   client?: string;
-  /** Folders that `get` may write to. Default: none. */
+  /** Folders that `get` may write to. Default: empty. */
   allowWrite?: readonly string[];
-  /** Lets `download` reach addresses that are not public. Default: no. */
+  /** Lets `download` reach addresses that are not public. Default: false. */
   allowPrivateAddresses?: boolean;
 }
 
 /**
- * What the server needs of a store: content by its hash, and operations by their names on the wire.
+ * What the server needs from a store: content by hash, and operations by wire name.
  *
- * `put` answers only when the bytes are durable; `get` verifies what it read and never returns bytes that do not match.
- * Putting the same bytes twice stores them once; content without a document is kept for seven days. `run` answers with
- * a result as the contract describes it and rejects with a `TrunklineError`: `INVALID_ARGUMENT` for parameters that
- * cannot be used and for an operation that this store does not have (`operations` lists those it has), `NOT_FOUND`,
- * `AMBIGUOUS`, `ABORTED` within 100 ms of the signal. What a changing operation answered is durable and can be found.
- * Several processes may use one store at the same time.
+ * `put` resolves only when the bytes are durable; `get` verifies what it reads and never returns bytes that do not
+ * match. Putting the same bytes twice stores them once; content without a document is retained for seven days. `run`
+ * resolves with a result as described by the contract and rejects with a `TrunklineError`: `INVALID_ARGUMENT` for
+ * invalid parameters and for an operation that this store does not have (`operations` lists those it has), `NOT_FOUND`,
+ * `AMBIGUOUS`, `ABORTED` within 100 ms of the signal. Once a changing operation resolves, its changes are durable and
+ * searchable. Several processes may use one store at the same time.
  */
 export interface ContentStore extends AsyncDisposable {
   put(bytes: Uint8Array, options?: { signal?: AbortSignal }): Promise<ContentId>;
-  /** The bytes, or a part of them. Rejects with `NOT_FOUND` where there is no such content. */
+  /** All or part of the bytes. Rejects with `NOT_FOUND` for unknown content. */
   get(id: ContentId, options?: { signal?: AbortSignal; start?: number; end?: number }): Promise<Uint8Array>;
   has(id: ContentId, options?: { signal?: AbortSignal }): Promise<boolean>;
-  /** Every id that begins with these digits (at least 8), sorted. */
+  /** Every id that starts with these digits (at least 8), sorted. */
   resolve(prefix: string, options?: { signal?: AbortSignal }): Promise<readonly ContentId[]>;
   readonly operations: readonly StoreOperation[];
   run(
@@ -132,7 +128,9 @@ export interface ContentStore extends AsyncDisposable {
     params: Readonly<Record<string, unknown>>,
     options?: StoreOperationOptions,
   ): Promise<Readonly<Record<string, unknown>>>;
-  /** Tells the path of each document that `watch` has taken up or found gone, until the function it returns is called. */
+  /**
+   * Reports the path of each document that `watch` has indexed or found missing, until the returned function is called.
+   */
   onDocumentChanged?(listener: (path: string) => void): () => void;
 }
 

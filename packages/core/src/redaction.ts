@@ -1,18 +1,18 @@
-// Redaction by value: what is secret is known by where it came from (a header, an environment variable, an input), not by
-// what it looks like. Every known secret is replaced in every string that leaves the program, in its encoded forms too.
+// Redaction by value: secrets are known by their source (a header, an environment variable, an input), not by their
+// shape. Every known secret is replaced in every string that leaves the program, including its encoded forms.
 
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = "<redacted>";
 
-/** Values shorter than this are left alone in free text: replacing "1" or "true" everywhere would destroy it. */
+/** Shorter values are not redacted in free text: replacing "1" or "true" everywhere would destroy it. */
 export const MIN_SECRET_LENGTH = 6;
 
-/** Knows a set of secret values and takes them out of text and of structured values. */
+/** Holds a set of secrets and removes them from text and structured values. */
 export class Redactor {
   readonly #secrets = new Set<string>();
   #pattern: RegExp | undefined;
 
-  /** Adds secret values; those shorter than {@link MIN_SECRET_LENGTH} characters are passed over. */
+  /** Adds secret values; ignores those shorter than {@link MIN_SECRET_LENGTH} characters. */
   add(...values: readonly string[]): this {
     for (const value of values) {
       for (const secret of [value, value.trim()]) {
@@ -24,19 +24,18 @@ export class Redactor {
     return this;
   }
 
-  /** How many values are known. */
   get size(): number {
     return this.#secrets.size;
   }
 
-  /** The text without any known secret. */
+  /** The text with all known secrets redacted. */
   text(text: string): string {
     if (this.#secrets.size === 0) return text;
     this.#pattern ??= compile(this.#secrets);
     return text.replace(this.#pattern, REDACTED);
   }
 
-  /** A copy of a JSON-like value in which every string, keys included, went through {@link text}. */
+  /** A copy of a JSON-like value with every string, including keys, passed through {@link text}. */
   value<T>(value: T): T {
     return this.#secrets.size === 0 ? value : (this.#deep(value, new WeakMap()) as T);
   }
@@ -60,7 +59,7 @@ export class Redactor {
   }
 }
 
-/** The spellings in which a secret may turn up: as it is, URL-encoded, JSON-escaped, and inside base64 at any offset. */
+/** The forms in which a secret may appear: plain, URL-encoded, JSON-escaped, and inside base64 at any offset. */
 export function secretForms(secret: string): string[] {
   return [...plainForms(secret), ...base64Forms(secret)];
 }
@@ -73,8 +72,8 @@ function plainForms(secret: string): string[] {
 }
 
 /**
- * A neighbour before the secret ("user:secret" in basic auth) shifts base64 by 0, 1 or 2 bytes. The characters that the
- * secret's own bytes fix entirely are the same whatever stands around it.
+ * Text before the secret ("user:secret" in basic auth) shifts base64 by 0, 1 or 2 bytes. The characters that only
+ * depend on the secret's bytes are the same whatever surrounds it.
  */
 function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret, "utf8");
@@ -90,16 +89,16 @@ function compile(secrets: Iterable<string>): RegExp {
   const sources = new Map<string, string>();
   for (const secret of secrets) {
     for (const form of plainForms(secret)) sources.set(form, escapedSource(form));
-    // The character after these holds the secret's last bits; it goes too, and so does the padding.
+    // The next character holds the secret's last bits, so it is removed too, along with the padding.
     for (const form of base64Forms(secret))
       if (!sources.has(form)) sources.set(form, `${escapedSource(form)}[\\w+/-]?={0,2}`);
   }
-  // The longest first, so that a secret that contains another one goes whole.
+  // Longest first, so a secret that contains another one is replaced completely.
   const longestFirst = [...sources].filter(([form]) => form !== "").sort(([a], [b]) => b.length - a.length);
   return new RegExp(longestFirst.map(([, source]) => source).join("|"), "g");
 }
 
-/** The text as a regular expression; percent escapes match in either case. */
+/** The text as a regular expression; percent escapes are case-insensitive. */
 function escapedSource(form: string): string {
   return form
     .replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")

@@ -1,11 +1,11 @@
-// Text from elsewhere (servers, project files, arguments) on its way to a terminal or into a question to the user. It must
-// not move the cursor, change colours, start a line of its own or reverse the direction of writing.
+// Makes untrusted text (from servers, project files, arguments) safe for a terminal or a question to the user. It must
+// not move the cursor, change colours, start a new line or reverse the writing direction.
 
 const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const CONTROLS = new RegExp(CONTROL, "gu");
 const GAPS = /[\s\p{Cc}\p{Cf}\p{Cs}]+/gu;
 
-/** Whether a text has control, format or bidi characters or line breaks. */
+/** Whether a text contains control, format or bidi characters or line breaks. */
 export function hasControls(text: string): boolean {
   return CONTROL.test(text);
 }
@@ -18,12 +18,11 @@ export function printable(text: string): string {
   });
 }
 
-/** {@link printable} for text of several lines: line breaks, tabs and the joiners of emoji and some scripts stay. */
+/** {@link printable} for multi-line text: keeps line breaks, tabs and the joiners of emoji and some scripts. */
 export function printableLines(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(/[^\n\t\u200c\u200d]+/g, printable);
 }
 
-/** Replaces each control character. */
 export function replaceControls(text: string, replacement: string): string {
   return text.replace(CONTROLS, replacement);
 }

@@ -1,13 +1,13 @@
-// A tool's parameters as a TypeScript programmer would write them.
+// Renders a tool's parameters as a TypeScript signature.
 import { isRecord } from "./json.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** How much a signature tells. */
+/** How detailed a signature is. */
 export interface SignatureOptions {
-  /** How many objects within one another are written out; what is deeper is `object`. Default 0. */
+  /** How many levels of nested objects are written out; deeper ones are `object`. Default 0. */
   depth?: number;
-  /** Whether parameters that may be left out have types too. Default true. */
+  /** Whether optional parameters have types too. Default true. */
   optionalTypes?: boolean;
 }
 
@@ -16,7 +16,7 @@ export function signatureOf(schema: Schema, options: SignatureOptions = {}): str
   return `(${fieldsOf(schema, options)})`;
 }
 
-/** The type of what a JSON Schema describes, such as `{content: string}`. */
+/** The type that a JSON Schema describes, such as `{content: string}`. */
 export function typeOf(schema: unknown, depth = 0): string {
   if (!isRecord(schema)) return "unknown";
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
@@ -47,7 +47,7 @@ function isUnion(schema: unknown): boolean {
   return isRecord(schema) && [schema.enum, schema.anyOf, schema.oneOf, schema.type].some(Array.isArray);
 }
 
-/** Fields that have to be there come first. */
+/** Required fields come first. */
 function fieldsOf(schema: Schema, { depth = 0, optionalTypes = true }: SignatureOptions): string {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];

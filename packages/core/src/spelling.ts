@@ -1,10 +1,10 @@
-// Names as people and models write them: globs, and which known name was meant.
+// Names as users and models type them: globs, and finding the intended name.
 
 const MAX_SUGGESTION_LENGTH = 256;
 
 /**
- * Whether a name matches a glob, as a whole and with its case: `*` stands for any run of characters, dots included, `?`
- * for one character. Takes time in proportion to both lengths at most, whatever the pattern.
+ * Whether a glob matches the whole name, case-sensitively: `*` matches any run of characters, including dots, `?` one
+ * character. Takes at most time proportional to both lengths, whatever the pattern.
  */
 export function matchesGlob(pattern: string, name: string): boolean {
   const [wanted, given] = [[...pattern], [...name]];
@@ -18,7 +18,7 @@ export function matchesGlob(pattern: string, name: string): boolean {
       at++;
       from++;
     } else if (star !== undefined) {
-      // Let the last star take one character more; earlier stars never need to.
+      // Let the last star match one more character; earlier stars never need to.
       star.from++;
       at = star.at + 1;
       from = star.from;
@@ -28,12 +28,11 @@ export function matchesGlob(pattern: string, name: string): boolean {
   return at === wanted.length;
 }
 
-/** Whether a name is meant as a glob. */
 export function isGlob(name: string): boolean {
   return /[*?]/.test(name);
 }
 
-/** The names closest to `name`, best first; none that is too far off to be a typing error. */
+/** The names closest to `name`, best first, without any that are too different to be a typo. */
 export function nearestNames(name: string, names: readonly string[], limit = 3): string[] {
   return names
     .map((candidate) => ({ candidate, distance: typingDistance(name, candidate) }))
@@ -43,9 +42,9 @@ export function nearestNames(name: string, names: readonly string[], limit = 3):
     .map(({ candidate }) => candidate);
 }
 
-/** How many typing errors lie between two names, whatever their case; infinite where that explains nothing any more. */
+/** The number of typos between two names, ignoring case; infinite if typos no longer explain the difference. */
 export function typingDistance(name: string, candidate: string): number {
-  // Short names need a character in common, or every one of them would be near.
+  // Short names must share a character, or all of them would be close.
   const atMost = Math.min(Math.max(2, Math.floor(candidate.length / 3)), Math.max(name.length, candidate.length) - 1);
   const tooLong = Math.max(name.length, candidate.length) > MAX_SUGGESTION_LENGTH;
   if (tooLong || Math.abs(name.length - candidate.length) > atMost) return Number.POSITIVE_INFINITY;
@@ -53,12 +52,11 @@ export function typingDistance(name: string, candidate: string): number {
   return distance <= atMost ? distance : Number.POSITIVE_INFINITY;
 }
 
-/** Order of two texts that is the same on every machine, unlike `localeCompare`. */
+/** Compares two texts the same way on every machine, unlike `localeCompare`. */
 export function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {

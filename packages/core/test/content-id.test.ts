@@ -10,17 +10,20 @@ describe("content ids", () => {
     expect(contentIdOf(new TextEncoder().encode("abc"))).toBe(ABC);
   });
 
-  it.each([ABC, `sha256-${ABC}`, `sha256:${ABC}`, ABC.toUpperCase(), ` ${ABC} `])("are read from %j", (text) => {
+  it.each([ABC, `sha256-${ABC}`, `sha256:${ABC}`, ABC.toUpperCase(), ` ${ABC} `])("are parsed from %j", (text) => {
     expect(parseContentId(text)).toBe(ABC);
     expect(isContentId(text)).toBe(true);
   });
 
-  it.each(["", "abc", ABC.slice(1), `${ABC}0`, `md5:${ABC}`, ABC.replace("b", "g")])("are not read from %j", (text) => {
-    expect(() => parseContentId(text)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
-    expect(isContentId(text)).toBe(false);
-  });
+  it.each(["", "abc", ABC.slice(1), `${ABC}0`, `md5:${ABC}`, ABC.replace("b", "g")])(
+    "are not parsed from %j",
+    (text) => {
+      expect(() => parseContentId(text)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+      expect(isContentId(text)).toBe(false);
+    },
+  );
 
-  it("may be abbreviated to 8 digits, not fewer", () => {
+  it("can be abbreviated to 8 digits, but not fewer", () => {
     expect(parseContentIdPrefix("sha256:BA7816BF")).toBe("ba7816bf");
     expect(parseContentIdPrefix(ABC)).toBe(ABC);
     expect(() => parseContentIdPrefix("ba7816b")).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));

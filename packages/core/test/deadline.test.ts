@@ -18,7 +18,7 @@ describe("deadlines", () => {
     });
   });
 
-  it("start anew when extended, but not once passed", () => {
+  it("restart when extended, but not after they have passed", () => {
     using deadline = startDeadline({ what: "Reading", timeoutMs: 100 });
     vi.advanceTimersByTime(90);
     deadline.extend();
@@ -31,7 +31,7 @@ describe("deadlines", () => {
     expect(deadline.signal.reason).toBe(reason);
   });
 
-  it("stand still while they are paused, as often as they were", () => {
+  it("stop while paused, until resumed as often as they were paused", () => {
     using deadline = startDeadline({ what: "Asking", timeoutMs: 100 });
     deadline.pause();
     deadline.pause();
@@ -45,7 +45,7 @@ describe("deadlines", () => {
     expect(deadline.signal.reason).toMatchObject({ code: "TIMEOUT" });
   });
 
-  it("can be ended with a reason of one's own", () => {
+  it("can be ended with a custom reason", () => {
     using deadline = startDeadline({ what: "Asking", timeoutMs: 100 });
     deadline.fail("too many questions");
     expect(deadline.signal.reason).toBe("too many questions");
@@ -53,7 +53,7 @@ describe("deadlines", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("pass the caller's abort on as ABORTED, and keep a reason that is one of ours", () => {
+  it("pass the caller's abort on as ABORTED, and keep a reason that is a TrunklineError", () => {
     const controller = new AbortController();
     using deadline = startDeadline({ what: "Reading", signal: controller.signal });
     controller.abort("enough");
@@ -64,14 +64,14 @@ describe("deadlines", () => {
     expect(late.signal.reason).toBe(ours);
   });
 
-  it("leave no timer and no listener behind", () => {
+  it("leave no timer or listener", () => {
     const controller = new AbortController();
     startDeadline({ what: "Reading", timeoutMs: 50, signal: controller.signal })[Symbol.dispose]();
     expect(vi.getTimerCount()).toBe(0);
     expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
   });
 
-  it("hand their signal to the work and reject even when the work does not listen", async () => {
+  it("pass their signal to the work and reject even if the work ignores it", async () => {
     let given: AbortSignal | undefined;
     const running = withDeadline({ what: "Deaf work", timeoutMs: 10 }, (signal) => {
       given = signal;
@@ -104,7 +104,7 @@ describe("abortable", () => {
 });
 
 describe("sleep", () => {
-  it("ends at once when aborted", async () => {
+  it("ends immediately when aborted", async () => {
     const controller = new AbortController();
     const sleeping = sleep(60_000, controller.signal);
     controller.abort("now");
@@ -120,5 +120,5 @@ describe("formatMs", () => {
     [1500, "1.5 s"],
     [30_000, "30 s"],
     [180_000, "3 min"],
-  ])("says %d as %s", (ms, text) => expect(formatMs(ms)).toBe(text));
+  ])("formats %d as %s", (ms, text) => expect(formatMs(ms)).toBe(text));
 });

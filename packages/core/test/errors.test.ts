@@ -18,14 +18,14 @@ describe("TrunklineError", () => {
     });
   });
 
-  it("is retryable by default only for what may pass by itself", () => {
+  it("is retryable by default only for transient failures", () => {
     expect(new TrunklineError("TIMEOUT", "").retryable).toBe(true);
     expect(new TrunklineError("CONNECTION_FAILED", "").retryable).toBe(true);
     expect(new TrunklineError("USAGE", "").retryable).toBe(false);
     expect(new TrunklineError("UPSTREAM", "", { retryable: true }).retryable).toBe(true);
   });
 
-  it("leaves the cause out of its JSON", () => {
+  it("omits the cause from its JSON", () => {
     const error = new TrunklineError("IO", "disk full", { cause: new Error("secret path"), hint: "free some space" });
     expect(JSON.parse(JSON.stringify(error))).toEqual({
       code: "IO",
@@ -35,7 +35,7 @@ describe("TrunklineError", () => {
     });
   });
 
-  it("is told apart by code", () => {
+  it("is distinguished by code", () => {
     const error: unknown = new TrunklineError("CLOSED", "gone");
     expect(isTrunklineError(error)).toBe(true);
     expect(isTrunklineError(error, "CLOSED")).toBe(true);
@@ -45,7 +45,7 @@ describe("TrunklineError", () => {
 });
 
 describe("toTrunklineError", () => {
-  it("keeps one of ours and wraps anything else with its cause", () => {
+  it("returns a TrunklineError unchanged and wraps anything else as its cause", () => {
     const ours = new TrunklineError("USAGE", "no");
     expect(toTrunklineError(ours)).toBe(ours);
     const other = new RangeError("too far");
@@ -55,11 +55,11 @@ describe("toTrunklineError", () => {
 });
 
 describe("messageOf and systemCodeOf", () => {
-  it("names an error that has no message by its class", () => {
+  it("uses the class name for an error without a message", () => {
     expect(messageOf(new TypeError())).toBe("TypeError");
   });
 
-  it("finds the system code along the causes and inside an AggregateError", () => {
+  it("finds the system code in the cause chain and inside an AggregateError", () => {
     const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
     expect(systemCodeOf(new Error("fetch failed", { cause: refused }))).toBe("ECONNREFUSED");
     expect(systemCodeOf(new AggregateError([refused]))).toBe("ECONNREFUSED");

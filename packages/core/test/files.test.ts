@@ -26,24 +26,24 @@ const isWindows = process.platform === "win32";
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe("makeFolder", () => {
-  it("makes a folder and those above it, the folder alone with the mode", () => {
+  it("creates a folder and its parents, with the mode only on the folder itself", () => {
     makeFolder(join(base, "a", "b", "c"), 0o700);
     expect(statSync(join(base, "a", "b", "c")).mode & 0o777).toBe(0o700);
     expect(statSync(join(base, "a", "b")).isDirectory()).toBe(true);
   });
 
-  it("leaves a folder that is there alone", () => {
+  it("leaves an existing folder alone", () => {
     makeFolder(base);
     expect(statSync(base).isDirectory()).toBe(true);
   });
 
-  it.skipIf(process.platform !== "linux")("ends where nothing can be made", () => {
+  it.skipIf(process.platform !== "linux")("throws if nothing can be created", () => {
     expect(() => makeFolder("/proc/nope/store")).toThrow("ENOENT");
   });
 });
 
 describe("isFolder", () => {
-  it("tells folders from files and from nothing", async () => {
+  it("distinguishes folders from files and missing paths", async () => {
     const file = join(base, "file");
     writeFileSync(file, "");
     const paths = [base, file, join(base, "none"), join(file, "below"), join(base, "x".repeat(5000))];
@@ -54,7 +54,7 @@ describe("isFolder", () => {
 });
 
 describe("writeFileAtomically", () => {
-  it("creates the file and its folders with the modes asked for", async () => {
+  it("creates the file and its folders with the requested modes", async () => {
     const path = join(base, "new", "file");
     await writeFileAtomically(path, "text", { mode: 0o600, folderMode: 0o700 });
     expect(readFileSync(path, "utf8")).toBe("text");
@@ -72,7 +72,7 @@ describe("writeFileAtomically", () => {
     expect(modeOf(path)).toBe(0o600);
   });
 
-  it.skipIf(isWindows)("writes through links, also through one that leads to no file yet", async () => {
+  it.skipIf(isWindows)("writes through links, even if the target does not exist yet", async () => {
     mkdirSync(join(base, "real"));
     symlinkSync(join("real", "file"), join(base, "link"));
     await writeFileAtomically(join(base, "link"), "one");
@@ -96,7 +96,7 @@ describe("writeFileAtomically", () => {
 describe("placeFileSync", () => {
   const fill = (text: string) => (fd: number) => void writeSync(fd, text);
 
-  it("replaces a file only if allowed to", () => {
+  it("replaces a file only if allowed", () => {
     const path = join(base, "x".repeat(255));
     expect(placeFileSync(path, fill("one"), { overwrite: false })).toBe(true);
     expect(placeFileSync(path, fill("two"), { overwrite: false })).toBe(false);
@@ -106,7 +106,7 @@ describe("placeFileSync", () => {
     expect(readdirSync(base)).toHaveLength(1);
   });
 
-  it("leaves nothing behind when filling fails", () => {
+  it("leaves no files when filling fails", () => {
     const failing = () => {
       throw new Error("no");
     };

@@ -8,14 +8,14 @@ function collect(options: LoggerOptions = {}) {
   return { lines, logger: createLogger({ clock, write: (line) => lines.push(line), ...options }) };
 }
 
-describe("the logger", () => {
+describe("logger", () => {
   it("writes one line of text with its fields", () => {
     const { lines, logger } = collect();
     logger.warn("server ended", { server: "docs", tookMs: 12, why: "two words" });
     expect(lines).toEqual(['03:04:05.678 warn  server ended server=docs tookMs=12 why="two words"\n']);
   });
 
-  it("writes one JSON object a line", () => {
+  it("writes one JSON object per line", () => {
     const { lines, logger } = collect({ format: "json" });
     logger.info("ready", { url: "http://x" });
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -23,7 +23,7 @@ describe("the logger", () => {
     ]);
   });
 
-  it("keeps below its level silent", () => {
+  it("writes nothing below its level", () => {
     const { lines, logger } = collect({ level: "warn" });
     logger.debug("a");
     logger.info("b");
@@ -43,7 +43,7 @@ describe("the logger", () => {
     expect(lines.join("")).not.toContain("cret");
   });
 
-  it("stays on one line whatever a server sent", () => {
+  it("stays on one line whatever a server sends", () => {
     const { lines, logger } = collect();
     logger.info("two\nlines", { more: "a\nb" });
     expect(lines[0]?.trimEnd()).not.toContain("\n");

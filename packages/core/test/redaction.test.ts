@@ -19,19 +19,19 @@ describe("redaction by value", () => {
     expect(text).not.toContain("w0rd");
   });
 
-  it.each(["", "u", "us", "use", "user:"])("finds a secret in base64 behind %j", (before) => {
+  it.each(["", "u", "us", "use", "user:"])("finds a secret in base64 after %j", (before) => {
     const secret = "correct-horse-battery";
     for (const encoding of ["base64", "base64url"] as const) {
       const encoded = Buffer.from(`${before}${secret}@host`).toString(encoding);
       const text = new Redactor().add(secret).text(`Authorization: Basic ${encoded}`);
       expect(text).toContain(REDACTED);
-      // At most the two characters that the secret shares with its neighbours at each end may be left of it.
+      // At most the two characters that the secret shares with its neighbours at each end may remain.
       const left = text.replace("Authorization: Basic ", "").replace(REDACTED, "");
       expect(left.length).toBeLessThanOrEqual(Math.ceil(((before.length + 5) * 8) / 6) + 4);
     }
   });
 
-  it("takes the end of a base64 text with it, padding included", () => {
+  it("removes the end of a base64 text too, including padding", () => {
     for (const secret of ["hunter2hunter2", "hunter2hunter", "hunter2hunter22"]) {
       expect(new Redactor().add(secret).text(Buffer.from(secret).toString("base64"))).toBe(REDACTED);
     }
@@ -42,11 +42,11 @@ describe("redaction by value", () => {
     expect(new Redactor().add("123456").text("x123456y")).toBe(`x${REDACTED}y`);
   });
 
-  it("takes the longer of two overlapping secrets whole", () => {
+  it("redacts the longer of two overlapping secrets completely", () => {
     expect(new Redactor().add("secret", "secret-and-more").text("[secret-and-more]")).toBe(`[${REDACTED}]`);
   });
 
-  it("reaches every string of a value, keys included, and survives cycles", () => {
+  it("redacts every string of a value, including keys, and survives cycles", () => {
     const value: Record<string, unknown> = { list: [{ "the abcdef key": "abcdef" }], number: 1, none: null };
     value.self = value;
     const copy = new Redactor().add("abcdef").value(value);
@@ -55,7 +55,7 @@ describe("redaction by value", () => {
     expect(value.list).toEqual([{ "the abcdef key": "abcdef" }]);
   });
 
-  it("treats special characters of regular expressions as themselves", () => {
+  it("matches special regular expression characters literally", () => {
     expect(new Redactor().add("a.b*c(d[e").text("a.b*c(d[e aXb*c(d[e")).toBe(`${REDACTED} aXb*c(d[e`);
   });
 });

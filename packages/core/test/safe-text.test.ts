@@ -3,24 +3,24 @@ import { hasControls, printable, printableLines, replaceControls, toOneLine } fr
 
 const hostile = "a\u001b[2J\u202eb\u2028c\r\nd\u{e0001}";
 
-describe("text from elsewhere", () => {
+describe("untrusted text", () => {
   it("has its control characters escaped", () => {
     expect(printable(hostile)).toBe("a\\u001b[2J\\u202eb\\u2028c\\u000d\\u000ad\\u{e0001}");
     expect(hasControls(printable(hostile))).toBe(false);
     expect(printable("größer, 漢字, 😀")).toBe("größer, 漢字, 😀");
   });
 
-  it("keeps lines, tabs and joiners where lines are shown", () => {
+  it("keeps line breaks, tabs and joiners in multi-line output", () => {
     expect(printableLines("a\r\nb\t👩‍💻\u0007\u2029")).toBe("a\nb\t👩‍💻\\u0007\\u2029");
   });
 
-  it("is recognized by a single character", () => {
+  it("is detected by a single control character", () => {
     for (const char of ["\u0000", "\n", "\u007f", "\u009b", "\u200f", "\u2029", "\ufeff"])
       expect(hasControls(`a${char}b`)).toBe(true);
     expect(hasControls("plain text")).toBe(false);
   });
 
-  it("can have them replaced, or be joined into one line", () => {
+  it("can have control characters replaced, or be joined into one line", () => {
     expect(replaceControls("a\u001b\nb", "?")).toBe("a??b");
     expect(toOneLine("  a \n\n\u001b b\u00a0\u200bc\t")).toBe("a b c");
   });

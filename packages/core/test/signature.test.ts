@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { signatureOf, typeOf } from "../src/index.js";
 
-describe("a signature", () => {
-  it("has what is required first, and objects as objects", () => {
+describe("signature", () => {
+  it("lists required parameters first, and nested objects as objects", () => {
     const schema = {
       properties: {
         limit: { type: "integer" },
@@ -27,7 +27,7 @@ describe("a signature", () => {
       "{a: string | null}[]",
     ],
     [{ $ref: "#/$defs/thing" }, "unknown"],
-  ])("%j is %s", (schema, text) => {
+  ])("renders %j as %s", (schema, text) => {
     expect(typeOf(schema, 1)).toBe(text);
   });
 });
