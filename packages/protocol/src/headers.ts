@@ -1,9 +1,9 @@
-// HTTP headers. `x-mcp-header` of revision 2026-07-28: a tool may ask for some of its arguments to be repeated as headers, so
-// that proxies between client and server can route by them. The client sends them; the server refuses a call whose headers
-// contradict its body, because proxies have already acted on the headers.
+// HTTP headers. `x-mcp-header` (revision 2026-07-28): a tool may ask for some of its arguments to be repeated as
+// headers, so that proxies between client and server can route by them. The client sends them; the server rejects a
+// call whose headers contradict its body, because proxies have already acted on the headers.
 import { isJsonObject, type RpcParams } from "./messages.js";
 
-/** The names of headers, in lower case as Node has them. */
+/** Header names in lower case, as in Node. */
 export const HEADERS = {
   protocolVersion: "mcp-protocol-version",
   sessionId: "mcp-session-id",
@@ -11,19 +11,19 @@ export const HEADERS = {
   name: "mcp-name",
 } as const;
 
-/** One argument that goes into a header as well. */
+/** An argument that is also sent as a header. */
 export interface ParamHeader {
-  /** Where the argument is, by property names from the outside in. */
+  /** Property names that lead to the argument, outermost first. */
   readonly path: readonly string[];
-  /** The whole name of the header. */
+  /** The full header name. */
   readonly header: string;
 }
 
-/** What a tool's schema says about headers. */
+/** The headers that a tool's schema declares. */
 export interface ParamHeaders {
-  /** The declarations that are allowed. */
+  /** The valid declarations. */
   readonly headers: readonly ParamHeader[];
-  /** The first declaration that is not allowed. One makes the whole tool unusable for a client. */
+  /** The first invalid declaration. A single one makes the tool unusable for clients. */
   readonly problem?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ const PREFIX = "Mcp-Param-";
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
-/** Below these a property is not always there, or not always the same one: no header can be derived from it. */
+/** Below these keywords a property may be absent or vary, so no header can be derived from it. */
 const SCHEMA_LISTS = ["items", "prefixItems", "contains", "additionalProperties", "unevaluatedProperties"]
   .concat(["unevaluatedItems", "propertyNames", "oneOf", "anyOf", "allOf", "not", "if", "then", "else"])
   .map((keyword) => ({ keyword, named: false }))
@@ -40,10 +40,10 @@ const SCHEMA_LISTS = ["items", "prefixItems", "contains", "additionalProperties"
     ["patternProperties", "dependentSchemas", "$defs", "definitions"].map((keyword) => ({ keyword, named: true })),
   );
 
-/** Schemas are large, and both sides need their headers for every call. */
+/** Schemas are large, and both sides need their headers for every call, so they are cached. */
 const known = new WeakMap<object, ParamHeaders>();
 
-/** Reads the headers that a tool's schema asks for. */
+/** Reads the headers that a tool's schema declares. */
 export function readParamHeaders(inputSchema: unknown): ParamHeaders {
   if (!isJsonObject(inputSchema)) return { headers: [] };
   let read = known.get(inputSchema);
@@ -56,7 +56,7 @@ export function readParamHeaders(inputSchema: unknown): ParamHeaders {
   return read;
 }
 
-/** The headers of one call. An argument that is absent or null has none. */
+/** The headers of one call. An absent or null argument has none. */
 export function buildParamHeaders(headers: readonly ParamHeader[], args: RpcParams): Record<string, string> {
   return Object.fromEntries(
     headers.flatMap(({ path, header }) => {
@@ -68,7 +68,7 @@ export function buildParamHeaders(headers: readonly ParamHeader[], args: RpcPara
 
 /**
  * How the headers of a call contradict its arguments; undefined if they don't.
- * @param sent the headers, by name in lower case
+ * @param sent the headers, by lower-case name
  */
 export function findHeaderMismatch(
   headers: readonly ParamHeader[],
@@ -80,16 +80,16 @@ export function findHeaderMismatch(
     const text = textOf(value);
     if (text === undefined) continue;
     const given = sent[header.toLowerCase()];
-    if (typeof given !== "string") return `${header} is missing, ${path.join(".")} is ${JSON.stringify(value)}`;
+    if (typeof given !== "string") return `${header} is missing, but ${path.join(".")} is ${JSON.stringify(value)}`;
     const decoded = decodeHeaderText(given.trim());
-    if (decoded === undefined) return `${header} is not encoded as it says`;
+    if (decoded === undefined) return `${header} is not valid base64`;
     const isSame = typeof value === "number" ? Number(decoded) === value : decoded === text;
-    if (!isSame) return `${header} is "${decoded}", ${path.join(".")} is ${JSON.stringify(value)}`;
+    if (!isSame) return `${header} is "${decoded}", but ${path.join(".")} is ${JSON.stringify(value)}`;
   }
   return undefined;
 }
 
-/** A header's value is plain ASCII without spaces at its ends; everything else travels as base64 of its UTF-8. */
+/** Header values are plain ASCII without leading or trailing spaces; anything else is sent as base64 of its UTF-8. */
 export function encodeHeaderText(text: string): string {
   const isPlain = /^[\x20-\x7e\t]+$/.test(text) && text === text.trim() && !ENCODED.test(text);
   return isPlain ? text : `=?base64?${Buffer.from(text, "utf8").toString("base64")}?=`;
@@ -98,7 +98,7 @@ export function encodeHeaderText(text: string): string {
 const ENCODED = /^=\?base64\?(.*)\?=$/s;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The text of a header; undefined if it claims to be base64 and is not. */
+/** Decodes a header value; undefined if it claims to be base64 but isn't. */
 export function decodeHeaderText(header: string): string | undefined {
   const encoded = ENCODED.exec(header)?.[1];
   if (encoded === undefined) return header;
@@ -108,10 +108,10 @@ export function decodeHeaderText(header: string): string | undefined {
 class DeclarationReader implements ParamHeaders {
   readonly headers: ParamHeader[] = [];
   problem: string | undefined;
-  /** In lower case: headers that differ only in case are the same. */
+  /** In lower case, since header names are case-insensitive. */
   readonly #names = new Set<string>();
 
-  /** @param isReachable whether `path` consists of property names alone */
+  /** @param isReachable whether `path` consists only of property names */
   visit(schema: unknown, path: readonly string[], isReachable: boolean): void {
     if (!isJsonObject(schema)) return;
     if (KEY in schema) this.#take(schema, path, isReachable);
@@ -139,14 +139,14 @@ class DeclarationReader implements ParamHeaders {
   }
 
   #problemOf(name: unknown, type: unknown): string | undefined {
-    if (typeof name !== "string" || name === "") return `${KEY} has to be a text that is not empty`;
-    if (!TOKEN.test(name)) return `${KEY} ${JSON.stringify(name)} is not the name of a header`;
+    if (typeof name !== "string" || name === "") return `${KEY} has to be a non-empty string`;
+    if (!TOKEN.test(name)) return `${KEY} ${JSON.stringify(name)} is not a valid header name`;
     if (!TYPES.has(type)) return `${KEY} is allowed only on string, integer and boolean`;
-    return this.#names.has(name.toLowerCase()) ? `${KEY} "${name}" is there twice` : undefined;
+    return this.#names.has(name.toLowerCase()) ? `${KEY} "${name}" is used twice` : undefined;
   }
 }
 
-const MISPLACED = `${KEY} is allowed only on properties, however deep, and nowhere else`;
+const MISPLACED = `${KEY} is allowed only on properties, at any depth`;
 
 function valueAt(args: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isJsonObject(value) ? value[key] : undefined), args);
@@ -156,6 +156,6 @@ function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return String(value);
   if (typeof value !== "number" || !Number.isFinite(value)) return undefined;
-  // Beyond this the digits are no longer those of the number that was meant.
+  // Larger integers have already lost precision, so their digits may be wrong.
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : String(value);
 }

@@ -1,4 +1,4 @@
-// The facts of MCP, written once for client and server. This package imports nothing.
+// MCP constants, types and parsing, shared by client and server. This package imports nothing.
 export {
   buildParamHeaders,
   decodeHeaderText,

@@ -1,4 +1,4 @@
-/** The levels of log messages, as in syslog, least severe first. */
+/** Log levels, as in syslog, least severe first. */
 export const LOG_MESSAGE_LEVELS = [
   "debug",
   "info",
@@ -10,7 +10,6 @@ export const LOG_MESSAGE_LEVELS = [
   "emergency",
 ] as const;
 
-/** One of {@link LOG_MESSAGE_LEVELS}. */
 export type LogMessageLevel = (typeof LOG_MESSAGE_LEVELS)[number];
 
 /** For a legacy client that has not set a level. */

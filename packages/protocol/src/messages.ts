@@ -1,12 +1,13 @@
-// JSON-RPC messages: what came in, sorted by kind, and what goes out. Everything that is not part of the frame passes as it is.
+// JSON-RPC messages: classifies incoming ones and builds outgoing ones. Everything outside the envelope passes through
+// unchanged.
 import { RPC_CODES, RpcError } from "./rpc-errors.js";
 
 export type RpcId = string | number;
 
-/** Parameters, as they came. */
+/** Parameters as received. */
 export type RpcParams = Readonly<Record<string, unknown>>;
 
-/** A request of the client. */
+/** A request from the client. */
 export interface RpcRequest {
   readonly kind: "request";
   readonly id: RpcId;
@@ -14,14 +15,14 @@ export interface RpcRequest {
   readonly params: RpcParams;
 }
 
-/** A notification of the client. */
+/** A notification from the client. */
 export interface RpcNotification {
   readonly kind: "notification";
   readonly method: string;
   readonly params: RpcParams;
 }
 
-/** The client's answer to a request of ours. */
+/** The client's response to one of our requests. */
 export interface RpcResponse {
   readonly kind: "response";
   readonly id: unknown;
@@ -29,34 +30,33 @@ export interface RpcResponse {
   readonly error?: unknown;
 }
 
-/** What is JSON and no message. `id` is that of the request it may have been. */
+/** Valid JSON that is not a valid message. `id` is the request id, if it has one. */
 export interface InvalidMessage {
   readonly kind: "invalid";
   readonly id: RpcId | null;
   readonly error: RpcError;
 }
 
-/** One message, sorted. */
 export type IncomingMessage = RpcRequest | RpcNotification | RpcResponse | InvalidMessage;
 
-/** A message of ours, before it is text. */
+/** A message to send, before serialization. */
 export type OutgoingMessage = Readonly<Record<string, unknown>>;
 
 const NO_PARAMS: RpcParams = Object.freeze({});
 
-/** Whether a value is an object that is neither null nor a list: what JSON calls an object. */
+/** Whether a value is a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether this can be the id of a request. MCP has no null here, and fractions cannot be told apart reliably. */
+/** Whether this is a valid request id. MCP does not allow null, and fractions cannot be compared reliably. */
 export function isRpcId(id: unknown): id is RpcId {
   return typeof id === "string" || (typeof id === "number" && Number.isInteger(id));
 }
 
-/** Sorts one message. */
+/** Classifies one message. */
 export function readMessage(value: unknown): IncomingMessage {
-  if (!isJsonObject(value)) return invalid(null, "a message is a JSON object");
+  if (!isJsonObject(value)) return invalid(null, "a message has to be a JSON object");
   const { id, method, params } = value;
   if (value.jsonrpc !== "2.0") return invalid(isRpcId(id) ? id : null, '"jsonrpc" has to be "2.0"');
   if (method === undefined) {
@@ -66,10 +66,10 @@ export function readMessage(value: unknown): IncomingMessage {
     return invalid(isRpcId(id) ? id : null, '"method" is missing');
   }
   if (typeof method !== "string") return invalid(isRpcId(id) ? id : null, '"method" has to be a string');
-  if (id !== undefined && !isRpcId(id)) return invalid(null, '"id" has to be a string or a whole number');
+  if (id !== undefined && !isRpcId(id)) return invalid(null, '"id" has to be a string or an integer');
   if (params !== undefined && !isJsonObject(params)) {
     const error = new RpcError(RPC_CODES.invalidParams, `Invalid params: "params" of ${method} has to be an object.`);
-    // A notification is never answered, not even a bad one.
+    // A notification never gets a response, not even an invalid one.
     return id === undefined ? { kind: "notification", method: "", params: NO_PARAMS } : { kind: "invalid", id, error };
   }
   const known = params ?? NO_PARAMS;
@@ -82,23 +82,22 @@ function invalid(id: RpcId | null, why: string): InvalidMessage {
   return { kind: "invalid", id, error: new RpcError(RPC_CODES.invalidRequest, `Invalid request: ${why}.`) };
 }
 
-/** The answer to a request. */
+/** The response to a request. */
 export function resultMessage(id: RpcId, result: RpcParams): OutgoingMessage {
   return { jsonrpc: "2.0", id, result };
 }
 
-/** The answer to a request that failed, or to what was none. */
+/** The response to a failed request or to an invalid message. */
 export function errorMessage(id: RpcId | null, error: RpcError): OutgoingMessage {
   return { jsonrpc: "2.0", id, error: errorObject(error) };
 }
 
-/** The `error` of an answer. */
+/** The `error` of a response. */
 export function errorObject(error: RpcError): RpcParams {
   const { code, message, data } = error;
   return data === undefined ? { code, message } : { code, message, data };
 }
 
-/** A notification of ours. */
 export function notificationMessage(method: string, params?: RpcParams): OutgoingMessage {
   return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
 }

@@ -1,7 +1,7 @@
-// The `_meta` of requests: what the protocol keeps there, and what passes through.
+// The `_meta` of requests: the protocol's own fields, and the ones that pass through.
 import { isJsonObject, isRpcId, type RpcId, type RpcParams } from "./messages.js";
 
-/** The names under which the protocol keeps its own things in `_meta`. */
+/** The protocol's own keys in `_meta`. */
 export const META = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   clientInfo: "io.modelcontextprotocol/clientInfo",
@@ -15,13 +15,12 @@ export const META = {
 const PROTOCOL_KEYS: ReadonlySet<string> = new Set(["progressToken", ...Object.values(META)]);
 const NOTHING: RpcParams = Object.freeze({});
 
-/** `_meta` of a request. */
 export function metaOf(params: RpcParams): RpcParams {
   const meta = params._meta;
   return isJsonObject(meta) ? meta : NOTHING;
 }
 
-/** `_meta` without what the protocol itself keeps there. */
+/** `_meta` without the protocol's own fields. */
 export function foreignMeta(meta: RpcParams): RpcParams {
   let foreign: Record<string, unknown> | undefined;
   for (const key in meta) {
@@ -32,7 +31,10 @@ export function foreignMeta(meta: RpcParams): RpcParams {
   return foreign ?? NOTHING;
 }
 
-/** A question's parameters for somebody else: what its `_meta` says of the connection it came on is left out. */
+/**
+ * Parameters of a server's request that is forwarded to another party: drops the `_meta` fields about the original
+ * connection.
+ */
 export function withoutOwnMeta(params: RpcParams): Record<string, unknown> {
   const { _meta, ...rest } = params;
   if (!isJsonObject(_meta)) return rest;
@@ -40,12 +42,12 @@ export function withoutOwnMeta(params: RpcParams): Record<string, unknown> {
   return Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta };
 }
 
-/** The token that progress is to carry, where the client asked for progress. */
+/** The progress token, if the client asked for progress. */
 export function progressTokenOf(meta: RpcParams): RpcId | undefined {
   return isRpcId(meta.progressToken) ? meta.progressToken : undefined;
 }
 
-/** Name and version of a client, in one text. */
+/** The client's name and version as one string. */
 export function clientName(info: unknown): string {
   if (!isJsonObject(info) || typeof info.name !== "string") return "unknown";
   return typeof info.version === "string" ? `${info.name} ${info.version}` : info.name;

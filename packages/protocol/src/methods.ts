@@ -1,17 +1,16 @@
-/** What a server may ask its client, as a request or within a result. */
+/** Requests that a server may send to its client, directly or within a result. */
 export const QUESTION_METHODS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;
 
-/** One of {@link QUESTION_METHODS}. */
 export type QuestionMethod = (typeof QUESTION_METHODS)[number];
 
-/** The client's capability that each question needs. */
+/** The client capability that each of these requests needs. */
 export const QUESTION_CAPABILITIES = {
   "elicitation/create": "elicitation",
   "sampling/createMessage": "sampling",
   "roots/list": "roots",
 } as const satisfies Readonly<Record<QuestionMethod, string>>;
 
-/** The lists of a server that may change: the notification, and its name in the filter of `subscriptions/listen`. */
+/** The server's lists that may change: the notification, and its name in the filter of `subscriptions/listen`. */
 export const LIST_CHANGES = {
   tools_list_changed: {
     list: "tools",

@@ -1,4 +1,4 @@
-// What each revision of the protocol defines. The table is generated from the official schemas; these are its lookups.
+// Lookups for what each protocol revision defines. The table is generated from the official schemas.
 import { REVISIONS } from "./revisions.generated.js";
 
 /** Every revision that can be negotiated, oldest first. */
@@ -10,13 +10,11 @@ export const SUPPORTED_PROTOCOL_VERSIONS = [
   "2026-07-28",
 ] as const;
 
-/** A revision that can be negotiated. */
 export type ProtocolVersion = (typeof SUPPORTED_PROTOCOL_VERSIONS)[number];
 
-/** The newest revision. */
 export const LATEST_PROTOCOL_VERSION = "2026-07-28" satisfies ProtocolVersion;
 
-/** Revisions with a handshake and a connection that lasts, or without either. */
+/** Legacy revisions have a handshake and a persistent connection; modern ones have neither. */
 export type Era = "legacy" | "modern";
 
 /** The first stateless revision. */
@@ -30,34 +28,33 @@ export const LEGACY_REVISIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS.f
 /** The stateless revisions: `server/discover` lists them, and error -32022 offers them. */
 export const MODERN_REVISIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS.filter(isModernRevision);
 
-/** What a legacy client gets if it asks for a revision that is not supported. */
+/** The revision for a legacy client that asks for an unsupported one. */
 export const LATEST_LEGACY_REVISION = "2025-11-25" satisfies ProtocolVersion;
 
-/** The only revision with batches of messages. */
+/** The only revision with message batches. */
 export const BATCH_REVISION = "2025-03-26" satisfies ProtocolVersion;
 
-/** Who sends a message to whom. */
 export type MethodDirection = "client-to-server" | "server-to-client";
 
 /** What one revision defines. Lists are sorted. */
 export interface RevisionFacts {
-  /** The number of definitions in its schema. */
+  /** The number of definitions in the schema. */
   readonly definitions: number;
   readonly requests: Readonly<Record<MethodDirection, readonly string[]>>;
   readonly notifications: Readonly<Record<MethodDirection, readonly string[]>>;
-  /** What a server asks within a result, for the client to answer with its next try. Such a server sends no requests. */
+  /** What a server can ask within a result; the client answers when it retries. Such a server sends no requests. */
   readonly inputRequests: readonly string[];
 }
 
-/** What each revision defines. Fails to compile if the generated table lacks a supported revision. */
+/** Fails to compile if the generated table lacks a supported revision. */
 export const REVISION_FACTS: Readonly<Record<ProtocolVersion, RevisionFacts>> = REVISIONS;
 
-/** Revisions are dates, so their text sorts by age. */
+/** Revisions are dates, so comparing strings compares their age. */
 export function isAtLeast(revision: string, since: ProtocolVersion): boolean {
   return revision >= since;
 }
 
-/** Whether a revision of this name is stateless, supported or not. */
+/** Whether a revision with this name is stateless, supported or not. */
 export function isModernRevision(revision: string): boolean {
   return isAtLeast(revision, "2026-07-28");
 }
@@ -71,19 +68,19 @@ export function negotiateLegacy(requested: unknown): string {
   return LEGACY_REVISIONS.find((revision) => revision === requested) ?? LATEST_LEGACY_REVISION;
 }
 
-/** Whether a revision has this method, request or notification, as a message in this direction. */
+/** Whether a revision defines this method, request or notification, in this direction. */
 export function definesMethod(revision: string, method: string, direction: MethodDirection): boolean {
   if (!isSupportedRevision(revision)) return false;
   const { requests, notifications } = REVISION_FACTS[revision];
   return requests[direction].includes(method) || notifications[direction].includes(method);
 }
 
-/** Whether a server of this revision may ask this within a result. */
+/** Whether a server with this revision may ask this within a result. */
 export function definesInputRequest(revision: string, method: string): boolean {
   return isSupportedRevision(revision) && REVISION_FACTS[revision].inputRequests.includes(method);
 }
 
-/** The revisions that define a method, oldest first. Without a direction: in either one, or within a result. */
+/** The revisions that define a method, oldest first. Without a direction: in either direction or within a result. */
 export function revisionsDefining(method: string, direction?: MethodDirection): ProtocolVersion[] {
   return SUPPORTED_PROTOCOL_VERSIONS.filter((revision) =>
     direction === undefined

@@ -5,21 +5,21 @@ export const RPC_CODES = {
   methodNotFound: -32_601,
   invalidParams: -32_602,
   internalError: -32_603,
-  /** JSON-RPC's code for a failure without a code of its own. */
+  /** JSON-RPC's generic server error. */
   serverError: -32_000,
-  /** A session of HTTP that has ended: the client has to initialize again. */
+  /** The HTTP session has ended: the client has to initialize again. */
   sessionNotFound: -32_001,
-  /** A resource that does not exist, before 2026-07-28 (from then on `invalidParams`). */
+  /** The resource does not exist. Before 2026-07-28; later revisions use `invalidParams`. */
   resourceNotFound: -32_002,
   headerMismatch: -32_020,
   /** The client lacks a capability that the request needs. */
   missingCapability: -32_021,
   unsupportedVersion: -32_022,
-  /** Somebody has to visit a page before the request can be answered. */
+  /** The user has to visit a page before the request can be answered. */
   urlElicitationRequired: -32_042,
 } as const;
 
-/** A protocol error, sent as a JSON-RPC error. A failed tool call is not one: it is a result. */
+/** A protocol error, sent as a JSON-RPC error. A failed tool call is not one: it is sent as a result. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
@@ -32,7 +32,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The method does not exist, or not in this revision. */
+/** The method does not exist in this revision. */
 export function methodNotFound(method: string): RpcError {
   return new RpcError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
 }

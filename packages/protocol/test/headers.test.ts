@@ -8,7 +8,7 @@ const headersOf = (inputSchema: unknown, args: Record<string, unknown>) => {
 };
 
 describe("x-mcp-header", () => {
-  it("puts arguments into headers, however deep they are", () => {
+  it("puts arguments into headers, at any depth", () => {
     const inputSchema = schema({
       region: { type: "string", "x-mcp-header": "Region" },
       limit: { type: "integer", "x-mcp-header": "Limit" },
@@ -67,7 +67,7 @@ const problemOf = (inputSchema: object, args: unknown, sent: Record<string, stri
 describe("the headers of a call", () => {
   const base64 = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
 
-  it("agree with their headers, however these are encoded", () => {
+  it("match their headers, in any encoding", () => {
     const args = { region: "größe", deep: { count: 42 }, many: ["x"] };
     expect(problemOf(declared, args, { "mcp-param-region": base64("größe"), "mcp-param-count": "42" })).toBeUndefined();
     expect(problemOf(declared, { region: "a" }, { "mcp-param-region": " a " })).toBeUndefined();
@@ -80,11 +80,11 @@ describe("the headers of a call", () => {
     ["another value", { "mcp-param-region": "b" }],
     ["padding that is not there", { "mcp-param-region": "=?base64?SGVsbG8?=" }],
     ["characters that are no base64", { "mcp-param-region": "=?base64?SGVs!!!bG8=?=" }],
-  ])("are refused with %s", (_, headers) => {
+  ])("are rejected with %s", (_, headers) => {
     expect(problemOf(declared, { region: "Hello" }, headers)).toContain("Mcp-Param-Region");
   });
 
-  it("may leave out a number that is too large to be exact, because the client sends none", () => {
+  it("may omit a number that is too large to be exact, because the client sends no header for it", () => {
     const args = { deep: { count: 2 ** 60 } };
     expect(buildParamHeaders(readParamHeaders(declared).headers, args)).toEqual({});
     expect(problemOf(declared, args, {})).toBeUndefined();

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { isLogged, isLogLevel } from "../src/log-levels.js";
 
-it("passes messages from the threshold on, and unknown levels always", () => {
+it("passes messages at or above the threshold, and unknown levels always", () => {
   expect(["debug", "warning", "emergency", "made-up"].map((level) => isLogged(level, "warning"))).toEqual([
     false,
     true,
@@ -10,7 +10,7 @@ it("passes messages from the threshold on, and unknown levels always", () => {
   ]);
 });
 
-it("knows the eight levels of syslog", () => {
+it("defines the eight syslog levels", () => {
   expect(["debug", "emergency"].every(isLogLevel)).toBe(true);
   expect(["warn", "", undefined, 3].some(isLogLevel)).toBe(false);
 });

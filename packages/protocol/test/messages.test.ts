@@ -24,11 +24,11 @@ describe("a message", () => {
     [null, RPC_CODES.invalidRequest, { jsonrpc: "2.0", id: 1.5, method: "ping" }],
     [null, RPC_CODES.invalidRequest, { jsonrpc: "2.0", id: null, method: "ping" }],
     [5, RPC_CODES.invalidParams, { jsonrpc: "2.0", id: 5, method: "ping", params: [] }],
-  ])("is refused for id %j with %d: %j", (id, code, message) => {
+  ])("is rejected for id %j with %d: %j", (id, code, message) => {
     expect(readMessage(message)).toMatchObject({ kind: "invalid", id, error: { code } });
   });
 
-  it("with bad params is never refused if it is a notification", () => {
+  it("with invalid params is never rejected if it is a notification", () => {
     expect(read({ method: "notifications/cancelled", params: [] })).toMatchObject({ kind: "notification", method: "" });
   });
 
@@ -36,7 +36,7 @@ describe("a message", () => {
     expect(read({ id: 1, method: "tools/call", params: { acme: [1] } })).toMatchObject({ params: { acme: [1] } });
   });
 
-  it("is built in the shape of the wire", () => {
+  it("is built in the wire format", () => {
     expect(resultMessage(1, { ok: true })).toEqual({ jsonrpc: "2.0", id: 1, result: { ok: true } });
     expect(errorMessage(null, methodNotFound("x"))).toEqual({
       jsonrpc: "2.0",

@@ -1,4 +1,4 @@
-// The script that generates the table, run as `npm run update-schemas` runs it.
+// The generator of the table, run like `npm run update-schemas`.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -69,7 +69,7 @@ describe("update-schemas", () => {
     },
   );
 
-  it("reads each revision's own way of writing a schema", async () => {
+  it("reads each revision's way of writing a schema", async () => {
     write("2001-01-01", legacy("definitions"));
     write("2001-02-02", legacy("$defs"));
     write("2001-03-03", modern);
@@ -128,7 +128,7 @@ describe("update-schemas", () => {
       { $defs: { ...modern.$defs, Extra: message("extra/do") } },
       "Extra defines extra/do, which nobody sends",
     ],
-  ])("stops and says why where a schema %s", (_, schema, reason) => {
+  ])("stops with a reason if a schema %s", (_, schema, reason) => {
     write("2001-01-01", schema);
     expect(run(folder, "--out", out)).toMatchObject({ status: 2, stderr: expect.stringContaining(reason) });
     expect(() => readFileSync(out)).toThrow();
@@ -138,11 +138,11 @@ describe("update-schemas", () => {
     ["no folder is given", [], "Usage:"],
     ["the folder is not there", ["/no/such/folder"], "there is no folder /no/such/folder"],
     ["an option is unknown", ["x", "--force"], "Usage:"],
-  ])("stops and says why where %s", (_, args, reason) => {
+  ])("stops with a reason if %s", (_, args, reason) => {
     expect(run(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(reason) });
   });
 
-  it("stops where the folder has no revisions", () => {
+  it("stops if the folder has no revisions", () => {
     expect(run(folder)).toMatchObject({ status: 2, stderr: expect.stringContaining("has no <revision>/schema.json") });
   });
 });

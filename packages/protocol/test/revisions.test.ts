@@ -21,7 +21,7 @@ const TO_SERVER = "client-to-server";
 const TO_CLIENT = "server-to-client";
 
 describe("the supported revisions", () => {
-  it("are the five of the table, oldest first, the last one being the latest", () => {
+  it("are the five in the table, oldest first, ending with the latest", () => {
     expect(ALL).toEqual(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
     expect(Object.keys(REVISIONS)).toEqual(ALL);
     expect(LATEST_PROTOCOL_VERSION).toBe(ALL.at(-1));
@@ -88,7 +88,7 @@ describe("what the revisions define", () => {
     expect(revisionsDefining(method, direction)).toEqual(revisions);
   });
 
-  it("includes no requests from a server in 2026-07-28, which asks within results instead", () => {
+  it("includes no server requests in 2026-07-28, which asks inside results instead", () => {
     const { requests, inputRequests } = REVISION_FACTS["2026-07-28"];
     expect(requests[TO_CLIENT]).toEqual([]);
     expect(inputRequests).toEqual(["elicitation/create", "roots/list", "sampling/createMessage"]);
@@ -98,7 +98,7 @@ describe("what the revisions define", () => {
     expect(definesInputRequest("2026-07-28", "tools/call")).toBe(false);
   });
 
-  it("tells the newest revision that has the handshake", () => {
+  it("reports the newest revision with a handshake", () => {
     expect(revisionsDefining("initialize").at(-1)).toBe("2025-11-25");
   });
 });
@@ -108,7 +108,7 @@ describe("the eras", () => {
     expect([...LEGACY_REVISIONS, ...MODERN_REVISIONS]).toEqual(ALL);
   });
 
-  it("give a legacy client the revision it asks for if supported, else the newest with a handshake", () => {
+  it("give a legacy client the revision it asks for if supported, otherwise the newest with a handshake", () => {
     for (const revision of LEGACY_REVISIONS) expect(negotiateLegacy(revision)).toBe(revision);
     for (const other of ["2026-07-28", "1999-01-01", undefined, 5]) expect(negotiateLegacy(other)).toBe("2025-11-25");
   });
