@@ -1,5 +1,5 @@
 /**
- * MCP servers from any configuration as one catalogue, and one place to call their tools.
+ * MCP servers from any configuration as one catalogue, with one place to call their tools.
  *
  * ```ts
  * const config = await loadConfig({ cwd: process.cwd(), env: process.env });

@@ -1,6 +1,6 @@
 /**
- * `@trunkline/client/internal`: for the other packages of Trunkline only. It may change in any release; a program that uses
- * the library imports `@trunkline/client` or `@trunkline/client/config`.
+ * `@trunkline/client/internal`: only for Trunkline's other packages. It may change in any release; programs import
+ * `@trunkline/client` or `@trunkline/client/config`.
  */
 export { forgetSignIn, type KeptSignIn, readSignIn } from "./auth/kept-sign-ins.js";
 export type { FieldValue } from "./channel/forms/form-fields.js";

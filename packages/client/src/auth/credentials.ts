@@ -1,5 +1,5 @@
-// What is kept of a sign-in between runs: the registration, the tokens and where they came from. One file for each
-// resource, so that renewing one sign-in never waits for another; in it, one grant for each issuer.
+// Sign-in data stored between runs: the registration, the tokens and their origin. One file per resource, so refreshing
+// one sign-in never waits for another; in each file, one grant per issuer.
 import { createHash } from "node:crypto";
 import { mkdirSync, watch } from "node:fs";
 import { chmod, mkdir, readFile, rm } from "node:fs/promises";
@@ -9,54 +9,56 @@ import { isAbsent, parseJson, systemCodeOf, TrunklineError, writeFileAtomically 
 import { z } from "zod";
 import { withFileLock } from "./file-lock.js";
 
-/** What a sign-in is kept under, besides its issuer. */
+/** The key of a stored sign-in, besides its issuer. */
 export interface CredentialKey {
-  /** The address of the server, without a fragment. */
+  /** The server's URL, without a fragment. */
   readonly resource: string;
-  /** The client id that the entry names, where it names one: what another client was granted is not ours. */
+  /** The client id in the entry, if it has one: another client's grants are not ours. */
   readonly clientId?: string | undefined;
 }
 
-/** What one issuer has given us for one resource. */
+/** Everything one issuer has granted us for one resource. */
 export interface Grant {
-  /** Our registration, or the client id that stands for one. */
+  /** Our registration, or the client id that replaces it. */
   readonly client?: StoredOAuthClientInformation | undefined;
-  /** The redirect address we registered with. */
+  /** The redirect URI we registered with. */
   readonly redirectUri?: string | undefined;
   readonly tokens?: StoredOAuthTokens | undefined;
-  /** When the access token was saved and when it ends, in milliseconds since 1970. Absent: its issuer did not say. */
+  /**
+   * When the access token was saved and when it expires, in milliseconds since 1970. Absent if the issuer did not say.
+   */
   readonly savedAtMs?: number | undefined;
   readonly expiresAtMs?: number | undefined;
 }
 
-/** Everything that is known about signing in at one resource. */
+/** Everything known about signing in to one resource. */
 export interface CredentialRecord {
   readonly resource: string;
   readonly clientId?: string | undefined;
-  /** Whose tokens are used. */
+  /** The issuer whose tokens are used. */
   readonly issuer?: string | undefined;
   readonly grants: Readonly<Record<string, Grant>>;
-  /** Where the server said its metadata is. */
+  /** The metadata URL the server gave. */
   readonly resourceMetadataUrl?: string | undefined;
-  /** What the server asked for when the tokens did not suffice: the next sign-in asks for it. */
+  /** The scope the server asked for when the tokens were insufficient; the next sign-in requests it. */
   readonly wantedScope?: string | undefined;
 }
 
-/** Changes a record while it cannot change under one's hands. Undefined leaves it as it is. */
+/** Changes a record under its lock. Returning undefined leaves it unchanged. */
 type ChangeRecord = (record: CredentialRecord) => CredentialRecord | undefined | Promise<CredentialRecord | undefined>;
 
-/** Where credentials are kept. */
+/** Where credentials are stored. */
 export interface Credentials {
   read(key: CredentialKey): Promise<CredentialRecord>;
-  /** Under the lock, so that of several processes one at a time renews. Returns what is there afterwards. */
+  /** Runs under the lock, so only one process refreshes at a time. Returns the record afterwards. */
   update(key: CredentialKey, change: ChangeRecord, signal?: AbortSignal): Promise<CredentialRecord>;
-  /** Tells when a record may have changed; absent where nobody else can change it. */
+  /** Calls the listener when a record may have changed; absent if no one else can change it. */
   watch?(key: CredentialKey, listener: () => void): Disposable | undefined;
 }
 
 const VERSION = 1;
 
-// What the SDK hands us is kept as it is: it may have fields that we do not know.
+// The SDK's objects are stored unchanged: they may have fields that we do not know.
 const grantSchema = z.object({
   client: z.looseObject({ client_id: z.string() }).optional(),
   redirectUri: z.string().optional(),
@@ -75,7 +77,7 @@ const fileSchema = z.object({
   wantedScope: z.string().optional(),
 });
 
-/** Credentials in `<home>/credentials/`: the folder for its owner only, every file with mode 0600. */
+/** Credentials in `<home>/credentials/`: the folder is private to its owner, every file has mode 0600. */
 export class CredentialStore implements Credentials {
   readonly folder: string;
 
@@ -118,13 +120,13 @@ export class CredentialStore implements Credentials {
       watcher.on("error", () => watcher.close());
       return { [Symbol.dispose]: () => watcher.close() };
     } catch (error) {
-      // A system that has no more watches to give. What has changed is found at the next call then.
+      // The system is out of watches. The next call then finds the changes.
       if (systemCodeOf(error) !== undefined) return undefined;
       throw error;
     }
   }
 
-  /** Forgets everything about a resource, the registration included. */
+  /** Removes everything about a resource, including the registration. */
   async remove(key: CredentialKey, signal?: AbortSignal): Promise<void> {
     const path = this.#path(key);
     await this.#makeFolder();
@@ -141,7 +143,7 @@ export class CredentialStore implements Credentials {
 
   async #makeFolder(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    // The mode given to mkdir is cut by the umask, and does nothing to a folder that is there.
+    // mkdir applies the umask to the mode, and does not change an existing folder.
     await chmod(this.folder, 0o700);
   }
 
@@ -156,16 +158,16 @@ export class CredentialStore implements Credentials {
     const parsed = fileSchema.safeParse(parseJson(text));
     if (parsed.success) {
       const { version: _, ...record } = parsed.data;
-      return record as CredentialRecord; // The schema keeps the SDK's objects loose; they were written from its own types.
+      return record as CredentialRecord; // The schema is loose for the SDK's objects, which were written from its own types.
     }
-    // The cause would quote the file.
-    throw new TrunklineError("CONFIG_INVALID", `${path} cannot be read as credentials.`, {
+    // No cause: it would quote the file.
+    throw new TrunklineError("CONFIG_INVALID", `Cannot read ${path}: not a valid credentials file.`, {
       hint: "Delete it and sign in again.",
     });
   }
 }
 
-/** Credentials of a hub without a home: they last as long as it does. */
+/** Credentials of a hub without a home; they live as long as the hub. */
 export class MemoryCredentials implements Credentials {
   readonly #records = new Map<string, CredentialRecord>();
   readonly #turns = new Map<string, Promise<unknown>>();
@@ -190,24 +192,22 @@ export class MemoryCredentials implements Credentials {
   }
 }
 
-/** The grant in use. */
 export function currentGrant(record: CredentialRecord): Grant | undefined {
   return record.issuer === undefined ? undefined : grantOf(record, record.issuer);
 }
 
-/** The grant of an issuer. */
 export function grantOf(record: CredentialRecord, issuer: string): Grant | undefined {
   const name = issuerName(issuer);
   return Object.hasOwn(record.grants, name) ? record.grants[name] : undefined;
 }
 
-/** The record with the grant of one issuer changed. */
+/** Returns the record with one issuer's grant changed. */
 export function withGrant(record: CredentialRecord, issuer: string, change: Partial<Grant>): CredentialRecord {
   const name = issuerName(issuer);
   return { ...record, grants: { ...record.grants, [name]: { ...grantOf(record, name), ...change } } };
 }
 
-/** An issuer's name with and without a slash at its end is the same issuer. */
+/** Normalizes an issuer: a trailing slash makes no difference. */
 function issuerName(issuer: string): string {
   return issuer.replace(/\/$/, "");
 }

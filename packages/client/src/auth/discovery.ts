@@ -1,12 +1,11 @@
-// Which authorization server a server relies on. Looked up each time it matters: a server may have moved to another one.
+// Finds the authorization server of a server. Looked up each time it matters, since a server may switch to another one.
 import { discoverOAuthServerInfo, type FetchLike, type OAuthServerInfo } from "@modelcontextprotocol/client";
 
-/** An authorization server and the name it goes by. */
+/** An authorization server and its issuer name. */
 export interface Discovered extends OAuthServerInfo {
   readonly issuer: string;
 }
 
-/** Finds the authorization server of a server. */
 export async function discover(
   serverUrl: URL,
   { fetchFn, resourceMetadataUrl }: { fetchFn: FetchLike; resourceMetadataUrl: URL | undefined },

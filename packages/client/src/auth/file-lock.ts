@@ -1,7 +1,8 @@
-// A lock between processes that its holder's death does not leave behind. Node has no flock, and removing somebody else's
-// lock file is a race: between the look and the removal it may have become a third one's. So nothing is ever taken away.
-// A lock is a row of numbered files, and whoever makes the highest number, which only one can, holds it. The highest one
-// stays when it is released, marked as free; the next holder makes the number after it and clears away the old ones.
+// A lock between processes that survives the death of its holder. Node has no flock, and removing another process's
+// lock file is a race: between the check and the removal it may already belong to a third process. So no lock is ever
+// removed. A lock is a series of numbered files; the process that creates the highest number, which only one can, holds
+// it. On release that file stays, marked as free; the next holder creates the following number and deletes the old
+// ones.
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -9,32 +10,34 @@ import { basename, dirname, join } from "node:path";
 import { isAbsent, parseJson, sleep, systemCodeOf, TrunklineError, writeFileAtomically } from "@trunkline/core";
 import { z } from "zod";
 
-/** How a lock is waited for. */
 interface LockOptions {
   signal?: AbortSignal | undefined;
-  /** How long to wait for others. Default 60 s. */
+  /** How long to wait for the lock. Default 60 s. */
   timeoutMs?: number;
 }
 
-/** What the work under a lock gets. */
+/** Passed to the work under a lock. */
 interface HeldLock {
-  /** Rejects where the lock has been taken over meanwhile, because this process seemed to be dead. Ask before writing. */
+  /** Rejects if another process has taken over the lock because this process seemed dead. Call it before writing. */
   check(): Promise<void>;
 }
 
-/** A holder that has not let go after this time counts as dead: its process number may be another program's by now. */
+/** A holder that has not released the lock after this time counts as dead: its pid may have been reused. */
 const MAX_HELD_MS = 60_000;
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 const POLL_MS = 25;
 
-/** How many old numbers are left lying: a reader of the folder must not miss the highest while it is being replaced. */
+/**
+ * How many old numbers are left in place: a reader of the folder must not miss the highest one while it is being
+ * replaced.
+ */
 const KEPT = 3;
 
 const holderSchema = z.object({ pid: z.number(), host: z.string(), sinceMs: z.number(), free: z.boolean() });
 
-/** Runs `work` while no other process, and no other caller in this one, runs something under the same path. */
+/** Runs `work` while no other process, and no other caller in this process, holds the lock at the same path. */
 export async function withFileLock<T>(
   path: string,
   work: (lock: HeldLock) => Promise<T>,
@@ -45,7 +48,7 @@ export async function withFileLock<T>(
     return await work({
       async check() {
         if ((await highest(path)) === number) return;
-        throw new TrunklineError("IO", `The lock ${path} was lost to another process.`, { retryable: true });
+        throw new TrunklineError("IO", `Another process took over the lock ${path}.`, { retryable: true });
       },
     });
   } finally {
@@ -64,16 +67,16 @@ async function acquire(path: string, { signal, timeoutMs = DEFAULT_TIMEOUT_MS }:
       continue;
     }
     if (Date.now() > untilMs) {
-      throw new TrunklineError("TIMEOUT", `Another process has held ${path} for too long.`, {
-        hint: "Is another trunkline still signing in? End it, and try again.",
+      throw new TrunklineError("TIMEOUT", `Timed out waiting for the lock ${path}: another process still holds it.`, {
+        hint: "If another trunkline is still signing in, stop it and try again.",
       });
     }
-    // Not all at once when it becomes free.
+    // Random, so waiters do not all retry at once when the lock becomes free.
     await sleep(POLL_MS + Math.random() * POLL_MS, signal);
   }
 }
 
-/** Makes the numbered file, whole from the start. False where another was faster. */
+/** Creates the numbered file with its content in one step. False if another process was faster. */
 async function claim(path: string, number: number): Promise<boolean> {
   const draft = `${path}.${randomBytes(6).toString("hex")}.draft`;
   await writeFile(draft, holderText(false), { mode: 0o600 });
@@ -81,13 +84,13 @@ async function claim(path: string, number: number): Promise<boolean> {
     await link(draft, numbered(path, number));
   } catch (error) {
     if (systemCodeOf(error) === "EEXIST") return false;
-    // Some file systems have no links. The file is empty for a moment then, and counts as held.
+    // Some file systems do not support links. The file is then empty for a moment, and counts as held.
     if (!isLinkless(error)) throw error;
     if (!(await createExclusively(numbered(path, number)))) return false;
   } finally {
     await rm(draft, { force: true });
   }
-  // Somebody who was slow may have made a number that was used and cleared away long ago.
+  // A slow process may have created a number that was used and deleted long ago.
   if ((await highest(path)) !== number) {
     await rm(numbered(path, number), { force: true });
     return false;
@@ -105,12 +108,12 @@ async function isFree(path: string, number: number): Promise<boolean> {
   try {
     text = await readFile(numbered(path, number), "utf8");
   } catch (error) {
-    // Cleared away: there is a higher one, and claiming the next number will fail or be noticed.
+    // Deleted: a higher number exists, and claiming the next one will fail or be noticed.
     if (isAbsent(error)) return true;
     throw error;
   }
   const holder = holderSchema.safeParse(parseJson(text));
-  // Half written, or its writer died over it.
+  // Partially written, or its writer died while writing.
   if (!holder.success) return Date.now() - (await changedAtMs(numbered(path, number))) > MAX_HELD_MS;
   const { pid, host, sinceMs, free } = holder.data;
   if (free || Date.now() - sinceMs > MAX_HELD_MS) return true;
@@ -131,7 +134,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It may be there and belong to another user.
+    // The process may exist and belong to another user.
     return systemCodeOf(error) === "EPERM";
   }
 }

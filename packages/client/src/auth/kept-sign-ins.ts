@@ -1,4 +1,4 @@
-// What is kept of sign-ins, for those who look at it or want it gone, without connecting to anything but the revocation.
+// Reads and removes stored sign-ins. Connects to nothing but the revocation endpoint.
 import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
 import { type Logger, silentLogger, withDeadline } from "@trunkline/core";
 import { z } from "zod";
@@ -9,24 +9,23 @@ import { credentialKeyOf, usesSignIn } from "./server-auth.js";
 import { reportOf, type SignInReport } from "./sign-in-report.js";
 import { secretsOf } from "./token-life.js";
 
-/** How a server's requests are authorized: by a sign-in of ours, or by a header of its entry. */
+/** How a server's requests are authorized: by a stored sign-in, or by a header in its entry. */
 export type KeptSignIn = SignInReport | { readonly kind: "header" };
 
-/** What is asked of the kept sign-ins. */
 interface KeptSignInOptions {
   readonly home: string;
   readonly logger?: Logger;
-  /** Gets what must not be shown. */
+  /** Receives values that must not be shown. */
   readonly onSecrets?: (values: readonly string[]) => void;
   readonly signal?: AbortSignal;
 }
 
 const metadataSchema = z.object({ issuer: z.string(), revocation_endpoint: z.url().optional() });
 
-/** How long the authorization server may take to forget a token. It is told as a courtesy. */
+/** How long the authorization server may take to revoke a token. Revocation is a courtesy. */
 const REVOKE_TIMEOUT_MS = 5_000;
 
-/** Where the sign-in of a server stands by what is kept. */
+/** The sign-in state of a server, from the stored data. */
 export async function readSignIn(server: HttpServer, { home }: KeptSignInOptions): Promise<KeptSignIn> {
   if (!usesSignIn(server)) return { kind: "header" };
   if (server.auth?.grant === "client_credentials") return reportOf("client-credentials", undefined);
@@ -35,8 +34,8 @@ export async function readSignIn(server: HttpServer, { home }: KeptSignInOptions
 }
 
 /**
- * Signs out: the authorization server is told that the tokens are no longer wanted, where it listens to that, and
- * everything kept about the server goes, the registration included. Says whether there was anything.
+ * Signs out: revokes the tokens if the authorization server supports it, and deletes everything stored about the
+ * server, including the registration. Returns whether anything was stored.
  */
 export async function forgetSignIn(server: HttpServer, options: KeptSignInOptions): Promise<boolean> {
   const { home, logger = silentLogger, onSecrets, signal } = options;
@@ -48,14 +47,14 @@ export async function forgetSignIn(server: HttpServer, options: KeptSignInOption
     onSecrets?.(secretsOf(grant.tokens));
     try {
       const { issuer } = record;
-      // No AbortSignal.timeout: inside AbortSignal.any, Node 20 may collect it before it fires.
+      // Not AbortSignal.timeout: inside AbortSignal.any, Node 20 may collect it before it fires.
       await withDeadline({ what: "Revoking the tokens", timeoutMs: REVOKE_TIMEOUT_MS, signal }, (deadline) =>
         revoke(server, issuer, grant, deadline),
       );
     } catch (error) {
       if (signal?.aborted) throw error;
-      // What is not known to be revoked ends by itself; that must not keep anybody signed in here.
-      logger.info("the tokens were not revoked", { server: server.name, error });
+      // Tokens that were not revoked expire by themselves; a failure must not block signing out here.
+      logger.info("cannot revoke the tokens", { server: server.name, error });
     }
   }
   await store.remove(key, signal);
@@ -67,7 +66,7 @@ async function revoke(server: HttpServer, issuer: string, grant: Grant, signal: 
   const { tokens } = grant;
   const client = clientOf(grant, server.auth, issuer);
   if (endpoint === undefined || tokens === undefined || client === undefined) return;
-  // The refresh token takes its access tokens with it.
+  // Revoking the refresh token also revokes its access tokens.
   const [token, hint] =
     tokens.refresh_token === undefined
       ? [tokens.access_token, "access_token"]
@@ -77,7 +76,7 @@ async function revoke(server: HttpServer, issuer: string, grant: Grant, signal: 
   await fetch(endpoint, { method: "POST", body, signal, redirect: "error" });
 }
 
-/** Where tokens are revoked. Read here, because the SDK drops the field from what OpenID servers publish. */
+/** The revocation endpoint. Read here because the SDK drops the field from OpenID server metadata. */
 async function revocationEndpoint(issuer: string, signal: AbortSignal): Promise<string | undefined> {
   for (const { url } of buildDiscoveryUrls(issuer)) {
     const response = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
@@ -87,7 +86,7 @@ async function revocationEndpoint(issuer: string, signal: AbortSignal): Promise<
     if (parsed.data?.issuer.replace(/\/$/, "") !== issuer.replace(/\/$/, "") || endpoint === undefined)
       return undefined;
     const { protocol, hostname } = new URL(endpoint);
-    // A token goes over plain http on this machine only.
+    // Tokens are sent over plain http only on this machine.
     return protocol === "https:" || hostname === "127.0.0.1" || hostname === "localhost" ? endpoint : undefined;
   }
   return undefined;

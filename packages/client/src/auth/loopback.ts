@@ -1,43 +1,40 @@
-// Where the browser comes back to after a sign-in: a listener on this machine, for one sign-in, gone when it ends.
+// Receives the browser's redirect after a sign-in: a listener on this machine for one sign-in.
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemCodeOf } from "@trunkline/core";
 
-/** How the listener is set up. */
 interface LoopbackOptions {
-  /** The redirect address that is registered; its port is taken if it is free. */
+  /** The registered redirect URL; its port is used if it is free. */
   preferred?: string | undefined;
-  /** Only the preferred address will do: somebody registered it by hand. */
+  /** Only the preferred URL will do: it was registered by hand. */
   fixed?: boolean;
-  /** What the browser was sent back with. False: it was not meant for us, and the listener goes on waiting. */
+  /** The redirect's parameters. Return false if it was not meant for us; the listener keeps waiting. */
   onRedirect: (params: URLSearchParams) => boolean;
 }
 
-/** A listener that waits for the browser. */
 interface Loopback extends AsyncDisposable {
   readonly redirectUri: string;
 }
 
 const PATH = "/callback";
 
-/** Listens on 127.0.0.1. Dispose of it when the sign-in has ended, however it did. */
+/** Listens on 127.0.0.1. Dispose of it when the sign-in is over. */
 export async function listenOnLoopback(options: LoopbackOptions): Promise<Loopback> {
   const { preferred, fixed = false, onRedirect } = options;
   const wanted = preferred === undefined ? undefined : new URL(preferred);
   const path = wanted?.pathname ?? PATH;
   const server = createServer({ keepAlive: false }, (request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    if (request.method !== "GET" || url.pathname !== path) return answer(response, 404, "There is nothing here.");
-    if (!onRedirect(url.searchParams))
-      return answer(response, 400, "This does not belong to the sign-in that is waiting.");
-    // Whether the tokens come is not known yet, so the page promises nothing.
+    if (request.method !== "GET" || url.pathname !== path) return answer(response, 404, "Nothing here.");
+    if (!onRedirect(url.searchParams)) return answer(response, 400, "This does not belong to the pending sign-in.");
+    // The tokens are not here yet, so the page promises nothing.
     const text = url.searchParams.has("error") ? "The sign-in was refused." : "Thank you.";
-    answer(response, 200, `${text} You can close this window and go back to where you came from.`);
+    answer(response, 200, `${text} You can close this window.`);
   });
   await listen(server, Number(wanted?.port ?? 0), fixed);
   const { port } = server.address() as AddressInfo; // A TCP server's address is never a string.
-  // An address registered without a port stands for all of them.
+  // A URL registered without a port stands for all ports.
   const redirectUri = wanted ?? new URL(`http://127.0.0.1${path}`);
   redirectUri.port = String(port);
   return {
@@ -45,7 +42,7 @@ export async function listenOnLoopback(options: LoopbackOptions): Promise<Loopba
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
-      // Let the page that is being answered go out; everything that only idles goes now.
+      // Let the page being answered go out, and close idle connections now.
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), 500);
       await closed;
@@ -66,7 +63,7 @@ async function listen(server: Server, port: number, fixed: boolean): Promise<voi
   }
 }
 
-/** Nothing of the request is repeated in the page. */
+/** The page repeats nothing from the request. */
 function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     "content-type": "text/html; charset=utf-8",

@@ -1,4 +1,4 @@
-// Client credentials: a machine signs in as itself, with nobody to ask.
+// Client credentials: a machine signs in as itself, without a person.
 import {
   type AddClientAuthentication,
   createPrivateKeyJwtAuth,
@@ -10,7 +10,7 @@ import {
 import type { AuthSettings } from "../config/loaded-config.js";
 import { configuredClient } from "./registration.js";
 
-/** The client of an entry as the SDK wants to see it. It keeps no tokens: new ones cost no person. */
+/** An entry's client, as the SDK expects it. Keeps no tokens: getting new ones needs no person. */
 export class MachineProvider implements OAuthClientProvider {
   readonly redirectUrl = undefined;
   readonly addClientAuthentication?: AddClientAuthentication;
@@ -56,7 +56,7 @@ export class MachineProvider implements OAuthClientProvider {
   }
 
   redirectToAuthorization(): void {
-    throw new Error("client credentials redirect nobody");
+    throw new Error("client credentials do not redirect");
   }
 
   saveCodeVerifier(): void {}

@@ -1,4 +1,4 @@
-// Who we are to an authorization server: the client that an entry names, or the one that was registered for us.
+// Our identity at an authorization server: the client named in the entry, or the one registered for us.
 import {
   isStrictScopeSuperset,
   type OAuthServerInfo,
@@ -8,7 +8,7 @@ import { TrunklineError } from "@trunkline/core";
 import type { AuthSettings } from "../config/loaded-config.js";
 import type { Grant } from "./credentials.js";
 
-/** The client that an entry names, as one of the issuer it is meant for. */
+/** The entry's client, bound to the issuer it is meant for. */
 export function configuredClient(settings: AuthSettings, issuer: string): StoredOAuthClientInformation {
   const { clientId = "", clientSecret } = settings;
   return {
@@ -18,7 +18,7 @@ export function configuredClient(settings: AuthSettings, issuer: string): Stored
   };
 }
 
-/** The client that a grant was given to. */
+/** The client a grant was given to. */
 export function clientOf(
   grant: Grant | undefined,
   settings: AuthSettings | undefined,
@@ -27,19 +27,19 @@ export function clientOf(
   return settings?.clientId === undefined ? grant?.client : configuredClient(settings, issuer);
 }
 
-/** Whether a registration may ask for a scope: it may be limited to the scopes it was made with. */
+/** Whether a registration may request a scope: it may be limited to the scopes it was made with. */
 export function isRegisteredFor(client: StoredOAuthClientInformation, scope: string | undefined): boolean {
   const registered = "scope" in client ? client.scope : undefined;
   return typeof registered !== "string" || !isStrictScopeSuperset(scope, registered);
 }
 
-/** Whether the time of a registration is up: it may be for a while only. */
+/** Whether a registration has expired. */
 export function isSecretOver(client: StoredOAuthClientInformation): boolean {
   const endSeconds = "client_secret_expires_at" in client ? client.client_secret_expires_at : undefined;
   return typeof endSeconds === "number" && endSeconds > 0 && endSeconds * 1000 <= Date.now();
 }
 
-/** Says what is missing where we are no client of the authorization server and cannot become one. */
+/** Throws, saying what is missing, if we are not a client of the authorization server and cannot become one. */
 export function requireWayToRegister(
   found: OAuthServerInfo,
   options: {
@@ -52,11 +52,11 @@ export function requireWayToRegister(
   const { server, settings, clientMetadataUrl, isRegistered } = options;
   const { authorizationServerMetadata: metadata } = found;
   if (settings?.clientId !== undefined || isRegistered || metadata?.registration_endpoint !== undefined) return;
-  // A server of the first revisions has no metadata, and registration at a fixed path.
+  // A server of the first revisions has no metadata, and registers at a fixed path.
   if (metadata === undefined && found.resourceMetadata === undefined) return;
   if (clientMetadataUrl !== undefined && metadata?.client_id_metadata_document_supported === true) return;
-  throw new TrunklineError("AUTH_REQUIRED", `"${server}" lets only programs sign in that were registered by hand.`, {
-    hint: 'Register one there, and put its "client_id", and "client_secret" if it has one, under "auth" in the entry.',
+  throw new TrunklineError("AUTH_REQUIRED", `"${server}" only accepts clients that were registered by hand.`, {
+    hint: 'Register a client there, and put its "client_id" (and "client_secret", if it has one) under "auth" in the entry.',
     data: { cause: "unauthorized" },
   });
 }

@@ -1,6 +1,6 @@
-// The sign-in of one server, as its transports see it: a token for each request, and something to do when the server
-// does not take it. Renewing happens under the lock of the credentials, after another look at them: of several calls and
-// several processes that find the token old, one renews and the others use what it got.
+// One server's sign-in as its transports see it: a token for each request, and what to do when the server rejects it.
+// Tokens are refreshed under the credentials lock after re-reading them: when several calls and processes find an old
+// token, one refreshes it and the others use the result.
 import {
   type AuthProvider,
   computeScopeUnion,
@@ -25,49 +25,46 @@ import { reportOf, type SignInReport } from "./sign-in-report.js";
 import { isEnding, isOver, secretsOf } from "./token-life.js";
 import { refreshRecord, requestGrant, type TokenRequest } from "./token-requests.js";
 
-/** What signing in needs from the hub. */
 export interface AuthOptions {
   readonly credentials: Credentials;
-  /** How a person is asked. Absent: nobody is there. */
+  /** Asks the user to sign in. Absent: there is no user. */
   readonly signIn?: SignIn | undefined;
-  /** How long a person may take. */
+  /** How long the user may take. */
   readonly signInTimeoutMs: number;
-  /** What we call ourselves when we register. */
+  /** Our name when we register. */
   readonly clientName: string;
-  /** The address of a client-id metadata document that stands for us. */
+  /** The URL of our client-id metadata document. */
   readonly clientMetadataUrl?: string | undefined;
 }
 
-/** What else the sign-in of a server needs. */
 export interface ServerAuthOptions extends AuthOptions {
   readonly logger: Logger;
-  /** Values that must not be shown. */
+  /** Receives values that must not be shown. */
   readonly onSecrets: (values: readonly string[]) => void;
 }
 
-/** Whether a server's requests carry a token of ours: not where its entry gives one of its own. */
+/** Whether the server's requests carry our token: not if its entry has one. */
 export function usesSignIn(definition: HttpServer): boolean {
   return !Object.keys(definition.headers).some((name) => name.toLowerCase() === "authorization");
 }
 
-/** What the credentials of a server are kept under. */
+/** The key under which a server's credentials are stored. */
 export function credentialKeyOf({ url, auth: settings }: HttpServer): CredentialKey {
   return { resource: resourceUrlFromServerUrl(url).href, clientId: settings?.clientId };
 }
 
-/** The sign-in of one server. */
 export class ServerAuth implements AuthProvider {
   readonly #definition: HttpServer;
   readonly #options: ServerAuthOptions;
   readonly #serverUrl: URL;
   readonly #key: CredentialKey;
   readonly #machine: MachineProvider | undefined;
-  /** Which token a refused request had carried. */
+  /** The token a rejected request carried. */
   readonly #sent = new WeakMap<Response, string>();
   #record: CredentialRecord | undefined;
   #machineGrant: Grant | undefined;
   #challenge: { resourceMetadataUrl?: URL; scope?: string } = {};
-  /** The server wanted a token, and there was none that it would take. */
+  /** Set if the server wanted a token and accepted none of ours. */
   #isRefused = false;
   #renewing: Promise<void> | undefined;
   #signingIn: Promise<"completed" | "cancelled"> | undefined;
@@ -81,23 +78,22 @@ export class ServerAuth implements AuthProvider {
     if (settings?.grant === "client_credentials") this.#machine = new MachineProvider(settings, options.clientName);
   }
 
-  /** Whether somebody can be asked to sign in. */
+  /** Whether a user can be asked to sign in. */
   get interactive(): boolean {
     return this.#machine === undefined && this.#options.signIn !== undefined;
   }
 
-  /** Whether there is a reason to sign in although the server may have let us connect. */
+  /** Whether there is a reason to sign in even if the server let us connect. */
   get isWanting(): boolean {
     return this.#isRefused || this.#record?.wantedScope !== undefined;
   }
 
-  /** Where things stand. */
   get report(): SignInReport {
     const kind = this.#machine === undefined ? "person" : "client-credentials";
     return reportOf(kind, this.#grant, this.#record?.issuer);
   }
 
-  /** The token for the next request, renewed where its end is near. */
+  /** The token for the next request, refreshed if it is about to expire. */
   async token(): Promise<string | undefined> {
     if (this.#machine === undefined && this.#record === undefined) await this.#load();
     const grant = this.#grant;
@@ -106,14 +102,14 @@ export class ServerAuth implements AuthProvider {
         await this.#renew(grant.tokens.access_token);
       } catch (error) {
         if (isOver(grant)) throw signInError(error, this.#definition.name);
-        // It is good for a little while yet, and the next request tries again.
-        this.#options.logger.warn("token not renewed yet", { server: this.#definition.name, error });
+        // The token is still valid for a while, and the next request tries again.
+        this.#options.logger.warn("token not refreshed yet", { server: this.#definition.name, error });
       }
     }
     return this.#grant?.tokens?.access_token;
   }
 
-  /** The server did not take a request. Resolves where it is worth sending it once more. */
+  /** Called when the server rejects a request. Resolves if it is worth sending it again. */
   async onUnauthorized({ response }: { response: Response }): Promise<void> {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     this.#challenge = {
@@ -122,7 +118,7 @@ export class ServerAuth implements AuthProvider {
     };
     const sent = this.#sent.get(response);
     const current = this.#grant?.tokens?.access_token;
-    // Several requests were under way with the old token, and the first of them has had it renewed.
+    // Several requests used the old token, and the first of them has already had it refreshed.
     if (current !== undefined && sent !== undefined && current !== sent) return;
     try {
       await this.#renew(sent);
@@ -134,7 +130,7 @@ export class ServerAuth implements AuthProvider {
     if (this.#isRefused) throw new UnauthorizedError();
   }
 
-  /** A fetch that remembers which token a refused request carried. */
+  /** A fetch that remembers which token a rejected request carried. */
   watch(fetch: FetchLike): FetchLike {
     return async (url, init) => {
       const response = await fetch(url, init);
@@ -145,7 +141,7 @@ export class ServerAuth implements AuthProvider {
     };
   }
 
-  /** Has a person sign in. However many ask for it, there is one sign-in at a time. */
+  /** Asks the user to sign in. Concurrent requests share one sign-in. */
   async signIn(signal: AbortSignal): Promise<"completed" | "cancelled"> {
     const { name } = this.#definition;
     if (this.#machine !== undefined || this.#options.signIn === undefined) throw signInNeeded(name);
@@ -176,7 +172,7 @@ export class ServerAuth implements AuthProvider {
     }
   }
 
-  /** Tells when somebody has signed in in another process. */
+  /** Notifies when another process has signed in. */
   onSignedInElsewhere(listener: () => void): Disposable | undefined {
     const { credentials, logger } = this.#options;
     if (this.#machine !== undefined) return undefined;
@@ -189,12 +185,12 @@ export class ServerAuth implements AuthProvider {
         logger.debug("credentials not read", { server: this.#definition.name, error }),
       );
     const watching = credentials.watch?.(this.#key, onChange);
-    // It may have happened before the watch began.
+    // It may have happened before the watch started.
     if (watching !== undefined) onChange();
     return watching;
   }
 
-  /** The tokens do not suffice: the next sign-in, whoever starts it, asks for this as well. */
+  /** The tokens lack a scope: the next sign-in, whoever starts it, requests it too. */
   async want(scope: string | undefined): Promise<void> {
     if (this.#machine !== undefined || scope === undefined) return;
     this.#record = await this.#options.credentials.update(this.#key, (record) => ({
@@ -222,7 +218,7 @@ export class ServerAuth implements AuthProvider {
     this.#options.onSecrets([...(tokens === undefined ? [] : secretsOf(tokens)), client?.client_secret ?? ""]);
   }
 
-  /** Gets another token in place of `stale`, or leaves things as they are where there is no way to. */
+  /** Replaces the `stale` token, or changes nothing if there is no way to. */
   async #renew(stale: string | undefined): Promise<void> {
     this.#renewing ??= this.#renewOnce(stale).finally(() => {
       this.#renewing = undefined;
@@ -239,7 +235,7 @@ export class ServerAuth implements AuthProvider {
     await this.#load();
     const isDone = (grant: Grant | undefined) =>
       grant?.tokens?.refresh_token === undefined || (grant.tokens.access_token !== stale && !isEnding(grant));
-    // Without a refresh token there is nothing to do, and another process may have been here first.
+    // Without a refresh token there is nothing to do, and another process may have been faster.
     if (isDone(this.#grant)) return;
     const record = await this.#options.credentials.update(this.#key, async (before) =>
       isDone(currentGrant(before)) ? undefined : await refreshRecord(before, this.#tokenRequest),
@@ -247,13 +243,12 @@ export class ServerAuth implements AuthProvider {
     this.#take(record);
   }
 
-  /** How tokens are asked for at the moment. */
   get #tokenRequest(): TokenRequest {
     const { logger, onSecrets } = this.#options;
     return { definition: this.#definition, challenge: this.#challenge, fetch: this.#fetch, logger, onSecrets };
   }
 
-  /** The entry's own headers go to the server they are for, and never to an authorization server elsewhere. */
+  /** The entry's own headers go only to its server, never to an authorization server elsewhere. */
   readonly #fetch: FetchLike = (url, init) => {
     if (new URL(url).origin !== this.#serverUrl.origin) return fetch(url, init);
     const headers = new Headers(this.#definition.headers);

@@ -1,34 +1,34 @@
-// What goes wrong while signing in or renewing, with a code and the next thing to try.
+// Errors of sign-in and token refresh, each with a code and what to try next.
 import { OAuthError, OAuthErrorCode, RegistrationRejectedError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { isTrunklineError, messageOf, systemCodeOf, TrunklineError, toOneLine } from "@trunkline/core";
 import { SignInCallbackError } from "./sign-in.js";
 
-/** What an authorization server says when it is the one that has a problem. */
+/** Errors that mean the authorization server itself has a problem. */
 const TRANSIENT: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable", "too_many_requests"]);
 
-/** Why a sign-in, or the renewal of one, failed. */
+/** Why a sign-in or a token refresh failed. */
 export function signInError(error: unknown, server: string): TrunklineError {
   if (error instanceof SignInCallbackError) {
-    // The host's own failure fails the connect; it is no question of who may sign in.
+    // An error in the host's callback fails the connection; it does not mean that a sign-in is needed.
     return new TrunklineError("SERVER_UNAVAILABLE", `Signing in to "${server}" failed: ${error.message}`, {
       cause: error,
     });
   }
   if (isTrunklineError(error)) return error;
-  // The SDK's own codes are no codes of the system.
+  // The SDK's own codes are not system codes.
   const network = error instanceof OAuthError ? undefined : systemCodeOf(error);
   if (network !== undefined || isTimeout(error)) {
     return new TrunklineError(
       "CONNECTION_FAILED",
-      `The authorization server of "${server}" cannot be reached (${network ?? "no answer in time"}).`,
-      { cause: error, hint: "Check the network. What you are signed in with is kept.", data: { cause: "unreachable" } },
+      `Cannot reach the authorization server of "${server}" (${network ?? "no answer in time"}).`,
+      { cause: error, hint: "Check the network. Your current sign-in is kept.", data: { cause: "unreachable" } },
     );
   }
   if (error instanceof OAuthError && TRANSIENT.has(error.code)) {
     return new TrunklineError(
       "CONNECTION_FAILED",
-      `The authorization server of "${server}" does not work at the moment (${error.code}).`,
-      { cause: error, hint: "Try again later. What you are signed in with is kept.", data: { cause: "unreachable" } },
+      `The authorization server of "${server}" is currently failing (${error.code}).`,
+      { cause: error, hint: "Try again later. Your current sign-in is kept.", data: { cause: "unreachable" } },
     );
   }
   if (error instanceof OAuthError && !isDead(error)) {
@@ -44,20 +44,20 @@ export function signInError(error: unknown, server: string): TrunklineError {
   }
   if (error instanceof OAuthError || error instanceof UnauthorizedError) return signInNeeded(server, error);
   if (error instanceof RegistrationRejectedError) {
-    return new TrunklineError("AUTH_REQUIRED", `"${server}" does not let us register (HTTP ${error.status}).`, {
+    return new TrunklineError("AUTH_REQUIRED", `"${server}" refuses to register Trunkline (HTTP ${error.status}).`, {
       cause: error,
-      hint: 'If it takes a token instead, put it under "headers" in its entry; if it wants a client registered by hand, under "auth".',
+      hint: 'If it accepts a token instead, put it under "headers" in its entry; if it needs a manually registered client, put that under "auth".',
       data: { cause: "unauthorized" },
     });
   }
-  return new TrunklineError("PROTOCOL", `Signing in to "${server}" is not possible: ${plain(messageOf(error))}`, {
+  return new TrunklineError("PROTOCOL", `Cannot sign in to "${server}": ${plain(messageOf(error))}`, {
     cause: error,
-    hint: "What the server or its authorization server says about signing in does not hold together. Its operator has to know.",
+    hint: "The server's sign-in metadata is inconsistent. Please tell its operator.",
     data: { cause: "unauthorized" },
   });
 }
 
-/** The person did not want to, or was not let. */
+/** The user declined, or was denied. */
 export function signInCancelled(server: string): TrunklineError {
   return new TrunklineError("AUTH_REQUIRED", `The sign-in to "${server}" was cancelled.`, {
     hint: hintToSignIn(server),
@@ -65,7 +65,7 @@ export function signInCancelled(server: string): TrunklineError {
   });
 }
 
-/** Somebody has to sign in, and here is how. */
+/** A sign-in is needed; the hint says how. */
 export function signInNeeded(server: string, cause?: unknown): TrunklineError {
   return new TrunklineError("AUTH_REQUIRED", `Server "${server}" needs you to sign in.`, {
     ...(cause === undefined ? {} : { cause }),
@@ -74,12 +74,12 @@ export function signInNeeded(server: string, cause?: unknown): TrunklineError {
   });
 }
 
-/** The next thing to do for a server that needs a sign-in. */
+/** The hint for a server that needs a sign-in. */
 export function hintToSignIn(server: string): string {
   return `Sign in: trunkline auth login ${/^[\w@.-]+$/.test(server) ? server : JSON.stringify(server)}`;
 }
 
-/** Whether the authorization server says that what we hold will never be good again. */
+/** Whether the authorization server says that our tokens are permanently invalid. */
 export function isDead(error: unknown): boolean {
   return error instanceof OAuthError && (error.code === OAuthErrorCode.InvalidGrant || isClientGone(error));
 }
@@ -96,7 +96,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && (error.name === "TimeoutError" || error.name === "AbortError");
 }
 
-/** Somebody else's text on a screen of ours: one line, no control characters, not a page of HTML. */
+/** Foreign text on our screen: one line, no control characters, no HTML. */
 function plain(text: string): string {
   const line = toOneLine(text);
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;

@@ -1,4 +1,4 @@
-// A sign-in as the SDK's protocol code asks about it: who we are, what we hold, and where to put what it got.
+// A sign-in as the SDK's protocol code sees it: who we are, what we have, and where to put what it got.
 import type {
   OAuthClientInformationContext,
   OAuthClientMetadata,
@@ -12,32 +12,31 @@ import { type CredentialKey, type Credentials, grantOf, withGrant } from "./cred
 import { configuredClient, isRegisteredFor, isSecretOver } from "./registration.js";
 import { lifeOf, secretsOf } from "./token-life.js";
 
-/** What a provider has to know of the server, and where it keeps things. */
 export interface SignInProviderOptions {
   readonly key: CredentialKey;
   readonly credentials: Credentials;
   readonly settings: AuthSettings | undefined;
   readonly clientName: string;
-  /** A client-id metadata document of the host's. */
+  /** The host's client-id metadata document. */
   readonly clientMetadataUrl: string | undefined;
   readonly challenge: { readonly resourceMetadataUrl?: URL | undefined; readonly scope?: string | undefined };
   readonly onSecrets: (values: readonly string[]) => void;
 }
 
-/** One sign-in, as far as it does not last. */
+/** The transient part of one sign-in. */
 interface SignInFlow {
   redirectUri: string;
   state: string;
-  /** What is asked for beyond what was asked for when we registered. */
+  /** Scope requested beyond that of our registration. */
   scope: string | undefined;
   discovery: OAuthDiscoveryState;
 }
 
-/** One sign-in as the SDK wants to see it. What lasts is in the credentials; the rest ends with it. */
+/** One sign-in, as the SDK expects it. Permanent data is in the credentials; the rest ends with the sign-in. */
 export class SignInProvider implements OAuthClientProvider {
   readonly redirectUrl: string;
   authorizationUrl: URL | undefined;
-  /** Absent where the entry names the client: it must not be registered again elsewhere. */
+  /** Absent if the entry names the client: it must not be registered again. */
   saveClientInformation?: (
     client: StoredOAuthClientInformation,
     context?: OAuthClientInformationContext,
@@ -61,7 +60,7 @@ export class SignInProvider implements OAuthClientProvider {
       onSecrets([client.client_secret ?? ""]);
       this.#registered = client;
       const issuer = this.#issuer(context);
-      // Tokens belong to the registration they were given to: it stays with them until there are others.
+      // Tokens belong to the registration they were issued to, which stays with them until there are new ones.
       await credentials.update(key, (record) =>
         grantOf(record, issuer)?.tokens === undefined
           ? withGrant(record, issuer, { client, redirectUri: flow.redirectUri })
@@ -72,7 +71,7 @@ export class SignInProvider implements OAuthClientProvider {
 
   get clientMetadata(): OAuthClientMetadata {
     const supported = this.#flow.discovery.authorizationServerMetadata?.token_endpoint_auth_methods_supported;
-    // A program on somebody's machine keeps no secret, but not every server lets it say so.
+    // A program on a user's machine cannot keep a secret, but not every server lets it say so.
     const method = supported === undefined || supported.includes("none") ? "none" : supported[0];
     return {
       client_name: this.#options.clientName,
@@ -97,7 +96,7 @@ export class SignInProvider implements OAuthClientProvider {
     if (grant?.client === undefined || isSecretOver(grant.client)) return undefined;
     // A registration may be limited to the scopes it was made with.
     if (!isRegisteredFor(grant.client, this.#flow.scope)) return undefined;
-    // Many servers compare the address letter by letter, port included.
+    // Many servers compare the URL character by character, including the port.
     return grant.redirectUri === this.redirectUrl || grant.client.client_id === this.clientMetadataUrl
       ? grant.client
       : undefined;
@@ -112,7 +111,7 @@ export class SignInProvider implements OAuthClientProvider {
     const { credentials, key, challenge, onSecrets } = this.#options;
     onSecrets(secretsOf(tokens));
     const issuer = this.#issuer(context);
-    // A server that grants what was asked for need not repeat it.
+    // A server that grants the requested scope need not repeat it.
     const scope = tokens.scope ?? this.authorizationUrl?.searchParams.get("scope") ?? undefined;
     await credentials.update(key, (record) => ({
       ...withGrant(record, issuer, {
@@ -124,7 +123,7 @@ export class SignInProvider implements OAuthClientProvider {
       wantedScope: undefined,
       resourceMetadataUrl: challenge.resourceMetadataUrl?.href,
     }));
-    // Kept longer, it would hide that the server has moved to another authorization server.
+    // If kept longer, it would hide that the server has moved to another authorization server.
     this.#discovery = undefined;
   }
 
@@ -150,7 +149,7 @@ export class SignInProvider implements OAuthClientProvider {
   }
 
   async invalidateCredentials(scope: "all" | "client" | "tokens" | "verifier" | "discovery"): Promise<void> {
-    // That a code was refused says nothing about the tokens of an earlier sign-in.
+    // A rejected code says nothing about the tokens of an earlier sign-in.
     if (scope !== "client" && scope !== "all") return;
     const { credentials, key } = this.#options;
     if (this.#registered !== undefined) {

@@ -1,19 +1,19 @@
-// Where the sign-in of a server stands, for those who look at it.
+// The state of a server's sign-in, for display.
 import type { Grant } from "./credentials.js";
 
-/** Where a server's sign-in stands, as far as this process knows. */
+/** The state of a server's sign-in, as far as this process knows. */
 export interface SignInReport {
   readonly kind: "person" | "client-credentials";
   readonly signedIn: boolean;
   readonly issuer?: string;
   readonly scope?: string;
-  /** ISO 8601; absent where the token's issuer did not say. */
+  /** ISO 8601; absent if the issuer did not say. */
   readonly expiresAt?: string;
-  /** Whether it is renewed without a person. */
+  /** Whether it is refreshed without a person. */
   readonly renewable: boolean;
 }
 
-/** Where a sign-in stands by its grant. */
+/** The state that follows from a grant. */
 export function reportOf(kind: SignInReport["kind"], grant: Grant | undefined, known?: string): SignInReport {
   const tokens = grant?.tokens;
   const issuer = tokens?.issuer ?? known;

@@ -1,12 +1,11 @@
-// `authenticate`: the one tool of a server that waits for a sign-in, so that an agent can have its user sign in.
+// `authenticate`: the only tool of a server that needs a sign-in, so that an agent can ask its user to sign in.
 import type { SourcedTool, ToolCallResult } from "@trunkline/core";
 
-/** The name of the tool, beside the server's own. It is there only while the server has no others. */
+/** The tool's name. It is listed only while the server has no other tools. */
 export const SIGN_IN_TOOL = "authenticate";
 
-/** The tool as a catalogue lists it. */
 export function authenticateTool(server: string): SourcedTool {
-  const description = `Has the user sign in to "${server}", which lists its tools only then.`;
+  const description = `Asks the user to sign in to "${server}"; its tools are listed afterwards.`;
   const inputSchema = { type: "object", properties: {}, additionalProperties: false } as const;
   return {
     server,
@@ -17,7 +16,6 @@ export function authenticateTool(server: string): SourcedTool {
   };
 }
 
-/** What the tool answers. */
 export function authenticateResult(
   server: string,
   outcome: "completed" | "cancelled",
@@ -27,6 +25,6 @@ export function authenticateResult(
   const count = isError ? 0 : toolCount();
   const text = isError
     ? `The user did not sign in to "${server}".`
-    : `Signed in to "${server}". It has ${count} ${count === 1 ? "tool" : "tools"} now.`;
+    : `Signed in to "${server}". It now has ${count} ${count === 1 ? "tool" : "tools"}.`;
   return { isError, raw: { content: [{ type: "text", text }], isError } };
 }

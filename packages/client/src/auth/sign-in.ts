@@ -1,5 +1,5 @@
-// One interactive sign-in, from the metadata to the tokens. The SDK does the protocol; here is what it leaves to its user:
-// the listener, the state, the person, and where things are kept.
+// One interactive sign-in, from the metadata to the tokens. The SDK handles the protocol; this file adds the listener,
+// the state, the user and the storage.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import {
   auth,
@@ -15,27 +15,26 @@ import { listenOnLoopback } from "./loopback.js";
 import { requireWayToRegister } from "./registration.js";
 import { SignInProvider, type SignInProviderOptions } from "./sign-in-provider.js";
 
-/** What a person needs in order to sign in. */
+/** What a user needs to sign in. */
 export interface SignInRequest {
   readonly server: string;
-  /** Where to sign in. Show its host: it is what the person trusts. */
+  /** Where to sign in. Show its host, so that the user can judge it. */
   readonly url: string;
   /**
-   * For a browser that cannot reach this machine: takes the address it was sent to at the end, as the person copied it.
-   * Rejects with `INVALID_ARGUMENT` where that is not the address of this sign-in; another try is welcome.
+   * For a browser that cannot reach this machine: takes the final redirect URL as pasted by the user. Rejects with
+   * `INVALID_ARGUMENT` if it is not from this sign-in; the user can try again.
    */
   readonly submit: (redirectUrl: string) => Promise<void>;
-  /** Aborts when the sign-in has ended, so that nobody goes on waiting for an address to be pasted. */
+  /** Aborts when the sign-in is over, so that a prompt for a pasted URL can close. */
   readonly signal: AbortSignal;
 }
 
 /**
- * How a person gets to see the address of a sign-in. `completed`: the person was sent there, and the browser will come
- * back, or has; `cancelled`: the person does not want to. To throw fails the connect.
+ * Shows the sign-in URL to the user. `completed`: the user was sent there, and the browser will come back or already
+ * has; `cancelled`: the user declined. Throwing fails the connection.
  */
 export type SignIn = (request: SignInRequest) => Promise<"completed" | "cancelled">;
 
-/** What a sign-in needs. */
 interface SignInOptions extends SignInProviderOptions {
   readonly server: string;
   readonly serverUrl: URL;
@@ -45,10 +44,10 @@ interface SignInOptions extends SignInProviderOptions {
   readonly signal: AbortSignal;
 }
 
-/** How long a person may take. */
+/** How long the user may take. */
 export const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
-/** Signs in and keeps what came of it. `cancelled`: the person, or the authorization server on their behalf, said no. */
+/** Signs in and saves the result. `cancelled`: the user, or the authorization server on their behalf, said no. */
 export async function signIn(options: SignInOptions): Promise<"completed" | "cancelled"> {
   const { server, timeoutMs } = options;
   try {
@@ -57,7 +56,7 @@ export async function signIn(options: SignInOptions): Promise<"completed" | "can
     );
   } catch (error) {
     if (!isTrunklineError(error, "TIMEOUT")) throw error;
-    throw new TrunklineError("AUTH_REQUIRED", `Nobody signed in to "${server}" in time.`, {
+    throw new TrunklineError("AUTH_REQUIRED", `The sign-in to "${server}" was not completed in time.`, {
       cause: error,
       hint: `Try again: trunkline auth login ${server}`,
       data: { cause: "unauthorized" },
@@ -95,7 +94,7 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
   const wanted = computeScopeUnion(
     settings?.scope ?? challenge.scope,
     record.wantedScope,
-    // What is asked for in addition must not cost what was granted already.
+    // Requesting an additional scope must not lose the ones already granted.
     record.wantedScope === undefined ? undefined : currentGrant(record)?.tokens?.scope,
   );
   const provider = new SignInProvider(options, {
@@ -112,11 +111,11 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
   const request = { serverUrl, fetchFn, ...(wanted === undefined ? {} : { scope: wanted }) };
   await auth(provider, { ...request, forceReauthorization: true });
   const url = provider.authorizationUrl;
-  if (url === undefined) throw new TrunklineError("INTERNAL", "The sign-in gave no address to go to.");
+  if (url === undefined) throw new TrunklineError("INTERNAL", "The sign-in produced no URL.");
   if (!/^https?:$/.test(url.protocol)) {
     throw new TrunklineError(
       "PROTOCOL",
-      `The authorization server of "${options.server}" has no web address to sign in at.`,
+      `The authorization server of "${options.server}" has no sign-in page on the web.`,
     );
   }
 
@@ -139,7 +138,7 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
   return "completed";
 }
 
-/** Shows the address to the person, and waits for the browser, for a pasted address, or for a no. */
+/** Shows the URL and waits for the browser, a pasted URL, or a no. */
 async function askPerson(
   { server, ask, signal }: SignInOptions,
   flow: { url: string; redirected: Promise<URLSearchParams>; onRedirect: (params: URLSearchParams) => boolean },
@@ -153,26 +152,26 @@ async function askPerson(
       const text = redirectUrl.trim();
       const params = URL.canParse(text) ? new URL(text).searchParams : new URLSearchParams();
       if (flow.onRedirect(params)) return;
-      throw new TrunklineError("INVALID_ARGUMENT", "That is not the address this sign-in ends at.", {
-        hint: "Copy the whole address from the browser's address bar; it contains code= and state=.",
+      throw new TrunklineError("INVALID_ARGUMENT", "That is not the final URL of this sign-in.", {
+        hint: "Copy the whole URL from the browser's address bar; it contains code= and state=.",
       });
     },
   };
   const answer = (async () => await ask(request))().catch((error: unknown) => {
     throw new SignInCallbackError(error);
   });
-  // Completed means that the person is on the way; the browser's coming back is what ends the wait.
+  // `completed` means that the user is on the way; the browser's return is what ends the wait.
   const refused = answer.then((said) => (said === "cancelled" ? "cancelled" : new Promise<never>(() => {})));
   try {
     return await abortable(signal, Promise.race([flow.redirected, refused]));
   } finally {
     ended.abort();
-    // What the callback still says when the sign-in is over changes nothing.
+    // Ignore the callback once the sign-in is over.
     refused.catch(() => {});
   }
 }
 
-/** The host's own callback threw: it is the host that knows what that means. */
+/** The host's own callback threw: only the host knows what that means. */
 export class SignInCallbackError extends Error {
   constructor(cause: unknown) {
     super(messageOf(cause), { cause });

@@ -1,4 +1,4 @@
-// Asking an authorization server for tokens without a person: a renewal, or a machine that signs in as itself.
+// Requests tokens without a person: refreshes, and machines that sign in as themselves.
 import {
   checkResourceAllowed,
   type FetchLike,
@@ -16,22 +16,21 @@ import { clientOf } from "./registration.js";
 import { isClientGone, isDead } from "./sign-in-errors.js";
 import { lifeOf, secretsOf } from "./token-life.js";
 
-/** For whom tokens are asked, and how. */
 export interface TokenRequest {
   readonly definition: HttpServer;
-  /** What the server said when it last refused a request. */
+  /** From the server's last rejection of a request. */
   readonly challenge: { readonly resourceMetadataUrl?: URL; readonly scope?: string };
   readonly fetch: FetchLike;
   readonly logger: Logger;
   readonly onSecrets: (values: readonly string[]) => void;
 }
 
-/** Renewing holds the lock, so it must not hang. */
+/** Refreshing holds the lock, so it must not hang. */
 const RENEW_TIMEOUT_MS = 30_000;
 
 /**
- * The record with a renewed token, or without one where the old one will never be good again. Undefined where the server's
- * present authorization server gave us nothing that could be renewed: tokens of another one are no use.
+ * The record with a refreshed token, or without one if the old one is permanently invalid. Undefined if the server's
+ * current authorization server gave us nothing to refresh: another server's tokens are useless.
  */
 export async function refreshRecord(
   record: CredentialRecord,
@@ -59,11 +58,11 @@ export async function refreshRecord(
     });
   } catch (error) {
     if (!isDead(error)) throw error;
-    logger.info("the sign-in has ended", { server: name, error });
+    logger.info("the sign-in has expired", { server: name, error });
     const gone = isClientGone(error) ? { client: undefined, redirectUri: undefined } : {};
     return withGrant(record, issuer, { tokens: undefined, ...gone });
   }
-  // Neither is repeated by every server: the refresh token goes on where no new one came, and so does the scope.
+  // Not every server repeats these: without new ones, the refresh token and the scope stay the same.
   const kept = {
     refresh_token: grant.tokens.refresh_token,
     ...(grant.tokens.scope === undefined ? {} : { scope: grant.tokens.scope }),
@@ -74,7 +73,6 @@ export async function refreshRecord(
   return { ...withGrant(record, issuer, { tokens: renewed, ...lifeOf(renewed) }), issuer };
 }
 
-/** A grant for a machine. */
 export async function requestGrant(machine: MachineProvider, request: TokenRequest): Promise<Grant> {
   const { definition, challenge, onSecrets } = request;
   const fetchFn = withinTime(request.fetch);
@@ -92,19 +90,21 @@ export async function requestGrant(machine: MachineProvider, request: TokenReque
   return { tokens: { ...tokens, issuer: found.issuer }, ...lifeOf(tokens) };
 }
 
-/** Where tokens are asked for, and what they are to be good for. */
+/** Where to request tokens, and for what. */
 function tokenTarget(found: Discovered, definition: HttpServer) {
   const { authorizationServerMetadata: metadata, resourceMetadata } = found;
   const resource = checkedResource(resourceMetadata?.resource, definition);
   return { ...(metadata === undefined ? {} : { metadata }), ...(resource === undefined ? {} : { resource }) };
 }
 
-/** The resource that tokens are for, as the server names it. It must be the server itself, or what contains it. */
+/**
+ * The resource the tokens are for, as the server names it. It must be the server itself, or something that contains it.
+ */
 function checkedResource(resource: string | undefined, { name, url }: HttpServer): string | undefined {
   if (resource === undefined) return undefined;
   const requestedResource = resourceUrlFromServerUrl(new URL(url));
   if (checkResourceAllowed({ requestedResource, configuredResource: resource })) return resource;
-  throw new TrunklineError("PROTOCOL", `Server "${name}" says it is ${resource}, which it is not.`);
+  throw new TrunklineError("PROTOCOL", `Server "${name}" claims to be ${resource}, which it is not.`);
 }
 
 function withinTime(fetch: FetchLike): FetchLike {
@@ -113,5 +113,5 @@ function withinTime(fetch: FetchLike): FetchLike {
 }
 
 function withoutUndefined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T; // Only absent keys go.
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T; // Drops absent keys only.
 }

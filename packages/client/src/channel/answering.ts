@@ -1,25 +1,24 @@
-// Putting a server's question to the channel that it is for. The question and its answer pass as they are; only what could
-// not be an answer is kept back.
+// Passes a server's question to the channel of its call. Questions and answers pass unchanged; only invalid answers are
+// rejected.
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { abortable, isRecord, type Logger, messageOf, TrunklineError } from "@trunkline/core";
 import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES } from "@trunkline/protocol";
 import type { Channel, Question, QuestionContext, Root } from "./channel.js";
 import type { Call } from "./in-flight.js";
 
-/** What answering needs to know. */
 interface AnsweringOptions {
   readonly server: string;
   readonly logger: Logger;
-  /** The limit of questions during one call. */
+  /** The maximum number of questions during one call. */
   readonly maxQuestions: number;
-  /** The roots for channels that have none of their own. */
+  /** The roots for channels without their own. */
   readonly roots: () => readonly Root[] | undefined;
 }
 
-/** The code that the specification's own example gives for a refused sampling request. */
+/** The code from the specification's example of a rejected sampling request. */
 const REFUSED_CODE = -1;
 
-/** The answers to one server. */
+/** Answers the questions of one server. */
 export class Answering {
   readonly #options: AnsweringOptions;
 
@@ -27,7 +26,7 @@ export class Answering {
     this.#options = options;
   }
 
-  /** Puts a question to the channel of a call. The call's own time stands still meanwhile. */
+  /** Asks the channel of a call. The call's timeout is paused in the meantime. */
   async ask(call: Call, question: Question, signal: AbortSignal, key?: string): Promise<Record<string, unknown>> {
     this.count(call);
     call.deadline.pause();
@@ -43,7 +42,7 @@ export class Answering {
     }
   }
 
-  /** Puts a question that belongs to no call to a channel. */
+  /** Asks a channel a question that belongs to no call. */
   async askOutside(
     channel: Channel | undefined,
     question: Question,
@@ -52,22 +51,22 @@ export class Answering {
     return await this.#put(question, channel, { server: this.#options.server, signal });
   }
 
-  /** The answer if there is nobody to ask, or no telling whom. */
+  /** The answer if there is no channel to ask, or it is unclear which one. */
   decline(method: string): Record<string, unknown> {
     if (method === "elicitation/create") return { action: "decline" };
-    throw refusal("Nobody can be asked now.");
+    throw refusal("No client can be asked right now.");
   }
 
-  /** Counts a question of a call, and ends the call if that was one too many. */
+  /** Counts a question of a call, and ends the call if it exceeds the limit. */
   count(call: Call): void {
     const { server, maxQuestions } = this.#options;
     call.questions++;
     if (call.questions <= maxQuestions) return;
     const error = new TrunklineError(
       "PROTOCOL",
-      `Server "${server}" asked more than ${maxQuestions} times during one call.`,
+      `Server "${server}" asked more than ${maxQuestions} questions during one call.`,
       {
-        hint: "The call was ended: a server that never stops asking would hold it for ever.",
+        hint: "The call was stopped because a server that never stops asking would block it forever.",
       },
     );
     call.deadline.fail(error);
@@ -86,15 +85,15 @@ export class Answering {
     if (!isQuestionMethod(method)) throw new ProtocolError(RPC_CODES.methodNotFound, `Method not found: ${method}`);
     if (!accepts(channel, question)) {
       if (method === "elicitation/create") return { action: "decline" };
-      throw refusal(method === "roots/list" ? "There are no roots." : "Nobody here can sample from a model.");
+      throw refusal(method === "roots/list" ? "No roots are available." : "The client does not support sampling.");
     }
     try {
-      // A channel that says what it can answer has `ask`.
+      // A channel that declares abilities has `ask`.
       const asking = (channel as Required<Channel>).ask(question, context);
       return checked(method, await abortable(context.signal, asking));
     } catch (error) {
-      // A server that has heard of other roots asks on its own, and the call that happened to be under way may be over before
-      // its channel has answered.
+      // A server notified of changed roots asks on its own, and the call that was running may end before its channel
+      // answers.
       if (roots !== undefined && !context.signal.aborted) return { roots };
       if (error instanceof ProtocolError) throw error;
       const from = { server: context.server, method, channel: channel.name };
@@ -105,7 +104,7 @@ export class Answering {
   }
 }
 
-/** Modes of elicitation are declared one by one. */
+/** Elicitation modes are declared individually. */
 function accepts({ abilities = {} }: Channel, { method, params = {} }: Question): boolean {
   if (!isQuestionMethod(method)) return false;
   if (method !== "elicitation/create") return abilities[QUESTION_CAPABILITIES[method]] !== undefined;
@@ -114,13 +113,13 @@ function accepts({ abilities = {} }: Channel, { method, params = {} }: Question)
     : abilities.elicitation?.form !== undefined && isRecord(params.requestedSchema);
 }
 
-/** The answer, unless it means nothing to whoever asked. The fields of a form are the server's to check. */
+/** Returns the answer if its shape is valid. The server validates the fields of a form. */
 function checked(method: string, answer: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isAnswer =
     method === "elicitation/create"
       ? ["accept", "decline", "cancel"].includes(String(answer.action))
       : method !== "roots/list" || Array.isArray(answer.roots);
-  if (!isAnswer) throw new TrunklineError("PROTOCOL", `The answer to ${method} is not one.`);
+  if (!isAnswer) throw new TrunklineError("PROTOCOL", `Invalid answer to ${method}.`);
   return { ...answer };
 }
 

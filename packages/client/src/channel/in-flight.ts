@@ -1,7 +1,7 @@
-// The table of calls that are under way on one connection, and whose question a server's request is.
+// The calls in flight on one connection, and which call a server's request belongs to.
 //
-// A legacy server over stdio asks without saying during which call. With one channel in flight the answer is plain; with
-// several there is none, so the table sees to it that there is only one (`serialize`), or the question is declined.
+// A legacy server over stdio asks without saying during which call. With one channel in flight the owner is clear; with
+// several it is not, so the table allows only one at a time (`serialize`), or the question is declined.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Deadline } from "@trunkline/core";
 import { type Channel, canAnswer, partyOf, runOutsideChannels } from "./channel.js";
@@ -9,7 +9,6 @@ import { type Channel, canAnswer, partyOf, runOutsideChannels } from "./channel.
 /** What to do when several channels use one legacy stdio server, which cannot say whom it asks. */
 export type AskPolicy = "serialize" | "isolate" | "decline";
 
-/** One call that is under way. */
 export interface Call {
   readonly channel: Channel | undefined;
   readonly tool?: string | undefined;
@@ -23,19 +22,18 @@ interface Waiting {
   readonly admit: () => void;
 }
 
-/** The calls of one connection. */
 export class InFlightTable {
   readonly #calls = new Set<Call>();
   readonly #admitted = new Map<Channel | undefined, number>();
   readonly #waiting: Waiting[] = [];
 
-  /** Puts a call on the table until the disposable is disposed of. */
+  /** Adds a call until the returned disposable is disposed. */
   add(call: Call): Disposable {
     this.#calls.add(call);
     return { [Symbol.dispose]: () => void this.#calls.delete(call) };
   }
 
-  /** The only call or channel that a question without an address can belong to; `several` where there is no telling. */
+  /** The only call or channel that a question without a recipient can belong to; `several` if it is ambiguous. */
   owner(): Call | "none" | "several" {
     const [first, ...others] = this.#calls;
     if (first === undefined) return "none";
@@ -43,8 +41,8 @@ export class InFlightTable {
   }
 
   /**
-   * Waits until no other channel is in flight, as far as any of them could be asked. Channels take turns in the order in
-   * which they came, so that a busy one does not keep the others out.
+   * Waits until no other channel is in flight, as far as any of them could be asked. Channels take turns in order of
+   * arrival, so a busy one does not block the others.
    */
   async turn(channel: Channel | undefined, signal: AbortSignal): Promise<Disposable> {
     if (!this.#mayEnter(channel)) {
@@ -80,7 +78,9 @@ export class InFlightTable {
     return !canAnswer(channel) && !present.some(canAnswer);
   }
 
-  /** Lets in everybody who waits with the channel whose turn it is. Counted here, so that nobody slips in between. */
+  /**
+   * Admits all waiting calls of the next channel in line. They are counted here, so no other call can get in between.
+   */
   #admitNext(): void {
     const [next] = this.#waiting;
     if (next === undefined || this.#admitted.size > 0) return;
@@ -100,17 +100,20 @@ export class InFlightTable {
 
 const callScope = new AsyncLocalStorage<Call>();
 
-/** Sends a request in the scope of its call: over HTTP, what arrives on the answer's own stream is then known to be its. */
+/**
+ * Sends a request in the scope of its call: over HTTP, messages on the response's own stream are then known to belong
+ * to it.
+ */
 export function runInCall<T>(call: Call, send: () => T): T {
   return callScope.run(call, send);
 }
 
-/** The call on whose stream the present message came; none over stdio and on a stream of its own. */
+/** The call on whose stream the current message arrived; undefined over stdio and on a separate stream. */
 export function currentCall(): Call | undefined {
   return callScope.getStore();
 }
 
-/** Runs `work` outside every call and every channel: what lasts must not seem to belong to whoever happened to begin it. */
+/** Runs `work` outside every call and channel. Keeps long-lived work out of its first caller's scope. */
 export function runOutsideScopes<T>(work: () => T): T {
   return callScope.exit(() => runOutsideChannels(work));
 }

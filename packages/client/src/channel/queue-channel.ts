@@ -1,5 +1,5 @@
-// A channel for programs whose person answers later and elsewhere: on a web page, in a chat, in a test. Questions wait in a
-// queue until the program takes them, and stay open until they are answered, withdrawn or the queue is closed.
+// A channel for programs whose user answers later and elsewhere: on a web page, in a chat, in a test. Questions wait in
+// a queue until the program takes them, and stay open until they are answered, withdrawn or the queue is closed.
 import { randomUUID } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import type { CallProgress, Channel, QuestionContext, ServerLog } from "./channel.js";
@@ -15,78 +15,76 @@ import {
 } from "./forms/typed-channel.js";
 
 /**
- * What every waiting question has. Each of `answer`, `decline` and `cancel` settles it and returns true; where it was settled
- * or withdrawn before, they change nothing and return false.
+ * Common to all waiting questions. `answer`, `decline` and `cancel` settle the question and return true; if it was
+ * already settled or withdrawn, they do nothing and return false.
  */
 interface QueuedQuestionCommon {
-  /** Unguessable, so that it may stand in the address of a page. */
+  /** Unguessable, so it can be part of a page's URL. */
   readonly id: string;
-  /** Who asks, during which call. Its signal aborts when the question no longer matters. */
+  /** Who asks, and during which call. Its signal aborts when the question no longer matters. */
   readonly context: QuestionContext;
-  /** The person says no. */
+  /** The user says no. */
   decline(): boolean;
-  /** The person turned away without an answer. */
+  /** The user dismissed the question without an answer. */
   cancel(): boolean;
 }
 
-/** A form to be filled in. `readFormFields` reads its fields. */
+/** A form to fill in. `readFormFields` reads its fields. */
 export interface QueuedForm extends QueuedQuestionCommon {
   readonly kind: "form";
   readonly request: FormElicitation;
   /**
-   * Fields that are left out get their defaults. Throws `INVALID_ARGUMENT` for what the form does not allow, with the
-   * problems by field in `data.problems`; the question is still open then.
+   * Omitted fields get their defaults. Throws `INVALID_ARGUMENT` for answers the form does not allow, with the problems
+   * by field in `data.problems`; the question then stays open.
    */
   answer(content: Readonly<Record<string, FieldValue>>): boolean;
 }
 
-/** An address to be visited. */
+/** A URL to visit. */
 interface QueuedUrl extends QueuedQuestionCommon {
   readonly kind: "url";
   readonly request: UrlElicitation;
-  /** The person agreed to go there; that they have finished is for the server to notice. */
+  /** The user agreed to visit it; the server notices when they have finished. */
   answer(): boolean;
 }
 
 /** Messages for a model to complete. */
 interface QueuedSample extends QueuedQuestionCommon {
   readonly kind: "sample";
-  /** The parameters of the request, as the server sent them. */
+  /** The request's parameters, as the server sent them. */
   readonly request: Readonly<Record<string, unknown>>;
-  /** The result as the protocol has it: role, model, content. */
+  /** The result as the protocol defines it: role, model, content. */
   answer(result: Readonly<Record<string, unknown>>): boolean;
 }
 
-/** A question that waits for its answer. */
 export type QueuedQuestion = QueuedForm | QueuedUrl | QueuedSample;
 
-/** What the program behind the queue can do. */
 interface QueueChannelOptions {
   /** For logs. */
   name?: string;
-  /** The kinds of question it takes, and servers are told of. Default: all. */
+  /** The kinds of question it accepts, which are advertised to servers. Default: all. */
   kinds?: readonly QueuedQuestion["kind"][];
   log?: (message: ServerLog) => void;
   progress?: (progress: CallProgress) => void;
 }
 
-/** A channel and the queue behind it. */
+/** A channel and its queue. */
 export interface QueueChannel extends Disposable {
   /** For `openHub` or `hub.withChannel`. */
   readonly channel: Channel;
   /**
-   * The questions as they come; ends with `close()`. Every question is handed out once, also where several loops run. One
-   * that is withdrawn before anybody took it is not handed out at all.
+   * The questions in order of arrival; ends with `close()`. Every question is delivered once, even to several loops.
+   * One withdrawn before it is taken is not delivered.
    */
   readonly questions: AsyncIterable<QueuedQuestion>;
-  /** The open questions by id, taken or not: for a program that gets an answer with nothing but the id. */
+  /** The open questions by id, taken or not: for a program that receives an answer with only the id. */
   readonly pending: ReadonlyMap<string, QueuedQuestion>;
-  /** Cancels every open question, and every later one at once. Idempotent. */
+  /** Cancels every open question, and all later ones immediately. Idempotent. */
   close(): void;
 }
 
 /**
- * Makes a channel whose questions a program takes from a queue.
+ * Creates a channel whose questions a program takes from a queue.
  *
  * ```ts
  * using queue = createQueueChannel();
@@ -116,14 +114,14 @@ export function createQueueChannel(options: QueueChannelOptions = {}): QueueChan
   };
 }
 
-/** How a question ends: with what the server is told, or with nobody to tell. */
+/** How a question ends: with a reply to the server, or with no one left to reply to. */
 interface Settlement<T> {
   resolve(answer: T): boolean;
   reject(reason: unknown): boolean;
 }
 
 class QuestionQueue implements AsyncIterable<QueuedQuestion> {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly pending = new Map<string, QueuedQuestion>();
   readonly #untaken = new Set<QueuedQuestion>();
   readonly #takers: ((result: IteratorResult<QueuedQuestion>) => void)[] = [];
@@ -154,7 +152,7 @@ class QuestionQueue implements AsyncIterable<QueuedQuestion> {
     request: Readonly<Record<string, unknown>>,
     context: QuestionContext,
   ): Promise<Readonly<Record<string, unknown>>> => {
-    if (this.#closed) throw refused("The queue of questions is closed.");
+    if (this.#closed) throw refused("The question queue is closed.");
     return await this.#wait<Readonly<Record<string, unknown>>>(context, (common, { resolve, reject }) => ({
       ...common,
       kind: "sample",
@@ -185,7 +183,7 @@ class QuestionQueue implements AsyncIterable<QueuedQuestion> {
     return await new Promise((resolve) => this.#takers.push(resolve));
   }
 
-  /** Puts a question into the queue and waits until somebody settles it, or nobody needs it any more. */
+  /** Adds a question to the queue and waits until it is settled or no longer needed. */
   async #wait<T>(
     context: QuestionContext,
     make: (common: { id: string; context: QuestionContext }, settlement: Settlement<T>) => QueuedQuestion,
@@ -222,8 +220,8 @@ function requireValid(request: FormElicitation, content: Readonly<Record<string,
   const problems = validateForm(readFormFields(request.requestedSchema), content);
   const lines = Object.entries(problems).map(([name, problem]) => `${name}: ${problem}`);
   if (lines.length === 0) return;
-  throw new TrunklineError("INVALID_ARGUMENT", `The answer does not fit the form. ${lines.join(" ")}`, {
-    hint: "The question is still open: answer it again, decline or cancel it.",
+  throw new TrunklineError("INVALID_ARGUMENT", `The answer does not match the form. ${lines.join(" ")}`, {
+    hint: "The question is still open: answer it again, decline it or cancel it.",
     data: { problems },
   });
 }

@@ -1,11 +1,11 @@
-// What an entry says about signing in, in the spellings that programs have for it.
+// Reads an entry's sign-in settings, in the spellings that various programs use.
 import type { FieldReader, Leaf } from "./field-reader.js";
 import type { AuthSettings } from "./loaded-config.js";
 
-/** The texts that signing in may need. */
+/** The text settings for signing in. */
 type AuthText = Exclude<keyof AuthSettings, "grant">;
 
-/** `auth` of an entry, not expanded yet. */
+/** `auth` of an entry, before variables are expanded. */
 export interface CheckedAuth {
   readonly grant: AuthSettings["grant"];
   readonly texts: Readonly<Partial<Record<AuthText, Leaf>>>;
@@ -22,8 +22,8 @@ const NAMES: Readonly<Record<AuthText, readonly string[]>> = {
 };
 
 /**
- * Reads `auth`, and `oauth` where other programs have it. A shape that is not ours, such as `"auth": "oauth"`, says only
- * that there is a sign-in, and that shows by itself.
+ * Reads `auth`, or `oauth` as other programs spell it. An unknown shape, such as `"auth": "oauth"`, only says that a
+ * sign-in is needed, which the server reports anyway.
  */
 export function readAuth(fields: FieldReader): CheckedAuth | undefined {
   const texts: Partial<Record<AuthText, Leaf>> = {};
@@ -48,7 +48,7 @@ export function readAuth(fields: FieldReader): CheckedAuth | undefined {
   return { grant: isMachine ? "client_credentials" : "authorization_code", texts };
 }
 
-/** The settings with their variables filled in. */
+/** The settings with their variables expanded. */
 export function authSettings({ grant, texts }: CheckedAuth, text: (leaf: Leaf) => string): AuthSettings {
   const filled = Object.entries(texts).map(([name, leaf]) => [name, text(leaf)]);
   return { grant, ...Object.fromEntries(filled) };

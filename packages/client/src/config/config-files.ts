@@ -1,4 +1,4 @@
-// Which files make up the configuration, in which order they count, and how their text is read.
+// Which files make up the config, in which order they take precedence, and how their text is read.
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { abortError, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -6,26 +6,23 @@ import { type DotEnv, parseEnvFile } from "./dot-env.js";
 import { withHome } from "./home-path.js";
 import type { ConfigScope } from "./loaded-config.js";
 
-/** The folder of a project's files. */
 const FOLDER = ".trunkline";
-/** Folders in which programs keep a project's file: what contains them is that project. */
+/** Folders in which programs keep a project's file; their parent is the project. */
 const PROJECT_FOLDERS = new Set([FOLDER, ".vscode", ".cursor"]);
 
-/** A file to read. */
 export interface ConfigSource {
   readonly path: string;
   readonly scope: ConfigScope;
-  /** `settings` may well hold other things than servers. */
+  /** `settings` files may contain other things than servers. */
   readonly kind: "mcp" | "settings";
-  /** What `${workspaceFolder}` stands for in it. */
+  /** The value of `${workspaceFolder}` in it. */
   readonly workspaceFolder: string;
-  /** Where its servers run unless they say otherwise: a project's file means the same from every folder of the project. */
+  /** The default working directory of its servers: a project's file means the same from every folder of the project. */
   readonly defaultCwd?: string;
-  /** How the user named the file; absent for one that was looked for. */
+  /** How the user named the file; absent if it was found by searching. */
   readonly namedBy?: string;
 }
 
-/** What {@link findSources} looks at. */
 interface FindOptions {
   readonly cwd: string;
   readonly env: (name: string) => string | undefined;
@@ -36,7 +33,7 @@ interface FindOptions {
   readonly mcpPath: string | undefined;
 }
 
-/** The files of the effective configuration, the strongest first, and the workspace folder of the whole. */
+/** The configuration files, strongest first, and the workspace folder. */
 export async function findSources(options: FindOptions): Promise<{ sources: ConfigSource[]; workspaceFolder: string }> {
   const named = namedFile(options);
   const nearest = await nearestWorkspace(options);
@@ -76,7 +73,7 @@ export async function findSources(options: FindOptions): Promise<{ sources: Conf
   return { sources, workspaceFolder };
 }
 
-/** The folder and those above it, the nearest first, up to the root of the git repository, else of the file system. */
+/** The folder and its parents, nearest first, up to the git root or else the file system root. */
 export async function foldersUpward(cwd: string): Promise<string[]> {
   const folders: string[] = [];
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
@@ -86,14 +83,14 @@ export async function foldersUpward(cwd: string): Promise<string[]> {
 }
 
 /**
- * The file that `--mcp` or else `TRUNKLINE_MCP_FILE` names. In `.env` it is relative to the folder of that file, and it has
- * the scope of the project: whoever wrote a repository wrote its `.env`, and must not be able to confirm what it runs.
+ * The file named by `--mcp` or `TRUNKLINE_MCP_FILE`. If named in `.env`, it is relative to that file's folder and has
+ * project scope: the author of a repository also writes its `.env`, and must not be able to approve what it runs.
  */
 function namedFile(options: FindOptions): { path: string; namedBy: string; scope: ConfigScope } | undefined {
   const { cwd, mcpPath, userHome } = options;
   if (mcpPath !== undefined) {
     if (mcpPath !== "") return { path: resolve(cwd, withHome(mcpPath, userHome)), namedBy: "--mcp", scope: "explicit" };
-    throw new TrunklineError("CONFIG_INVALID", "The path given with --mcp is empty.", { hint: "Name a file." });
+    throw new TrunklineError("CONFIG_INVALID", "The path given with --mcp is empty.", { hint: "Pass a file name." });
   }
   const own = options.env(MCP_FILE_VARIABLE);
   if (own) return { path: resolve(cwd, withHome(own, userHome)), namedBy: MCP_FILE_VARIABLE, scope: "explicit" };
@@ -117,7 +114,7 @@ async function findUpward(
   return undefined;
 }
 
-/** The nearest folder with a `.trunkline` that is not the user's own, or the root of the repository, or else this one. */
+/** The nearest folder with a `.trunkline` other than the user's own, or the repository root, or this folder. */
 async function nearestWorkspace({ folders, home, cwd }: FindOptions): Promise<string> {
   for (const folder of folders) {
     const own = join(folder, FOLDER);
@@ -127,7 +124,7 @@ async function nearestWorkspace({ folders, home, cwd }: FindOptions): Promise<st
   return resolve(cwd);
 }
 
-/** The project that a file belongs to by its place: `.vscode/mcp.json` means the folder that holds `.vscode`. */
+/** The project a file belongs to by its location: `.vscode/mcp.json` belongs to the folder that contains `.vscode`. */
 async function projectAround(path: string, home: string | undefined): Promise<string | undefined> {
   const folder = dirname(path);
   if (!PROJECT_FOLDERS.has(basename(folder)) || (await isSame(folder, home))) return undefined;
@@ -145,7 +142,7 @@ async function isSame(path: string, other: string | undefined): Promise<boolean>
   }
 }
 
-/** What cannot be looked at is there: reading it says what is wrong. */
+/** A file that cannot be checked counts as existing: reading it reports the problem. */
 async function exists(path: string): Promise<boolean> {
   try {
     await stat(path);
@@ -155,7 +152,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** The variables of all `.env` in these folders, which are given the nearest first: the nearest wins, name by name. */
+/** The variables of all `.env` files in these folders, ordered nearest first: the nearest wins for each name. */
 export async function readDotEnv(folders: readonly string[], signal: AbortSignal | undefined): Promise<DotEnv> {
   const found = new Map<string, { value: string; folder: string }>();
   for (const folder of folders) {
@@ -168,13 +165,13 @@ export async function readDotEnv(folders: readonly string[], signal: AbortSignal
   return found;
 }
 
-/** Text from the bytes of a file: a byte order mark goes, and UTF-16 as Windows' editors and shells write it is understood. */
+/** Decodes a file's bytes: strips a byte order mark and accepts UTF-16 as written by Windows editors and shells. */
 export function decodeConfigText(bytes: Uint8Array): string {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
   return new TextDecoder(encoding).decode(bytes);
 }
 
-/** The text of a file. What the system reports is thrown as it is; an abort is a `TrunklineError`. */
+/** Reads a file's text. System errors are thrown as they are; an abort is a `TrunklineError`. */
 export async function readText(path: string, signal: AbortSignal | undefined): Promise<string> {
   try {
     return decodeConfigText(await readFile(path, signal === undefined ? {} : { signal }));
@@ -184,7 +181,7 @@ export async function readText(path: string, signal: AbortSignal | undefined): P
   }
 }
 
-/** The text of a file; undefined where there is no such file, or a folder of that name, or no permission to read it. */
+/** Reads a file's text; undefined if there is no such file, if it is a folder, or if it is not readable. */
 export async function readOptional(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
   try {
     return await readText(path, signal);
@@ -194,7 +191,7 @@ export async function readOptional(path: string, signal: AbortSignal | undefined
   }
 }
 
-/** Whether a system error says that there is nothing at that path. */
+/** Whether a system error means that nothing exists at that path. */
 export function isMissing(error: unknown): boolean {
   const code = systemCodeOf(error);
   return code === "ENOENT" || code === "ENOTDIR";

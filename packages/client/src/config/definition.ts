@@ -1,4 +1,4 @@
-// A checked entry to a server definition: substitutions carried out, paths resolved, the env file taken in.
+// Turns a checked entry into a server definition: expands variables, resolves paths, reads the env file.
 import { isAbsolute, resolve } from "node:path";
 import { authSettings } from "./auth-fields.js";
 import { type Deferred, type ExpandScope, type Expansion, expandText, type Finding, renderParts } from "./expand.js";
@@ -8,10 +8,9 @@ import type { Diagnostic, ServerDefinition } from "./loaded-config.js";
 import { headerSecrets, type SecretCandidate, secretsAmong } from "./secrets.js";
 import { type CheckedEntry, urlProblem } from "./server-entries.js";
 
-/** What substitutions and paths of an entry start from. */
 interface EntryPlaces {
   readonly scope: ExpandScope;
-  /** What relative paths in `cwd` and `envFile` start from. */
+  /** The base of relative paths in `cwd` and `envFile`. */
   readonly baseFolder: string;
 }
 
@@ -22,25 +21,24 @@ export interface EnvFile {
   readonly problem?: string;
 }
 
-/** What goes into a definition besides the entry. */
 interface DefineOptions extends EntryPlaces {
-  /** Where the server runs when its entry does not say. */
+  /** The default working directory. */
   readonly defaultCwd?: string | undefined;
   readonly trusted: boolean;
-  /** Why the server cannot be started, as far as it is known before the substitutions. */
+  /** Why the server cannot be started, as far as known before expansion. */
   readonly unusable?: { readonly message: string; readonly hint?: string } | undefined;
-  /** What the entry's env file holds. Absent: it names none. */
+  /** The content of the entry's env file. Absent if it names none. */
   readonly envFile?: EnvFile | undefined;
 }
 
-/** The definition, what to say about it, and what may be secret in it. */
+/** The definition, its diagnostics, and possible secrets. */
 export interface DefinedServer {
   readonly definition: ServerDefinition;
   readonly diagnostics: readonly Diagnostic[];
   readonly candidates: readonly SecretCandidate[];
 }
 
-/** The texts of an entry in which variables count, given its transport. */
+/** The strings of an entry in which variables are expanded, depending on its transport. */
 export function expandableLeaves(entry: CheckedEntry): readonly Leaf[] {
   const { command, args, env, envFile, cwd, url, headers } = entry;
   const leaves =
@@ -50,7 +48,7 @@ export function expandableLeaves(entry: CheckedEntry): readonly Leaf[] {
   return leaves.filter((leaf) => leaf !== undefined);
 }
 
-/** The path of an entry's env file. It is read before the server is launched, so deferred variables are looked up now. */
+/** The path of an entry's env file. It is read before the server starts, so deferred variables are looked up now. */
 export function envFilePath({ type, envFile }: CheckedEntry, places: EntryPlaces): string | undefined {
   if (envFile === undefined) return undefined;
   const { env } = places.scope;
@@ -61,12 +59,12 @@ export function envFilePath({ type, envFile }: CheckedEntry, places: EntryPlaces
   );
 }
 
-/** Makes the definition. Never throws for what the file says: what cannot be used is `unusable` and says why. */
+/** Never throws for what the file says: an unusable entry is marked `unusable`, with a reason. */
 export function defineServer(entry: CheckedEntry, options: DefineOptions): DefinedServer {
   const { scope } = options;
   const diagnostics: Diagnostic[] = [];
   const say = (severity: Diagnostic["severity"], message: string, { field, at }: Leaf) => {
-    // What is switched off may well lack its variables.
+    // A disabled server may well lack its variables.
     const level = entry.disabled ? "note" : severity;
     diagnostics.push(fieldDiagnostic(level, message, { file: entry.file, server: entry.name, field, at }));
   };
@@ -95,7 +93,7 @@ export function defineServer(entry: CheckedEntry, options: DefineOptions): Defin
     });
   const definition = build();
   candidates.push(...ownSecrets(definition));
-  // Values in fields that the transport does not use are no less secret.
+  // Values in fields the transport does not use are just as secret.
   for (const leaf of entry.type === "stdio" ? entry.headers : entry.env) candidates.push({ value: leaf.text });
 
   const isDeferred = [...expansions.values()].some(({ parts }) => parts.some((part) => typeof part !== "string"));
@@ -152,7 +150,7 @@ function assemble(entry: CheckedEntry, options: DefineOptions, { fileEnv, unset,
     ...common,
     type: "stdio",
     command: entry.command === undefined ? "" : withHome(text(entry.command), userHome),
-    // VS Code does this to args; elsewhere they go to the program as they are.
+    // VS Code expands args; elsewhere they are passed to the program unchanged.
     args: entry.args.map((leaf) => (dialect === "servers" ? withHome(text(leaf), userHome) : text(leaf))),
     env: Object.fromEntries([...Object.entries(fileEnv), ...pairs(entry.env)]),
     ...(entry.envFile === undefined ? {} : { envFile: pathOf(text(entry.envFile), options) }),
@@ -174,14 +172,14 @@ function ownSecrets(definition: ServerDefinition): SecretCandidate[] {
   return Object.entries(definition.env).map(([name, value]) => ({ name, value }));
 }
 
-/** What is wrong only once the variables are filled in. */
+/** Problems that only show after expansion. */
 function problemOf(definition: ServerDefinition, { isDynamic }: { isDynamic: boolean }): string | undefined {
   if (!isDynamic) return undefined;
   if (definition.type === "stdio") {
-    return definition.command.trim() === "" ? "its command is empty once the variables are filled in" : undefined;
+    return definition.command.trim() === "" ? "its command is empty after expansion" : undefined;
   }
   const problem = urlProblem(definition.url);
-  return problem === undefined ? undefined : `its url cannot be used once the variables are filled in: ${problem}`;
+  return problem === undefined ? undefined : `its url is invalid after expansion: ${problem}`;
 }
 
 function withProblem(definition: ServerDefinition, problem: string | undefined): ServerDefinition {
@@ -189,11 +187,11 @@ function withProblem(definition: ServerDefinition, problem: string | undefined):
   const message = `Server "${definition.name}" cannot be started: ${problem}.`;
   return {
     ...definition,
-    unusable: { message, hint: `Set the variables that ${definition.file} names, or correct them.` },
+    unusable: { message, hint: `Set or fix the variables in ${definition.file}.` },
   };
 }
 
-/** Whether the environment lacks a variable; in a skill, `${NAME}` is not looked for there. */
+/** Whether a variable is missing from the environment; in a skill, `${NAME}` is not looked up there. */
 function isUnset({ kind }: Finding, dialect: CheckedEntry["dialect"]): boolean {
   return kind === "empty" || (kind === "unset" && dialect !== "metadata.mcp");
 }
@@ -208,19 +206,19 @@ function remarkOn({ kind, name }: Finding, dialect: CheckedEntry["dialect"]): [D
       if (dialect === "metadata.mcp") {
         return [
           "warning",
-          `the caller's context has no ${name}; for the environment write \\\${${name}} or \${env:${name}}`,
+          `the caller's context has no ${name}; for the environment use \\\${${name}} or \${env:${name}}`,
         ];
       }
-      return ["warning", `the variable ${name} is not set; \${${name}} is left as it is`];
+      return ["warning", `the variable ${name} is not set; \${${name}} is left unchanged`];
     case "empty":
       return ["warning", `the variable ${name} is not set; \${env:${name}} is empty`];
     case "literal":
-      return ["note", `\${${name}} is left as it is under "servers"; the environment is \${env:${name}} there`];
+      return ["note", `\${${name}} is left unchanged under "servers"; use \${env:${name}} for the environment`];
     case "extension":
       return ["note", `a default for ${name} is an extension: VS Code does not know \${NAME:-default}`];
     case "unknown":
-      return ["warning", `\${${name}} is not known and is left as it is`];
+      return ["warning", `\${${name}} is unknown and is left unchanged`];
     case "input":
-      return ["warning", `\${input:${name}} is known only under "servers"; it is left as it is`];
+      return ["warning", `\${input:${name}} only works under "servers"; it is left unchanged`];
   }
 }

@@ -1,34 +1,32 @@
-// Which dialect a file is written in: its key tells, never its name.
+// Detects a file's dialect by its key, never by its name.
 import { nearestNames } from "@trunkline/core";
 import type { Dialect } from "./loaded-config.js";
 import { type ConfigNode, kindOf, type MapNode, type Member, memberOf, type Position } from "./tree.js";
 
-/** The dialects in the order in which they win within one file. */
+/** The dialects in order of precedence within one file. */
 const DIALECTS = ["servers", "mcpServers", "metadata.mcp"] as const satisfies readonly Dialect[];
 
-/** What a file should look like, for messages. */
+/** The expected shape, for messages. */
 const EXPECTED_SHAPE =
   '{ "mcpServers": { "name": { "command": "…", "args": ["…"] } } }, the same under "servers", or metadata: { mcp: … } in YAML';
 
-/** The entries under one key of a file. */
 interface Section {
   readonly dialect: Dialect;
   readonly entries: readonly Member[];
 }
 
-/** What a file has of the three keys. */
 interface Sections {
   readonly sections: readonly Section[];
-  /** A key that is there and does not hold entries, or a file that is no object at all. */
+  /** A key that does not hold entries, or a file that is not an object. */
   readonly malformed?: { readonly at: Position; readonly message: string };
-  /** Why there is no section, where none of the keys is there. */
+  /** Why there is no section, if none of the keys exists. */
   readonly absent?: string;
 }
 
-/** Finds the entries of a file under each of the three keys. A key with nothing in it counts as there. */
+/** Finds the entries under each of the three keys. An empty key counts as present. */
 export function findSections(root: ConfigNode): Sections {
   if (root.kind !== "map") {
-    return { sections: [], malformed: { at: root.at, message: `it holds ${kindOf(root)}, not an object` } };
+    return { sections: [], malformed: { at: root.at, message: `it contains ${kindOf(root)}, not an object` } };
   }
   const sections: Section[] = [];
   for (const dialect of DIALECTS) {
@@ -46,7 +44,7 @@ export function findSections(root: ConfigNode): Sections {
   return sections.length > 0 ? { sections } : { sections, absent: absenceOf(root) };
 }
 
-/** Of two members with one name the last counts; the reader of the file has remarked on it. */
+/** Of two members with the same name the last one counts; the parser has reported it. */
 function lastOfEach(node: MapNode): Member[] {
   return [...new Map(node.members.map((member) => [member.key, member])).values()];
 }
@@ -56,7 +54,7 @@ const FOREIGN_KEYS = new Set(["mcp", "context_servers", "mcp_servers", "mcp.serv
 
 function absenceOf(root: MapNode): string {
   const keys = root.members.map(({ key }) => key);
-  const shape = `None of "servers", "mcpServers" and "metadata.mcp" is there. Expected: ${EXPECTED_SHAPE}.`;
+  const shape = `It has none of "servers", "mcpServers" and "metadata.mcp". Expected: ${EXPECTED_SHAPE}.`;
   const foreign = keys.find((key) => FOREIGN_KEYS.has(key));
   if (foreign !== undefined)
     return `${shape} "${foreign}" is another program's key: \`trunkline import\` reads such files.`;
@@ -65,5 +63,5 @@ function absenceOf(root: MapNode): string {
     if (near !== undefined) return `${shape} Did you mean "${near}" instead of "${key}"?`;
   }
   const looksLikeEntry = keys.includes("command") || keys.includes("url");
-  return looksLikeEntry ? `${shape} An entry needs a name and one of these keys around it.` : shape;
+  return looksLikeEntry ? `${shape} An entry needs a name, under one of these keys.` : shape;
 }

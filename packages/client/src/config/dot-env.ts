@@ -1,9 +1,9 @@
-// `.env` files and the `envFile` of an entry: one reader for both.
+// `.env` files and an entry's `envFile`: one reader for both.
 
 /**
- * Reads `NAME=value` line by line. `export `, quotes and `#` are understood; what has no name or no `=` is passed over.
- * In double quotes `\n`, `\r`, `\t`, `\"`, `\\` and `\$` stand for what they do in a shell; single quotes keep everything.
- * Without quotes, a ` #` begins a comment. Nothing is expanded, and the last of two equal names counts.
+ * Reads `NAME=value` lines. Understands `export `, quotes and `#`; skips lines without a name or `=`. In double quotes
+ * `\n`, `\r`, `\t`, `\"`, `\\` and `\$` mean what they mean in a shell; single quotes keep everything. Without quotes,
+ * ` #` starts a comment. Nothing is expanded, and the last of two equal names wins.
  */
 export function parseEnvFile(text: string): Record<string, string> {
   const found = new Map<string, string>();
@@ -28,5 +28,5 @@ function unquoted(text: string): string {
   return text.replace(/(?:^|\s+)#.*$/, "");
 }
 
-/** Variables from `.env` files, each with the folder of the file that gave it. */
+/** Variables from `.env` files, each with its file's folder. */
 export type DotEnv = ReadonlyMap<string, { readonly value: string; readonly folder: string }>;

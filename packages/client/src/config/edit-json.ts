@@ -1,8 +1,8 @@
-// Changes one property of a JSON text and leaves every other character as it is. The edits of jsonc-parser lose or move the
-// comments that stand between two properties, and a configuration file is full of those.
+// Changes one property of a JSON text and leaves every other character alone. jsonc-parser's own edits lose or move
+// comments between properties, and configuration files are full of those.
 import { createScanner, findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
 
-/** The text with a value set at the path; objects on the way that are not there are made. */
+/** Sets a value at the path, creating missing objects on the way. */
 export function setJson(text: string, path: readonly string[], value: unknown): string {
   const root = rootOf(text);
   if (root === undefined) return `${stringify(nest(path, value), styleOf(text))}\n`;
@@ -15,7 +15,7 @@ export function setJson(text: string, path: readonly string[], value: unknown): 
   return insertProperty(text, root, path[0] ?? "", nest(path.slice(1), value));
 }
 
-/** The text without the property at the path. A comment on its own line above the property stays. */
+/** Removes the property at the path. A comment on its own line above the property stays. */
 export function removeJson(text: string, path: readonly string[]): string {
   const root = rootOf(text);
   const property = root === undefined ? undefined : findNodeAtLocation(root, [...path])?.parent;
@@ -33,7 +33,7 @@ export function removeJson(text: string, path: readonly string[]): string {
   const ownsLineEnd = /^[^\S\n]*(\r?\n|$)/.test(text.slice(until));
   let result: string;
   if (ownsLineStart && ownsLineEnd) {
-    // A whole line, with its line break.
+    // A whole line, including its line break.
     const nextLine = until + (/^[^\S\n]*(?:\r?\n)?/.exec(text.slice(until))?.[0].length ?? 0);
     result = text.slice(0, lineStart) + text.slice(nextLine);
   } else {
@@ -42,7 +42,7 @@ export function removeJson(text: string, path: readonly string[]): string {
     const head = text.slice(0, property.offset);
     result = (isLast && previous !== undefined ? head.replace(/[ \t]+$/, "") : head) + text.slice(from + spaces);
   }
-  // The last one had no comma: the one before it must not have one either.
+  // The removed property was last and had no comma, so the one before it must not have one either.
   if (isLast && comma === undefined && previous !== undefined) {
     const dangling = commaAfter(text, endOf(previous));
     if (dangling !== undefined) result = result.slice(0, dangling - 1) + result.slice(dangling);
@@ -71,7 +71,7 @@ function insertProperty(text: string, object: Node, name: string, value: unknown
   }
   const comma = last === undefined ? undefined : commaAfter(text, endOf(last));
   const trailing = comma === undefined ? "" : ",";
-  // After the last comment, so that every comment stays with what it was written for.
+  // After the last comment, so that every comment stays with what it belongs to.
   const before = text.slice(0, close).trimEnd();
   const closing = text.slice(before.length, close).includes("\n")
     ? text.slice(before.length)
@@ -81,7 +81,7 @@ function insertProperty(text: string, object: Node, name: string, value: unknown
   return `${head}${style.eol}${inner}${written}${trailing}${closing}`;
 }
 
-/** The offset behind the comma that follows, comments passed over; undefined where none does. */
+/** The offset after the next comma, skipping comments; undefined if there is none. */
 function commaAfter(text: string, offset: number): number | undefined {
   const scanner = createScanner(text, true);
   scanner.setPosition(offset);
@@ -89,7 +89,7 @@ function commaAfter(text: string, offset: number): number | undefined {
   return text[scanner.getTokenOffset()] === "," ? scanner.getPosition() : undefined;
 }
 
-/** The offset behind a comment on the same line; the offset itself where there is none. */
+/** The offset after a comment on the same line, or the offset itself if there is none. */
 function endOfLineComment(text: string, offset: number): number {
   const found = /^[^\S\n]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\n])*\*\/(?=[^\S\n]*(?:\r?\n|$)))/.exec(text.slice(offset));
   return offset + (found?.[0].length ?? 0);
@@ -103,12 +103,12 @@ function startOfLine(text: string, offset: number): number {
   return text.lastIndexOf("\n", offset - 1) + 1;
 }
 
-/** The white space that the line of this offset begins with. */
+/** The leading white space of the line at this offset. */
 function indentAt(text: string, offset: number): string {
   return /^[^\S\n]*/.exec(text.slice(startOfLine(text, offset)))?.[0] ?? "";
 }
 
-/** The indent of a property that has a line of its own. */
+/** The indent of a property that starts its own line. */
 function indentOf(text: string, property: Node, fallback: string): string {
   const before = text.slice(startOfLine(text, property.offset), property.offset);
   return before.trim() === "" ? before : fallback;
@@ -119,7 +119,7 @@ interface Style {
   eol: string;
 }
 
-/** How the file is written: its indent and its line ends. */
+/** The file's indent and line endings. */
 function styleOf(text: string): Style {
   const indent = /^\{?[^\S\n]*\r?\n([ \t]+)\S/m.exec(text)?.[1] ?? /\n([ \t]+)"/.exec(text)?.[1] ?? "  ";
   return { indent, eol: text.includes("\r\n") ? "\r\n" : "\n" };

@@ -1,19 +1,19 @@
 // Changes one value of a YAML text; comments and order stay.
 import { isMap, parseDocument } from "yaml";
 
-/** The text with a value set at the path; maps on the way that are not there are made. */
+/** Sets a value at the path, creating missing maps on the way. */
 export function setYaml(text: string, path: readonly string[], value: unknown): string {
   return changed(text, (document) => document.setIn(path, document.createNode(value)));
 }
 
-/** The text without the value at the path. */
+/** Removes the value at the path. */
 export function removeYaml(text: string, path: readonly string[]): string {
   return changed(text, (document) => document.deleteIn(path));
 }
 
 function changed(text: string, change: (document: ReturnType<typeof parseDocument>) => void): string {
   const document = parseDocument(text, { keepSourceTokens: true });
-  // Only bad escapes are left by now, and their text was kept: it is written with a sound escape.
+  // Only bad escapes are left by now, and their text was kept: it is written back with a valid escape.
   document.errors = [];
   if (document.contents !== null && !isMap(document.contents)) return text;
   change(document);

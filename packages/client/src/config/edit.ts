@@ -1,5 +1,5 @@
-// Changes the entries of a configuration file. Everything else in the file, its comments and its order, stays, and a file
-// that cannot be read is never touched.
+// Edits the entries of a configuration file. Everything else in the file, including comments and order, stays, and an
+// unreadable file is never touched.
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isAbsent, TrunklineError, writeFileAtomically } from "@trunkline/core";
@@ -12,64 +12,60 @@ import { parseJson } from "./parse-json.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
 import { type InputDefinition, inputsOf, type ServerEntry, toDialect, variableName } from "./written-entry.js";
 
-/** One change to a file. */
 export type ConfigEdit =
   | {
       readonly op: "set";
       readonly name: string;
-      /** In the `mcpServers` dialect; it is put into the words of the file's own. */
+      /** In the `mcpServers` dialect; converted to the file's own. */
       readonly entry: ServerEntry;
-      /** What the entry's `${input:id}` ask for; those the file has already stay as they are. */
+      /** Definitions for the entry's `${input:id}`; existing ones stay as they are. */
       readonly inputs?: readonly InputDefinition[];
     }
   | { readonly op: "remove"; readonly name: string }
   | { readonly op: "enable" | "disable"; readonly name: string };
 
-/** How a file is written. */
 interface EditOptions {
-  /** The mode of a file that is made; an existing one keeps its own. Default 0o644. */
+  /** The mode of a new file; an existing one keeps its own. Default 0o644. */
   mode?: number;
   signal?: AbortSignal | undefined;
 }
 
-/** What became of a file. */
 export interface EditOutcome {
   readonly path: string;
-  /** The file was not there before. */
+  /** Whether the file is new. */
   readonly created: boolean;
-  /** Whether its text is another one now. */
+  /** Whether the text changed. */
   readonly changed: boolean;
-  /** What could not be written exactly. */
+  /** Anything that could not be written exactly. */
   readonly notes: readonly string[];
 }
 
-/** What a file holds now. */
 export interface EditableConfig {
   readonly path: string;
   readonly exists: boolean;
-  /** The dialect of the file, or the one it will get with its first entry. */
+  /** The file's dialect, or the one it gets with its first entry. */
   readonly dialect: Dialect;
-  /** The names of its entries, sound or not, in their order. */
+  /** The names of all entries, valid or not, in order. */
   readonly names: readonly string[];
 }
 
-/** What the file at this path holds; one that is not there has no entries. Throws `CONFIG_INVALID` if it cannot be read. */
+/** Reads the file; a missing file has no entries. Throws `CONFIG_INVALID` if it is unreadable. */
 export async function readEditableConfig(path: string, options: EditOptions = {}): Promise<EditableConfig> {
   const { text, dialect, dialects } = await readDocument(path, options);
   return { path, exists: text !== undefined, dialect, names: [...dialects.keys()] };
 }
 
-/** What an entry cannot say in a file of this dialect, in words for the user. */
+/** What an entry cannot express in this dialect, worded for the user. */
 export function dialectNotes(name: string, entry: ServerEntry, dialect: Dialect): string[] {
   if (dialect === "servers") return [];
   return inputsOf(entry).map(
-    (id) => `"${name}" asked for "${id}"; here it takes the environment variable ${variableName(id)}`,
+    (id) => `"${name}" asked for "${id}"; here it uses the environment variable ${variableName(id)}`,
   );
 }
 
 /**
- * Carries out the changes and writes the file once, atomically. An entry that is to be removed, enabled or disabled has to
- * be there: otherwise `SERVER_NOT_FOUND`, and nothing is written.
+ * Applies the edits and writes the file once, atomically. An entry to be removed, enabled or disabled must exist:
+ * otherwise this throws `SERVER_NOT_FOUND` and writes nothing.
  */
 export async function editConfigFile(
   path: string,
@@ -118,13 +114,13 @@ export async function editConfigFile(
 }
 
 interface OpenDocument {
-  /** Undefined where there is no file. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined;
-  /** The byte order mark, if the file has one. */
+  /** The byte order mark, if any. */
   readonly mark: string;
-  /** The dialect of new entries. */
+  /** The dialect for new entries. */
   readonly dialect: Dialect;
-  /** The dialect of each entry: a file may have several keys. */
+  /** The dialect of each entry: a file can have several keys. */
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly set: (text: string, path: readonly string[], value: unknown) => string;
   readonly remove: (text: string, path: readonly string[]) => string;
@@ -138,7 +134,7 @@ const KEY_PATHS: Readonly<Record<Dialect, readonly string[]>> = {
 
 const JSON_EDITS = { set: setJson, remove: removeJson };
 
-/** Loaded where it is needed: most files are JSON. */
+/** Loaded on demand: most files are JSON. */
 async function yamlEdits(): Promise<typeof JSON_EDITS> {
   const { setYaml, removeYaml } = await import("./edit-yaml.js");
   return { set: setYaml, remove: removeYaml };
@@ -152,13 +148,13 @@ async function readDocument(path: string, options: EditOptions): Promise<OpenDoc
   }
   const text = bytes === undefined ? undefined : decodeConfigText(bytes);
   const mark = bytes?.[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? "\uFEFF" : "";
-  // A file without a key gets the one that files of its name have.
+  // A file without a key gets the usual one for its name.
   const usual = /^settings\./i.test(basename(path)) ? "mcpServers" : "servers";
   if (text === undefined || text.trim() === "") {
     return { text, mark, dialect: usual, dialects: new Map(), ...(isYamlFile ? await yamlEdits() : JSON_EDITS) };
   }
   if (/^---[ \t]*\r?\n/.test(text) && !isYamlFile) {
-    throw invalid(path, "is a skill file, which is not edited here", "Change its front matter by hand.");
+    throw invalid(path, "is a skill file, which Trunkline does not edit", "Edit its front matter by hand.");
   }
   const parsed = await parseConfigText(text, path);
   if (!parsed.ok) throw invalid(`${path}:${parsed.at.line}:${parsed.at.column}`, `cannot be edited: ${parsed.reason}`);
@@ -174,7 +170,7 @@ async function readDocument(path: string, options: EditOptions): Promise<OpenDoc
   return { text, mark, dialect: sections[0]?.dialect ?? usual, dialects, ...(isJson ? JSON_EDITS : await yamlEdits()) };
 }
 
-/** Puts the definitions of inputs beside the servers, apart from those that are there. */
+/** Adds input definitions next to the servers, skipping existing ones. */
 async function addInputs(
   text: string,
   path: string,
@@ -210,7 +206,7 @@ async function readBytes(path: string, signal: AbortSignal | undefined): Promise
 function invalid(
   where: string,
   what: string,
-  hint = "Correct the file and try again; nothing was written.",
+  hint = "Fix the file and try again; nothing was written.",
 ): TrunklineError {
   return new TrunklineError("CONFIG_INVALID", `${where} ${what}.`, { hint });
 }

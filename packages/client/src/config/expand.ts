@@ -1,12 +1,12 @@
-// Substitution in the texts of an entry: `${NAME}` and its relatives, by the rules of the dialect. One pass over the text:
-// what a variable holds is never looked at again.
+// Expands `${NAME}` and its variants in the strings of an entry, by the rules of the dialect. One pass: the value of a
+// variable is never expanded again.
 import { basename, sep } from "node:path";
 import type { Dialect } from "./loaded-config.js";
 
-/** What the variables of one entry stand for. */
+/** Values for the variables of one entry. */
 export interface ExpandScope {
   readonly dialect: Dialect;
-  /** The environment, `.env` included. A set but empty variable is `""`. */
+  /** The environment, including `.env`. A variable that is set but empty is `""`. */
   readonly env: (name: string) => string | undefined;
   readonly workspaceFolder: string;
   readonly userHome: string;
@@ -16,32 +16,30 @@ export interface ExpandScope {
   readonly inputs?: ReadonlyMap<string, string>;
 }
 
-/** A variable that is looked up when the server is launched. */
+/** A variable that is looked up when the server starts. */
 export interface Deferred {
   readonly name: string;
   readonly fallback: string | undefined;
-  /** The text that stands for it until then. */
+  /** The text shown for it until then. */
   readonly shown: string;
 }
 
-/** Something the owner of the file should know about one substitution. */
+/** Something the file's owner should know about one substitution. */
 export interface Finding {
   readonly kind: "unset" | "empty" | "literal" | "extension" | "unknown" | "input";
   readonly name: string;
 }
 
-/** A text after the pass. */
 export interface Expansion {
   /** The text in pieces; a text without deferred variables is a single piece. */
   readonly parts: readonly (string | Deferred)[];
   readonly findings: readonly Finding[];
-  /** What variables and inputs gave, by name: the candidates for redaction. */
+  /** Values from variables and inputs, by name: the candidates for redaction. */
   readonly values: readonly { readonly name: string; readonly value: string }[];
   /** Whether anything was substituted or would have been. */
   readonly dynamic: boolean;
 }
 
-/** Carries out the substitutions in one text. */
 export function expandText(text: string, scope: ExpandScope): Expansion {
   const parts: (string | Deferred)[] = [];
   const findings: Finding[] = [];
@@ -80,7 +78,7 @@ export function expandText(text: string, scope: ExpandScope): Expansion {
   return { parts: parts.length === 0 ? [""] : parts, findings, values, dynamic };
 }
 
-/** The text of an expansion, with `resolve` for what is deferred. By default that stays as it is written. */
+/** The text of an expansion; `resolve` supplies deferred values. By default they stay as written. */
 export function renderParts(
   parts: readonly (string | Deferred)[],
   resolve: (deferred: Deferred) => string = (deferred) => deferred.shown,
@@ -88,7 +86,7 @@ export function renderParts(
   return parts.map((part) => (typeof part === "string" ? part : resolve(part))).join("");
 }
 
-/** The ids of the inputs that a text asks for. */
+/** The ids of the inputs a text refers to. */
 export function inputIdsIn(text: string): string[] {
   return tokenize(text).flatMap((token) => {
     if (typeof token === "string") return [];
@@ -98,8 +96,8 @@ export function inputIdsIn(text: string): string[] {
 }
 
 /**
- * Expands `${NAME}`, `${NAME:-default}` and `${env:NAME}` as in `mcpServers`. An unset `${NAME}` is left as it is, an
- * unset `${env:NAME}` becomes empty, and both are named in `missing`. `\${NAME}` is the literal `${NAME}`.
+ * Expands `${NAME}`, `${NAME:-default}` and `${env:NAME}` as in `mcpServers`. An unset `${NAME}` stays as it is, an
+ * unset `${env:NAME}` becomes empty, and both are listed in `missing`. `\${NAME}` is the literal `${NAME}`.
  */
 export function expandEnv(
   text: string,
@@ -115,7 +113,7 @@ export function expandEnv(
   return { expanded: renderParts(parts), missing: [...new Set(missing)] };
 }
 
-/** Looks names up in an environment; what an object inherits (`constructor`) is no variable. */
+/** Looks up names in an environment; inherited properties such as `constructor` are not variables. */
 export function lookupIn(env: Readonly<Record<string, string | undefined>>): (name: string) => string | undefined {
   return (name) => {
     const value: unknown = env[name];
@@ -130,7 +128,7 @@ interface Token {
   readonly escaped: boolean;
 }
 
-/** Splits a text at its `${…}`. Braces within count, so that a default may be JSON: `${A:-{"x":1}}`. */
+/** Splits a text at its `${…}`. Nested braces count, so a default can be JSON: `${A:-{"x":1}}`. */
 function tokenize(text: string): (string | Token)[] {
   const tokens: (string | Token)[] = [];
   let done = 0;
@@ -197,7 +195,7 @@ function lookUp(reference: Reference, scope: ExpandScope): Outcome {
       return { kind: scope.env(name) === undefined ? "constant" : "variable", text: value };
     }
     case "name": {
-      // VS Code has no such form: what looks like it belongs to a shell or to a program.
+      // VS Code has no such form: it belongs to a shell or another program.
       if (scope.dialect === "servers" && fallback === undefined) {
         return scope.env(name) === undefined ? { kind: "left" } : { kind: "left", finding: "literal" };
       }
@@ -210,7 +208,7 @@ function lookUp(reference: Reference, scope: ExpandScope): Outcome {
   }
 }
 
-/** What does not depend on the environment, in every dialect. */
+/** Values that do not depend on the environment, in every dialect. */
 function constantOf(name: string, scope: ExpandScope): string | undefined {
   const { workspaceFolder, userHome } = scope;
   switch (name) {
@@ -230,7 +228,7 @@ function constantOf(name: string, scope: ExpandScope): string | undefined {
   }
 }
 
-/** The value at a dotted path, as text. Only what the caller put there: nothing inherited. */
+/** The value at a dotted path, as text. Own properties only. */
 function valueAt(context: unknown, path: string): string | undefined {
   let current = context;
   const whole = typeof context === "object" && context !== null && Object.hasOwn(context, path);

@@ -2,18 +2,18 @@ import { remarkOnField } from "./fields.js";
 import type { Diagnostic } from "./loaded-config.js";
 import { type ConfigNode, kindOf, memberOf, type Position, textOf } from "./tree.js";
 
-/** A text of an entry, with the field and the place it stands at. */
+/** A string in an entry, with its field and position. */
 export interface Leaf {
   readonly text: string;
   readonly field: string;
   readonly at: Position;
 }
 
-/** What diagnostics about an entry name. */
+/** What diagnostics about an entry refer to. */
 interface EntryPlace {
   readonly file: string;
   readonly server: string;
-  /** Where the entry's name stands. */
+  /** Position of the entry's name. */
   readonly at: Position;
 }
 
@@ -36,10 +36,10 @@ export function fieldDiagnostic(
   };
 }
 
-/** Takes the fields of one entry out of its tree and keeps what is to be said about them. Paths are dotted. */
+/** Reads the fields of one entry from its tree and collects diagnostics. Paths are dotted. */
 export class FieldReader {
   readonly diagnostics: Diagnostic[] = [];
-  /** Whether something is wrong that the entry cannot be used with. */
+  /** Whether the entry is unusable. */
   failed = false;
   readonly #node: ConfigNode;
   readonly #place: EntryPlace;
@@ -49,14 +49,14 @@ export class FieldReader {
     this.#place = place;
   }
 
-  /** Whether the entry is an object at all; where it is not, that is said. */
+  /** Whether the entry is an object at all; reports it if not. */
   isObject(): boolean {
     if (this.#node.kind === "map") return true;
     this.fail("", `it is ${kindOf(this.#node)}, not an object such as { "command": "…" }`);
     return false;
   }
 
-  /** A text. Where `quiet`, a wrong kind is only passed over. */
+  /** A string. With `quiet`, a wrong type is ignored. */
   string(field: string, { quiet = false } = {}): Leaf | undefined {
     const node = this.#find(field);
     if (node === undefined) return undefined;
@@ -73,7 +73,7 @@ export class FieldReader {
     return undefined;
   }
 
-  /** A number; a text that is one is accepted. */
+  /** A number; a numeric string is accepted. */
   number(field: string): number | undefined {
     const node = this.#find(field);
     if (node === undefined) return undefined;
@@ -88,7 +88,7 @@ export class FieldReader {
     return this.#find(field)?.kind === "list";
   }
 
-  /** A list of texts; numbers and booleans are taken as they are written. */
+  /** A list of strings; numbers and booleans are accepted as written. */
   list(field: string): Leaf[] | undefined {
     const node = this.#find(field);
     if (node === undefined) return undefined;
@@ -104,7 +104,7 @@ export class FieldReader {
     });
   }
 
-  /** Names with texts; numbers and booleans are taken as they are written, and null is dropped with a note. */
+  /** Names and strings; numbers and booleans are accepted as written, and null is dropped with a note. */
   texts(field: string): (Leaf & { name: string })[] {
     const node = this.#find(field);
     if (node === undefined) return [];
@@ -117,13 +117,13 @@ export class FieldReader {
       const path = `${field}.${name}`;
       const text = textOf(value);
       if (text !== undefined) found.set(name, { name, text, field: path, at: value.at });
-      else if (value.kind === "scalar") this.note(path, "it is null and left out");
+      else if (value.kind === "scalar") this.note(path, "it is null and was ignored");
       else this.#wrongKind(path, "a text", value);
     }
     return [...found.values()];
   }
 
-  /** Checks that a field, where it is there, is an object, and remarks on names in it that mean nothing. */
+  /** Checks that a field, if present, is an object, and reports unknown names in it. */
   checkObject(field: string, known: readonly string[]): void {
     const node = this.#find(field);
     if (node === undefined) return;
@@ -136,7 +136,7 @@ export class FieldReader {
     }
   }
 
-  /** Remarks on the fields that look like typing errors or are not supported. */
+  /** Reports fields that look like typos or are not supported. */
   remarkOnUnknown(): void {
     if (this.#node.kind !== "map") return;
     for (const { key, at } of this.#node.members) {
@@ -145,7 +145,7 @@ export class FieldReader {
     }
   }
 
-  /** The entry cannot be used. `about` is the field to name where the field itself is not there. */
+  /** Marks the entry as unusable. `about` is the field to name if the field itself is missing. */
   fail(field: string, message: string, about = field): void {
     this.failed = true;
     this.#say("warning", about, message, this.#find(field)?.at ?? this.#place.at);
@@ -159,11 +159,11 @@ export class FieldReader {
     this.#say("note", field, message, this.#find(field)?.at ?? this.#place.at);
   }
 
-  /** A field that is null is as good as absent. */
+  /** A null field counts as absent. */
   #find(path: string): ConfigNode | undefined {
     if (path === "") return this.#node;
     let node: ConfigNode | undefined = this.#node;
-    // Names under env and headers may contain dots themselves: the rest of the path is tried as one name first.
+    // Names under env and headers may contain dots, so try the rest of the path as one name first.
     for (let rest = path; rest !== ""; ) {
       const whole = memberOf(node, rest);
       const dot = rest.indexOf(".");

@@ -1,7 +1,7 @@
-// The names that the fields of an entry have, here and in other programs.
+// The names of an entry's fields, here and in other programs.
 import { nearestNames } from "@trunkline/core";
 
-/** The fields that are written for somebody, by a command or an import, in the order in which a person would write them. */
+/** Fields written by commands and imports, in the order a person would write them. */
 export const WRITTEN_FIELDS = [
   "type",
   "command",
@@ -17,14 +17,15 @@ export const WRITTEN_FIELDS = [
   "tools",
 ] as const;
 
-/** The fields of an entry. */
 const KNOWN_FIELDS: readonly string[] = [...WRITTEN_FIELDS, "lazy", "asks", "readOnly", "auth"];
 
 /** Other programs' names for them. */
 const ALIASES = wordSet(`transport transportType serverUrl httpUrl enabled includeTools enabledTools enabled_tools
   excludeTools disabledTools disabled_tools oauth`);
 
-/** Fields of other programs that change nothing here. They are part of files that work elsewhere, so nothing is said. */
+/**
+ * Other programs' fields that have no effect here. They belong to files that work elsewhere, so they are not reported.
+ */
 const FOREIGN_FIELDS = wordSet(`$schema alwaysAllow authProviderType authorization autoApprove autoStart category
   comment default_tools_approval_mode description dev displayName gallery homepage icon icons id label meta metadata name
   note notes oauth_resource priority provider registry required sandbox sandboxEnabled scopes source
@@ -34,13 +35,13 @@ function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));
 }
 
-/** Fields that are not read although a server may need them: their owner has to know. */
+/** Fields that Trunkline ignores although a server may need them: the owner has to know. */
 const UNSUPPORTED_FIELDS: ReadonlyMap<string, string> = new Map([
-  ["headersHelper", "no program is run to get headers; put them under headers"],
+  ["headersHelper", "Trunkline does not run programs to get headers; put them under headers"],
   ["bearer_token_env_var", 'put "Authorization": "Bearer …" under headers'],
 ]);
 
-/** What people write for a field that is called otherwise here, beyond typing errors. */
+/** Common wrong names for fields, beyond typos. */
 const LIKELY_MEANT: ReadonlyMap<string, string> = new Map([
   ["cmd", "command"],
   ["arguments", "args"],
@@ -53,7 +54,7 @@ const LIKELY_MEANT: ReadonlyMap<string, string> = new Map([
   ["working_directory", "cwd"],
 ]);
 
-/** What to say about a field that is not known; undefined where nothing is to be said. */
+/** The diagnostic for an unknown field; undefined if there is nothing to report. */
 export function remarkOnField(field: string): { severity: "warning" | "note"; message: string } | undefined {
   const unsupported = UNSUPPORTED_FIELDS.get(field);
   if (unsupported !== undefined) return { severity: "warning", message: `it is not supported: ${unsupported}` };
@@ -77,7 +78,7 @@ const TRANSPORTS: ReadonlyMap<string, "stdio" | "http" | "sse"> = new Map([
   ["sse", "sse"],
 ]);
 
-/** The transport that a word stands for, in all the spellings people have. */
+/** The transport a word stands for, in all common spellings. */
 export function transportOf(word: string): "stdio" | "http" | "sse" | undefined {
   return TRANSPORTS.get(word.toLowerCase().replace(/[-_ +]/g, ""));
 }

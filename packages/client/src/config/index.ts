@@ -1,6 +1,6 @@
 /**
- * Configuration on its own, without connections: reading it, and what manages it. A program that only lists, edits or
- * imports servers loads no protocol code through this entry, `@trunkline/client/config`.
+ * Configuration without connections: reading and managing it. A program that only lists, edits or imports servers loads
+ * no protocol code through this entry, `@trunkline/client/config`.
  */
 
 export { normalizeName } from "../names/name-styles.js";

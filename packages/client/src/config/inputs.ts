@@ -1,33 +1,31 @@
-// `${input:id}`: values that a person is asked for once, and that are kept.
+// `${input:id}`: values that the user is asked for once and that are saved.
 import { join } from "node:path";
 import { messageOf, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 import { readOptional } from "./config-files.js";
 import { type ConfigNode, memberOf, textOf } from "./tree.js";
 
-/** A question for a person. */
 export interface InputRequest {
   readonly id: string;
   readonly description?: string;
-  /** The answer is not to be shown while it is typed. */
+  /** Hide the answer while it is typed. */
   readonly password?: boolean;
   readonly default?: string;
-  /** The answers to choose from; the answer is a `value`. */
+  /** Choices; the answer is a `value`. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
-  /** The first server that needs it, and the file it stands in. */
+  /** The first server that needs it. */
   readonly server: string;
   readonly file: string;
 }
 
-/** Asks a person; undefined means that there is no answer. */
+/** Asks the user; undefined means no answer. */
 export type InputPrompt = (request: InputRequest) => Promise<string | undefined>;
 
-/** What a file says about an input. */
 export type InputDescription = Pick<InputRequest, "description" | "password" | "default" | "options">;
 
-/** The file under the user's home that keeps answers. */
+/** The file under the user's home that saves answers. */
 const INPUTS_FILE = "inputs.json";
 
-/** The inputs that a file describes, by id: VS Code's `promptString` and `pickString`. */
+/** The inputs a file describes, by id: VS Code's `promptString` and `pickString`. */
 export function readInputs(root: ConfigNode): Map<string, InputDescription> {
   const inputs = memberOf(root, "inputs");
   const found = new Map<string, InputDescription>();
@@ -78,7 +76,7 @@ export class Inputs {
     this.#signal = options.signal;
   }
 
-  /** The answer, from this run, from the file of kept ones, or from a person. With nobody to ask, the default counts. */
+  /** The answer from this run, from the saved answers, or from the user. If there is no one to ask, the default. */
   async answer(request: InputRequest): Promise<InputAnswer> {
     const key = JSON.stringify([request.file, request.id]);
     const known = this.#answers.get(key) ?? (await this.#find(request));
@@ -98,7 +96,7 @@ export class Inputs {
     return { value, from: "person", ...(await this.#keep(request, value)) };
   }
 
-  /** An answer that cannot be kept is used all the same, and asked for again next time. */
+  /** An answer that cannot be saved is still used, and asked for again next time. */
   async #keep({ file, id }: InputRequest, value: string): Promise<{ notKept?: string }> {
     if (this.#home === undefined) return {};
     try {
@@ -114,7 +112,7 @@ export class Inputs {
   }
 }
 
-/** Forgets the kept answers for one file, so that they are asked for again: a mistyped token must not stay for good. */
+/** Deletes the saved answers for one file, so that they are asked for again: a mistyped token must not stick. */
 export async function forgetInputs(home: string, file: string): Promise<boolean> {
   let had = false;
   await changeKept(home, (all) => {
@@ -125,7 +123,7 @@ export async function forgetInputs(home: string, file: string): Promise<boolean>
 
 type Kept = Map<string, Map<string, string>>;
 
-/** What is damaged is as good as empty: the questions are asked again. */
+/** A damaged file counts as empty: the questions are asked again. */
 async function readKept(home: string, signal?: AbortSignal): Promise<Kept> {
   const text = await readOptional(join(home, INPUTS_FILE), signal);
   if (text === undefined) return new Map();
@@ -141,7 +139,7 @@ async function readKept(home: string, signal?: AbortSignal): Promise<Kept> {
   return new Map(entries.map(([file, answers]) => [file, new Map(Object.entries(answers))]));
 }
 
-/** Read, change, replace: whoever reads meanwhile sees the old file or the new one, and nobody else can read either. */
+/** Read, change, replace: concurrent readers see the old or the new file, and no one else can read either. */
 async function changeKept(home: string, change: (all: Kept) => void): Promise<void> {
   const all = await readKept(home);
   change(all);

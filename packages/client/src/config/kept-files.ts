@@ -1,5 +1,5 @@
-// What the files that are kept in the user's home look like. Apart from those who read them: most runs find no such file,
-// and the library behind the schemas takes longer to load than everything else here.
+// Schemas of files saved in the user's home. Kept apart from their readers: most runs find no such file, and the schema
+// library takes longer to load than everything else here.
 import { z } from "zod";
 
 /** `inputs.json`: answers by file and id. */
@@ -8,7 +8,7 @@ export const keptInputs = z.object({
   inputs: z.record(z.string(), z.record(z.string(), z.string())),
 });
 
-/** `trust.json`: the files that were confirmed, by path. */
+/** `trust.json`: approved files, by path. */
 export const keptTrust = z.object({
   version: z.literal(1),
   files: z.record(z.string(), z.object({ fingerprint: z.string(), confirmedAt: z.string() })),

@@ -1,5 +1,5 @@
-// The effective configuration: find the files, read them, merge them by name, and only then fill in variables, so that
-// nobody is asked for the input of an entry that another one shadows.
+// Loads the configuration: find the files, read them, merge them by name, and only then expand variables, so that no
+// one is asked for an input of a shadowed entry.
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import { abortError, messageOf } from "@trunkline/core";
@@ -16,34 +16,32 @@ import { secretsAmong } from "./secrets.js";
 import type { CheckedEntry } from "./server-entries.js";
 import { mergeSettings } from "./settings.js";
 
-/** Where to look, and whom to ask. */
 export interface LoadConfigOptions {
-  /** The working directory. */
   cwd: string;
-  /** The environment. It is never read from the process: a library's caller decides what is visible. Default: empty. */
+  /** The environment. Never read from the process: the caller of a library decides what is visible. Default: empty. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** `TRUNKLINE_HOME` or `~/.trunkline`. Without it there are no user settings, and no answer is kept. */
+  /** `TRUNKLINE_HOME` or `~/.trunkline`. Without it there are no user settings, and answers are not saved. */
   home?: string | undefined;
-  /** A file the user named: it is the whole configuration, and it has to be there and be sound. */
+  /** A file the user named: it is the whole configuration, and must exist and be valid. */
   mcpPath?: string | undefined;
-  /** What `${NAME}` in `metadata.mcp` is looked up in, by dotted path. */
+  /** Values for `${NAME}` in `metadata.mcp`, by dotted path. */
   context?: unknown;
-  /** The servers that will be used; nobody is asked for the inputs of the others. Default: all. */
+  /** The servers that will be used; inputs of the others are not asked for. Default: all. */
   wanted?: ((server: string) => boolean) | undefined;
-  /** Asks a person for `${input:id}`. Without it, an entry that needs one is `unusable`. */
+  /** Asks the user for `${input:id}`. Without it, an entry that needs one is `unusable`. */
   prompt?: InputPrompt | undefined;
-  /** Whether what a project's file would run has been confirmed. Default: nothing has. Other scopes need no confirmation. */
+  /** Whether the user approved what a project's file would run. Default: no. Other scopes need no approval. */
   isTrusted?: ((file: { path: string; fingerprint: string }) => boolean | Promise<boolean>) | undefined;
-  /** Everything counts as confirmed. */
+  /** Treat everything as approved. */
   trustAll?: boolean | undefined;
-  /** For who reads again and again: a file that cannot be used any more counts as it last was. */
+  /** For callers that reload: a file that becomes unusable keeps its last usable content. */
   memory?: ConfigMemory | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads the effective configuration. Rejects with `CONFIG_INVALID` only for a file that was named explicitly and is
- * missing, malformed or no configuration; everything else is a diagnostic.
+ * Loads the configuration. Rejects with `CONFIG_INVALID` only if an explicitly named file is missing, malformed or not
+ * a configuration; everything else becomes a diagnostic.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { signal } = options;
@@ -74,7 +72,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const servers: ServerDefinition[] = [];
   const diagnostics: Diagnostic[] = [...files.flatMap((file) => file.diagnostics), ...merged.diagnostics];
   const secrets = new Set<string>();
-  // One after the other: a person can answer only one question at a time.
+  // One at a time: a person can answer only one question at a time.
   for (const { entry, file } of merged.entries) {
     const defined = await fillIn(entry, file, filling);
     servers.push(defined.definition);
@@ -101,7 +99,7 @@ interface MergedEntry {
   readonly file: ReadSource;
 }
 
-/** By name; the stronger file wins, and says so. */
+/** Merges by name; the stronger file wins, with a diagnostic. */
 function merge(files: readonly ReadSource[]): { entries: MergedEntry[]; diagnostics: Diagnostic[] } {
   const byName = new Map<string, MergedEntry>();
   const diagnostics: Diagnostic[] = [];
@@ -114,7 +112,7 @@ function merge(files: readonly ReadSource[]): { entries: MergedEntry[]; diagnost
       }
       const shadowing = winner.scope === "project" && entry.scope === "user";
       const message = shadowing
-        ? `this entry of the project is used instead of the user's own in ${entry.file}`
+        ? `this project entry is used instead of your own in ${entry.file}`
         : `this entry is used instead of the one in ${entry.file}`;
       const place = { file: winner.file, server: winner.name, field: "", at: winner.at };
       diagnostics.push({ ...fieldDiagnostic("note", message, place), ...(shadowing ? { shadowing } : {}) });
@@ -123,7 +121,7 @@ function merge(files: readonly ReadSource[]): { entries: MergedEntry[]; diagnost
   return { entries: [...byName.values()], diagnostics };
 }
 
-/** The files whose entries may be started. */
+/** The files whose entries may start. */
 async function trustOf(files: readonly ReadSource[], options: LoadConfigOptions): Promise<ReadonlySet<ReadSource>> {
   const trusted = new Set<ReadSource>();
   for (const file of files) {
@@ -160,7 +158,7 @@ async function fillIn(entry: CheckedEntry, file: ReadSource, filling: Filling): 
   const path = envFilePath(entry, places);
   const defined = defineServer(entry, {
     ...places,
-    // A skill is no project: its servers work where the person does.
+    // A skill is not a project: its servers run in the user's working directory.
     defaultCwd: entry.dialect === "metadata.mcp" ? undefined : defaultCwd,
     trusted,
     unusable: asked.unusable,
@@ -179,7 +177,7 @@ async function readEnvFile(path: string, signal: AbortSignal | undefined): Promi
   }
 }
 
-/** A skill's own paths start at the skill; everybody else's at the workspace. */
+/** A skill's paths are relative to the skill; all others to the workspace. */
 function baseFolderOf(entry: CheckedEntry, source: ConfigSource): string {
   return entry.dialect === "metadata.mcp" ? dirname(entry.file) : source.workspaceFolder;
 }
@@ -190,7 +188,7 @@ interface Answers {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The answers that an entry needs. Nobody is asked for a server that would not be started. */
+/** The answers an entry needs. No questions for a server that would not start. */
 async function answersFor(
   entry: CheckedEntry,
   file: ReadSource,
@@ -201,27 +199,28 @@ async function answersFor(
   if (entry.dialect !== "servers") return { answers, diagnostics };
   const ids = new Set(expandableLeaves(entry).flatMap((leaf) => inputIdsIn(leaf.text)));
   if (ids.size === 0 || entry.disabled) return { answers, diagnostics };
-  const need = (id: string) => `Server "${entry.name}" needs the input "${id}" of ${entry.file}`;
+  const need = (id: string) => `Server "${entry.name}" needs the input "${id}" from ${entry.file}`;
   const say = (severity: Diagnostic["severity"], message: string) =>
     diagnostics.push(
       fieldDiagnostic(severity, message, { file: entry.file, server: entry.name, field: "", at: entry.at }),
     );
   for (const id of ids) {
     if (!trusted) {
-      const message = `${need(id)}, and it is not asked for until the file is confirmed.`;
-      return { answers, diagnostics, unusable: { message, hint: "Confirm the file with `trunkline trust`." } };
+      const message = `${need(id)}; you will be asked for it once the file is approved.`;
+      return { answers, diagnostics, unusable: { message, hint: "Approve the file with `trunkline trust`." } };
     }
     const description = file.inputs.get(id);
-    if (description === undefined) say("warning", `the input "${id}" is not described under "inputs"`);
+    if (description === undefined) say("warning", `the input "${id}" is not defined under "inputs"`);
     const answer = await inputs.answer({ ...description, id, server: entry.name, file: entry.file });
     if (answer.value === undefined) {
-      const reason = answer.from === "headless" ? "there is nobody to ask here" : "no answer was given";
-      const hint = `Run \`trunkline doctor\` at a terminal once: the answer is kept. Or write \${env:NAME} in place of \${input:${id}}.`;
-      say("warning", `the input "${id}" is needed, and ${reason}`);
+      const reason = answer.from === "headless" ? "there is no terminal to ask on" : "no answer was given";
+      const hint = `Run \`trunkline doctor\` in a terminal once; the answer is saved. Or use \${env:NAME} instead of \${input:${id}}.`;
+      say("warning", `the input "${id}" is required, but ${reason}`);
       return { answers, diagnostics, unusable: { message: `${need(id)}, and ${reason}.`, hint } };
     }
-    if (answer.from === "default") say("note", `there is nobody to ask for the input "${id}"; its default is used`);
-    if (answer.notKept !== undefined) say("warning", `the input "${id}" could not be kept: ${answer.notKept}`);
+    if (answer.from === "default")
+      say("note", `there is no terminal to ask for the input "${id}"; its default is used`);
+    if (answer.notKept !== undefined) say("warning", `the input "${id}" could not be saved: ${answer.notKept}`);
     answers.set(id, answer.value);
   }
   return { answers, diagnostics };

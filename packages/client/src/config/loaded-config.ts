@@ -1,102 +1,100 @@
-// The shapes that configuration is read into. Every dialect ends here; nothing after this knows which one it was.
+// The shapes that all dialects are read into; nothing after this knows which dialect it was.
 import type { ConfigSettings } from "./settings.js";
 
 /** Where an entry came from. An `explicit` file was named by the user for this run. */
 export type ConfigScope = "explicit" | "project" | "user";
 
-/** The key that holds the servers tells the dialects apart. */
+/** Dialects are recognised by the key that holds the servers. */
 export type Dialect = "servers" | "mcpServers" | "metadata.mcp";
 
-/** Which tools of a server are used: globs over its tool names. What is denied stays out even where it is allowed. */
+/** Which of a server's tools are used: globs over tool names. `deny` wins over `allow`. */
 export interface ToolFilter {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
 
-/** Where an entry stands. */
+/** Where an entry is defined. */
 export interface EntryOrigin {
   readonly file: string;
   readonly scope: ConfigScope;
   readonly dialect: Dialect;
 }
 
-/** What an entry says about a server whatever its transport, and nothing has to be expanded for. */
+/** An entry's settings that apply to every transport and need no expansion. */
 export interface EntrySettings {
   readonly disabled: boolean;
-  /** Connect at the first use instead of at once. */
+  /** Connect on first use. */
   readonly lazy: boolean;
-  /** How long connecting may take. */
   readonly connectTimeoutMs: number;
-  /** How long a call may go without an answer or progress. */
+  /** How long a call may take without an answer or progress. */
   readonly callTimeoutMs: number;
   readonly tools?: ToolFilter;
-  /** False: the server never asks back during a call, so that its calls need not wait for one another. */
+  /** False: the server never asks questions during a call, so its calls need not wait for each other. */
   readonly asks?: boolean;
-  /** Tools that only read although the server does not declare it: globs over its tool names. */
+  /** Tools that only read although the server does not say so: globs over tool names. */
   readonly readOnly?: readonly string[];
 }
 
-/** What all servers have, whatever their transport. Every value is expanded already. */
+/** What all servers have, whatever their transport. All values are expanded. */
 interface ServerCommon extends EntryOrigin, EntrySettings {
   /** The key in the configuration file. */
   readonly name: string;
-  /** The line the entry starts at. */
+  /** The line where the entry starts. */
   readonly line?: number;
-  /** False for an entry of a project's file that nobody has confirmed: it is shown, and not started. */
+  /** False for an entry of a project's file that has not been approved: it is listed but not started. */
   readonly trusted: boolean;
-  /** Variables that the entry refers to and that are not set: the likely cause when it does not work. */
+  /** Unset variables the entry refers to: the likely cause if it fails. */
   readonly unset?: readonly string[];
-  /** Why the entry cannot be started although it is well formed, for example an input that nobody could be asked for. */
+  /** Why a well-formed entry cannot be started, for example an input that could not be asked for. */
   readonly unusable?: { readonly message: string; readonly hint?: string };
   /**
-   * Present where values are looked up when the server is launched (`\${NAME}` in a skill): the definition with them
-   * filled in, the names that are not set, and the values that must not be shown.
+   * Present if values are looked up at launch (`\${NAME}` in a skill): returns the completed definition, the unset
+   * names, and the values that must not be shown.
    */
   readonly atLaunch?: () => { definition: ServerDefinition; missing: readonly string[]; secrets: readonly string[] };
 }
 
-/** A server that is a program on this machine. */
+/** A server that is a local program. */
 export interface StdioServer extends ServerCommon {
   readonly type: "stdio";
   readonly command: string;
   readonly args: readonly string[];
-  /** The entry's own variables, those of its `envFile` included. */
+  /** The entry's own variables, including those of its `envFile`. */
   readonly env: Readonly<Record<string, string>>;
   readonly envFile?: string;
   readonly cwd?: string;
 }
 
-/** A server that is reached over the network: `http` tries Streamable HTTP first, `sse` the older HTTP+SSE. */
+/** A remote server: `http` tries Streamable HTTP first, `sse` the older HTTP+SSE. */
 export interface HttpServer extends ServerCommon {
   readonly type: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** How to sign in, where the entry says something about it. */
+  /** How to sign in, if the entry says so. */
   readonly auth?: AuthSettings;
 }
 
-/** What an entry says about signing in: `auth`, or `oauth` as other programs call it. */
+/** An entry's sign-in settings: `auth`, or `oauth` as other programs call it. */
 export interface AuthSettings {
-  /** `authorization_code`: a person signs in. `client_credentials`: this program does, as itself. */
+  /** `authorization_code`: a person signs in. `client_credentials`: this program signs in as itself. */
   readonly grant: "authorization_code" | "client_credentials";
-  /** The client registered by hand, or the address of a client-id metadata document. */
+  /** A manually registered client, or the URL of a client-id metadata document. */
   readonly clientId?: string;
   readonly clientSecret?: string;
-  /** The private key (PEM) of a client that signs instead of having a secret, and its algorithm. */
+  /** The private key (PEM) of a client that signs instead of using a secret, and its algorithm. */
   readonly privateKey?: string;
   readonly algorithm?: string;
-  /** What to ask for, in place of what the server suggests. */
+  /** The scope to request instead of the one the server suggests. */
   readonly scope?: string;
-  /** The redirect address registered by hand; it must be on this machine. */
+  /** The manually registered redirect URL; it must be a loopback URL. */
   readonly redirectUri?: string;
-  /** The one authorization server that the client belongs to. */
+  /** The client's authorization server. */
   readonly issuer?: string;
 }
 
-/** One server of the effective configuration. */
 export type ServerDefinition = StdioServer | HttpServer;
 
-/** Something about a configuration file that its owner should know. */
+/** A message for the owner of a configuration file. */
 export interface Diagnostic {
   readonly severity: "error" | "warning" | "note";
   readonly message: string;
@@ -105,11 +103,11 @@ export interface Diagnostic {
   readonly column?: number;
   readonly server?: string;
   readonly field?: string;
-  /** Said by every command, not only by `doctor`: the project's entry is used in place of the user's own. */
+  /** Shown by every command, not only by `doctor`: the project's entry replaces the user's own. */
   readonly shadowing?: true;
 }
 
-/** An entry that could not be read; the diagnostics say why. */
+/** An unreadable entry; the diagnostics say why. */
 export interface RejectedServer {
   readonly name: string;
   readonly scope: ConfigScope;
@@ -117,39 +115,38 @@ export interface RejectedServer {
   readonly type?: string;
 }
 
-/** One file that was looked at. */
 export interface ConfigFile {
   readonly path: string;
   readonly scope: ConfigScope;
   readonly exists: boolean;
-  /** Why a file that is there says nothing: what it is taken to say is in its diagnostics. */
+  /** Why an existing file has no effect; its diagnostics say what is assumed instead. */
   readonly unusable?: string;
   readonly dialect?: Dialect;
-  /** What the file would run, as the trust in it is kept: names, commands, args, urls, names of env and headers. Never values. */
+  /**
+   * What the file would run, as stored for trust: names, commands, args, URLs, names of env and headers. Never values.
+   */
   readonly fingerprint?: string;
-  /** One line for each server, for a person to confirm: what would be run or reached. Unexpanded, so without secrets. */
+  /** One line per server for the user to approve: what would run or be contacted. Unexpanded, so free of secrets. */
   readonly wouldRun: readonly { readonly name: string; readonly what: string }[];
 }
 
-/** The effective configuration: what {@link openHub} needs. */
+/** The loaded configuration: what {@link openHub} needs. */
 export interface LoadedConfig {
-  /** The file that gave the servers, or the one that would be looked for first. */
+  /** The file that defined the servers, or the one that is looked for first. */
   readonly path: string;
   readonly exists: boolean;
-  /** Every file that was looked at, the strongest first. */
+  /** Every file that was looked at, strongest first. */
   readonly files: readonly ConfigFile[];
-  /** What `${workspaceFolder}` stands for. */
+  /** The value of `${workspaceFolder}`. */
   readonly workspaceFolder: string;
   readonly servers: readonly ServerDefinition[];
   readonly rejected: readonly RejectedServer[];
-  /** What the files set besides servers. Absent in a configuration that no file gave. */
+  /** Settings other than servers. Absent if no file defined any. */
   readonly settings?: ConfigSettings;
   readonly diagnostics: readonly Diagnostic[];
-  /** Values that must not be shown: what came from headers, env, envFile, variables and inputs. */
+  /** Values that must not be shown: from headers, env, envFile, variables and inputs. */
   readonly secrets: readonly string[];
 }
 
-/** How long connecting may take when an entry says nothing. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
-/** How long a call may go without an answer or progress when an entry says nothing. */
 export const DEFAULT_CALL_TIMEOUT_MS = 60_000;

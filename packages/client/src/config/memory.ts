@@ -1,11 +1,11 @@
-// What the files said when they could last be read: a process that runs for long goes on with that while somebody edits.
+// What the files said when they were last readable: a long-running process keeps using that while someone edits.
 import type { ReadSource } from "./read-source.js";
 
-/** The last usable content of each file. Whoever reads the configuration again hands over the one it had before. */
+/** The last usable content of each file. Pass it along when reloading. */
 export class ConfigMemory {
   readonly #known = new Map<string, ReadSource>();
 
-  /** The file as it is, or, where it cannot be used now, as it last was, with the reason as its one diagnostic. */
+  /** The file as it is or, if it is currently unusable, as it last was, with the reason as its only diagnostic. */
   recall(read: ReadSource): ReadSource {
     const { path, exists, unusable } = read.config;
     if (unusable === undefined) {
@@ -16,7 +16,7 @@ export class ConfigMemory {
     const before = this.#known.get(path);
     if (before === undefined) return read;
     const [first] = read.diagnostics;
-    const message = `${unusable} Until it is corrected, what it said before goes on.`;
+    const message = `${unusable} Until it is fixed, its previous content stays in effect.`;
     return { ...before, diagnostics: [{ severity: "warning", file: path, ...first, message }] };
   }
 }

@@ -1,4 +1,4 @@
-// Text of a configuration file to a tree with positions. JSON with comments or YAML, by content and extension; a skill
+// Parses a configuration file into a tree with positions. JSON with comments or YAML, by content and extension; a skill
 // file is YAML between two lines of dashes.
 import { extname } from "node:path";
 
@@ -11,7 +11,7 @@ const MARKDOWN_EXTENSIONS = new Set([".md", ".markdown", ".mdx", ".mdc"]);
 const FRONT_MATTER = /^---[ \t]*\r?\n/;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)[ \t]*$/m;
 
-/** Reads the text of a file. Content decides where extension and content disagree and the content can be read. */
+/** Parses a file's text. If extension and content disagree, readable content wins. */
 export async function parseConfigText(text: string, path: string): Promise<ParseOutcome> {
   const extension = extname(path).toLowerCase();
   if (text.trim() === "") return { ok: false, at: { line: 1, column: 1 }, reason: "it is empty" };
@@ -22,7 +22,7 @@ export async function parseConfigText(text: string, path: string): Promise<Parse
   const isLikely = looksLikeJson(text);
   const asJson = JSON_EXTENSIONS.has(extension) || isLikely ? parseJson(text) : undefined;
   if (asJson?.ok) return asJson;
-  // A YAML flow mapping begins like JSON, and YAML may stand in a file that is called .json.
+  // A YAML flow mapping starts like JSON, and a file named .json may contain YAML.
   if (asJson !== undefined && isLikely && JSON_EXTENSIONS.has(extension)) return asJson;
   const asYaml = (await yaml()).parseYaml(text);
   const isMap = asYaml.ok && asYaml.root.kind === "map";
@@ -36,7 +36,7 @@ async function parseFrontMatter(text: string): Promise<ParseOutcome> {
   return (await yaml()).parseYaml(rest.slice(0, end), { whole: text, offset });
 }
 
-/** Most files are JSON, and the parser of YAML takes as long to load as the rest of a short command. */
+/** Loaded on demand: most files are JSON, and the YAML parser takes as long to load as the rest of a short command. */
 function yaml(): Promise<typeof import("./parse-yaml.js")> {
   return import("./parse-yaml.js");
 }

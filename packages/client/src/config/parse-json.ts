@@ -1,7 +1,7 @@
 import { type Node, type ParseError, type ParseErrorCode, parseTree, printParseErrorCode } from "jsonc-parser";
 import { type ConfigNode, locator, type Member, type ParseOutcome, type ParseRemark, type Position } from "./tree.js";
 
-/** Reads JSON with comments and trailing commas. A bad escape such as `"\${TOKEN}"` is accepted and its text kept. */
+/** Parses JSON with comments and trailing commas. A bad escape such as `"\${TOKEN}"` is accepted as text. */
 export function parseJson(text: string): ParseOutcome {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
@@ -16,7 +16,7 @@ export function parseJson(text: string): ParseOutcome {
   return { ok: true, root: convert(root, { text, locate, badEscapes, remarks }), remarks };
 }
 
-/** Whether a text begins as JSON does, or as a comment in it. */
+/** Whether a text starts like JSON, or like a comment in it. */
 export function looksLikeJson(text: string): boolean {
   return /^\s*(?:[{[]|\/[/*])/.test(text);
 }
@@ -38,7 +38,7 @@ function convert(node: Node, reading: Reading): ConfigNode {
       if (members.some((member) => member.key === name)) {
         reading.remarks.push({
           at: reading.locate(key.offset),
-          message: `"${name}" occurs twice; the last one counts`,
+          message: `"${name}" occurs twice; the last one is used`,
         });
       }
       members.push({ key: name, at: reading.locate(key.offset), value: convert(value, reading) });
@@ -52,7 +52,7 @@ function convert(node: Node, reading: Reading): ConfigNode {
   return { kind: "scalar", at, value, source: reading.text.slice(node.offset, node.offset + node.length) };
 }
 
-/** The library drops what a bad escape stands before, so such a text is decoded again from the file. */
+/** The library drops the character after a bad escape, so such a string is decoded again from the file. */
 function stringOf(node: Node, reading: Reading): string {
   if (!reading.badEscapes.has(node.offset)) return String(node.value);
   const raw = reading.text.slice(node.offset, node.offset + node.length);
@@ -62,7 +62,7 @@ function stringOf(node: Node, reading: Reading): string {
     if (char !== "$") other = true;
     return `\\\\${char}`;
   });
-  // `\$` is what people write for a dollar that is not to be expanded; any other is more likely a mistake.
+  // People write `\$` for a dollar that must not be expanded; any other bad escape is more likely a mistake.
   if (other) {
     reading.remarks.push({
       at: reading.locate(node.offset),

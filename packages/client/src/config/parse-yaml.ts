@@ -1,10 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from "yaml";
 import { type ConfigNode, locator, type Member, type ParseOutcome, type ParseRemark, type Position } from "./tree.js";
 
-/** More values than any configuration has: a few aliases of aliases would otherwise fill the memory. */
+/** More values than any configuration has: otherwise a few aliases of aliases would fill the memory. */
 const MAX_NODES = 50_000;
 
-/** Reads YAML 1.2 with merge keys. A bad escape such as `"\${TOKEN}"` is accepted and its text kept. `start` is where in the file it begins. */
+/**
+ * Parses YAML 1.2 with merge keys. A bad escape such as `"\${TOKEN}"` is accepted as text. `start` is the text's
+ * position in the file.
+ */
 export function parseYaml(text: string, start = { whole: text, offset: 0 }): ParseOutcome {
   const locateWhole = locator(start.whole);
   const locate = (offset: number) => locateWhole(offset + start.offset);
@@ -51,7 +54,7 @@ export function parseYaml(text: string, start = { whole: text, offset: 0 }): Par
           continue;
         }
         if (members.some((member) => member.key === name)) {
-          remarks.push({ at: key.at, message: `"${name}" occurs twice; the last one counts` });
+          remarks.push({ at: key.at, message: `"${name}" occurs twice; the last one is used` });
         }
         members.push({ key: name, at: key.at, value });
       }
@@ -81,7 +84,7 @@ export function parseYaml(text: string, start = { whole: text, offset: 0 }): Par
   }
 }
 
-/** Leaves the recursion; never leaves this file. */
+/** Thrown to leave the recursion; caught in this file. */
 class TooLarge {
   readonly at: Position;
   constructor(at: Position) {

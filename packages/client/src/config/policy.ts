@@ -1,15 +1,15 @@
-// Rules of the configuration: which operations run, which are asked about each time, and which are refused.
+// Policy rules: which operations run, which ask each time, and which are refused.
 import { matchesGlob } from "@trunkline/core";
 
-/** What a rule says of an operation: run it, ask a person each time, or refuse it. */
+/** Run the operation, ask the user each time, or refuse it. */
 export type PolicyVerdict = "allow" | "ask" | "deny";
 
-/** The rules of one file, by glob over the names of operations. */
+/** The rules of one file, by glob over operation names. */
 export type PolicyRules = Readonly<Record<string, PolicyVerdict>>;
 
 const STRICTNESS: Readonly<Record<PolicyVerdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
-/** What the rules say of an operation. Of each set the most specific rule counts; of the sets, the strictest. */
+/** The verdict on an operation: the most specific rule of each set, then the strictest of the sets. */
 export function verdictOn(operation: string, policies: readonly PolicyRules[] | undefined): PolicyVerdict {
   return (policies ?? []).reduce<PolicyVerdict>((strictest, rules) => {
     const verdict = verdictOf(operation, rules);
@@ -28,7 +28,7 @@ function verdictOf(operation: string, rules: PolicyRules): PolicyVerdict {
   return best?.verdict ?? "allow";
 }
 
-/** `github.create_issue`, and as other programs write it where the rule is written so. */
+/** `github.create_issue`, and other programs' spelling if the rule uses it. */
 function spellings(operation: string, glob: string): string[] {
   if (!glob.startsWith("mcp__")) return [operation];
   const [server, ...tool] = operation.split(".");

@@ -1,5 +1,5 @@
-// One entry in the configuration file of another program: read, put in, taken out. Everything else in the file stays as it
-// is, character by character, and each change is checked by reading the changed text again before anything is written.
+// Reads, adds and removes one entry in another program's configuration file. Everything else in the file stays the
+// same, character by character, and each change is verified by parsing the new text before anything is written.
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { isAbsent, isRecord, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -7,22 +7,21 @@ import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, stringify as stringifyToml, TomlError } from "smol-toml";
 import { removeJson, setJson } from "./edit-json.js";
 
-/** Where an entry stands in a file. */
+/** Where an entry is in a file. */
 export interface EntryPlace {
   readonly format: "json" | "toml";
-  /** The table of servers and the name of the entry: `["mcpServers", "trunkline"]`. */
+  /** The servers table and the entry's name: `["mcpServers", "trunkline"]`. */
   readonly path: readonly string[];
 }
 
-/** What a file holds now. */
 export interface ProgramFile {
-  /** Undefined where there is no file. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined;
-  /** The value of the entry; undefined where there is none. */
+  /** The entry's value; undefined if there is none. */
   readonly entry: unknown;
 }
 
-/** Reads a file. Throws `CONFIG_INVALID` for one that cannot be read as what it should be, and `IO`. */
+/** Reads a file. Throws `CONFIG_INVALID` if it cannot be parsed, and `IO`. */
 export async function readProgramFile(
   file: string,
   place: EntryPlace,
@@ -37,17 +36,17 @@ export async function readProgramFile(
     if (code === undefined || options.signal?.aborted) throw error;
     throw new TrunklineError("IO", `${file} cannot be read (${code}).`, {
       cause: error,
-      hint: code === "EISDIR" ? "There is a folder where the file should be." : "Check its permissions.",
+      hint: code === "EISDIR" ? "It is a folder, not a file." : "Check its permissions.",
     });
   }
   if (bytes[0] === 0xff && bytes[1] === 0xfe) throw invalid(file, "it is encoded as UTF-16", "Save it as UTF-8.");
   const text = bytes.toString("utf8");
-  // What cannot be written back as it was is better left alone.
+  // Leave a file alone if it could not be written back exactly.
   if (!Buffer.from(text).equals(bytes)) throw invalid(file, "it is not UTF-8", "Save it as UTF-8.");
   return { text, entry: at(parsed(text, place.format, file), place.path) };
 }
 
-/** The text with the entry; made anew from an empty one. Throws `CONFIG_INVALID` where it cannot be put in safely. */
+/** Adds the entry to the text, which may be empty. Throws `CONFIG_INVALID` if that cannot be done safely. */
 export function withEntry(text: string, place: EntryPlace, entry: Readonly<Record<string, unknown>>): string {
   const [mark, bare] = apart(text);
   const changed =
@@ -56,7 +55,7 @@ export function withEntry(text: string, place: EntryPlace, entry: Readonly<Recor
   return changed;
 }
 
-/** The text without the entry. A table that held nothing else stays, empty. */
+/** Removes the entry. A table that held nothing else stays, empty. */
 export function withoutEntry(text: string, place: EntryPlace): string {
   const [mark, bare] = apart(text);
   const changed = mark + (place.format === "json" ? removeJson(bare, place.path) : removeToml(bare, place.path));
@@ -64,7 +63,7 @@ export function withoutEntry(text: string, place: EntryPlace): string {
   return changed;
 }
 
-/** The entry as it is written into the file, for the screen. */
+/** The entry as it would be written, for display. */
 export function entryText(place: EntryPlace, entry: unknown): string {
   const value = place.path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), entry);
   if (place.format === "json")
@@ -72,7 +71,7 @@ export function entryText(place: EntryPlace, entry: unknown): string {
   return sectionOf(place.path, isRecord(entry) ? entry : {}).trimEnd();
 }
 
-/** A byte order mark, and the rest. */
+/** Splits off a byte order mark. */
 function apart(text: string): [mark: string, bare: string] {
   return text.startsWith("\uFEFF") ? ["\uFEFF", text.slice(1)] : ["", text];
 }
@@ -98,7 +97,7 @@ function parsed(text: string, format: EntryPlace["format"], file: string): Recor
     throw invalid(file, `line ${before.split("\n").length}, column ${column}: ${printParseErrorCode(first.error)}`);
   }
   if (root === undefined) return {};
-  if (!isRecord(root)) throw invalid(file, "it does not hold an object");
+  if (!isRecord(root)) throw invalid(file, "it does not contain an object");
   return root;
 }
 
@@ -109,7 +108,7 @@ function at(root: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** The changed text has to say what the old one said, but for the entry. */
+/** The new text must say the same as the old one, except for the entry. */
 function verify(before: string, after: string, place: EntryPlace, entry: unknown): void {
   const file = "The changed text";
   const wanted = structuredClone(parsed(before, place.format, file));
@@ -126,7 +125,7 @@ function verify(before: string, after: string, place: EntryPlace, entry: unknown
   }
   if (entry === undefined) delete table[name];
   else table[name] = entry;
-  // A table of TOML is gone with its last entry; one of JSON stays.
+  // A TOML table disappears with its last entry; a JSON object stays.
   if (!isDeepStrictEqual(withoutEmpty(plain(result)), withoutEmpty(plain(wanted)))) throw unsafe(place, entry);
 }
 
@@ -139,7 +138,7 @@ function parsedOrUndefined(text: string, format: EntryPlace["format"]): unknown 
   }
 }
 
-/** Dates of TOML are objects with a class; for comparing, their text is enough. */
+/** TOML dates are class instances; their text is enough for comparing. */
 function plain(value: unknown): unknown {
   return value === undefined
     ? undefined
@@ -152,11 +151,11 @@ function withoutEmpty(value: unknown): unknown {
   return Object.fromEntries(entries.filter(([, item]) => !(isRecord(item) && Object.keys(item).length === 0)));
 }
 
-/** A section of its own at the end, or in place of the one that is there. */
+/** Adds a section at the end, or replaces the existing one. */
 function setToml(text: string, path: readonly string[], entry: Readonly<Record<string, unknown>>): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const section = sectionOf(path, entry).replaceAll("\n", eol);
-  // A text in several lines may hold what looks like our header.
+  // A multi-line string may contain what looks like our header.
   const isThere = at(parsed(text, "toml", ""), path) !== undefined;
   const found = isThere ? findSection(text, path) : undefined;
   if (found !== undefined) return text.slice(0, found.start) + section + text.slice(found.end);
@@ -170,19 +169,19 @@ function removeToml(text: string, path: readonly string[]): string {
   if (found === undefined) return text;
   const head = text.slice(0, found.start);
   const tail = text.slice(found.end);
-  // The empty line that was put before the section goes with it.
+  // Also remove the empty line that was added before the section.
   return (tail.trim() === "" || /^\s*\n/.test(tail) ? head.replace(/(\r?\n)\r?\n$/, "$1") : head) + tail;
 }
 
 function sectionOf(path: readonly string[], entry: Readonly<Record<string, unknown>>): string {
   const value = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), entry);
-  // An empty outer table would be written as a header of its own.
+  // An empty outer table would be written as its own header.
   return `${stringifyToml(value as Record<string, unknown>).trim()}\n`;
 }
 
 /**
- * From the header of the section to behind its last line, sections below it included. Comments and empty lines before the
- * next header belong to what comes after.
+ * From the section's header to the end of its last line, including subsections. Comments and empty lines before the
+ * next header belong to what follows.
  */
 function findSection(text: string, path: readonly string[]): { start: number; end: number } | undefined {
   let start: number | undefined;
@@ -202,7 +201,7 @@ function findSection(text: string, path: readonly string[]): { start: number; en
   return start === undefined ? undefined : { start, end };
 }
 
-/** The keys of a header such as `[mcp_servers."my server".env]`; undefined for every other line. */
+/** The keys of a header such as `[mcp_servers."my server".env]`; undefined for any other line. */
 function headerOf(line: string): string[] | undefined {
   const [, inner] = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:#.*)?$/.exec(line.trimEnd()) ?? [];
   if (inner === undefined) return undefined;
@@ -217,7 +216,7 @@ function headerOf(line: string): string[] | undefined {
     }
     return keys;
   } catch (error) {
-    // A line of a list or of a text in several lines, which only looks like a header.
+    // A line of a list or a multi-line string that only looks like a header.
     if (error instanceof TomlError) return undefined;
     throw error;
   }
@@ -226,7 +225,7 @@ function headerOf(line: string): string[] | undefined {
 function invalid(
   file: string,
   reason: string,
-  hint = "Correct the file and try again; nothing was written.",
+  hint = "Fix the file and try again; nothing was written.",
 ): TrunklineError {
   return new TrunklineError("CONFIG_INVALID", `${file} cannot be read: ${reason}.`, { hint });
 }
@@ -234,10 +233,10 @@ function invalid(
 function unsafe(place: EntryPlace, entry: unknown): TrunklineError {
   const name = place.path.join(".");
   return entry === undefined
-    ? new TrunklineError("CONFIG_INVALID", `${name} cannot be taken out without touching something else.`, {
+    ? new TrunklineError("CONFIG_INVALID", `${name} cannot be removed without touching something else.`, {
         hint: "Remove it by hand; nothing was written.",
       })
-    : new TrunklineError("CONFIG_INVALID", `${name} cannot be put in without touching something else.`, {
-        hint: `Write it by hand; nothing was written:\n${entryText(place, entry)}`,
+    : new TrunklineError("CONFIG_INVALID", `${name} cannot be added without touching something else.`, {
+        hint: `Add it by hand; nothing was written:\n${entryText(place, entry)}`,
       });
 }

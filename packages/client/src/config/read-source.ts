@@ -1,5 +1,5 @@
-// One file of the configuration: read, parsed, its entries checked. What is wrong with a file that was looked for is a
-// warning; what is wrong with one that the user named is an error.
+// One configuration file: read, parsed, its entries checked. Problems in a file found by searching are warnings; in a
+// file the user named, they are errors.
 import { resolve } from "node:path";
 import { contentIdOf, messageOf, replaceControls, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { type ConfigSource, isMissing, readOptional, readText } from "./config-files.js";
@@ -14,7 +14,7 @@ import { type CheckedEntry, checkEntry } from "./server-entries.js";
 import { type FileSettings, readSettings, UNKNOWN_RULES } from "./settings.js";
 import type { ParseOutcome, Position } from "./tree.js";
 
-/** What a file says, before anything is merged or filled in. */
+/** A file's content before merging and expansion. */
 export interface ReadSource {
   readonly source: ConfigSource;
   readonly config: ConfigFile;
@@ -25,7 +25,6 @@ export interface ReadSource {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads one file. */
 export async function readSource(source: ConfigSource, signal: AbortSignal | undefined): Promise<ReadSource> {
   const { path, scope, namedBy } = source;
   let text: string;
@@ -44,7 +43,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   if (found.malformed !== undefined) return malformed(source, found.malformed.at, found.malformed.message);
   const { settings, diagnostics: ownRemarks } = readSettings(parsed.root, { file: path, scope });
   if (found.absent !== undefined) {
-    // A file that sets something else needs no servers.
+    // A file with other settings needs no servers.
     if (namedBy === undefined && Object.keys(settings).length > 0)
       return { ...nothing(source, { exists: true }), settings, diagnostics: ownRemarks };
     const missing = absent(source, found.absent);
@@ -58,12 +57,16 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
     ...at,
   }));
   if (namedBy?.endsWith(".env")) {
-    diagnostics.push({ severity: "note", message: `The configuration is the file that ${namedBy} names.`, file: path });
+    diagnostics.push({
+      severity: "note",
+      message: `Using only the configuration file named by ${namedBy}.`,
+      file: path,
+    });
   }
   diagnostics.push(...ownRemarks);
   const names = found.sections.map(({ dialect }) => `"${dialect}"`);
   if (names.length > 1) {
-    const message = `${path} has ${names.join(" and ")}; both are used, and of equal names the one under ${names[0]}.`;
+    const message = `${path} has ${names.join(" and ")}; both are used, and for equal names the one under ${names[0]} wins.`;
     diagnostics.push({ severity: "note", message, file: path });
   }
   const entries = new Map<string, CheckedEntry>();
@@ -75,7 +78,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
       if ("rejected" in outcome) rejected.push(outcome.rejected);
       else if (!entries.has(member.key)) entries.set(member.key, outcome.entry);
       else {
-        const message = `Server "${member.key}" stands under two keys; the one under "${dialect}" is not used.`;
+        const message = `Server "${member.key}" is defined under two keys; the one under "${dialect}" is ignored.`;
         diagnostics.push({ severity: "warning", message, file: path, server: member.key, ...member.at });
       }
     }
@@ -96,7 +99,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   };
 }
 
-/** Most files are JSON, and the reader of YAML takes longer to load than any of them to read. */
+/** Loaded on demand: most files are JSON, and the YAML parser takes longer to load than any of them to read. */
 async function parse(text: string, path: string): Promise<ParseOutcome> {
   const json = looksLikeJson(text) ? parseJson(text) : undefined;
   if (json?.ok) return json;
@@ -120,9 +123,9 @@ function nothing(
   };
 }
 
-/** Nobody knows what the rules in it were, so every tool of a server is held back until it can be read. */
+/** Its policy is unknown, so every upstream tool is denied until the file is readable. */
 function unusable(source: ConfigSource, diagnostic: Diagnostic): ReadSource {
-  const message = `${diagnostic.message} Until it is corrected, its rules count as "deny" for every tool of a server.`;
+  const message = `${diagnostic.message} Until it is fixed, its policy counts as "deny" for every upstream tool.`;
   const read = nothing(source, { exists: true, diagnostic: { ...diagnostic, message } });
   return { ...read, config: { ...read.config, unusable: diagnostic.message }, settings: { policy: UNKNOWN_RULES } };
 }
@@ -134,18 +137,18 @@ function malformed(source: ConfigSource, at: Position, reason: string): ReadSour
   const toml = path.toLowerCase().endsWith(".toml");
   throw new TrunklineError("CONFIG_INVALID", message, {
     hint: toml
-      ? "TOML is not read here; `trunkline import` copies servers from it."
-      : "Correct the file and try again.",
+      ? "Trunkline does not read TOML; `trunkline import` copies servers from it."
+      : "Fix the file and try again.",
     data: { file: path, ...at },
   });
 }
 
-/** Settings may be there for other things, so that is only worth a note. */
+/** Settings may exist for other purposes, so this is only a note. */
 function absent(source: ConfigSource, message: string): ReadSource {
   const { path, kind, namedBy } = source;
   if (namedBy !== undefined) {
-    throw new TrunklineError("CONFIG_INVALID", `${path} is no configuration of MCP servers. ${message}`, {
-      hint: `Name another file with ${namedBy}, or correct this one.`,
+    throw new TrunklineError("CONFIG_INVALID", `${path} is not an MCP server configuration. ${message}`, {
+      hint: `Name another file with ${namedBy}, or fix this one.`,
       data: { file: path },
     });
   }
@@ -170,13 +173,12 @@ function reasonOf(error: unknown): string {
       return "it is a folder";
     case "EACCES":
     case "EPERM":
-      return "there is no permission to read it";
+      return "permission denied";
     default:
       return messageOf(error);
   }
 }
 
-/** Where variables come from. */
 interface ProjectValuesOptions {
   readonly processEnv: (name: string) => string | undefined;
   readonly dotEnv: DotEnv;
@@ -186,18 +188,18 @@ interface ProjectValuesOptions {
 
 interface Borrowed {
   readonly server: string;
-  /** Names with the hashes of their values: a value may be a secret, and a short hash of it is none. */
+  /** Names with hashes of their values: a value may be a secret, a short hash of it is not. */
   readonly variables: readonly (readonly [name: string, hash: string])[];
-  /** The names that the env file sets. Their values are the server's own business, as those of `env` are. */
+  /** The names the env file sets. Their values are the server's own business, like those of `env`. */
   readonly fileNames: readonly string[];
-  /** What a person should see of it: the program that runs, or the host that is reached. */
+  /** What the user sees: the program that runs, or the host that is contacted. */
   readonly shown?: string;
 }
 
 /**
- * The file with a fingerprint and a list that take in what the project's own `.env` and env files contribute. They come
- * with the project, like the file that names them: if they change what a confirmed entry does, it has to be confirmed
- * again. Values of the process's own environment are the user's, and do not count.
+ * Adds the contributions of the project's own `.env` and env files to the file's fingerprint and list. They come with
+ * the project, like the file that names them: if they change what an approved entry does, it must be approved again.
+ * Values from the process environment belong to the user and do not count.
  */
 export async function withProjectValues(file: ReadSource, options: ProjectValuesOptions): Promise<ReadSource> {
   const { config } = file;
@@ -226,7 +228,7 @@ async function borrowedBy(entry: CheckedEntry, file: ReadSource, options: Projec
   const { workspaceFolder } = file.source;
   const scope = {
     dialect: entry.dialect,
-    // Only what the project itself gives: a variable of the process is left unset here.
+    // Only values from the project itself: variables of the process are left unset here.
     env: (name: string) => (options.processEnv(name) === undefined ? options.dotEnv.get(name)?.value : undefined),
     workspaceFolder,
     userHome: options.userHome,
@@ -254,9 +256,8 @@ async function borrowedBy(entry: CheckedEntry, file: ReadSource, options: Projec
   };
 }
 
-/** The program as it is; of an address only the host, because the rest may hold a token. */
+/** The program as it is; of a URL only the host, because the rest may contain a token. */
 function shownTarget(entry: CheckedEntry, text: string): string {
-  const shown =
-    entry.type === "stdio" ? text : URL.canParse(text) ? new URL(text).origin : "an address that cannot be read";
+  const shown = entry.type === "stdio" ? text : URL.canParse(text) ? new URL(text).origin : "an unreadable URL";
   return replaceControls(shown, "?");
 }

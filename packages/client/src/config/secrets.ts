@@ -1,4 +1,4 @@
-// Which values must not be shown. They are known by where they came from, not by what they look like.
+// Which values must not be shown. They are recognised by where they came from, not by how they look.
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 
@@ -8,22 +8,22 @@ export interface SecretCandidate {
   readonly value: string;
 }
 
-/** Variables whose values every other line of a log holds anyway. */
+/** Variables whose values appear all over logs anyway. */
 const PLAIN_NAMES = new Set(["HOME", "PATH", "USERPROFILE"]);
 
-/** The values to redact: not those of HOME and PATH, and not a path that exists. */
+/** The values to redact: not HOME and PATH, and not existing paths. */
 export function secretsAmong(candidates: readonly SecretCandidate[]): string[] {
   const secrets = new Set<string>();
   for (const { name, value } of candidates) {
     if (value === "" || PLAIN_NAMES.has(name?.toUpperCase() ?? "") || isExistingPath(value)) continue;
-    // A variable that was not filled in is no secret, and hiding it would hide the advice about it.
+    // An unexpanded variable is not a secret, and hiding it would hide the advice about it.
     if (/^\$\{[^{}]*\}$/.test(value.trim())) continue;
     secrets.add(value);
   }
   return [...secrets];
 }
 
-/** A header's value, and the credential in it by itself: servers repeat the token without its "Bearer". */
+/** A header's value, plus the credential by itself: servers repeat the token without its "Bearer". */
 export function headerSecrets(value: string): SecretCandidate[] {
   const [, scheme = "", credential] = /^([A-Za-z][\w-]*)\s+(\S+)$/.exec(value.trim()) ?? [];
   if (credential === undefined) return [{ value }];
@@ -34,7 +34,7 @@ export function headerSecrets(value: string): SecretCandidate[] {
   return password === "" ? found : [...found, { value: password }];
 }
 
-/** Only a whole path counts: a password may well be the name of some file in the working directory. */
+/** Only a full path counts: a password could be the name of a file in the working directory. */
 function isExistingPath(value: string): boolean {
   return isAbsolute(value) && existsSync(value);
 }

@@ -1,4 +1,4 @@
-// One entry of a file to a checked entry that is not expanded yet. A malformed one becomes diagnostics that name the field.
+// Checks one entry, without expanding it. A malformed one becomes diagnostics that name the field.
 
 import { type CheckedAuth, readAuth } from "./auth-fields.js";
 import { FieldReader, type Leaf } from "./field-reader.js";
@@ -15,36 +15,35 @@ import {
 } from "./loaded-config.js";
 import type { Member, Position } from "./tree.js";
 
-/** An entry whose shape is sound. Its texts are as the file has them. */
+/** A well-formed entry. Its strings are as in the file. */
 export interface CheckedEntry extends EntryOrigin, EntrySettings {
   readonly name: string;
   readonly at: Position;
   readonly type: "stdio" | "http" | "sse";
-  /** Present where `type` is `stdio`. */
+  /** Present if `type` is `stdio`. */
   readonly command?: Leaf;
   readonly args: readonly Leaf[];
   readonly env: readonly (Leaf & { readonly name: string })[];
   readonly envFile?: Leaf;
   readonly cwd?: Leaf;
-  /** Present where `type` is `http` or `sse`. */
+  /** Present if `type` is `http` or `sse`. */
   readonly url?: Leaf;
   readonly headers: readonly (Leaf & { readonly name: string })[];
-  /** Present where `type` is `http` or `sse`, and the entry says something about signing in. */
+  /** Present if `type` is `http` or `sse` and the entry has sign-in settings. */
   readonly auth?: CheckedAuth;
 }
 
-/** The entry, or that it was rejected; in both cases with what is to be said about it. */
+/** The entry, or that it was rejected; both with diagnostics. */
 type EntryOutcome = { readonly diagnostics: readonly Diagnostic[] } & (
   | { readonly entry: CheckedEntry }
   | { readonly rejected: RejectedServer }
 );
 
-/** The longest time a timer of Node can run. */
+/** The longest timer Node supports. */
 const MAX_TIMER_SECONDS = 2_147_483;
-/** The characters that RFC 9110 allows in the name of a header. */
+/** The characters RFC 9110 allows in a header name. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Checks one entry. */
 export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   const { key: name, value: node } = member;
   const fields = new FieldReader(node, { file: origin.file, server: name, at: member.at });
@@ -56,7 +55,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
     };
   };
   if (name.trim() === "") {
-    fields.fail("", "the name of a server must not be empty");
+    fields.fail("", "the server name must not be empty");
     return reject();
   }
   if (!fields.isObject()) return reject();
@@ -68,12 +67,12 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   const env = fields.texts("env");
   const headers = fields.texts("headers");
   for (const header of headers) {
-    if (!HEADER_NAME.test(header.name)) fields.fail(header.field, "it is not a valid name for a header");
+    if (!HEADER_NAME.test(header.name)) fields.fail(header.field, "it is not a valid header name");
   }
   const envFile = fields.string("envFile");
   const cwd = fields.string("cwd");
   const enabled = fields.boolean("enabled");
-  if (enabled === false) fields.note("enabled", 'taken as "disabled": true');
+  if (enabled === false) fields.note("enabled", 'interpreted as "disabled": true');
   const disabled = fields.boolean("disabled") === true || enabled === false;
   const lazy = fields.boolean("lazy") ?? origin.dialect === "metadata.mcp";
   const asks = fields.boolean("asks");
@@ -97,7 +96,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   return { entry, diagnostics: fields.diagnostics };
 }
 
-/** A command may be a list as in opencode: the program and its first arguments. */
+/** A command may be a list, as in opencode: the program and its first arguments. */
 function readCommand(fields: FieldReader): { command: Leaf | undefined; args: readonly Leaf[] } {
   const args = fields.list("args") ?? [];
   if (!fields.isList("command")) {
@@ -107,7 +106,7 @@ function readCommand(fields: FieldReader): { command: Leaf | undefined; args: re
   }
   const [command, ...first] = fields.list("command") ?? [];
   if (command === undefined) fields.fail("command", "it is empty");
-  else fields.note("command", "a list: its first item is taken as the command, the others as args");
+  else fields.note("command", "a list: its first item is used as the command, the rest as args");
   return { command, args: [...first, ...args] };
 }
 
@@ -116,27 +115,27 @@ function readUrl(fields: FieldReader): { url: Leaf | undefined; impliedType: "ht
   for (const alias of ["httpUrl", "serverUrl"] as const) {
     const leaf = fields.string(alias);
     if (leaf === undefined) continue;
-    fields.note(alias, own === undefined ? 'taken as "url"' : '"url" is there as well and is used');
+    fields.note(alias, own === undefined ? 'interpreted as "url"' : '"url" is also set and is used');
     if (own === undefined)
       return { url: checkUrl(fields, leaf), impliedType: alias === "httpUrl" ? "http" : undefined };
   }
   return { url: own === undefined ? undefined : checkUrl(fields, own), impliedType: undefined };
 }
 
-/** A url with variables in it can be checked only when they are filled in. */
+/** A URL with variables can only be checked after expansion. */
 function checkUrl(fields: FieldReader, leaf: Leaf): Leaf {
   const problem = leaf.text.includes("${") ? undefined : urlProblem(leaf.text);
   if (problem !== undefined) fields.fail(leaf.field, problem);
   return leaf;
 }
 
-/** Why a text cannot be the url of a server; undefined where it can. */
+/** Why a text is not a valid server URL; undefined if it is. */
 export function urlProblem(text: string): string | undefined {
   if (text.trim() === "") return "it is empty";
   if (!URL.canParse(text)) return "it is not a valid URL";
   const { protocol } = new URL(text);
   if (protocol === "http:" || protocol === "https:") return undefined;
-  return `it must begin with http:// or https://, not ${protocol}`;
+  return `it must start with http:// or https://, not ${protocol}`;
 }
 
 interface TypeChoice {
@@ -154,12 +153,12 @@ function chooseType(fields: FieldReader, choice: TypeChoice): "stdio" | "http" |
   const urlWins = dialect === "metadata.mcp" && url !== undefined;
   const type = given ?? (command !== undefined && !urlWins ? "stdio" : url === undefined ? undefined : "http");
   if (type === undefined) {
-    fields.fail("", 'it needs "command" (a program on this machine) or "url" (a server on the network)', "command");
+    fields.fail("", 'it needs "command" (a local program) or "url" (a remote server)', "command");
     return undefined;
   }
   if (both && (dialect !== "metadata.mcp" || given === "stdio")) {
     const [used, unused] = type === "stdio" ? ["command", "url"] : ["url", "command"];
-    fields.warn(unused ?? "", `"command" and "url" are both there; "${used}" is used`);
+    fields.warn(unused ?? "", `both "command" and "url" are set; "${used}" is used`);
   }
   const needed = type === "stdio" ? "command" : "url";
   if ((type === "stdio" ? command : url) === undefined) {
@@ -167,7 +166,7 @@ function chooseType(fields: FieldReader, choice: TypeChoice): "stdio" | "http" |
     return undefined;
   }
   if (dialect === "servers" && given === undefined && type === "http" && choice.impliedType === undefined) {
-    fields.note("url", '"type" is absent; taken as "http"');
+    fields.note("url", '"type" is missing; assuming "http"');
   }
   return type;
 }
@@ -181,7 +180,8 @@ function readType(fields: FieldReader): "stdio" | "http" | "sse" | "invalid" | u
       fields.fail(field, `"${leaf.text}" is not a transport; use "stdio", "http" or "sse"`);
       return "invalid";
     }
-    if (field !== "type" || leaf.text !== type) fields.note(field, `"${leaf.text}" is taken as "type": "${type}"`);
+    if (field !== "type" || leaf.text !== type)
+      fields.note(field, `"${leaf.text}" is interpreted as "type": "${type}"`);
     return type;
   }
   return undefined;
@@ -191,7 +191,7 @@ function readTimeout(fields: FieldReader): number {
   const seconds = fields.number("timeout");
   if (seconds === undefined) return DEFAULT_CONNECT_TIMEOUT_MS;
   if (seconds > 600) {
-    fields.warn("timeout", `${seconds} is more than 600 seconds (it is not milliseconds here); 600 is used`);
+    fields.warn("timeout", `${seconds} is more than 600 seconds (the unit is not milliseconds); 600 is used`);
   } else if (seconds < 1) {
     fields.warn("timeout", `${seconds} is less than 1 second; 1 is used`);
   }
@@ -202,7 +202,7 @@ function readCallTimeout(fields: FieldReader): number {
   const seconds = fields.number("callTimeout");
   if (seconds === undefined) return DEFAULT_CALL_TIMEOUT_MS;
   if (seconds <= 0) {
-    fields.warn("callTimeout", `${seconds} is not a time; ${DEFAULT_CALL_TIMEOUT_MS / 1000} seconds are used`);
+    fields.warn("callTimeout", `${seconds} is not a valid time; ${DEFAULT_CALL_TIMEOUT_MS / 1000} seconds are used`);
     return DEFAULT_CALL_TIMEOUT_MS;
   }
   if (seconds > MAX_TIMER_SECONDS)

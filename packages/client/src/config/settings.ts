@@ -1,24 +1,25 @@
-// What a file says besides its servers: rules for operations, what `download` may reach, and what agents may do unasked.
+// Settings other than servers: policy, what `download` may reach, and what agents may do without asking.
 import { nearestNames } from "@trunkline/core";
 import type { ConfigScope, Diagnostic } from "./loaded-config.js";
 import type { PolicyRules, PolicyVerdict } from "./policy.js";
 import { type ConfigNode, kindOf, memberOf, textOf } from "./tree.js";
 
-/** What one file sets. */
 export interface FileSettings {
   readonly policy?: PolicyRules;
-  /** Lets `download` reach addresses that are not public. */
+  /** Lets `download` reach private addresses. */
   readonly allowPrivateAddresses?: boolean;
-  /** Globs of tools that agents may call without asking, though they change things. */
+  /** Globs of tools that agents may call without asking, even if they change things. */
   readonly agentAllow?: readonly string[];
 }
 
-/** The rules of a file that cannot be read: operations of servers are refused, those of the store go on. */
+/** The policy of an unreadable file: upstream tools are denied, store operations still work. */
 export const UNKNOWN_RULES: PolicyRules = { "*.*": "deny" };
 
 const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
 
-/** Reads `policy`, `download` and `agent` of a file. A rule that cannot be read denies: what was meant to be held back stays so. */
+/**
+ * Reads `policy`, `download` and `agent`. An unreadable rule denies: what was meant to be restricted stays restricted.
+ */
 export function readSettings(
   root: ConfigNode,
   { file, scope }: { file: string; scope: ConfigScope },
@@ -34,9 +35,9 @@ export function readSettings(
   let allowPrivateAddresses: boolean | undefined;
   if (allowed !== undefined) {
     const text = textOf(allowed);
-    if (text !== "true" && text !== "false") warn(allowed, '"download.allowPrivate" has to be true or false');
+    if (text !== "true" && text !== "false") warn(allowed, '"download.allowPrivate" must be true or false');
     else if (text === "true" && scope === "project") {
-      warn(allowed, '"download.allowPrivate" counts only in your own settings, not in a project\'s');
+      warn(allowed, '"download.allowPrivate" has an effect only in your own settings, not in a project\'s');
     } else allowPrivateAddresses = text === "true";
   }
   const agentAllow = readAgentAllow(memberOf(root, "agent"), scope, warn);
@@ -50,7 +51,7 @@ export function readSettings(
   };
 }
 
-/** `"agent": {"allow": ["docs.*"]}`. Whoever wrote a project must not be able to take a question away. */
+/** `"agent": {"allow": ["docs.*"]}`. The author of a project must not be able to suppress a question. */
 function readAgentAllow(
   agent: ConfigNode | undefined,
   scope: ConfigScope,
@@ -65,11 +66,11 @@ function readAgentAllow(
   if (allow === undefined) return undefined;
   const globs = allow.kind === "list" ? allow.items.map((item) => textOf(item)) : [undefined];
   if (!globs.every((glob) => glob !== undefined)) {
-    warn(allow, '"agent.allow" has to be a list of tools such as ["docs.*"]');
+    warn(allow, '"agent.allow" must be a list of tools such as ["docs.*"]');
     return undefined;
   }
   if (scope === "project") {
-    warn(allow, '"agent.allow" counts only in your own settings, not in a project\'s');
+    warn(allow, '"agent.allow" has an effect only in your own settings, not in a project\'s');
     return undefined;
   }
   return globs;
@@ -83,7 +84,7 @@ function readPolicy(
   if (node.kind !== "map") {
     warn(
       node,
-      `"policy" is ${kindOf(node)}, not an object such as { "github.*": "ask" }; until then it counts as { "*": "deny" }`,
+      `"policy" is ${kindOf(node)}, not an object such as { "github.*": "ask" }; until this is fixed it counts as { "*": "deny" }`,
     );
     return { "*": "deny" };
   }
@@ -94,14 +95,14 @@ function readPolicy(
     const near = nearestNames(text, VERDICTS, 1)[0];
     warn(
       value,
-      `the rule for "${key}" has to be "allow", "ask" or "deny"${near === undefined ? "" : ` (did you mean "${near}"?)`}; until then it counts as "deny"`,
+      `the rule for "${key}" must be "allow", "ask" or "deny"${near === undefined ? "" : ` (did you mean "${near}"?)`}; until this is fixed it counts as "deny"`,
     );
     return [key, "deny"];
   });
   return Object.fromEntries(rules);
 }
 
-/** The settings of all files together: every set of rules, the strongest file first. */
+/** The settings of all files: every set of rules, strongest file first. */
 export interface ConfigSettings {
   readonly policies: readonly PolicyRules[];
   readonly allowPrivateAddresses: boolean;
@@ -109,7 +110,6 @@ export interface ConfigSettings {
   readonly agentAllow?: readonly string[];
 }
 
-/** Puts the settings of several files together. */
 export function mergeSettings(files: readonly FileSettings[]): ConfigSettings {
   const agentAllow = files.flatMap((file) => file.agentAllow ?? []);
   return {

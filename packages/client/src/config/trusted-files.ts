@@ -1,5 +1,5 @@
-// Which files of projects the user has confirmed, and in which state of theirs. Kept in the home folder, never in the
-// project: a project must not be able to confirm itself.
+// The project files the user has approved, and in which state. Stored in the home folder, never in the project: a
+// project must not be able to approve itself.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsent, parseJson, resolvedPath, TrunklineError, writeFileAtomically } from "@trunkline/core";
@@ -10,9 +10,9 @@ export interface TrustSubject {
   readonly fingerprint: string;
 }
 
-/** A file that somebody confirmed. */
+/** An approved file. */
 interface TrustedFile extends TrustSubject {
-  /** When it was confirmed, in ISO 8601. */
+  /** When it was approved, in ISO 8601. */
   readonly confirmedAt: string;
 }
 
@@ -23,7 +23,7 @@ interface Content {
   files: Record<string, { fingerprint: string; confirmedAt: string }>;
 }
 
-/** The confirmations of one user, in `<home>/trust.json`. Every call reads the file anew: other processes write it too. */
+/** One user's approvals, in `<home>/trust.json`. Every call re-reads the file, because other processes write it too. */
 export class TrustStore {
   readonly path: string;
   readonly #now: () => Date;
@@ -33,14 +33,14 @@ export class TrustStore {
     this.#now = options.now ?? (() => new Date());
   }
 
-  /** Whether the file was confirmed, and would still run what it would have run then. */
+  /** Whether the file was approved and would still run the same things. */
   isTrusted = async (subject: TrustSubject): Promise<boolean> => {
     const { files } = await this.#read();
     const key = await resolvedPath(subject.path);
     return Object.hasOwn(files, key) && files[key]?.fingerprint === subject.fingerprint;
   };
 
-  /** Confirms the files as they are. An earlier confirmation of the same file goes. */
+  /** Approves the files as they are, replacing earlier approvals. */
   async confirm(...subjects: readonly TrustSubject[]): Promise<void> {
     if (subjects.length === 0) return;
     const content = await this.#read();
@@ -51,7 +51,7 @@ export class TrustStore {
     await this.#write(content);
   }
 
-  /** Takes confirmations back; returns the paths that had one. */
+  /** Withdraws approvals; returns the paths that had one. */
   async revoke(...paths: readonly string[]): Promise<string[]> {
     const content = await this.#read();
     const revoked: string[] = [];
@@ -65,7 +65,7 @@ export class TrustStore {
     return revoked;
   }
 
-  /** Everything that was confirmed, by path. */
+  /** All approvals, by path. */
   async list(): Promise<TrustedFile[]> {
     const { files } = await this.#read();
     return Object.entries(files)
@@ -81,11 +81,11 @@ export class TrustStore {
       if (isAbsent(error)) return { version: VERSION, files: {} };
       throw error;
     }
-    // What cannot be understood confirms nothing, and it must not be overwritten in silence either.
+    // An unreadable list approves nothing, and must not be overwritten silently either.
     const { keptTrust } = await import("./kept-files.js");
     const parsed = keptTrust.safeParse(parseJson(text));
     if (parsed.success) return parsed.data;
-    throw new TrunklineError("CONFIG_INVALID", `${this.path} cannot be read as the list of confirmed files.`, {
+    throw new TrunklineError("CONFIG_INVALID", `${this.path} is not a readable list of approved files.`, {
       cause: parsed.error,
       hint: "Delete it and confirm your projects again with `trunkline trust`.",
     });

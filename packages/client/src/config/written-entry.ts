@@ -1,9 +1,9 @@
-// An entry as it is written into a file, and how the dialects differ in what they make of it. Whoever writes entries, a
-// command or an import, says what it means in one dialect, `mcpServers`; the file's own dialect is taken care of here.
+// An entry as written to a file, and how the dialects differ. Code that writes entries, a command or an import, uses
+// one dialect, `mcpServers`; the conversion to the file's own dialect is here.
 import { inputIdsIn } from "./expand.js";
 import type { Dialect } from "./loaded-config.js";
 
-/** What a file says about one server. Values are unexpanded, in the `mcpServers` dialect. */
+/** A file's entry for one server. Values are unexpanded, in the `mcpServers` dialect. */
 export interface ServerEntry {
   readonly type?: "stdio" | "http" | "sse";
   readonly command?: string;
@@ -16,23 +16,22 @@ export interface ServerEntry {
   readonly disabled?: boolean;
   /** Seconds to connect. */
   readonly timeout?: number;
-  /** Seconds that a call may go without an answer. */
+  /** Seconds a call may take without an answer. */
   readonly callTimeout?: number;
   readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
 }
 
-/** Something the user is asked for, as VS Code defines it under `inputs`. */
+/** An input to ask the user for, as VS Code defines it under `inputs`. */
 export interface InputDefinition {
   readonly id: string;
   readonly [field: string]: unknown;
 }
 
-/** The entry as a file of this dialect has to have it in order to mean the same. */
+/** The entry as written in the given dialect, with the same meaning. */
 export function toDialect(entry: ServerEntry, dialect: Dialect): ServerEntry {
   return mapTexts(entry, dialect === "servers" ? environmentByPrefix : inputsFromEnvironment);
 }
 
-/** The ids of the inputs that an entry uses. */
 export function inputsOf(entry: ServerEntry): string[] {
   const ids = new Set<string>();
   mapTexts(entry, (text) => {
@@ -51,7 +50,7 @@ export function variableName(text: string): string {
   return /^[A-Z]/.test(name) ? name : `_${name}`;
 }
 
-/** What looks like a variable of the environment and is none, in any dialect. */
+/** Names that look like environment variables but are not, in any dialect. */
 const CONSTANTS: ReadonlySet<string> = new Set([
   "workspaceFolder",
   "workspaceFolderBasename",
@@ -59,7 +58,7 @@ const CONSTANTS: ReadonlySet<string> = new Set([
   "pathSeparator",
 ]);
 
-// Both leave alone what stands behind `:-`: a default is plain text.
+// Both leave everything after `:-` alone: a default is plain text.
 
 /** In the `servers` dialect `${NAME}` is plain text, and the environment needs its prefix. */
 function environmentByPrefix(text: string): string {
@@ -68,12 +67,12 @@ function environmentByPrefix(text: string): string {
   );
 }
 
-/** Only the `servers` dialect can ask; elsewhere the environment is the nearest thing to an answer. */
+/** Only the `servers` dialect can ask; elsewhere the environment is the closest equivalent. */
 function inputsFromEnvironment(text: string): string {
   return text.replace(/(?<!:-)\$\{input:([^}]+)\}/g, (_, id: string) => `\${env:${variableName(id)}}`);
 }
 
-/** A copy with every text that expansion covers passed through `change`. */
+/** Copies the entry, passing every expandable string through `change`. */
 function mapTexts(entry: ServerEntry, change: (text: string) => string): ServerEntry {
   const deep = (value: unknown): unknown => {
     if (typeof value === "string") return change(value);
@@ -81,7 +80,7 @@ function mapTexts(entry: ServerEntry, change: (text: string) => string): ServerE
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, deep(item)]));
   };
-  // `tools` holds globs, which are never expanded.
+  // `tools` contains globs, which are never expanded.
   const { tools, ...expanded } = entry;
   return { ...(deep(expanded) as ServerEntry), ...(tools === undefined ? {} : { tools }) };
 }

@@ -1,16 +1,16 @@
-// The batches of revision 2025-03-26: a server may put several messages into one JSON array. The SDK understands an array as
-// the body of an answer, and our stdio transport one on a line; an array within an event of a stream is taken apart here.
+// Batches of revision 2025-03-26: a server may send several messages as one JSON array. The SDK accepts an array as a
+// response body, and our stdio transport one on a line; an array inside a stream event is split here.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { parseJson } from "@trunkline/core";
 import { BATCH_REVISION, HEADERS } from "@trunkline/protocol";
 
-/** The same `fetch`; each message of a batch in an event stream comes as an event of its own. */
+/** Wraps `fetch` so that each message of a batch in an event stream becomes its own event. */
 export function withoutBatches(fetch: FetchLike): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init);
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!isStream || response.body === null) return response;
-    // Before a revision is negotiated there is no header, and batches cannot be ruled out.
+    // Before a revision is negotiated there is no header, and batches are possible.
     const revision = new Headers(init?.headers).get(HEADERS.protocolVersion) ?? BATCH_REVISION;
     if (revision !== BATCH_REVISION) return response;
     const body = response.body
@@ -22,13 +22,13 @@ export function withoutBatches(fetch: FetchLike): FetchLike {
   };
 }
 
-/** Passes the text of an event stream on, with the events that hold a batch split. */
+/** Passes an event stream through, splitting events that contain a batch. */
 export function eachMessageItsEvent(): TransformStream<string, string> {
   let rest = "";
   return new TransformStream({
     transform(chunk, controller) {
       rest += chunk;
-      // An event ends with an empty line; a CR at the very end may still be half of a line's end.
+      // An event ends with an empty line; a trailing CR may be half of a line ending.
       for (let end = endOfEvent(rest); end !== undefined; end = endOfEvent(rest)) {
         controller.enqueue(split(rest.slice(0, end)));
         rest = rest.slice(end);
@@ -51,7 +51,7 @@ function split(event: string): string {
   const messages = data.startsWith("[") ? parseArray(data) : undefined;
   if (messages === undefined) return event;
   const others = lines.filter((line) => line !== "" && !line.startsWith("data"));
-  // Whoever resumes after this event has seen all of it, so only the last one bears its id.
+  // A client that resumes after this event has seen all of it, so only the last one keeps the id.
   const withoutId = others.filter((line) => !line.startsWith("id"));
   return messages
     .map((message, index) => {

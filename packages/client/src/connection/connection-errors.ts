@@ -1,4 +1,4 @@
-// Turns what transports and the SDK throw into errors with a code, a cause told apart, and the next thing to try.
+// Turns errors of transports and the SDK into errors with a code, a distinguished cause, and what to try next.
 import {
   InsufficientScopeError,
   ProtocolError,
@@ -16,18 +16,18 @@ import type { HttpServer, ServerDefinition } from "../config/loaded-config.js";
 import type { ServerState } from "./connection-options.js";
 import type { ProcessExit } from "./stdio-transport.js";
 
-/** What is known about an attempt to connect that failed. */
+/** What is known about a failed attempt to connect. */
 interface ConnectFailure {
   server: ServerDefinition;
   exit: ProcessExit | undefined;
   stderr: readonly string[];
-  /** What it wrote to stdout that was no message of the protocol. */
+  /** Output on stdout that was not a protocol message. */
   noise?: string | undefined;
-  /** Variables that its values refer to and that are not set. */
+  /** Unset variables that its values refer to. */
   missing: readonly string[];
 }
 
-/** The causes that `doctor` tells apart. */
+/** The causes `doctor` tells apart. */
 type ConnectCause =
   | "variable-unset"
   | "program-missing"
@@ -42,7 +42,7 @@ type ConnectCause =
 
 const TLS_CODE = /CERT|TLS|SSL|EPROTO/;
 
-/** Why a server could not be connected, with the cause told apart and the next thing to try. */
+/** Why a server could not be connected, with the cause and what to try next. */
 export function connectError(error: unknown, failure: ConnectFailure): TrunklineError {
   const { code, message, hint, cause } = explain(error, failure);
   if (failure.missing.length === 0) {
@@ -52,7 +52,7 @@ export function connectError(error: unknown, failure: ConnectFailure): Trunkline
       data: { cause },
     });
   }
-  // Whatever came of it, a server that lacks what its entry names was not started as its owner meant it.
+  // Whatever the symptom, a server without the variables of its entry was not started as intended.
   const names = failure.missing.join(", ");
   return new TrunklineError(code, `${message} Not set: ${names}.`, {
     cause: error,
@@ -61,7 +61,7 @@ export function connectError(error: unknown, failure: ConnectFailure): Trunkline
   });
 }
 
-/** The error for a definition that cannot be started as it is. */
+/** The error for a definition that cannot be started. */
 export function unusableError(definition: ServerDefinition): TrunklineError | undefined {
   const { unusable, unset = [] } = definition;
   if (unusable === undefined) return undefined;
@@ -86,7 +86,7 @@ function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure
     if (noise !== undefined) {
       return {
         code: "PROTOCOL",
-        message: `Server "${name}" did not answer within ${seconds} s, and wrote to stdout what is no message of the protocol: ${noise}`,
+        message: `Server "${name}" did not answer within ${seconds} s, and wrote something other than protocol messages to stdout: ${noise}`,
         hint: "Is it an MCP server, and does it keep its own output off stdout?",
         cause: "protocol",
       };
@@ -94,8 +94,8 @@ function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure
     const words = lastWords(stderr);
     return {
       code: "TIMEOUT",
-      message: `Server "${name}" did not answer within ${seconds} s.${words === undefined ? "" : ` Its last words: ${words}`}`,
-      hint: `Is it an MCP server, and does it only need longer? "timeout": ${Math.min(600, seconds * 2)} in its entry allows more.`,
+      message: `Server "${name}" did not answer within ${seconds} s.${words === undefined ? "" : ` Last stderr output: ${words}`}`,
+      hint: `Is it an MCP server? If it just needs longer, set "timeout": ${Math.min(600, seconds * 2)} in its entry.`,
       cause: "timeout",
     };
   }
@@ -103,7 +103,7 @@ function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure
     const words = lastWords(stderr);
     return {
       code: "SERVER_EXITED",
-      message: `Server "${name}" ended while connecting (${exitText(exit)}).${words === undefined ? " It wrote nothing to stderr." : ` It wrote: ${words}`}`,
+      message: `Server "${name}" exited while connecting (${exitText(exit)}).${words === undefined ? " It wrote nothing to stderr." : ` It wrote: ${words}`}`,
       hint: `Run it by hand to see why: ${[server.command, ...server.args].map(shellQuoted).join(" ")}`,
       cause: "exited",
     };
@@ -132,7 +132,7 @@ function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure
   return server.type === "stdio" ? protocolFailure(error, name) : networkFailure(error, server);
 }
 
-/** What a server that wants to know who asks, or wants more than it was shown, is told to the user as. */
+/** The message for a server that requires a sign-in or more permissions. */
 function refusal(error: unknown, server: ServerDefinition): { message: string; hint: string } {
   const { name } = server;
   const hint =
@@ -146,7 +146,7 @@ function refusal(error: unknown, server: ServerDefinition): { message: string; h
   return { message: `Server "${name}" needs a permission that was not granted${scope}.`, hint };
 }
 
-/** The scope that a refused request would have needed. */
+/** The scope a rejected request needed. */
 export function neededScope(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if (at instanceof InsufficientScopeError) return at.requiredScope;
@@ -154,7 +154,7 @@ export function neededScope(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The code of the network failure underneath, for which the SDK's own codes are no answer. */
+/** The underlying network error code; the SDK's own codes do not tell. */
 export function networkCodeOf(error: unknown): string | undefined {
   const code = systemCodeOf(error);
   return code === undefined || SDK_CODES.has(code) ? undefined : code;
@@ -162,7 +162,7 @@ export function networkCodeOf(error: unknown): string | undefined {
 
 const SDK_CODES: ReadonlySet<string> = new Set(Object.values(SdkErrorCode));
 
-/** Fetch says so in words only. */
+/** Fetch only says so in its message. */
 function isBlockedPort(error: unknown): boolean {
   return error instanceof Error && (error.message === "bad port" || isBlockedPort(error.cause));
 }
@@ -171,15 +171,14 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
   const code = networkCodeOf(error);
   const at = `Server "${name}" at ${url}`;
   if (code === "ECONNREFUSED") {
-    const hint = "Nothing listens there: is the server running, and is the port right?";
-    return { code: "CONNECTION_FAILED", message: `${at} refuses the connection.`, hint, cause: "refused" };
+    const hint = "Nothing is listening there: is the server running, and is the port right?";
+    return { code: "CONNECTION_FAILED", message: `${at} refused the connection.`, hint, cause: "refused" };
   }
   if (code !== undefined && TLS_CODE.test(code)) {
-    const hint =
-      "Is it https at all? For a certificate of your own, set NODE_EXTRA_CA_CERTS to the file of its authority.";
+    const hint = "Is it https at all? For your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.";
     return {
       code: "CONNECTION_FAILED",
-      message: `${at} has no TLS that can be trusted (${code}).`,
+      message: `${at} has no trusted TLS certificate (${code}).`,
       hint,
       cause: "tls",
     };
@@ -187,12 +186,12 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
   if (code !== undefined) {
     const hint =
       code === "ENOTFOUND"
-        ? "The name is not known: check the spelling, and the network."
-        : "Check the address and the network.";
+        ? "Cannot resolve the host name: check the spelling and the network."
+        : "Check the URL and the network.";
     return { code: "CONNECTION_FAILED", message: `${at} cannot be reached (${code}).`, hint, cause: "unreachable" };
   }
   if (isBlockedPort(error)) {
-    const hint = "Fetch keeps away from ports that belong to other protocols: let the server listen at another one.";
+    const hint = "Fetch blocks ports of other protocols: have the server listen on another one.";
     return {
       code: "CONNECTION_FAILED",
       message: `${at} cannot be reached: its port is blocked.`,
@@ -202,15 +201,13 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
   }
   const status = error instanceof SdkHttpError ? error.status : error instanceof SseError ? error.code : undefined;
   if (status === 403) {
-    const hint = "The credentials in its entry lack the right, or it lets nobody in from here.";
+    const hint = "The credentials in its entry lack permission, or it allows no access from here.";
     return { code: "PROTOCOL", message: `${at} denies access (HTTP 403).`, hint, cause: "unauthorized" };
   }
   if (status !== undefined && status >= 400) {
     const hint =
-      status >= 500
-        ? "The server itself has failed: look at its log."
-        : "Is the path right? Many servers answer at /mcp or /sse.";
-    return { code: "PROTOCOL", message: `${at} answers with HTTP ${status}.`, hint, cause: "protocol" };
+      status >= 500 ? "The server itself failed: see its log." : "Is the path right? Many servers use /mcp or /sse.";
+    return { code: "PROTOCOL", message: `${at} answered with HTTP ${status}.`, hint, cause: "protocol" };
   }
   return protocolFailure(error, name);
 }
@@ -221,39 +218,38 @@ function protocolFailure(error: unknown, name: string): Explanation {
   if (revision !== undefined) {
     return {
       code: "PROTOCOL",
-      message: `Server "${name}" speaks revision ${revision}, which is not known.`,
-      hint: `Known are ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}. Is there a newer Trunkline, or a newer server?`,
+      message: `Server "${name}" uses the unknown protocol revision ${revision}.`,
+      hint: `Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}. Is there a newer Trunkline, or a newer server?`,
       cause: "protocol",
     };
   }
   return {
     code: "PROTOCOL",
-    message: `Server "${name}" does not answer as an MCP server: ${shortMessage(error)}`,
-    hint: "Is it an MCP server at all, and is this its address or command?",
+    message: `Server "${name}" does not respond like an MCP server: ${shortMessage(error)}`,
+    hint: "Is it an MCP server, and is this its URL or command?",
     cause: "protocol",
   };
 }
 
-/** A validator's message is a page of JSON: what it means is that the answer has the wrong shape. */
+/** A validator's message is a page of JSON; it means that the answer has the wrong shape. */
 function shortMessage(error: unknown): string {
-  if (error instanceof Error && error.name === "ZodError") return "its answer is no message of the protocol.";
+  if (error instanceof Error && error.name === "ZodError") return "its answer is not a protocol message.";
   const [line = ""] = messageOf(error).split("\n");
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }
 
-/** Whether the server has forgotten our session: it refused the request without looking at it. */
+/** Whether the server has forgotten our session: it rejected the request without processing it. */
 export function isSessionExpired(error: unknown): boolean {
   return error instanceof SdkHttpError && error.status === 404;
 }
 
-/** What is known about a request that failed. */
+/** What is known about a failed request. */
 interface RequestFailure {
   server: ServerDefinition;
   what: string;
   exit: ProcessExit | undefined;
 }
 
-/** Why a request failed. */
 export function requestError(error: unknown, failure: RequestFailure): TrunklineError {
   const { server, what, exit } = failure;
   if (isTrunklineError(error)) return error;
@@ -263,7 +259,7 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
       error.code === SdkErrorCode.NotConnected ||
       exit !== undefined
     ) {
-      const how = exit === undefined ? "the connection closed" : `the server ended (${exitText(exit)})`;
+      const how = exit === undefined ? "the connection closed" : `the server exited (${exitText(exit)})`;
       return new TrunklineError("SERVER_EXITED", `${what} failed: ${how}.`, {
         cause: error,
         hint: "It may or may not have taken effect.",
@@ -296,7 +292,7 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
   return new TrunklineError("PROTOCOL", `${what} failed: ${messageOf(error)}`, { cause: error });
 }
 
-/** The line of stderr that most likely says why: the last error, rather than the stack or the version under it. */
+/** The stderr line that most likely says why: the last error, rather than the stack or version below it. */
 function lastWords(stderr: readonly string[]): string | undefined {
   return (
     stderr.findLast(
@@ -320,7 +316,7 @@ function shellQuoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Throws where a server in this state may not be connected, with what its owner can do about it. */
+/** Throws if a server in this state cannot be connected, with what its owner can do. */
 export function requireConnectable(server: string, state: ServerState): void {
   if (state === "disabled") {
     throw new TrunklineError("SERVER_UNAVAILABLE", `Server "${server}" is disabled.`, {
@@ -330,8 +326,8 @@ export function requireConnectable(server: string, state: ServerState): void {
   if (state === "untrusted") {
     throw new TrunklineError(
       "SERVER_UNAVAILABLE",
-      `Server "${server}" comes from a project file that nobody has confirmed.`,
-      { hint: "See what it would run, and confirm it: trunkline trust" },
+      `Server "${server}" comes from a project file that you have not approved.`,
+      { hint: "Review and approve it: trunkline trust" },
     );
   }
 }

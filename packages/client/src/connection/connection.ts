@@ -1,5 +1,5 @@
-// One server definition, one connection that heals itself. Each time it connects is a generation: what an old
-// generation reports late (a close, a failed request) never touches the state of a newer one.
+// One server definition, one self-healing connection. Each time it connects is a generation: late events of an old
+// generation (a close, a failed request) never affect a newer one.
 import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
@@ -15,16 +15,15 @@ import { Conversation, type RequestOptions } from "./server-conversation.js";
 import { SigningIn } from "./signing-in.js";
 import { StdioTransport } from "./stdio-transport.js";
 
-/** How often a person is asked to sign in before a server that is never satisfied is given up. */
+/** How often to ask the user to sign in before giving up on a server that is never satisfied. */
 const MAX_SIGN_INS = 3;
 
-/** How often a person is asked for more permissions on account of one request. */
+/** How often to ask the user for more permissions because of one request. */
 const MAX_STEP_UPS = 2;
 
-/** A request, or how to make it once the server is connected and its era is known. */
+/** A request, or how to build it once the server is connected and its era is known. */
 export type RequestSource = OutgoingRequest | (() => OutgoingRequest);
 
-/** A connection to one server. */
 export class Connection {
   readonly definition: ServerDefinition;
   readonly #options: ConnectionOptions;
@@ -41,7 +40,7 @@ export class Connection {
   #connectedAtMs: number | undefined;
   #roundTripMs: number | undefined;
   #tookMs: number | undefined;
-  /** The process of the last attempt, where the server is one. */
+  /** The process of the last attempt, for a stdio server. */
   #process: StdioTransport | undefined;
   #closing: Promise<void> | undefined;
   #checking: Promise<void> | undefined;
@@ -56,7 +55,7 @@ export class Connection {
       auth: { ...signingIn, logger, onSecrets },
       lifetime: this.#lifetime.signal,
       onFailure: (failure) => {
-        // A callback that throws fails the connect; everything else leaves the sign-in to be done.
+        // A callback that throws fails the connection; after any other failure the sign-in is still pending.
         if (this.#state !== "connected")
           this.#enter(failure.code === "SERVER_UNAVAILABLE" ? "failed" : "needs-auth", failure);
       },
@@ -76,55 +75,52 @@ export class Connection {
     return this.#error;
   }
 
-  /** When the present generation was connected, in milliseconds since 1970. */
+  /** When the current generation connected, in milliseconds since 1970. */
   get connectedAtMs(): number | undefined {
     return this.#connectedAtMs;
   }
 
-  /** How long the last request for a list took. */
+  /** How long the last list request took. */
   get roundTripMs(): number | undefined {
     return this.#roundTripMs;
   }
 
-  /** How long the last attempt to connect took, listing included. */
+  /** How long the last attempt to connect took, including listing. */
   get tookMs(): number | undefined {
     return this.#tookMs;
   }
 
-  /** The revision that was negotiated. */
   get revision(): string | undefined {
     return this.#generation?.client.getNegotiatedProtocolVersion();
   }
 
-  /** The server's name and version, as it gives them. */
+  /** The server's own name and version. */
   get serverInfo(): { name: string; version: string } | undefined {
     const info = this.#generation?.client.getServerVersion();
     return info === undefined ? undefined : { name: info.name, version: info.version };
   }
 
-  /** What the server says it can do. */
   get capabilities(): Readonly<Record<string, unknown>> {
     return this.#generation?.client.getServerCapabilities() ?? {};
   }
 
-  /** The last lines of the server's stderr. */
   get stderrTail(): readonly string[] {
     return this.#process?.stderrTail ?? [];
   }
 
-  /** The process of a stdio server. */
+  /** The process id of a stdio server. */
   get pid(): number | undefined {
     return this.#process?.pid ?? undefined;
   }
 
-  /** Where the sign-in stands, for a server that may want one. */
+  /** The state of the sign-in, for a server that may need one. */
   get signIn(): SignInReport | undefined {
     return this.#signingIn.report;
   }
 
   /**
-   * Connects, or joins the attempt that is under way: however many callers there are, there is one attempt. The signal
-   * ends this caller's waiting, not the attempt that others may be waiting for.
+   * Connects, or joins the running attempt: there is one attempt, however many callers. The signal ends this caller's
+   * waiting, not the attempt, which others may be waiting for.
    */
   async connect(signal?: AbortSignal): Promise<void> {
     if (this.#state === "connected") return;
@@ -133,12 +129,12 @@ export class Connection {
   }
 
   /**
-   * Has a person sign in where the server wants it, and connects. `completed` where it is connected afterwards, whether
-   * or not anybody had to be asked.
+   * Asks the user to sign in if the server needs it, and connects. `completed` if it is connected afterwards, whether
+   * or not anyone had to be asked.
    */
   async authenticate(signal?: AbortSignal): Promise<"completed" | "cancelled"> {
     try {
-      // An attempt that is under way may be one that asks nobody.
+      // A running attempt may be one that does not ask.
       if (this.#attempt !== undefined) await this.#join(this.#attempt, signal).catch(() => {});
       signal?.throwIfAborted();
       this.#requireUsable();
@@ -151,7 +147,7 @@ export class Connection {
     }
   }
 
-  /** The attempt under way, or a new one. */
+  /** The running attempt, or a new one. */
   #try(options: { ask: boolean }): Promise<void> {
     this.#restarts.cancel();
     this.#attempt ??= runOutsideScopes(() => this.#connectSignedIn(options)).finally(() => {
@@ -160,7 +156,7 @@ export class Connection {
     return this.#attempt;
   }
 
-  /** Connects. If the server wants a sign-in, asks a person for it, outside the connect timeout, and tries again. */
+  /** Connects. If the server needs a sign-in, asks the user, outside the connect timeout, and tries again. */
   async #connectSignedIn({ ask }: { ask: boolean }): Promise<void> {
     for (let signIns = 0; ; signIns++) {
       try {
@@ -183,8 +179,8 @@ export class Connection {
   }
 
   /**
-   * Sends a request and returns the result as the server sent it. Progress starts the time anew. A session that the
-   * server has forgotten is opened again once, and the request, which was refused unseen, repeated.
+   * Sends a request and returns the result as the server sent it. Progress restarts the timeout. An expired session is
+   * reopened once, and the request, which was rejected unprocessed, is repeated.
    */
   async request(request: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
     for (let stepUps = 0; ; stepUps++) {
@@ -226,17 +222,20 @@ export class Connection {
     }
     if (!pages.isComplete) {
       const { name } = this.definition;
-      this.#options.logger.warn("the server's list does not end; what came so far is used", { server: name, method });
+      this.#options.logger.warn("the server's list does not end; using what has arrived so far", {
+        server: name,
+        method,
+      });
     }
     return pages.items;
   }
 
-  /** Sends a notification; it is lost where nobody is connected. */
+  /** Sends a notification; it is lost if there is no connection. */
   async notify(method: string, params: Record<string, unknown> = {}): Promise<void> {
     await this.#generation?.client.notification({ method, params });
   }
 
-  /** Opens a stream on which a modern server tells of changes, for as long as the present generation lasts. */
+  /** Opens a stream on which a modern server reports changes, for the lifetime of the current generation. */
   async listen(filter: SubscriptionFilter, signal?: AbortSignal): Promise<McpSubscription> {
     await this.connect(signal);
     const { client } = this.#requireGeneration();
@@ -250,22 +249,21 @@ export class Connection {
     }
   }
 
-  /** The level from which the server is to send log messages. A modern one is told with each call. */
+  /** The minimum log level. A modern server gets it with each call. */
   get logLevel(): string | undefined {
     return this.#conversation.logLevel;
   }
 
-  /** Sets the level; a legacy server has to be told by a request as well. */
+  /** Sets the level; a legacy server also needs a request for that. */
   setLogLevel(level: string): void {
     this.#conversation.setLogLevel(level);
   }
 
-  /** The era of the present generation. */
   get era(): "legacy" | "modern" | undefined {
     return this.#generation?.era;
   }
 
-  /** Ends the connection and the server's process. Idempotent. */
+  /** Closes the connection and ends the server's process. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
       this.#restarts.cancel();
@@ -281,7 +279,9 @@ export class Connection {
     return this.#closing;
   }
 
-  /** Whether a person has granted what a refused request needs. Where nobody is asked, the next sign-in asks for it. */
+  /**
+   * Whether the user has granted what a rejected request needs. If no one can be asked, the next sign-in requests it.
+   */
   async #stepUp(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
     if (!(await this.#signingIn.mayStepUp(error))) return false;
     await this.#join(

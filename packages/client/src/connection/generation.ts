@@ -1,5 +1,5 @@
-// A generation is a client on a started transport. A connection goes through several of them in its life; each is opened
-// once, within its time and with a reason if that fails, and closed once.
+// A generation is a client on a started transport. A connection goes through several; each is opened once, within its
+// timeout and with a reason if that fails, and closed once.
 import {
   Client,
   type ClientCapabilities,
@@ -27,44 +27,42 @@ import {
   transportOrder,
 } from "./transports.js";
 
-/** What is remembered of a server from one generation to the next, so that the same question is not asked twice. */
+/** What is remembered about a server between generations, so that the same question is not asked twice. */
 export interface Verdict {
   transport?: TransportKind;
-  /** The server speaks a legacy revision: the era probe can be left out. */
+  /** The server uses a legacy revision: skip the era probe. */
   legacy?: boolean;
 }
 
-/** What opening a generation needs. */
 interface GenerationOptions extends TransportContext {
   definition: ServerDefinition;
   clientInfo: ClientInfo;
   verdict: Verdict;
   logger: Logger;
-  /** What the channels can answer: what is not in it is not advertised, and not handled. */
+  /** What the channels can answer; anything else is neither advertised nor handled. */
   abilities: Abilities;
   onListChanged: (kind: ListKind) => void;
   onQuestion: (question: Question, signal: AbortSignal) => Promise<Record<string, unknown>>;
   onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
   onClose: (generation: Generation) => void;
-  /** A stream that the server may speak on at any time cannot be opened again: whether the session lives is uncertain. */
+  /** Called if the stream for unsolicited server messages cannot be reopened: the session may be gone. */
   onStreamLost: () => void;
-  /** Told about every transport that is started, before it is known whether it works: its stderr explains a failure. */
+  /** Called for every started transport, before it is known whether it works: its stderr explains a failure. */
   onTransport: (transport: Transport) => void;
 }
 
-/** A live client. */
 export interface Generation {
   readonly client: Client;
-  /** How the process of a stdio server ended, once it has. */
+  /** How a stdio server's process ended, once it has. */
   readonly exit: ProcessExit | undefined;
-  /** The revision that was negotiated, and the era it belongs to. */
+  /** The negotiated revision and its era. */
   readonly revision: string | undefined;
   readonly era: "legacy" | "modern";
-  /** Each request has a stream of its own, on which the server's questions about it come. */
+  /** Each request has its own stream, which carries the server's questions about it. */
   readonly hasOwnStreams: boolean;
-  /** The connection has ended, from whichever side. */
+  /** Whether the connection has ended, from either side. */
   readonly closed: boolean;
-  /** Requests that are still waiting for their answer. */
+  /** Requests waiting for their answer. */
   inFlight: number;
   close(): Promise<void>;
 }
@@ -72,35 +70,34 @@ export interface Generation {
 /** Which handshake to use. `auto` asks the server for its era first. */
 type Handshake = "auto" | "legacy" | { pin: string };
 
-/** How long a server may leave the question for its era unanswered before it counts as a legacy one. */
+/** A server that leaves the era probe unanswered for this long counts as legacy. */
 const PROBE_TIMEOUT_MS = 3_000;
 
-/** Several list_changed in a row are one change. */
+/** Several list_changed in a row count as one change. */
 const LIST_CHANGED_DEBOUNCE_MS = 50;
 
-/** What a server asks is the channel's business: it is passed on as it came. */
+/** Questions are the channel's business and are passed on unchanged. */
 const anyParams = z.looseObject({}).default({});
 
-/** A definition with every value that is looked up only when the server is started: `\${NAME}` in a skill. */
+/** A definition with the values that are only looked up at launch: `\${NAME}` in a skill. */
 interface Launched {
   readonly definition: ServerDefinition;
-  /** Variables that its values refer to and that are not set. */
+  /** Unset variables that its values refer to. */
   readonly missing: readonly string[];
 }
 
-/** What an attempt needs, and whom it tells. */
 interface AttemptOptions extends Omit<GenerationOptions, "definition" | "auth"> {
   readonly timeoutMs: number;
-  /** Aborted when the connection is closed. */
+  /** Aborts when the connection is closed. */
   readonly signal: AbortSignal;
   readonly authFor: (definition: ServerDefinition) => ServerAuth | undefined;
-  /** A generation is there; the attempt has succeeded when this has settled. */
+  /** Called with the new generation; the attempt has succeeded once this has settled. */
   readonly onOpened: (generation: Generation, signal: AbortSignal) => Promise<void>;
-  /** Closes the generation, if there is one, of an attempt that has failed. */
+  /** Closes the generation of a failed attempt, if there is one. */
   readonly onFailed: () => Promise<void>;
 }
 
-/** Looks up the values of a definition that are due only now. */
+/** Looks up the values that are due at launch. */
 export function launch(definition: ServerDefinition, onSecrets: (values: readonly string[]) => void): Launched {
   const { unset = [] } = definition;
   const launched = definition.atLaunch?.();
@@ -109,7 +106,7 @@ export function launch(definition: ServerDefinition, onSecrets: (values: readonl
   return { definition: launched.definition, missing: [...unset, ...launched.missing] };
 }
 
-/** Connects, or rejects with why it cannot be done. */
+/** Connects, or rejects with the reason. */
 export async function connectGeneration(launched: Launched, options: AttemptOptions): Promise<void> {
   const { definition, missing } = launched;
   const { name } = definition;
@@ -128,28 +125,28 @@ export async function connectGeneration(launched: Launched, options: AttemptOpti
         what: `Connecting to "${name}"`,
         timeoutMs,
         signal: options.signal,
-        hint: `Does it answer when it is started by hand? "timeout" in its entry allows more than ${timeoutMs / 1000} seconds.`,
+        hint: `Does it answer when started by hand? "timeout" in its entry allows more than ${timeoutMs / 1000} seconds.`,
       },
       async (signal) => {
         const generation = await openGeneration({ ...options, definition, auth, onTransport }, signal);
         await options.onOpened(generation, signal);
         signal.throwIfAborted();
-        // It may have ended while it was listing; its late close finds a state that is not "connected" yet.
-        if (generation.closed) throw new TrunklineError("SERVER_EXITED", `Server "${name}" ended while connecting.`);
+        // It may have ended while listing; its late close event finds a state that is not "connected" yet.
+        if (generation.closed) throw new TrunklineError("SERVER_EXITED", `Server "${name}" exited while connecting.`);
       },
     );
   } catch (error) {
     await options.onFailed();
     if (!(transport instanceof StdioTransport))
       throw connectError(error, { server: definition, missing, exit: undefined, stderr: [] });
-    // A deadline leaves the process behind while it is still being ended: wait, so that no caller sees an orphan.
+    // After a timeout the process is still being ended: wait, so that no caller sees an orphan.
     await transport.close();
     const { exit, stderrTail, firstNoise } = transport;
     throw connectError(error, { server: definition, missing, exit, stderr: stderrTail, noise: firstNoise });
   }
 }
 
-/** Opens a generation, trying what the server may speak in the order the specification gives. */
+/** Opens a generation, trying the possible transports in the order of the specification. */
 async function openGeneration(options: GenerationOptions, signal: AbortSignal): Promise<Generation> {
   const { definition, verdict } = options;
   const order = verdict.transport === undefined ? transportOrder(definition) : [verdict.transport];
@@ -162,7 +159,7 @@ async function openGeneration(options: GenerationOptions, signal: AbortSignal): 
       return generation;
     } catch (error) {
       if (signal.aborted) throw error;
-      // The second failure is less telling than the first: the user configured the first transport.
+      // Report the first failure: it belongs to the configured transport.
       firstFailure ??= error;
       if (index === order.length - 1 || !isOtherTransport(error)) break;
     }
@@ -189,15 +186,16 @@ async function openWithTransport(
     return await openOnce(observed, kind, { handshake: "auto", signal });
   } catch (error) {
     if (signal.aborted) throw error;
-    // Some old servers end when they meet a request they do not know, and the probe is one: ask again as an old client.
+    // Some old servers exit on an unknown request, such as the probe: try again as an old client.
     if (transport instanceof StdioTransport && transport.exit !== undefined) {
       return await openOnce(options, kind, { handshake: "legacy", signal });
     }
-    // A slow modern server can miss the probe and then refuse the legacy handshake that followed it.
+    // A slow modern server can miss the probe and then reject the legacy handshake that followed.
     if (error instanceof ProtocolError && error.code === RPC_CODES.unsupportedVersion) {
       return await openOnce(options, kind, { handshake: { pin: MODERN_REVISION }, signal });
     }
-    // A legacy server may meet the probe with anything: an error page, a broken answer, silence. Only an outage is one.
+    // A legacy server may answer the probe with anything: an error page, a broken answer, silence. Only an outage is an
+    // outage.
     if (isUnusableProbe(error)) return await openOnce(options, kind, { handshake: "legacy", signal });
     throw error;
   }
@@ -215,13 +213,13 @@ async function openOnce(
 ): Promise<Generation> {
   const { definition, clientInfo, logger, onListChanged } = options;
   const listChanged = (list: ListKind) => ({
-    // We list again ourselves: the SDK's own refresh would strip what it does not know.
+    // We refresh the lists ourselves: the SDK would strip unknown fields.
     autoRefresh: false,
     debounceMs: LIST_CHANGED_DEBOUNCE_MS,
     onChanged: () => onListChanged(list),
   });
   const client = new Client(clientInfo, {
-    capabilities: options.abilities as ClientCapabilities, // the same words, only read-only
+    capabilities: options.abilities as ClientCapabilities, // the same shape, only read-only
     versionNegotiation: { mode: handshake, probe: { timeoutMs: PROBE_TIMEOUT_MS } },
     listChanged: { tools: listChanged("tools"), prompts: listChanged("prompts"), resources: listChanged("resources") },
   });
@@ -255,7 +253,7 @@ async function openOnce(
     },
     async close() {
       await client.close();
-      // A transport that never got as far as the client, or that the client has let go of, is closed by hand.
+      // A transport that never reached the client, or that the client released, must be closed by hand.
       await transport.close();
       ended.abort();
       await listening;
@@ -268,12 +266,12 @@ async function openOnce(
   };
   client.onerror = (error) => {
     logger.debug("transport error", { server: definition.name, error });
-    // A request that fails so tells its caller; a stream has nobody to tell.
+    // A failing request tells its caller; a stream has no caller to tell.
     if (isSessionExpired(error) && (error as SdkError).code === SdkErrorCode.ClientHttpFailedToOpenStream) {
       options.onStreamLost();
     }
   };
-  // An abort has to end the process as well, not only the waiting for it.
+  // An abort must end the process, not just the waiting.
   const onAbort = () => void transport.close().catch(() => {});
   signal.addEventListener("abort", onAbort, { once: true });
   try {
@@ -290,7 +288,7 @@ async function openOnce(
       });
     return generation;
   } catch (error) {
-    // The deadline's own reason says more than the closed connection that followed from it.
+    // The deadline's own reason says more than the resulting closed connection.
     const cause = signal.aborted ? signal.reason : error;
     await generation
       .close()

@@ -1,23 +1,21 @@
-// A modern server tells of changed lists on a stream that the SDK opens once, when it connects. Over HTTP such a stream ends
-// with every restart of the server, while the connection, which has no state, goes on as if nothing had happened: here the
-// stream is opened again, and the lists count as changed, because nobody knows what was missed.
+// A modern server reports changed lists on a stream that the SDK opens once, on connect. Over HTTP that stream ends
+// with every restart of the server, while the stateless connection continues as if nothing had happened. This reopens
+// the stream and treats the lists as changed, because changes may have been missed.
 import type { Client, McpSubscription } from "@modelcontextprotocol/client";
 import { type Logger, messageOf, sleep } from "@trunkline/core";
 import type { ListKind } from "./connection-options.js";
 
-/** What keeping the stream open needs. */
 interface ListChangesOptions {
   readonly server: string;
   readonly logger: Logger;
-  /** Ends it. */
   readonly signal: AbortSignal;
   readonly onListChanged: (kind: ListKind) => void;
 }
 
-/** Waits before the stream is opened again; the last one is repeated. */
+/** Delays before reopening the stream; the last one repeats. */
 const DELAYS_MS = [100, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
 
-/** Keeps the stream that the SDK opened open until the signal. Never rejects. */
+/** Keeps the SDK's stream open until the signal aborts. Never rejects. */
 export async function keepListening(
   client: Client,
   opened: McpSubscription,
@@ -37,7 +35,7 @@ export async function keepListening(
       stream = await client.listen(filter, { signal });
     } catch (error) {
       if (signal.aborted) return;
-      logger.debug("the stream of changes is not open", { server, error: messageOf(error) });
+      logger.debug("the change stream is not open", { server, error: messageOf(error) });
       continue;
     }
     attempt = 0;

@@ -1,10 +1,10 @@
-// A list that a server gives page by page.
+// A paged list.
 import { isRecord } from "@trunkline/core";
 
-/** A list that has more pages than this does not end. */
+/** A list with more pages than this does not end. */
 const MAX_PAGES = 1_000;
 
-/** Collects the pages of a list, whose items are in each page under `key`. */
+/** Collects the pages of a list; items are under `key` in each page. */
 export class ListPages {
   readonly items: Record<string, unknown>[] = [];
   readonly #key: string;
@@ -15,12 +15,12 @@ export class ListPages {
     this.#key = key;
   }
 
-  /** False if the list went round in circles or did not end; `items` are those that came until then. */
+  /** False if the list repeated itself or did not end; `items` has what arrived until then. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** Takes a page, and returns the parameters for the next one. Undefined: there is none, or none that leads on. */
+  /** Adds a page and returns the parameters for the next one. Undefined if there is none, or none that leads on. */
   add(page: Readonly<Record<string, unknown>>): { cursor: string } | undefined {
     const entries = page[this.#key];
     if (Array.isArray(entries)) this.items.push(...entries.filter(isRecord));

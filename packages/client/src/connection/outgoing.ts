@@ -1,4 +1,4 @@
-// A request as it is sent: what a server of its era has to be told beside the parameters of the method.
+// A request as sent: what a server of its era needs besides the method's parameters.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import {
   definesMethod,
@@ -13,28 +13,26 @@ import type { Channel } from "../channel/channel.js";
 import type { Generation } from "./generation.js";
 import type { TaskWish } from "./task-calls.js";
 
-/** A request and what it needs beside its parameters. */
 export interface OutgoingRequest {
   method: string;
   params: Record<string, unknown>;
-  /** Headers of this request alone, where the transport has headers. */
+  /** Headers for this request only, if the transport has headers. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** A legacy server is asked to make the call a task; `false` tells a modern one that it may not. */
+  /** Asks a legacy server to make the call a task; `false` tells a modern one that it may not. */
   task?: TaskWish | false | undefined;
 }
 
-/** Who makes a request, and what that means for it. */
 interface Sender {
   readonly channel: Channel | undefined;
-  /** Under which the server tells how far it is, where that outlives the answer. */
+  /** The token for progress that outlives the answer. */
   readonly progressToken: string | undefined;
-  /** The level from which the server sends log messages; undefined where nobody takes them. */
+  /** The minimum log level; undefined if no one receives log messages. */
   readonly logLevel: string | undefined;
-  /** Whether there are roots for channels that have none of their own. */
+  /** Whether there are roots for channels without their own. */
   readonly hasRoots: boolean;
 }
 
-/** What is sent. A modern server learns with each request what this caller, and no other, can answer. */
+/** The parameters to send. A modern server learns with each request what this caller can answer. */
 export function paramsFor(
   generation: Generation,
   { params, task }: OutgoingRequest,
@@ -64,13 +62,13 @@ export function paramsFor(
   };
 }
 
-/** Throws where the server's revision does not have the method. */
+/** Throws if the server's revision does not have the method. */
 export function checkRevision(generation: Generation, method: string): void {
   const { revision } = generation;
   if (revision === undefined || definesMethod(revision, method, "client-to-server")) return;
-  // What no revision knows is the method of an extension, and the server's business.
+  // A method in no revision belongs to an extension and is up to the server.
   if (revisionsDefining(method).length === 0) return;
-  // The extension has kept some names of the revision that it came from.
+  // The extension kept some names of the revision it came from.
   if (generation.era === "modern" && method.startsWith("tasks/") && offersTasks(generation)) return;
   requireMethod(revision, method, "client-to-server");
 }
@@ -82,7 +80,7 @@ export function checkRevision(generation: Generation, method: string): void {
 export function requireMethod(revision: string, method: string, direction?: MethodDirection): void {
   if (!isSupportedRevision(revision)) {
     throw new TrunklineError("PROTOCOL", `Revision ${revision} of the protocol is not supported.`, {
-      hint: `Supported are ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}.`,
+      hint: `Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}.`,
       data: { revision, supported: SUPPORTED_PROTOCOL_VERSIONS },
     });
   }
@@ -95,7 +93,6 @@ export function requireMethod(revision: string, method: string, direction?: Meth
   });
 }
 
-/** Whether the answer to a request may be a task. */
 export function mayBecomeTask(generation: Generation, { method, task }: OutgoingRequest): boolean {
   if (method !== "tools/call" || task === false) return false;
   return generation.era === "modern" ? offersTasks(generation) : task !== undefined;

@@ -1,5 +1,5 @@
-// A server is often a tree of processes (npx starts npm starts node). On POSIX each server leads a process group of its
-// own, so that the whole tree can be signalled; on Windows taskkill walks the tree.
+// A server is often a tree of processes (npx starts npm starts node). On POSIX each server leads its own process group,
+// so that the whole tree can be signalled; on Windows taskkill walks the tree.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { platform } from "node:os";
 
@@ -9,14 +9,14 @@ export const USES_PROCESS_GROUPS = platform() !== "win32";
 const living = new Set<number>();
 let exitHookInstalled = false;
 
-/** Remembers a started child, so that its tree is killed if this process ends without having closed it. */
+/** Remembers a child process, so that its tree is killed if this process ends without closing it. */
 export function trackProcessTree(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
   living.add(pid);
   if (exitHookInstalled) return;
   exitHookInstalled = true;
-  // Runs on a normal end and on an uncaught error alike; only synchronous work is possible here.
+  // Runs on a normal exit and after an uncaught error; only synchronous work is possible here.
   process.on("exit", () => {
     for (const leader of living) {
       if (USES_PROCESS_GROUPS) signalProcessTree(leader, "SIGKILL");
@@ -25,12 +25,12 @@ export function trackProcessTree(child: ChildProcess): void {
   });
 }
 
-/** Forgets a tree of which nothing is left. */
+/** Forgets a tree that is completely gone. */
 export function forgetProcessTree(pid: number): void {
   living.delete(pid);
 }
 
-/** Sends a signal to every process of the tree. A tree that is gone already is no error. */
+/** Signals every process of the tree. A tree that is already gone is not an error. */
 export function signalProcessTree(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   if (!USES_PROCESS_GROUPS) {
     const force = signal === "SIGKILL" ? ["/F"] : [];
@@ -47,7 +47,7 @@ export function signalProcessTree(pid: number, signal: "SIGTERM" | "SIGKILL"): v
   }
 }
 
-/** Whether any process of the tree is still there. Windows cannot tell after the leader has gone. */
+/** Whether any process of the tree still exists. Windows cannot tell once the leader is gone. */
 export function isProcessTreeAlive(pid: number): boolean {
   if (!USES_PROCESS_GROUPS) return false;
   try {

@@ -1,8 +1,8 @@
-// What the SDK's client does not let through, put right between it and the transport:
-// - content of a kind it does not know, in a modern answer, which it would refuse, goes around it;
-// - a modern answer of the kind `task`, which it rejects as unknown, is passed on as a complete one that holds the task;
-// - progress of a call that has become a task comes after the call's answer, when the SDK has forgotten its token;
-// - an event stream that ends without the answer it was opened for, on which it would wait until the call's time is up.
+// Corrects what the SDK's client does not let through, between it and the transport:
+// - unknown content kinds in a modern answer, which it would reject, bypass it;
+// - a modern answer of kind `task`, which it rejects as unknown, is passed on as a complete one that contains the task;
+// - progress of a call that became a task arrives after the call's answer, when the SDK has forgotten its token;
+// - an event stream that ends without its answer, on which it would wait until the call times out.
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -13,16 +13,16 @@ import {
 
 import { isRecord } from "@trunkline/core";
 
-/** Where {@link letAnswersThrough} puts the task that was created in place of a result. */
+/** Where {@link letAnswersThrough} puts a task created instead of a result. */
 export const TASK_META_KEY = "trunkline/createdTask";
 
-/** The code of an answer that never came; ours, and outside what the protocol uses. */
+/** The code for an answer that never came; our own, outside the protocol's range. */
 export const STREAM_ENDED_CODE = -32_950;
 
-/** Progress tokens of our own begin with this; those of the SDK are numbers. */
+/** The prefix of our own progress tokens; those of the SDK are numbers. */
 export const PROGRESS_TOKEN_PREFIX = "trunkline-";
 
-/** Changes a transport in place. `onProgress` gets the progress that was asked for with a token of our own. */
+/** Changes a transport in place. `onProgress` receives progress for our own tokens. */
 export function letAnswersThrough(
   transport: Transport,
   onProgress: (params: Readonly<Record<string, unknown>>) => void,
@@ -52,7 +52,7 @@ export function letAnswersThrough(
     waiting.add(id);
     const onRequestStreamEnd = () => {
       if (!waiting.has(id)) return;
-      onmessage?.({ jsonrpc: "2.0", id, error: { code: STREAM_ENDED_CODE, message: "no answer came" } });
+      onmessage?.({ jsonrpc: "2.0", id, error: { code: STREAM_ENDED_CODE, message: "no answer arrived" } });
     };
     try {
       await send(message, { ...options, onRequestStreamEnd });
@@ -68,10 +68,10 @@ function isOwnProgress({ method, params }: { method: string; params?: Record<str
   return method === "notifications/progress" && typeof token === "string" && token.startsWith(PROGRESS_TOKEN_PREFIX);
 }
 
-/** Where the items that went around the SDK's schemas are kept meanwhile. */
+/** Holds items that bypass the SDK's schemas. */
 const ITEMS_META_KEY = "trunkline/items";
 
-/** The lists of a result whose items may be of any kind. */
+/** The lists in a result whose items may be of any kind. */
 const ITEM_LISTS = ["content", "messages", "contents"] as const;
 
 /** A modern answer without the items that the SDK would check; {@link restoreItems} puts them back. */

@@ -1,33 +1,32 @@
-// How long to wait before a server that crashed is started again, and when to give it up.
+// How long to wait before restarting a crashed server, and when to give up.
 
-/** Waits between restarts after a crash, the n-th crash in a row taking the n-th. */
+/** Delays between restarts: the n-th crash in a row uses the n-th. */
 const DELAYS_MS = [0, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
 
-/** A server that has run this long without a crash starts the count anew. */
+/** After this long without a crash the count starts over. */
 const STABLE_MS = 30_000;
 
-/** The restarts of one server. */
 export class Restarts {
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** The server has crashed after it had run for so long. */
+  /** Records a crash after this uptime. */
   crashed(upMs: number): void {
     if (upMs >= STABLE_MS) this.#count = 0;
   }
 
-  /** Has it started again after a while. False where it has crashed too often in a row for that. */
+  /** Schedules a restart. False if it has crashed too often in a row. */
   schedule(start: () => void): boolean {
     const delayMs = DELAYS_MS[this.#count];
     if (delayMs === undefined) return false;
     this.#count++;
     this.#timer = setTimeout(start, delayMs);
-    // Waiting for a server that crashed is no reason to keep a program alive that has nothing else to do.
+    // Waiting for a crashed server must not keep an otherwise finished program alive.
     this.#timer.unref();
     return true;
   }
 
-  /** Starts nothing that was scheduled. */
+  /** Cancels a scheduled restart. */
   cancel(): void {
     clearTimeout(this.#timer);
   }

@@ -1,5 +1,5 @@
-// What goes back and forth on one connection: our requests, and what the server asks while they are under way. Every
-// question goes to the channel whose call caused it; where that cannot be known, it is declined, never guessed.
+// The exchange on one connection: our requests, and the server's questions during them. Every question goes to the
+// channel whose call caused it; if that is unknown, it is declined, never guessed.
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { isInputRequiredResult, ProtocolError } from "@modelcontextprotocol/client";
@@ -27,49 +27,47 @@ import { PROGRESS_TOKEN_PREFIX, restoreItems, STREAM_ENDED_CODE } from "./raw-an
 import { createdTask, followTask, relatedTaskOf, statusText, type TaskState } from "./task-calls.js";
 import { UrlVisits } from "./url-visits.js";
 
-/** Whom a conversation is with, and how its questions are handled. */
 interface ConversationOptions extends AskingOptions {
   definition: ServerDefinition;
   logger: Logger;
 }
 
-/** Options of one request. */
 export interface RequestOptions extends ToolCallOptions {
-  /** Who makes the request, in place of the channel in scope. */
+  /** The caller, instead of the channel in scope. */
   channel?: Channel | undefined;
 }
 
-/** A call and who hears how far it has come. */
+/** A call and the receiver of its progress. */
 interface Round {
   readonly call: Call;
   readonly onProgress: (progress: ToolProgress) => void;
 }
 
-/** The requests during which a server may ask something back. */
+/** Requests during which a server may ask questions. */
 const ASKING_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** The longest time a timer knows: the time of a call is kept by its deadline, which stands still during a question. */
+/** The longest possible timer: the call's timeout is kept by its deadline, which pauses during a question. */
 const NEVER_MS = 2_147_483_647;
 
-/** A server that sends only its state back wants to be asked again, but not at once. */
+/** A server that returns only its state wants to be asked again, but not at once. */
 const STATE_ONLY_PAUSE_MS = 250;
 
-/** How long a server may take to hear that a task is no longer wanted. */
+/** How long a server may take to acknowledge that a task is no longer wanted. */
 const CANCEL_TIMEOUT_MS = 2_000;
 
-/** Results pass through as they are: the typed calls of the SDK would strip what they do not know. */
+/** Results pass through unchanged: the SDK's typed calls would strip unknown fields. */
 const untouched = z.looseObject({});
 
-/** The conversation with one server, through all generations of its connection. */
+/** The exchange with one server, across all generations of its connection. */
 export class Conversation {
   readonly #table = new InFlightTable();
   readonly #options: ConversationOptions;
   readonly #server: string;
   readonly #answering: Answering;
   readonly #notices = new Notices();
-  /** The calls that have become tasks, by the id of the task. */
+  /** Calls that became tasks, by task id. */
   readonly #tasks = new Map<string, Call>();
-  /** The level that was set for this server in particular. */
+  /** The level set for this server in particular. */
   #logLevel: string | undefined;
 
   constructor(options: ConversationOptions) {
@@ -78,17 +76,16 @@ export class Conversation {
     this.#answering = new Answering({ ...options, server: this.#server });
   }
 
-  /** The level from which the server is to send log messages. */
   get logLevel(): string | undefined {
     return this.#logLevel ?? this.#options.logLevel;
   }
 
-  /** Sets the level for this server. A modern one is told with each call, a legacy one has to be told by a request. */
+  /** Sets the level for this server. A modern one gets it with each call, a legacy one needs a request. */
   setLogLevel(level: string): void {
     this.#logLevel = level;
   }
 
-  /** Sends a request, answers what the server asks during it, and returns the result as the server sent it. */
+  /** Sends a request, answers the server's questions during it, and returns the result as the server sent it. */
   async send(
     generation: Generation,
     request: OutgoingRequest,
@@ -98,7 +95,7 @@ export class Conversation {
     const what = this.describe(request.method);
     if (signal?.aborted) throw abortError(signal, what);
     checkRevision(generation, request.method);
-    // One signal may well stop a hundred calls: that is no leak to warn of.
+    // One signal may stop a hundred calls: that is not a leak to warn about.
     if (signal !== undefined) setMaxListeners(0, signal);
     const channel = options.channel ?? currentChannel() ?? this.#options.channel;
     const asking = ASKING_METHODS.has(request.method);
@@ -107,7 +104,7 @@ export class Conversation {
       what,
       timeoutMs,
       signal,
-      hint: '"callTimeout" in the server\'s entry allows more seconds.',
+      hint: 'Raise "callTimeout" in the server\'s entry to allow more seconds.',
     });
     const tool = request.method === "tools/call" ? String(request.params.name) : undefined;
     const call: Call = { channel, tool, deadline, questions: 0 };
@@ -120,18 +117,18 @@ export class Conversation {
     try {
       return await this.#rounds(generation, request, { call, onProgress });
     } catch (error) {
-      // The SDK has one code for a timeout and for an abort; the deadline knows which it was.
+      // The SDK has one code for timeout and abort; the deadline knows which it was.
       throw deadline.signal.aborted ? deadline.signal.reason : error;
     }
   }
 
-  /** A request of the server's own: the legacy way of asking. */
+  /** Answers a request from the server: the legacy way of asking. */
   async answer(question: Question, signal: AbortSignal): Promise<Record<string, unknown>> {
-    // A task's question says whose it is. Over HTTP a call's comes on the stream of its own answer; elsewhere only the
-    // table can tell.
+    // A task's question names its task. Over HTTP a call's question arrives on the call's own stream; elsewhere only
+    // the table can tell.
     const owner = this.#tasks.get(relatedTaskOf(question) ?? "") ?? currentCall() ?? this.#table.owner();
     if (owner === "several") {
-      this.#options.logger.warn("a question came while several channels had calls under way; it was declined", {
+      this.#options.logger.warn("declined a question that arrived while several channels had calls in flight", {
         server: this.#server,
         method: question.method,
       });
@@ -142,19 +139,19 @@ export class Conversation {
       : await this.#answering.ask(owner, question, signal);
   }
 
-  /** Passes a notification on to the call that waits for it, and a log message to where the call came from. */
+  /** Passes a notification to the call that waits for it, and a log message to the call's channel. */
   notice(method: string, params: Readonly<Record<string, unknown>>): void {
     if (method === "notifications/message") this.#log(params);
     const key = noticeKeyOf(method, params);
     if (key !== undefined) this.#notices.tell(key, params);
   }
 
-  /** How a request is called in messages. */
+  /** The name of a request in messages. */
   describe(method: string): string {
     return `${method} on "${this.#server}"`;
   }
 
-  /** A log message outside any call goes to the default channel. */
+  /** Log messages outside any call go to the default channel. */
   #log({ level, logger, data }: Readonly<Record<string, unknown>>): void {
     const owner = currentCall() ?? this.#table.owner();
     const channel = typeof owner === "string" ? this.#options.channel : owner.channel;
@@ -163,8 +160,8 @@ export class Conversation {
   }
 
   /**
-   * The modern way of asking: the answer is a list of questions, and the request is repeated with the answers. A task in
-   * place of a result is followed to its end, and pages that have to be visited first are put to the caller.
+   * The modern way of asking: the answer is a list of questions, and the request is repeated with the answers. A task
+   * instead of a result is followed to its end, and pages to visit first are shown to the caller.
    */
   async #rounds(generation: Generation, request: OutgoingRequest, round: Round): Promise<Record<string, unknown>> {
     const { call } = round;
@@ -211,7 +208,6 @@ export class Conversation {
     }
   }
 
-  /** One request and its answer. */
   async #exchange(generation: Generation, request: OutgoingRequest, round: Round): Promise<Record<string, unknown>> {
     const { method, params, headers } = request;
     const { call, onProgress } = round;
@@ -223,10 +219,10 @@ export class Conversation {
           timeout: NEVER_MS,
           allowInputRequired: true,
           ...(headers === undefined ? {} : { headers: { ...headers } }),
-          // A progress token is sent only where a handler is set, and without one a server has no way to ask for more time.
+          // A progress token is sent only if a handler is set, and without one a server cannot ask for more time.
           ...(hasOwnToken ? {} : { onprogress: onProgress }),
         });
-      // On a pipe nothing could be told from the scope, and keeping one slows down every promise of the process.
+      // On a pipe the scope tells nothing, and keeping one slows down every promise of the process.
       return restoreItems(await (generation.hasOwnStreams ? runInCall(call, send) : send()));
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.code !== STREAM_ENDED_CODE) throw error;
@@ -258,7 +254,7 @@ export class Conversation {
         cancel: () => this.#cancelTask(generation, taskId),
         ask: (question, key) => this.#answering.ask(call, question, signal, key),
         onStatus: (current) => {
-          // A task may take its time: that its server still answers for it is what keeps the call alive.
+          // A task may take its time: the call stays alive as long as its server answers for it.
           call.deadline.extend();
           const text = statusText(current);
           if (text === said) return;
@@ -271,7 +267,7 @@ export class Conversation {
     }
   }
 
-  /** Tells the server that nobody waits for a task any more; on its own time, because the call's is up. */
+  /** Tells the server that a task is no longer wanted; with its own timeout, because the call's has passed. */
   async #cancelTask(generation: Generation, taskId: string): Promise<void> {
     const { era, client } = generation;
     const { tasks } = client.getServerCapabilities() ?? {};
@@ -287,7 +283,7 @@ export class Conversation {
       );
   }
 
-  /** A progress token that outlives the answer, for what may go on after it. */
+  /** A progress token that outlives the answer, for work that may continue after it. */
   #progressToken({ onProgress }: Round): Disposable & { value: string } {
     const value = `${PROGRESS_TOKEN_PREFIX}${randomUUID()}`;
     const listening = this.#notices.listen(progressKey(value), ({ progress, total, message }) => {
@@ -301,7 +297,7 @@ export class Conversation {
     return { value, [Symbol.dispose]: () => listening[Symbol.dispose]() };
   }
 
-  /** Only a legacy server on one shared channel cannot say whom it asks. */
+  /** Only a legacy server on a shared channel cannot say whom it asks. */
   #takesTurns(generation: Generation): boolean {
     const { policy, definition } = this.#options;
     return (

@@ -1,4 +1,4 @@
-// What a server inherits. Only what programs cannot do without: a server never sees the tokens in our environment.
+// What a server inherits: only what programs cannot do without. A server never sees the tokens in our environment.
 import { platform } from "node:os";
 
 const POSIX_NAMES = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
@@ -25,16 +25,16 @@ const WINDOWS_NAMES = [
   "WINDIR",
 ];
 
-/** Paths to certificates: behind a company's proxy neither npx nor a server gets anywhere without them. */
+/** Certificate paths: behind a corporate proxy neither npx nor a server works without them. */
 const CERTIFICATE_NAMES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
-/** The variables of ours that a server gets. */
+/** Our variables that a server inherits. */
 const INHERITED_NAMES: readonly string[] = [
   ...(platform() === "win32" ? WINDOWS_NAMES : POSIX_NAMES),
   ...CERTIFICATE_NAMES,
 ];
 
-/** The whole environment of a server: the little it inherits, and its own variables over it. */
+/** A server's whole environment: the little it inherits, overridden by its own variables. */
 export function serverEnvironment(
   own: Readonly<Record<string, string>>,
   ours: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-// When a person is asked to sign in to a server, how often, and what it means where nobody does.
+// When and how often the user is asked to sign in to a server, and what happens if they don't.
 import { isTrunklineError, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import { ServerAuth, type ServerAuthOptions, usesSignIn } from "../auth/server-auth.js";
 import { signInCancelled } from "../auth/sign-in-errors.js";
@@ -6,17 +6,15 @@ import type { SignInReport } from "../auth/sign-in-report.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
 import { neededScope } from "./connection-errors.js";
 
-/** What signing in needs of its connection. */
 interface SigningInOptions {
   readonly server: string;
   readonly auth: ServerAuthOptions;
-  /** Aborted when the connection is closed. */
+  /** Aborts when the connection is closed. */
   readonly lifetime: AbortSignal;
-  /** Nobody has signed in: until somebody tries again, that is the state of a server that is not connected. */
+  /** Called if no one has signed in: until another attempt, that is the server's state. */
   readonly onFailure: (failure: TrunklineError) => void;
 }
 
-/** The signing in of one connection. */
 export class SigningIn {
   readonly #options: SigningInOptions;
   #auth: ServerAuth | undefined;
@@ -27,34 +25,34 @@ export class SigningIn {
     this.#options = options;
   }
 
-  /** Where the sign-in stands, for a server that may want one. */
+  /** The state of the sign-in, for a server that may need one. */
   get report(): SignInReport | undefined {
     return this.#auth?.report;
   }
 
-  /** Whether there is a reason to sign in although the server may have let us connect. */
+  /** Whether there is a reason to sign in even if the server let us connect. */
   get isWanting(): boolean {
     return this.#auth?.isWanting === true;
   }
 
-  /** Whether a person may be asked by an attempt to connect that nobody made for that purpose. */
+  /** Whether an ordinary attempt to connect may ask the user. */
   get asksUnasked(): boolean {
     return this.#asksUnasked;
   }
 
-  /** The server has been connected: from now on a person is asked only on request. */
+  /** The server has connected: from now on the user is asked only on request. */
   connected(): void {
     this.#asksUnasked = false;
   }
 
-  /** What gives the requests of a server their token; undefined where they carry none of ours. */
+  /** Provides the token for a server's requests; undefined if they carry none of ours. */
   authFor(definition: ServerDefinition): ServerAuth | undefined {
     if (definition.type === "stdio" || !usesSignIn(definition) || !URL.canParse(definition.url)) return this.#auth;
     this.#auth ??= new ServerAuth(definition, this.#options.auth);
     return this.#auth;
   }
 
-  /** Has a person sign in if an attempt to connect failed for want of it. False: asking would not help. */
+  /** Asks the user to sign in if a connection failed for lack of it. False if asking would not help. */
   async recover(error: unknown): Promise<boolean> {
     if (this.#auth?.interactive !== true || !isTrunklineError(error, "AUTH_REQUIRED")) return false;
     await this.#auth.want(neededScope(error));
@@ -62,7 +60,7 @@ export class SigningIn {
     return true;
   }
 
-  /** Has a person sign in. A no, or a failure, rejects. */
+  /** Asks the user to sign in. Rejects on a no or a failure. */
   async signIn(): Promise<void> {
     const { server, lifetime, onFailure } = this.#options;
     let failure: TrunklineError;
@@ -78,7 +76,7 @@ export class SigningIn {
     throw failure;
   }
 
-  /** Has the next sign-in ask for what a refused request lacked. Whether a person can be asked for it now. */
+  /** Makes the next sign-in request what a rejected request lacked. Returns whether the user can be asked now. */
   async mayStepUp(error: unknown): Promise<boolean> {
     const scope = neededScope(error);
     const auth = this.#auth;
@@ -87,7 +85,7 @@ export class SigningIn {
     return auth.interactive;
   }
 
-  /** Tells when somebody has signed in in another process, until {@link stopWatching}. */
+  /** Notifies when another process has signed in, until {@link stopWatching}. */
   watch(listener: () => void): void {
     this.#elsewhere = this.#auth?.onSignedInElsewhere(listener);
   }

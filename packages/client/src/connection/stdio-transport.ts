@@ -1,5 +1,5 @@
-// The stdio transport. Our own instead of the SDK's, because a server's whole process tree has to go when the connection
-// does, noise on stdout must not break a connection, and large answers must not cost quadratic time.
+// The stdio transport. Our own instead of the SDK's, because a server's whole process tree must end with the
+// connection, noise on stdout must not break it, and large answers must not take quadratic time.
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
@@ -14,20 +14,18 @@ import {
   USES_PROCESS_GROUPS,
 } from "./process-tree.js";
 
-/** What to start and how. */
 interface StdioTransportOptions {
   command: string;
   args: readonly string[];
-  /** The whole environment of the child: nothing is added from ours. */
+  /** The child's whole environment: nothing of ours is added. */
   env: Readonly<Record<string, string>>;
   cwd?: string | undefined;
   /** A longer message ends the connection, because it cannot be skipped safely. Default 256 MiB. */
   maxMessageBytes?: number;
-  /** Told about lines on stdout that are not protocol messages. */
+  /** Receives stdout lines that are not protocol messages. */
   onNoise?: (line: string) => void;
 }
 
-/** How the process ended. */
 export interface ProcessExit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -38,11 +36,11 @@ const STDERR_TAIL_LINES = 40;
 const STDERR_LINE_CHARS = 2_000;
 const NOISE_CHARS = 200;
 const NEWLINE = 0x0a;
-/** How long a server may take to end by itself once its input is closed, and again after SIGTERM. */
+/** How long a server may take to exit once its input is closed, and again after SIGTERM. */
 const GRACE_MS = 1_000;
 const POLL_MS = 20;
 
-/** One server process, spoken to in lines of JSON. */
+/** One server process that exchanges lines of JSON. */
 export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -64,7 +62,8 @@ export class StdioTransport implements Transport {
     this.#options = options;
   }
 
-  // The SDK recognises a stdio transport by these two accessors and then takes silence for "an old server", not an outage.
+  // The SDK recognises a stdio transport by these two accessors and then treats silence as "an old server", not an
+  // outage.
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -73,17 +72,16 @@ export class StdioTransport implements Transport {
     return this.#child?.stderr ?? null;
   }
 
-  /** The last lines the server wrote to stderr. */
   get stderrTail(): readonly string[] {
     return this.#stderrTail;
   }
 
-  /** The first line on stdout that was no message of the protocol. */
+  /** The first stdout line that was not a protocol message. */
   get firstNoise(): string | undefined {
     return this.#firstNoise;
   }
 
-  /** How the process ended by itself; undefined while it runs, and where we ended it. */
+  /** How the process ended by itself; undefined while it runs, or if we ended it. */
   get exit(): ProcessExit | undefined {
     return this.#exit;
   }
@@ -104,7 +102,7 @@ export class StdioTransport implements Transport {
     }
     this.#child = child;
     this.#ended = new Promise((resolve) => child.once("exit", () => resolve()));
-    // Attached in the same tick as the spawn: a line written at once must not be lost.
+    // Attached in the same tick as the spawn, so that no line is lost.
     this.#readLines(child);
     child.stdin?.on("error", (error) => this.onerror?.(error));
     await new Promise<void>((resolve, reject) => {
@@ -122,7 +120,7 @@ export class StdioTransport implements Transport {
     if (!stdin || !this.#running || stdin.destroyed || stdin.writableEnded) {
       throw new TrunklineError("SERVER_EXITED", `${this.#options.command} is not running.`);
     }
-    // What many calls send in one turn of the loop goes to the pipe in one write: a write costs more than a message.
+    // Messages sent in one turn of the event loop go to the pipe in one write: a write costs more than a message.
     if (!this.#corked) {
       this.#corked = true;
       stdin.cork();
@@ -135,7 +133,7 @@ export class StdioTransport implements Transport {
     await this.#untilDrained(stdin);
   }
 
-  /** Waits for the pipe, but not for a process that has died meanwhile. However many wait, they listen once. */
+  /** Waits for the pipe, unless the process dies meanwhile. All waiters share one listener. */
   #untilDrained(stdin: Writable): Promise<void> {
     this.#draining ??= new Promise<void>((resolve) => {
       const done = () => {
@@ -181,7 +179,7 @@ export class StdioTransport implements Transport {
   async #treeEndsWithin(pid: number, ms: number): Promise<boolean> {
     const until = performance.now() + ms;
     if (!(await endsWithin(this.#ended, ms))) return false;
-    // The leader has gone; its children may take a moment longer, and have no event to wait for.
+    // The leader is gone; its children may take a moment longer, without an event to wait for.
     while (isProcessTreeAlive(pid)) {
       if (performance.now() >= until) return false;
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -225,7 +223,7 @@ export class StdioTransport implements Transport {
     child.once("exit", (code, signal) => {
       this.#running = false;
       if (this.#closing === undefined) this.#exit = { code, signal };
-      // What was written before the end is still in the pipe. A grandchild may hold the pipe open, so do not wait for ever.
+      // Output from before the end is still in the pipe. A grandchild may hold the pipe open, so don't wait forever.
       const drained = Promise.all([streamEnd(child.stdout), streamEnd(child.stderr)]).then(() => {});
       void endsWithin(drained, GRACE_MS).then(() => {
         if (partial !== "") this.#takeStderr(partial);
@@ -275,28 +273,28 @@ export class StdioTransport implements Transport {
     if (code === "ENOENT" && cwd !== undefined && !existsSync(cwd)) {
       return new TrunklineError("SPAWN_FAILED", `The working directory ${cwd} of "${command}" does not exist.`, {
         cause: error,
-        hint: 'Make it, or correct "cwd" in the entry.',
+        hint: 'Create it, or fix "cwd" in the entry.',
       });
     }
     if (code === "ENOENT") {
-      return new TrunklineError("SPAWN_FAILED", `The program "${command}" was not found.`, {
+      return new TrunklineError("SPAWN_FAILED", `Program "${command}" not found.`, {
         cause: error,
-        hint: "Install it, or give its full path. Is it on PATH?",
+        hint: "Install it, or use its full path. Is it on the PATH?",
       });
     }
     if (code === "EACCES" && isFolderSync(command)) {
       return new TrunklineError("SPAWN_FAILED", `"${command}" is a folder, not a program.`, {
         cause: error,
-        hint: 'Name the program in "command".',
+        hint: 'Put the program in "command".',
       });
     }
     if (code === "EACCES") {
-      return new TrunklineError("SPAWN_FAILED", `The program "${command}" may not be executed.`, {
+      return new TrunklineError("SPAWN_FAILED", `Program "${command}" is not executable.`, {
         cause: error,
         hint: `Make it executable: chmod +x ${command}`,
       });
     }
-    return new TrunklineError("SPAWN_FAILED", `The program "${command}" could not be started: ${messageOf(error)}`, {
+    return new TrunklineError("SPAWN_FAILED", `Cannot start program "${command}": ${messageOf(error)}`, {
       cause: error,
     });
   }

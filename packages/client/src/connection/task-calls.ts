@@ -1,5 +1,5 @@
-// A call that a server works on beside the connection: instead of a result it answers with a task, which is asked after until
-// it has ended. Two forms: that of revision 2025-11-25, whose result and questions come on `tasks/result`, and the extension
+// Calls that a server runs as tasks: instead of a result the server returns a task, which is polled until it ends.
+// There are two forms: revision 2025-11-25, where the result and questions arrive on `tasks/result`, and the extension
 // of 2026-07-28, where the task itself carries both. The caller sees the result of an ordinary call.
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { isRecord, sleep, TrunklineError } from "@trunkline/core";
@@ -9,9 +9,9 @@ import { isSessionExpired, networkCodeOf } from "./connection-errors.js";
 import { type Notices, taskKey } from "./notices.js";
 import { TASK_META_KEY } from "./raw-answers.js";
 
-/** How a caller wants a call to be made as a task. */
+/** How a caller wants a call to run as a task. */
 export interface TaskWish {
-  /** How long the server should keep the task and its result. Absent: as the server thinks right. */
+  /** How long the server should retain the task and its result. Default: the server decides. */
   readonly ttlMs?: number;
 }
 
@@ -21,47 +21,47 @@ export interface TaskState {
   readonly status: string;
   readonly statusMessage?: string;
   readonly pollIntervalMs?: number;
-  /** The description as it came. */
+  /** The description as received. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** What following a task needs of the call that it belongs to. */
+/** What following a task needs from its call. */
 interface TaskPort {
   readonly era: "legacy" | "modern";
-  /** What is being done, for messages. */
+  /** What the call does, for messages. */
   readonly what: string;
   /** Aborted when the caller or the deadline ends the call. */
   readonly signal: AbortSignal;
   readonly notices: Notices;
   request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>>;
-  /** Asks the server to give the task up. Never rejects, and does not take long. */
+  /** Asks the server to cancel the task. Never rejects, and returns quickly. */
   cancel(taskId: string): Promise<void>;
-  /** Puts a question to the caller, with the name that the server gave it. */
+  /** Asks the caller a question, with the name the server gave it. */
   ask(question: Question, key?: string): Promise<Record<string, unknown>>;
-  /** Every description of the task that comes in. */
+  /** Called with every description of the task that arrives. */
   onStatus(task: TaskState): void;
 }
 
 const DEFAULT_POLL_MS = 1_000;
 const MIN_POLL_MS = 20;
 
-/** So many network failures in a row while asking after a task are no blip any more. */
+/** This many consecutive network failures while polling a task are treated as an outage. */
 const MAX_POLL_FAILURES = 3;
 
-/** The task that a server created in place of a result; undefined where it is a result. */
+/** The task that a server created instead of a result; undefined if it is a result. */
 export function createdTask(result: Readonly<Record<string, unknown>>): TaskState | undefined {
   const meta = isRecord(result._meta) ? result._meta : {};
   return readTask(meta[TASK_META_KEY]) ?? (result.content === undefined ? readTask(result.task) : undefined);
 }
 
-/** The task that a question of the server says it belongs to. */
+/** The task that a server's question belongs to. */
 export function relatedTaskOf(question: Question): string | undefined {
   const meta = isRecord(question.params?._meta) ? question.params._meta : {};
   const related = meta[META.relatedTask];
   return isRecord(related) && typeof related.taskId === "string" ? related.taskId : undefined;
 }
 
-/** Follows a task to its end and returns the result of the call. Whatever else ends it, the task is cancelled. */
+/** Follows a task to its end and returns the result of the call. If it ends any other way, the task is cancelled. */
 export async function followTask(task: TaskState, port: TaskPort): Promise<Record<string, unknown>> {
   const follower = new Follower(task, port);
   try {
@@ -69,8 +69,8 @@ export async function followTask(task: TaskState, port: TaskPort): Promise<Recor
   } catch (error) {
     if (!follower.hasEnded) await port.cancel(task.taskId);
     if (!isSessionExpired(error)) throw error;
-    // Not to be mistaken for a call that was refused unseen, and would be made again.
-    throw new TrunklineError("SERVER_EXITED", `${port.what} failed: the session ended while its task was under way.`, {
+    // Must not look like a call that was rejected before it ran, which would be retried.
+    throw new TrunklineError("SERVER_EXITED", `${port.what} failed: the session ended while its task was running.`, {
       cause: error,
       hint: "It may or may not have taken effect.",
     });
@@ -100,7 +100,10 @@ class Follower implements Disposable {
     this.#listening[Symbol.dispose]();
   }
 
-  /** The result is asked for when the task has ended; when it needs input, too, for that is where the questions come. */
+  /**
+   * Requests the result once the task has ended, and also when it needs input, because questions arrive with that
+   * request.
+   */
   async followLegacy(): Promise<Record<string, unknown>> {
     const { taskId } = this.#task;
     let result: Promise<Record<string, unknown>> | undefined;
@@ -120,7 +123,7 @@ class Follower implements Disposable {
 
   async followModern(): Promise<Record<string, unknown>> {
     const answered = new Set<string>();
-    // What was created is not yet described in full: its result, for one, only a look brings.
+    // A newly created task is not fully described: its result, for example, only comes with tasks/get.
     if (this.hasEnded || this.#task.status === "input_required") await this.#get();
     for (;;) {
       const { status, raw, taskId } = this.#task;
@@ -141,7 +144,7 @@ class Follower implements Disposable {
     }
   }
 
-  /** Waits as long as the server wishes, or until it announces something, and looks again. */
+  /** Waits as long as the server asks for, or until it announces a change, then polls again. */
   async #look(): Promise<undefined> {
     const { signal } = this.#port;
     const pollMs = Math.max(MIN_POLL_MS, this.#task.pollIntervalMs ?? DEFAULT_POLL_MS);
@@ -154,7 +157,7 @@ class Follower implements Disposable {
       try {
         return await this.#get();
       } catch (error) {
-        // Asking again does no harm, and a task outlives a connection of the modern era.
+        // Asking again is harmless, and a modern task outlives its connection.
         const isBlip = this.#port.era === "modern" && networkCodeOf(error) !== undefined;
         if (!isBlip || failures >= MAX_POLL_FAILURES) throw error;
       }
@@ -188,7 +191,7 @@ function readTask(value: unknown): TaskState | undefined {
 
 function resultOf(raw: Readonly<Record<string, unknown>>, port: TaskPort): Record<string, unknown> {
   if (!isRecord(raw.result)) {
-    throw new TrunklineError("PROTOCOL", `${port.what} failed: its task is complete and has no result.`);
+    throw new TrunklineError("PROTOCOL", `${port.what} failed: its task completed without a result.`);
   }
   const { resultType: _, ...result } = raw.result;
   return result;
@@ -207,7 +210,7 @@ function cancelledByServer({ statusMessage }: TaskState, port: TaskPort): Trunkl
   });
 }
 
-/** What a task is at, as a person reads it. */
+/** The state of a task, for display. */
 export function statusText({ status, statusMessage }: TaskState): string {
   return statusMessage ?? (status === "input_required" ? "input required" : status);
 }

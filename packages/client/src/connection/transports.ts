@@ -1,4 +1,4 @@
-// Which transport a server is reached by, and which one to try when the first is not what the server speaks.
+// Selects the transport for a server, and the fallback if the server does not support the first one.
 import { setMaxListeners } from "node:events";
 import {
   type FetchLike,
@@ -15,23 +15,23 @@ import { withoutBatches } from "./batches.js";
 import { serverEnvironment } from "./server-environment.js";
 import { StdioTransport } from "./stdio-transport.js";
 
-/** The transports of the protocol. `http+sse` is the one of its first revision. */
+/** The transports of the protocol. `http+sse` is the one from its first revision. */
 export type TransportKind = "stdio" | "streamable-http" | "http+sse";
 
-/** What is needed to start a transport besides the server's definition. */
+/** What a transport needs to start, besides the server's definition. */
 export interface TransportContext {
   logger: Logger;
-  /** Our own environment, of which a server gets the little it needs. */
+  /** Our environment. A server gets only the few variables it needs. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Where a server without a `cwd` is started. */
+  /** The working folder of a server without a `cwd`. */
   workspaceFolder: string;
-  /** Gives the requests of an HTTP server their token. */
+  /** Adds the token to an HTTP server's requests. */
   auth?: ServerAuth | undefined;
-  /** A stream has been lost, and could not be opened again so far. */
+  /** A stream was lost and could not be reopened so far. */
   onStreamLost: () => void;
 }
 
-/** How a stream that was dropped is opened again: for as long as the connection lasts. */
+/** How a dropped stream is reopened: for as long as the connection lasts. */
 const RECONNECTION = {
   initialReconnectionDelay: 500,
   reconnectionDelayGrowFactor: 2,
@@ -39,7 +39,7 @@ const RECONNECTION = {
   maxRetries: Number.POSITIVE_INFINITY,
 };
 
-/** After so many attempts in vain the stream counts as lost. */
+/** After this many failed attempts the stream counts as lost. */
 const ATTEMPTS_BEFORE_LOST = 2;
 
 /** The transports to try, in order. */
@@ -96,7 +96,7 @@ function createStreamableHttp(
       return () => clearTimeout(timer);
     },
     ...authorized(auth),
-    // Asking a person for more is the connection's business: it knows whether anybody is there, and for how long.
+    // The connection asks the user for more scopes: it knows whether a user is available, and for how long.
     onInsufficientScope: "throw",
   });
 }
@@ -115,14 +115,14 @@ function parseUrl({ name, url }: HttpServer): URL {
   if (parsed !== undefined && /^https?:$/.test(parsed.protocol)) return parsed;
   throw new TrunklineError(
     "CONFIG_INVALID",
-    `Server "${name}" has the url "${url}", which is not an http or https address.`,
+    `Server "${name}" has the url "${url}", which is not an http or https URL.`,
     {
       hint: "Is a variable in it unset?",
     },
   );
 }
 
-/** One signal is shared by all requests of a connection, and more than ten of them at a time are no leak. */
+/** All requests of a connection share one signal, so more than ten listeners at a time are not a leak. */
 const fetchForServers: FetchLike = withoutBatches((url, init) => {
   if (init?.signal) setMaxListeners(0, init.signal);
   return fetch(url, init);

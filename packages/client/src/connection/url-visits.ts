@@ -1,18 +1,18 @@
-// The error -32042 of revision 2025-11-25: a call is refused until somebody has visited a page. The pages are put to the
-// caller, and the call is made again when they have been visited: when the server says so, or else after a while.
+// Error -32042 of revision 2025-11-25: a call is rejected until the user has visited a page. Passes the pages to the
+// caller, and retries the call when the server reports the visits as complete, or otherwise after a while.
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { type Deadline, sleep, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
 import type { Question } from "../channel/channel.js";
 import { elicitationKey, type Notices } from "./notices.js";
 
-/** Waits between tries where the server does not say that the visit is over; the last one is repeated. */
+/** Delays between retries if the server does not report the end of a visit; the last one repeats. */
 const RETRY_DELAYS_MS = [1_000, 2_000, 3_000, 5_000];
 
-/** How long a person may take over the visits of one call. */
+/** How long the user may take for the visits of one call. */
 const VISIT_LIMIT_MS = 300_000;
 
-/** What the visits of one call need of it. */
+/** What the visits need from their call. */
 interface VisitPort {
   readonly what: string;
   readonly deadline: Deadline;
@@ -20,7 +20,6 @@ interface VisitPort {
   ask(question: Question): Promise<Record<string, unknown>>;
 }
 
-/** The visits of one call. */
 export class UrlVisits {
   readonly #port: VisitPort;
   readonly #accepted = new Set<string>();
@@ -31,12 +30,12 @@ export class UrlVisits {
     this.#port = port;
   }
 
-  /** Whether this error is a request for visits: it has then seen to them, and the call can be made again. */
+  /** Whether this error is a request for visits. If so, they are done and the call can be retried. */
   async settle(error: unknown): Promise<boolean> {
     const pages = pagesOf(error);
     if (pages === undefined) return false;
     this.#untilMs ??= Date.now() + VISIT_LIMIT_MS;
-    // Listening comes first: a quick visitor is done before the question is answered.
+    // Listen first: a fast visitor finishes before the question is answered.
     const listening: Disposable[] = [];
     const completed = Promise.all(
       pages.map(
@@ -58,14 +57,14 @@ export class UrlVisits {
 
   async #ask(page: Page, refused: { error: unknown; pages: readonly Page[] }): Promise<void> {
     const known = page.id ?? page.url;
-    // A page that was accepted and is asked for again is still being visited: nobody wants to be asked twice.
+    // A page that was accepted and is requested again is still being visited: do not ask twice.
     if (this.#accepted.has(known)) return;
     const { action } = await this.#port.ask({ method: "elicitation/create", params: { ...page.raw, mode: "url" } });
     if (action !== "accept") throw this.#refused(refused.error, refused.pages);
     this.#accepted.add(known);
   }
 
-  /** Until the server says that the visits are over, or it is time to try. The call's own time stands still. */
+  /** Waits until the server reports the visits as complete, or it is time to retry. The call's timeout is paused. */
   async #wait(completed: Promise<unknown>): Promise<void> {
     const { deadline } = this.#port;
     const delayMs = RETRY_DELAYS_MS[Math.min(this.#rounds++, RETRY_DELAYS_MS.length - 1)] ?? 0;
@@ -82,9 +81,9 @@ export class UrlVisits {
   }
 
   #refused(cause: unknown, pages: readonly Page[]): TrunklineError {
-    return new TrunklineError("UPSTREAM", `${this.#port.what} needs a page to be visited first.`, {
+    return new TrunklineError("UPSTREAM", `${this.#port.what} requires visiting a page first.`, {
       cause,
-      hint: `Open ${pages.map(({ url }) => url).join(" and ")}, and call again. A client with the capability elicitation.url can be shown it.`,
+      hint: `Open ${pages.map(({ url }) => url).join(" and ")}, then call again. A client with the capability elicitation.url can show the page itself.`,
       data: { code: RPC_CODES.urlElicitationRequired, data: { elicitations: pages.map(({ raw }) => raw) } },
     });
   }

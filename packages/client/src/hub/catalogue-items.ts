@@ -1,8 +1,8 @@
-// Tools, resources and prompts as a hub tells of them: the pair of server and name that identifies one, what its server says about
-// it, and the description as it came.
+// Tools, resources and prompts as a hub reports them: the pair of server and name that identifies one, the server's
+// description, and the raw listing.
 import { isRecord, type SourcedTool } from "@trunkline/core";
 
-/** A resource of a server. Its key is the pair of server and URI. */
+/** A resource of a server, identified by the pair of server and URI. */
 export interface SourcedResource {
   readonly server: string;
   readonly uri: string;
@@ -11,11 +11,11 @@ export interface SourcedResource {
   readonly description?: string;
   readonly mimeType?: string;
   readonly sizeBytes?: number;
-  /** As the server listed it, with everything nobody here knows. */
+  /** As the server listed it, including unknown fields. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** A kind of resources that a server makes on demand, from a URI with blanks to fill in (RFC 6570). */
+/** A kind of resource that a server creates on demand, from a URI template (RFC 6570). */
 export interface SourcedTemplate {
   readonly server: string;
   readonly uriTemplate: string;
@@ -26,14 +26,14 @@ export interface SourcedTemplate {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** What a prompt can be given. Values are always text. */
+/** An argument of a prompt. Values are always text. */
 interface PromptArgument {
   readonly name: string;
   readonly description?: string;
   readonly required: boolean;
 }
 
-/** A prompt of a server. Its key is the pair of server and name. */
+/** A prompt of a server, identified by the pair of server and name. */
 export interface SourcedPrompt {
   readonly server: string;
   readonly name: string;
@@ -45,7 +45,7 @@ export interface SourcedPrompt {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** A tool as it was listed; undefined if it has no name. */
+/** A tool from a list; undefined if it has no name. */
 export function toSourcedTool(server: string, raw: Raw): SourcedTool | undefined {
   if (typeof raw.name !== "string") return undefined;
   return {
@@ -59,7 +59,7 @@ export function toSourcedTool(server: string, raw: Raw): SourcedTool | undefined
   };
 }
 
-/** A resource as it was listed; undefined where it has no URI. */
+/** A resource from a list; undefined if it has no URI. */
 export function toResource(server: string, raw: Raw): SourcedResource | undefined {
   const { uri, size } = raw;
   if (typeof uri !== "string") return undefined;
@@ -67,14 +67,14 @@ export function toResource(server: string, raw: Raw): SourcedResource | undefine
   return { server, uri, name: nameOf(raw, uri), ...describing(raw), ...sizeBytes, raw };
 }
 
-/** A template as it was listed; undefined where it has no URI. */
+/** A template from a list; undefined if it has no URI. */
 export function toTemplate(server: string, raw: Raw): SourcedTemplate | undefined {
   const { uriTemplate } = raw;
   if (typeof uriTemplate !== "string") return undefined;
   return { server, uriTemplate, name: nameOf(raw, uriTemplate), ...describing(raw), raw };
 }
 
-/** A prompt as it was listed; undefined where it has no name. */
+/** A prompt from a list; undefined if it has no name. */
 export function toPrompt(server: string, raw: Raw): SourcedPrompt | undefined {
   const { name } = raw;
   if (typeof name !== "string") return undefined;

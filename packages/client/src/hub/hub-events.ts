@@ -1,30 +1,29 @@
-// Whom a hub tells of changes. Several changes in one turn of the loop are told once.
+// Notifies the listeners of a hub. Several changes in one turn of the event loop are reported once.
 import { type Logger, messageOf } from "@trunkline/core";
 import type { ListKind } from "../connection/connection-options.js";
 
-/** Told that something has changed; what, is to be asked of the hub. */
+/** Called when something has changed; query the hub for details. */
 export type Listener = () => void;
 
-/** Told which lists have changed, of whatever servers. */
+/** Called with the kinds of lists that have changed, of any server. */
 export type CatalogueListener = (changed: readonly ListKind[]) => void;
 
-/** Equal for lists that are equal. */
+/** Equal for equal lists. */
 export type CatalogueFingerprints = Readonly<Record<ListKind, string>>;
 
 const LIST_KINDS: readonly ListKind[] = ["tools", "prompts", "resources"];
 
-/** Told of a notification and of the server that sent it. */
+/** Called with a notification and the server that sent it. */
 export type NotificationListener = (server: string, method: string, params: Readonly<Record<string, unknown>>) => void;
 
-/** The listeners of one hub. */
 export class HubEvents {
   readonly catalogue = new Set<CatalogueListener>();
   readonly status = new Set<Listener>();
   readonly notifications = new Set<NotificationListener>();
   readonly #logger: Logger;
-  /** What the servers offer now. */
+  /** The current offers of the servers. */
   readonly #fingerprints: () => CatalogueFingerprints;
-  /** The catalogue that listeners were last told of. */
+  /** The catalogue that was last reported to listeners. */
   #told: CatalogueFingerprints = { tools: "", prompts: "", resources: "" };
   #catalogueTurn = false;
   #statusTurn = false;
@@ -34,12 +33,12 @@ export class HubEvents {
     this.#fingerprints = options.fingerprints;
   }
 
-  /** What there is now is known to everybody. */
+  /** Treats the current catalogue as already reported. */
   begin(): void {
     this.#told = this.#fingerprints();
   }
 
-  /** A list that came out the same is no change. */
+  /** A list with the same content is not a change. */
   catalogueChanged(): void {
     if (this.#catalogueTurn) return;
     this.#catalogueTurn = true;
@@ -77,7 +76,7 @@ export class HubEvents {
       try {
         listener(...told);
       } catch (error) {
-        this.#logger.error("a listener of the hub failed", { error: messageOf(error) });
+        this.#logger.error("a hub listener failed", { error: messageOf(error) });
       }
     }
   }

@@ -1,4 +1,4 @@
-// A server in the hub: its connection and what it last said it has.
+// A server in the hub: its connection and its last known lists.
 import {
   contentIdOf,
   isTrunklineError,
@@ -21,13 +21,13 @@ import type { TaskWish } from "../connection/task-calls.js";
 import { toSourcedTool } from "./catalogue-items.js";
 import type { HubCallOptions } from "./hub-options.js";
 
-/** What a member needs besides its definition, and whom it tells. */
+/** What a member needs besides its definition, and its callbacks. */
 interface MemberOptions extends Omit<ConnectionOptions, "onConnected" | "onListChanged"> {
-  /** A list has been read again. */
+  /** Called when a list has been read again. */
   onCatalogue: (kind: CatalogueKind) => void;
 }
 
-/** What a server lists. */
+/** The kinds of lists a server has. */
 export type CatalogueKind = ListKind | "templates";
 
 const LISTS: Record<CatalogueKind, { method: string; key: string; capability: ListKind }> = {
@@ -37,18 +37,17 @@ const LISTS: Record<CatalogueKind, { method: string; key: string; capability: Li
   templates: { method: "resources/templates/list", key: "resourceTemplates", capability: "resources" },
 };
 
-/** One server of the hub. */
 export class HubMember {
   readonly connection: Connection;
   readonly #options: MemberOptions;
   readonly #lists = new Map<CatalogueKind, readonly Record<string, unknown>[]>();
-  /** Why a list is not known, although its server is connected. */
+  /** Why a list is unknown although its server is connected. */
   readonly #failures = new Map<CatalogueKind, TrunklineError>();
   readonly #fingerprints = new Map<CatalogueKind, string>();
   readonly #refreshing = new Map<CatalogueKind, Promise<void>>();
   readonly #again = new Set<CatalogueKind>();
   readonly #background = new Set<Promise<void>>();
-  /** With the policy `isolate`: the connections that channels have to themselves. */
+  /** With the policy `isolate`: the dedicated connections of channels. */
   readonly #isolated = new Map<object, Connection>();
   #tools: readonly SourcedTool[] = [];
   #remarks: readonly string[] = [];
@@ -59,7 +58,7 @@ export class HubMember {
       ...options,
       onConnected: (signal) => this.#onConnected(signal),
       onListChanged: (kind) => {
-        // Nobody counts templates: they are listed again when somebody asks.
+        // Templates are not counted, so they are listed again on demand.
         if (kind === "resources") this.#lists.delete("templates");
         this.#inBackground(this.#refresh(kind));
       },
@@ -70,32 +69,32 @@ export class HubMember {
     return this.connection.definition.name;
   }
 
-  /** The tools that the configuration lets through; none while the server is not connected. */
+  /** The tools that the configuration allows; empty while the server is not connected. */
   get tools(): readonly SourcedTool[] {
     return this.connection.state === "connected" ? this.#tools : [];
   }
 
-  /** Differs when a list differs; empty while it is not known or the server is not connected. */
+  /** Changes when a list changes; empty while it is unknown or the server is not connected. */
   fingerprintOf(kind: ListKind): string {
     return this.connection.state === "connected" ? (this.#fingerprints.get(kind) ?? "") : "";
   }
 
-  /** A tool as it was last listed, also while the server is away. */
+  /** A tool as last listed, even while the server is disconnected. */
   #knownTool(tool: string): SourcedTool | undefined {
     return this.#tools.find((known) => known.tool === tool);
   }
 
-  /** Why the server, although connected, could not list its tools. */
+  /** Why a connected server could not list its tools. */
   get toolsError(): TrunklineError | undefined {
     return this.#failures.get("tools");
   }
 
-  /** Tools that were left out, and why. */
+  /** Skipped tools, and why. */
   get remarks(): readonly string[] {
     return this.connection.state === "connected" ? this.#remarks : [];
   }
 
-  /** A list as the server last gave it; asked for where it is not known. Rejects where it cannot be had. */
+  /** A list as the server last returned it, requested if unknown. Rejects if it is unavailable. */
   async list(
     kind: CatalogueKind,
     { refresh, signal }: { refresh: boolean; signal: AbortSignal | undefined },
@@ -108,7 +107,7 @@ export class HubMember {
     return this.#lists.get(kind) ?? [];
   }
 
-  /** Calls a tool, connecting the server if need be. */
+  /** Calls a tool, connecting the server if necessary. */
   async call(tool: string, args: Record<string, unknown>, options: HubCallOptions): Promise<ToolCallResult> {
     const { name, connection } = this;
     const { logger } = this.#options;
@@ -116,13 +115,13 @@ export class HubMember {
       return authenticateResult(name, await connection.authenticate(options.signal), () => this.tools.length);
     }
     if (!isAllowed(tool, connection.definition.tools)) {
-      throw new TrunklineError("TOOL_NOT_FOUND", `The configuration of "${name}" leaves out the tool "${tool}".`, {
-        hint: 'See "tools" in its entry.',
+      throw new TrunklineError("TOOL_NOT_FOUND", `The configuration of "${name}" excludes the tool "${tool}".`, {
+        hint: 'Check "tools" in its entry.',
       });
     }
     const { task, meta, ...sending } = options;
     const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
-    // Made only when the server is connected: its era and its list of tools decide on both.
+    // Built only once the server is connected: both depend on its era and its list of tools.
     const request = () => ({
       method: "tools/call",
       params,
@@ -131,28 +130,28 @@ export class HubMember {
     });
     const send = () =>
       this.request(request, sending).catch(async (error: unknown) => {
-        // The tool has changed since it was listed, and with it the headers that it wants.
+        // The tool, and with it the headers it requires, has changed since it was listed.
         if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== RPC_CODES.headerMismatch) throw error;
         await this.#refresh("tools");
         return await this.request(request, sending);
       });
     logger.debug("calling a tool", { server: name, tool });
     const raw = await send().catch(async (error: unknown) => {
-      // The call may have taken effect before the server went: only what may safely happen twice is repeated.
+      // The call may have taken effect before the server exited, so only calls that are safe to repeat are retried.
       if (!isTrunklineError(error, "SERVER_EXITED") || !this.#isRepeatable(tool)) throw error;
-      logger.info("server ended in mid-call, repeating an idempotent call", { server: name, tool });
+      logger.info("server exited during a call, repeating an idempotent call", { server: name, tool });
       return await send();
     });
     return { isError: raw.isError === true, raw };
   }
 
-  /** Whether the server declares that calling the tool twice does no more than calling it once. */
+  /** Whether the server declares the tool idempotent. */
   #isRepeatable(tool: string): boolean {
     const annotations = this.#knownTool(tool)?.annotations;
     return annotations?.idempotentHint === true || annotations?.readOnlyHint === true;
   }
 
-  /** The headers that a call of this tool has to bear, where the server is reached by HTTP and its revision has them. */
+  /** The headers that a call of this tool requires, if the server uses HTTP and its revision has them. */
   #headersFor(tool: string, args: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
     const known = this.#hasParamHeaders ? this.#knownTool(tool) : undefined;
     const read = known === undefined ? undefined : readParamHeaders(known.inputSchema);
@@ -160,8 +159,8 @@ export class HubMember {
   }
 
   /**
-   * Whether a call has to be made as a task, or may be where somebody wishes it. A modern server decides for itself; a
-   * legacy one that does not offer tasks for this tool must not be asked for one.
+   * Whether a call must run as a task, or may if the caller asks for it. A modern server decides for itself; a legacy
+   * one that does not offer tasks for this tool must not be asked for one.
    */
   #taskFor(tool: string, wish: TaskWish | boolean | undefined): TaskWish | false | undefined {
     if (wish === false) return false;
@@ -174,7 +173,7 @@ export class HubMember {
     return execution?.taskSupport === "optional" ? wanted : undefined;
   }
 
-  /** Sets the level from which the server sends log messages, now and after each time it is connected again. */
+  /** Sets the minimum level of the server's log messages, now and after every reconnect. */
   async setLogLevel(level: string, options: ToolCallOptions): Promise<void> {
     await this.connection.connect(options.signal);
     if (this.connection.era === "legacy") {
@@ -183,7 +182,7 @@ export class HubMember {
     for (const connection of [this.connection, ...this.#isolated.values()]) connection.setLogLevel(level);
   }
 
-  /** The same without connecting it: a server that is away is told when it comes back. Never rejects. */
+  /** The same without connecting: a disconnected server gets the level when it reconnects. Never rejects. */
   async preferLogLevel(level: string): Promise<void> {
     const connections = [this.connection, ...this.#isolated.values()];
     for (const connection of connections) connection.setLogLevel(level);
@@ -200,26 +199,26 @@ export class HubMember {
     );
   }
 
-  /** How many resources or prompts the server has; 0 while it is not connected. */
+  /** The number of resources or prompts; 0 while the server is not connected. */
   count(kind: "resources" | "prompts"): number {
     return this.connection.state === "connected" ? (this.#lists.get(kind)?.length ?? 0) : 0;
   }
 
-  /** Sends a request on the connection of the channel that makes it, connecting it if need be. */
+  /** Sends a request on the calling channel's connection, connecting it if necessary. */
   async request(request: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
     const channel = options.channel ?? currentChannel();
     const connection = this.#mayIsolate(channel) ? await this.#isolatedFor(channel, options.signal) : this.connection;
     return await connection.request(request, options);
   }
 
-  /** Closes the connection that a party had to itself. */
+  /** Closes the dedicated connection of a party. */
   async release(party: object): Promise<void> {
     const connection = this.#isolated.get(party);
     this.#isolated.delete(party);
     await connection?.close();
   }
 
-  /** Waits for what goes on beside the calls: counting resources and prompts, listing again after a change. */
+  /** Waits for background work: counting resources and prompts, listing again after a change. */
   async settled(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
@@ -229,7 +228,10 @@ export class HubMember {
     await this.settled();
   }
 
-  /** A legacy stdio server cannot say whom it asks; with the policy `isolate` each channel that can be asked has its own. */
+  /**
+   * A legacy stdio server cannot say which call a question belongs to; with the policy `isolate`, each channel that can
+   * answer gets its own connection.
+   */
   #mayIsolate(channel: Channel | undefined): channel is Channel {
     const { definition } = this.connection;
     if (this.#options.asking.policy !== "isolate" || channel === undefined || !canAnswer(channel)) return false;
@@ -245,7 +247,7 @@ export class HubMember {
     if (own === undefined) {
       own = new Connection(definition, {
         ...this.#options,
-        // The catalogue is the shared connection's business.
+        // Only the shared connection updates the catalogue.
         onState: () => {},
         onConnected: async () => this.#tellLogLevel(own),
         onListChanged: () => {},
@@ -258,24 +260,24 @@ export class HubMember {
   async #onConnected(signal: AbortSignal): Promise<void> {
     await this.#refresh("tools", signal);
     this.#lists.delete("templates");
-    // The counts of the rest are for the status only: nobody's call has to wait for them.
+    // The other counts are only for the status, so no call has to wait for them.
     this.#inBackground(Promise.all([this.#refresh("resources"), this.#refresh("prompts")]).then(() => {}));
     this.#tellLogLevel(this.connection);
   }
 
-  /** A legacy server that was started anew has forgotten the level; a modern one is told with each call. */
+  /** A restarted legacy server has forgotten the level; a modern one gets it with each call. */
   #tellLogLevel(connection: Connection | undefined): void {
     const level = this.connection.logLevel;
     if (connection?.era !== "legacy" || level === undefined || connection.capabilities.logging === undefined) return;
     this.#inBackground(connection.request({ method: "logging/setLevel", params: { level } }).then(() => {}));
   }
 
-  /** Headers for arguments are 2026-07-28's, and only HTTP has headers. */
+  /** Headers for arguments exist since 2026-07-28, and only HTTP has headers. */
   get #hasParamHeaders(): boolean {
     return this.connection.era === "modern" && this.connection.definition.type !== "stdio";
   }
 
-  /** Lists again. A change that arrives meanwhile leads to one more round, however many there were. */
+  /** Lists again. Changes that arrive in the meantime cause one more round, however many there are. */
   async #refresh(kind: CatalogueKind, signal?: AbortSignal): Promise<void> {
     const running = this.#refreshing.get(kind);
     if (running !== undefined) {
@@ -300,7 +302,8 @@ export class HubMember {
     try {
       if (connection.capabilities[capability] !== undefined) {
         items = await connection.listAll(method, key, signal ? { signal } : {}).catch(async (error: unknown) => {
-          // A new session lists its tools while it is opened: that must not wait for a list of tools that waits for it.
+          // A new session lists its tools while it opens: that must not wait for a tool list that waits for the
+          // session.
           if (!isSessionExpired(error) || kind === "tools") throw error;
           await connection.request({ method, params: {} });
           return await connection.listAll(method, key);
@@ -308,7 +311,7 @@ export class HubMember {
       }
     } catch (error) {
       failure = toTrunklineError(error);
-      // Some servers greet everybody and want a sign-in only here: that is no connection yet.
+      // Some servers accept every connection and require sign-in only here: that does not count as connected.
       if (kind === "tools" && signal !== undefined && isTrunklineError(failure, "AUTH_REQUIRED")) throw failure;
       if (!isTrunklineError(failure, "ABORTED")) {
         this.#options.logger.warn("list failed", { server: this.name, method, error: failure });
@@ -328,14 +331,14 @@ export class HubMember {
     if (connection.state === "connected") this.#options.onCatalogue(kind);
   }
 
-  /** Without the tools whose headers are declared in a way that the specification forbids. */
+  /** Filters out tools whose header declarations violate the specification. */
   #usable(tools: readonly SourcedTool[]): readonly SourcedTool[] {
     const remarks: string[] = [];
     const usable = tools.filter(({ tool, inputSchema }) => {
       const read = this.#hasParamHeaders ? readParamHeaders(inputSchema) : undefined;
       if (read?.problem === undefined) return true;
       remarks.push(`Server "${this.name}" has a tool "${tool}" that cannot be used: ${read.problem}.`);
-      this.#options.logger.warn("tool left out", { server: this.name, tool, reason: read.problem });
+      this.#options.logger.warn("tool skipped", { server: this.name, tool, reason: read.problem });
       return false;
     });
     this.#remarks = remarks;
@@ -351,7 +354,7 @@ export class HubMember {
   }
 }
 
-/** Whether the configuration lets a tool through. What is denied stays out even where it is allowed. */
+/** Whether the configuration allows a tool. Denied tools stay out even if they are also allowed. */
 function isAllowed(tool: string, filter: ToolFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (filter.deny?.some((glob) => matchesGlob(glob, tool))) return false;

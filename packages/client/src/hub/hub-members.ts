@@ -1,4 +1,5 @@
-// The servers of a hub as one catalogue: finding a server or a tool, connecting what that takes, and noticing changes.
+// The servers of a hub as one catalogue: finds a server or a tool, connects the servers that takes, and detects
+// changes.
 import { isTrunklineError, type Logger, nearestNames, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { authenticateTool, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
@@ -8,13 +9,12 @@ import { ToolNames } from "../names/names-table.js";
 import type { CatalogueFingerprints } from "./hub-events.js";
 import type { HubMember } from "./hub-member.js";
 
-/** What the members need of their hub. */
+/** What the members need from their hub. */
 interface HubMembersOptions {
   readonly logger: Logger;
   create(definition: ServerDefinition): HubMember;
 }
 
-/** The members of one hub. */
 export class HubMembers implements Iterable<HubMember> {
   readonly #members = new Map<string, HubMember>();
   readonly #options: HubMembersOptions;
@@ -24,7 +24,7 @@ export class HubMembers implements Iterable<HubMember> {
     this.#options = options;
   }
 
-  /** In the order of the configuration. */
+  /** In configuration order. */
   [Symbol.iterator](): Iterator<HubMember> {
     return this.#members.values();
   }
@@ -38,17 +38,17 @@ export class HubMembers implements Iterable<HubMember> {
     return this.#members.get(server);
   }
 
-  /** The server of this name. Throws `SERVER_NOT_FOUND`. */
+  /** The server with this name. Throws `SERVER_NOT_FOUND`. */
   get(server: string): HubMember {
     const member = this.#members.get(server);
     if (member !== undefined) return member;
     const near = nearestNames(server, [...this.#members.keys()]);
-    throw new TrunklineError("SERVER_NOT_FOUND", `There is no server "${server}".`, {
-      hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline doctor` lists the servers.",
+    throw new TrunklineError("SERVER_NOT_FOUND", `No server is named "${server}".`, {
+      hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "Run `trunkline doctor` to list the servers.",
     });
   }
 
-  /** Puts these servers in place of what there was. A server that would be connected in the same way stays as it is. */
+  /** Replaces the servers with these. A server that would be connected in the same way stays as it is. */
   replace(definitions: readonly ServerDefinition[]): { gone: readonly HubMember[]; fresh: readonly HubMember[] } {
     const wanted = new Map(definitions.map((definition) => [definition.name, definition]));
     const gone = [...this].filter((member) => {
@@ -64,7 +64,7 @@ export class HubMembers implements Iterable<HubMember> {
     return { gone, fresh };
   }
 
-  /** Connects a server if that can be done. */
+  /** Connects a server if possible. */
   async tryConnect(member: HubMember, signal: AbortSignal | undefined): Promise<void> {
     try {
       await member.connection.connect(signal);
@@ -75,7 +75,10 @@ export class HubMembers implements Iterable<HubMember> {
     }
   }
 
-  /** Connects those of the members that may be, and waits until their lists are known. Never rejects for one that fails. */
+  /**
+   * Connects the members that may be connected, and waits until their lists are known. A failing server never makes it
+   * reject.
+   */
   async connectAll(members: readonly HubMember[], signal: AbortSignal | undefined): Promise<void> {
     await Promise.all(
       members
@@ -94,23 +97,23 @@ export class HubMembers implements Iterable<HubMember> {
     return members.filter(({ connection }) => connection.state === "connected");
   }
 
-  /** The tools of all connected servers, sorted by server, in each server's own order. */
+  /** The tools of all connected servers, sorted by server, in the order each server lists them. */
   tools(): SourcedTool[] {
     return this.sorted().flatMap((member) => member.tools);
   }
 
-  /** The table between tools and their names. It is kept until {@link toolsChanged}. */
+  /** The name table, cached until {@link toolsChanged}. */
   names(): ToolNames<SourcedTool> {
     this.#names ??= new ToolNames(this.tools());
     return this.#names;
   }
 
-  /** A server was connected, lost or replaced, or lists other tools than before. */
+  /** A server was connected, lost or replaced, or its tools have changed. */
   toolsChanged(): void {
     this.#names = undefined;
   }
 
-  /** Finds the tool that a name stands for, connecting the servers it may belong to. */
+  /** Finds the tool with this name, connecting the servers it may belong to. */
   async findTool(name: string, signal: AbortSignal | undefined): Promise<SourcedTool> {
     const asked = this.#signInTool(name);
     if (asked !== undefined) return asked;
@@ -124,24 +127,24 @@ export class HubMembers implements Iterable<HubMember> {
       if (signIn !== undefined) return signIn;
       const owner = this.sorted().find((member) => name.startsWith(`${member.name}.`));
       if (owner !== undefined && owner.connection.state !== "connected") {
-        // The server was tried a moment ago: its failure is the answer.
+        // The server was just tried: report its failure.
         if (owner.connection.error !== undefined) throw owner.connection.error;
         await owner.connection.connect(signal);
       }
     }
-    // Only to suggest the nearest name: nothing is called that was not asked for.
+    // Only to suggest the nearest name: nothing is called that was not requested.
     await Promise.all(this.#waiting().map((member) => this.tryConnect(member, signal)));
     return this.names().resolve(name);
   }
 
-  /** Differs for each list when what the servers offer differs. */
+  /** One fingerprint per kind of list, which changes when the servers' offers change. */
   fingerprints(): CatalogueFingerprints {
     const members = this.sorted();
     const of = (kind: ListKind) => members.map((member) => `${member.name}:${member.fingerprintOf(kind)}`).join();
     return { tools: of("tools"), prompts: of("prompts"), resources: of("resources") };
   }
 
-  /** Servers that could be connected and are not. */
+  /** Servers that could be connected but are not. */
   #waiting(): HubMember[] {
     return this.sorted().filter(
       ({ connection }) => connection.state !== "connected" && isConnectable(connection.state),
@@ -158,7 +161,7 @@ export class HubMembers implements Iterable<HubMember> {
   }
 }
 
-/** Equal for definitions that would be connected in the same way. */
+/** Equal for definitions that would be connected the same way. */
 function identityOf(definition: ServerDefinition): string {
   const { line: _line, ...rest } = definition;
   return JSON.stringify(rest, (_, value: unknown) =>

@@ -1,4 +1,4 @@
-// What a hub is opened with, and what its calls take and give.
+// The options of a hub, and the options and results of its calls.
 import type { Logger, Redactor, ToolCallOptions, ToolCallResult } from "@trunkline/core";
 import type { SignIn } from "../auth/sign-in.js";
 import type { Abilities, Channel, Root } from "../channel/channel.js";
@@ -8,71 +8,78 @@ import type { TaskWish } from "../connection/task-calls.js";
 import type { ToolKey } from "../names/name-styles.js";
 import type { CatalogueListener } from "./hub-events.js";
 
-/** Everything is optional: without it the hub is silent and on its own. */
+/** Everything is optional. By default the hub is silent and cannot ask the user anything. */
 export interface HubOptions {
   logger?: Logger;
-  /** How we introduce ourselves to servers. */
+  /** How the client identifies itself to servers. */
   clientInfo?: ClientInfo;
-  /** Our environment, of which a server gets only what programs cannot do without. Without it: PATH and HOME of this process. */
+  /**
+   * Our environment. Servers get only the variables that programs cannot do without. Default: PATH and HOME of this
+   * process.
+   */
   env?: Readonly<Record<string, string | undefined>>;
   /** Aborting it closes the hub. */
   signal?: AbortSignal;
-  /** Connect every server at its first use, whatever its entry says. */
+  /** Connect every server on first use, whatever its entry says. */
   lazy?: boolean;
-  /** No server may take longer to connect than this, whatever its entry allows. */
+  /** Upper limit for the connect time of every server, whatever its entry allows. */
   connectLimitMs?: number;
-  /** Gets every secret the hub learns of, and takes them out of what the hub reports. */
+  /** Receives every secret the hub learns, and redacts them from everything the hub reports. */
   redactor?: Redactor;
-  /** Makes the calls that are made in no other channel's scope, and is asked what is asked outside any call. */
+  /** Makes the calls outside any other channel's scope, and answers questions that servers ask outside a call. */
   channel?: Channel;
   /**
-   * What the channels of this hub can answer, as servers are told when they connect. Default: what `channel` can. Give it
-   * where channels come later, with `withChannel`.
+   * The kinds of questions the channels of this hub can answer, declared to servers when they connect. Default: those
+   * of `channel`. Set it if channels are added later with `withChannel`.
    */
   answers?: Abilities;
-  /** What to do when several channels use one legacy stdio server, which cannot say whom it asks. Default `serialize`. */
+  /**
+   * What to do when several channels use one legacy stdio server, which cannot say which call a question belongs to.
+   * Default `serialize`.
+   */
   askPolicy?: AskPolicy;
-  /** More questions than this during one call end the call. Default 50. */
+  /** A call with more questions than this fails. Default 50. */
   maxQuestions?: number;
-  /** The folders servers may work in, for channels that have none of their own. */
+  /** The folders servers may work in, for channels that set none. */
   roots?: readonly Root[];
-  /** The level from which servers send log messages. Default: what each server thinks right. */
+  /** The minimum level of servers' log messages. Default: each server decides. */
   logLevel?: string;
-  /** Where sign-ins are kept, so that they outlive the hub. */
+  /** Where sign-ins are saved, so they outlive the hub. */
   home?: string;
-  /** How a person gets to see the address of a sign-in. Without it nobody is asked, and the error says how to sign in. */
+  /** Shows the user the URL for signing in. Without it the user is not asked, and the error explains how to sign in. */
   signIn?: SignIn;
-  /** How long a person may take to sign in. Default 5 minutes. */
+  /** How long the user may take to sign in. Default 5 minutes. */
   signInTimeoutMs?: number;
-  /** The https address of a client-id metadata document that stands for the program, where it has one. */
+  /** The https URL of the program's client-id metadata document, if it has one. */
   clientMetadataUrl?: string;
-  /** The tools, resources or prompts of some server have changed. */
+  /** Called when the tools, resources or prompts of a server have changed. */
   onCatalogChanged?: CatalogueListener;
-  /** The state of some server has changed. */
+  /** Called when the state of a server has changed. */
   onStatusChanged?: () => void;
 }
 
-/** Options of one call of a tool. */
+/** Options for a tool call. */
 export interface HubCallOptions extends ToolCallOptions {
   /**
-   * Make the call as a task where the server offers it: `true`, or how long it should be kept. A tool that demands a task
-   * gets one anyway, and a modern server makes one when it likes, unless this is `false`. The result is the same.
+   * Run the call as a task if the server offers it: `true`, or how long to retain it. A tool that requires a task gets
+   * one anyway, and a modern server may create one at any time, unless this is `false`. The result is the same.
    */
   task?: boolean | TaskWish;
-  /** `_meta` of the request, beside what the protocol itself keeps there. */
+  /** `_meta` of the request, in addition to the protocol's own fields. */
   meta?: Readonly<Record<string, unknown>>;
   /**
-   * Who makes the call: the same as making it within {@link Hub.withChannel}, and quicker, because no scope has to be kept.
+   * The calling channel. Equivalent to calling within {@link Hub.withChannel}, but faster, because there is no scope to
+   * maintain.
    */
   channel?: Channel;
 }
 
-/** What a call came back with: the server's own result, and its text. */
+/** The result of a call: the server's raw result, and its text. */
 export interface CallResult extends ToolCallResult, ToolKey {
   readonly text: string;
 }
 
-/** Something that did not go as configured. */
+/** Something that did not work as configured. */
 export interface HubWarning {
   readonly message: string;
   readonly server?: string;

@@ -1,4 +1,4 @@
-// What a hub does with a server besides calling tools: resources, prompts, completions, the logging level, pings.
+// A hub's requests other than tool calls: resources, prompts, completions, the log level, pings.
 import { isTrunklineError, nearestNames, type ToolCallOptions, TrunklineError } from "@trunkline/core";
 import { isLogLevel, LOG_MESSAGE_LEVELS, RPC_CODES } from "@trunkline/protocol";
 import {
@@ -12,60 +12,56 @@ import {
 import type { CatalogueKind, HubMember } from "./hub-member.js";
 import type { HubMembers } from "./hub-members.js";
 
-/** Which part of a catalogue is wanted. */
+/** Which part of a catalogue to return. */
 export interface ListOptions {
-  /** Only what this server has. It is connected if need be, and a failure rejects. Absent: what can be had of all. */
+  /** Only this server. It is connected if necessary, and a failure rejects. Default: all servers that are available. */
   server?: string;
-  /** Ask the servers again instead of using what they last listed. */
+  /** Ask the servers again instead of using their last lists. */
   refresh?: boolean;
   signal?: AbortSignal;
 }
 
-/** What reading a resource came back with. */
 export interface ReadResourceResult {
   readonly server: string;
   readonly uri: string;
-  /** The contents, each with a `uri` and either `text` or, in base64, `blob`. */
+  /** The contents, each with a `uri` and either `text` or a base64 `blob`. */
   readonly contents: readonly Readonly<Record<string, unknown>>[];
-  /** The server's own result, untouched. */
+  /** The server's result, unmodified. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** What asking for a prompt came back with. */
 export interface PromptResult {
   readonly server: string;
   readonly name: string;
   readonly description?: string;
-  /** Messages as the protocol has them: `role` and one block of `content` each. */
+  /** Protocol messages: `role` and one block of `content` each. */
   readonly messages: readonly Readonly<Record<string, unknown>>[];
-  /** The server's own result, untouched. */
+  /** The server's result, unmodified. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** What an argument that is to be completed belongs to. */
+/** The prompt or template whose argument is completed. */
 export type CompletionReference =
   | { readonly type: "ref/prompt"; readonly name: string }
   | { readonly type: "ref/resource"; readonly uri: string };
 
-/** How a server would go on. */
+/** A server's completions. */
 export interface Completion {
   readonly values: readonly string[];
-  /** How many there are, where the server tells. */
+  /** The total number, if the server reports it. */
   readonly total?: number;
   readonly hasMore: boolean;
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** Options of {@link HubRequests.complete}. */
 export interface CompleteOptions extends ToolCallOptions {
-  /** The arguments that have been given already: the choice of one may narrow another. */
+  /** The arguments given so far: the value of one may narrow another. */
   context?: Readonly<Record<string, string>>;
 }
 
-/** What servers answer where there is no such resource: legacy, modern. */
+/** The codes servers return for an unknown resource: legacy, modern. */
 const RESOURCE_NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([RPC_CODES.resourceNotFound, RPC_CODES.invalidParams]);
 
-/** The requests of a hub. */
 export class HubRequests {
   readonly #members: HubMembers;
 
@@ -107,7 +103,7 @@ export class HubRequests {
     return { server, name, ...description, messages: recordsOf(raw.messages), raw };
   }
 
-  /** Finds a prompt by `server.name`, or by its name alone where only one server has it. */
+  /** Finds a prompt by `server.name`, or by its name alone if only one server has it. */
   async findPrompt(name: string, signal: AbortSignal | undefined): Promise<SourcedPrompt> {
     const prompts = await this.prompts(signal === undefined ? {} : { signal });
     const exact = prompts.filter((prompt) => dotted(prompt) === name);
@@ -115,18 +111,18 @@ export class HubRequests {
     if (found[0] !== undefined && found.length === 1) return found[0];
     if (found.length > 1) {
       throw new TrunklineError("AMBIGUOUS", `Several servers have a prompt "${name}".`, {
-        hint: `Say which: ${found.map(dotted).join(", ")}.`,
+        hint: `Use one of: ${found.map(dotted).join(", ")}.`,
       });
     }
     const near = [
       ...nearestNames(name, prompts.map(dotted)),
       ...prompts.filter((prompt) => prompt.server === name || nearestNames(name, [prompt.name]).length > 0).map(dotted),
     ];
-    throw new TrunklineError("NOT_FOUND", `There is no prompt "${name}".`, {
+    throw new TrunklineError("NOT_FOUND", `No prompt is named "${name}".`, {
       hint:
         near.length > 0
           ? `Did you mean ${[...new Set(near)].slice(0, 3).join(" or ")}?`
-          : "`trunkline prompts` lists the prompts.",
+          : "Run `trunkline prompts` to list the prompts.",
     });
   }
 
@@ -150,7 +146,7 @@ export class HubRequests {
 
   async setLogLevel(server: string, level: string, options: ToolCallOptions): Promise<void> {
     if (!isLogLevel(level)) {
-      throw new TrunklineError("INVALID_ARGUMENT", `"${level}" is not a level of log messages.`, {
+      throw new TrunklineError("INVALID_ARGUMENT", `"${level}" is not a log level.`, {
         hint: `Levels are ${LOG_MESSAGE_LEVELS.join(", ")}.`,
       });
     }
@@ -158,10 +154,10 @@ export class HubRequests {
     await member.setLogLevel(level, options);
   }
 
-  /** How long a server takes to answer, in milliseconds. */
+  /** The server's response time, in milliseconds. */
   async ping(server: string, options: ToolCallOptions): Promise<number> {
     const member = this.#members.get(server);
-    // Connecting is not part of the time.
+    // Connecting does not count.
     await member.connection.connect(options.signal);
     const startedMs = performance.now();
     await member.request({ method: "ping", params: {} }, options);
@@ -178,7 +174,7 @@ export class HubRequests {
       (await member.list(kind, how)).flatMap((raw) => read(member.name, raw) ?? []);
     if (server !== undefined) return await items(this.#members.get(server));
     const members = await this.#members.connected(signal);
-    // One server that cannot list is its own trouble; its member has said so in the log.
+    // A server that cannot list does not affect the others; its member has logged the failure.
     const lists = await Promise.all(
       members.map((member) =>
         items(member).catch((error: unknown) => {
@@ -190,7 +186,7 @@ export class HubRequests {
     return lists.flat();
   }
 
-  /** A resource that is not there, with those that have a similar URI; every other error as it is. */
+  /** Turns an unknown resource into an error with similar URIs; other errors stay as they are. */
   async #explained(
     error: unknown,
     { member, uri, signal }: { member: HubMember; uri: string; signal: AbortSignal | undefined },
@@ -199,7 +195,7 @@ export class HubRequests {
     const known = (await member.list("resources", { refresh: false, signal }).catch(() => [])).flatMap(
       (raw) => toResource(member.name, raw)?.uri ?? [],
     );
-    // Bad parameters have the same code in the modern era; of a resource that is listed it cannot mean that.
+    // In the modern era, bad parameters have the same code; for a listed resource it cannot mean "not found".
     if (known.includes(uri)) return error;
     const near = nearestNames(uri, known);
     return new TrunklineError("NOT_FOUND", `Server "${member.name}" has no resource ${uri}.`, {
@@ -207,7 +203,7 @@ export class HubRequests {
       hint:
         near.length > 0
           ? `Did you mean ${near.join(" or ")}?`
-          : `\`trunkline resources ${member.name}\` lists what there is, and --templates what can be made.`,
+          : `Run \`trunkline resources ${member.name}\` to list its resources, and add --templates for its templates.`,
       ...(error.data === undefined ? {} : { data: error.data }),
     });
   }

@@ -1,4 +1,4 @@
-// What the hub tells about its servers: their status and its warnings, with the secrets taken out.
+// The hub's reports on its servers: status and warnings, with secrets redacted.
 import { REDACTED, type Redactor, TrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
 import type { AuthSettings, LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
@@ -6,7 +6,7 @@ import type { ServerState } from "../connection/connection-options.js";
 import type { HubMember } from "./hub-member.js";
 import type { HubWarning } from "./hub-options.js";
 
-/** What is known about one server. Secrets are already taken out. */
+/** The status of one server. Secrets are already redacted. */
 export interface ServerStatus {
   readonly name: string;
   readonly state: ServerState;
@@ -17,22 +17,21 @@ export interface ServerStatus {
   readonly toolCount: number;
   readonly resourceCount: number;
   readonly promptCount: number;
-  /** ISO 8601; absent while the server is not connected. */
+  /** ISO 8601; missing while the server is not connected. */
   readonly connectedAt?: string;
   readonly revision?: string;
   readonly serverInfo?: { name: string; version: string };
   readonly roundTripMs?: number;
   /** How long connecting and listing took. */
   readonly tookMs?: number;
-  /** Where the sign-in stands, for a server on the network that has been tried. */
+  /** The state of the sign-in, for an HTTP server that has been tried. */
   readonly signIn?: SignInReport;
-  /** The process of a stdio server. */
+  /** The process id of a stdio server. */
   readonly pid?: number;
   /** The last lines of its stderr. */
   readonly stderr: readonly string[];
 }
 
-/** The status of one server. */
 export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
   const { connection, tools, toolsError } = member;
   const { definition, state, error, revision, serverInfo, connectedAtMs, roundTripMs, tookMs, pid } = connection;
@@ -57,7 +56,7 @@ export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
   };
 }
 
-/** Remarks on the files, servers that failed, and tools that were left out. */
+/** Notes on the files, servers that failed, and skipped tools. */
 export function warningsOf(
   { diagnostics }: LoadedConfig,
   members: readonly HubMember[],
@@ -84,7 +83,7 @@ export function warningsOf(
   return [...redactor.value(remarks), ...failures, ...leftOut];
 }
 
-/** The same error without any known secret. */
+/** The same error with all known secrets redacted. */
 export function redactedError(error: TrunklineError, redactor: Redactor): TrunklineError {
   return new TrunklineError(error.code, redactor.text(error.message), {
     cause: error.cause,

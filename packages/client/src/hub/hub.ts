@@ -1,5 +1,4 @@
-// The hub: every server of a configuration, connected, as one catalogue. Callers and sub-agents share it; nobody opens
-// a second connection.
+// The hub: every server of a configuration, connected, as one catalogue. Callers and sub-agents share its connections.
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import {
   type Logger,
@@ -83,12 +82,12 @@ export class Hub implements ToolSource, AsyncDisposable {
     return this.#members.sorted().map((member) => statusOf(member, this.#redactor));
   }
 
-  /** The tools of all connected servers, sorted by server, in each server's own order. */
+  /** The tools of all connected servers, sorted by server, in the order each server lists them. */
   tools(): readonly SourcedTool[] {
     return this.#members.tools();
   }
 
-  /** The table between tools and their names, as of now. */
+  /** The current table of tools and their names. */
   names(): ToolNames<SourcedTool> {
     return this.#members.names();
   }
@@ -102,19 +101,19 @@ export class Hub implements ToolSource, AsyncDisposable {
     return [...this.names().names("prefixed"), ...signIns].sort();
   }
 
-  /** What did not go as configured: remarks on the files, and servers that failed. */
+  /** What did not work as configured: notes on the files, and servers that failed. */
   warnings(): readonly HubWarning[] {
     return warningsOf(this.#config, this.#members.sorted(), this.#redactor);
   }
 
-  /** A copy of a text or of a JSON-like value without any secret of the configuration. */
+  /** A copy of a text or JSON-like value with all secrets of the configuration redacted. */
   redact<T>(value: T): T {
     return this.#redactor.value(value);
   }
 
   /**
-   * Connects servers now, the named ones or all that are enabled, and waits until their lists are known. It never
-   * rejects for a server that fails: `status()` tells.
+   * Connects the named servers, or all enabled ones, and waits until their lists are known. A failing server never
+   * makes it reject: see `status()`.
    */
   async connect(names?: readonly string[], signal?: AbortSignal): Promise<void> {
     const members = names === undefined ? [...this.#members] : names.map((name) => this.#members.get(name));
@@ -122,8 +121,8 @@ export class Hub implements ToolSource, AsyncDisposable {
   }
 
   /**
-   * Calls a tool by any of its names, or by its pair. A server that is not connected yet is connected first. What the
-   * tool itself reports as a failure is a result with `isError`; everything else rejects with a `TrunklineError`.
+   * Calls a tool by any of its names, or by its server and name. Connects the server first if necessary. A failure that
+   * the tool itself reports is a result with `isError`; everything else rejects with a `TrunklineError`.
    */
   async call(
     name: string | ToolKey,
@@ -135,7 +134,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     return { ...result, server, tool, text: renderText(result.raw) };
   }
 
-  /** Finds the tool that a name stands for, connecting the servers it may belong to. */
+  /** Finds the tool with this name, connecting the servers it may belong to. */
   async findTool(name: string, signal?: AbortSignal): Promise<SourcedTool> {
     return await this.#redacting(this.#members.findTool(name, signal));
   }
@@ -147,38 +146,39 @@ export class Hub implements ToolSource, AsyncDisposable {
     options: HubCallOptions = {},
   ): Promise<ToolCallResult> {
     const call = () => this.#redacting(this.#members.get(server).call(tool, args, options));
-    // Connections of a channel's own are given up when its last scope has ended: then there has to be one.
+    // A channel's dedicated connections are closed when its last scope ends, so it needs a scope.
     const { channel } = options;
     if (channel === undefined || this.#options.askPolicy !== "isolate") return await call();
     return await this.withChannel(channel, call);
   }
 
   /**
-   * Has a person sign in to a server that wants it, through the `signIn` callback, and connects it. A finished sign-in
-   * lists the tools; a cancelled one leaves the server in `needs-auth`. Rejects with `AUTH_REQUIRED` where nobody can be asked.
+   * Lets the user sign in to a server that requires it, through the `signIn` callback, and connects it. A completed
+   * sign-in lists the tools; a cancelled one leaves the server in `needs-auth`. Rejects with `AUTH_REQUIRED` if no user
+   * can be asked.
    */
   async authenticate(server: string, signal?: AbortSignal): Promise<"completed" | "cancelled"> {
     return await this.#redacting(this.#members.get(server).connection.authenticate(signal));
   }
 
-  /** The resources of all servers that can be connected, or of one. */
+  /** The resources of one server, or of all that can be connected. */
   async resources(options: ListOptions = {}): Promise<readonly SourcedResource[]> {
     return await this.#redacting(this.#requests.resources(options));
   }
 
-  /** The kinds of resources that servers make on demand. */
+  /** The resource templates of servers. */
   async resourceTemplates(options: ListOptions = {}): Promise<readonly SourcedTemplate[]> {
     return await this.#redacting(this.#requests.resourceTemplates(options));
   }
 
-  /** Reads a resource. One that is not there is `NOT_FOUND`, with those that have a similar URI. */
+  /** Reads a resource. An unknown one is `NOT_FOUND`, with similar URIs. */
   async readResource(server: string, uri: string, options: ToolCallOptions = {}): Promise<ReadResourceResult> {
     return await this.#redacting(this.#requests.readResource(server, uri, options));
   }
 
   /**
-   * Tells whenever a resource has changed, until the function that it resolves with is called. The subscription outlives
-   * the server's process and session: when it had to be made again, the listener is told so.
+   * Reports every change of a resource, until the function it resolves with is called. The subscription outlives the
+   * server's process and session: if it had to be restored, the listener is notified.
    */
   async subscribe(
     server: string,
@@ -195,17 +195,17 @@ export class Hub implements ToolSource, AsyncDisposable {
     return await this.#redacting(this.#subscriptions.subscribe(server, uri, { listener, signal }));
   }
 
-  /** The prompts of all servers that can be connected, or of one. */
+  /** The prompts of one server, or of all that can be connected. */
   async prompts(options: ListOptions = {}): Promise<readonly SourcedPrompt[]> {
     return await this.#redacting(this.#requests.prompts(options));
   }
 
-  /** Finds a prompt by `server.name`, or by its name alone where only one server has it. */
+  /** Finds a prompt by `server.name`, or by its name alone if only one server has it. */
   async findPrompt(name: string, signal?: AbortSignal): Promise<SourcedPrompt> {
     return await this.#redacting(this.#requests.findPrompt(name, signal));
   }
 
-  /** The messages of a prompt with these arguments. */
+  /** The messages of a prompt, filled in with these arguments. */
   async getPrompt(
     server: string,
     name: string,
@@ -215,7 +215,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     return await this.#redacting(this.#requests.getPrompt(server, name, { args, options }));
   }
 
-  /** How a server would complete what has been typed so far of a prompt's or a template's argument. */
+  /** A server's completions for a partly typed argument of a prompt or template. */
   async complete(
     server: string,
     ref: CompletionReference,
@@ -225,26 +225,26 @@ export class Hub implements ToolSource, AsyncDisposable {
     return await this.#redacting(this.#requests.complete(server, ref, { argument, options }));
   }
 
-  /** Sets the level from which a server sends log messages, from now on and after each time it is connected again. */
+  /** Sets the minimum level of a server's log messages, now and after every reconnect. */
   async setLogLevel(server: string, level: LogMessageLevel, options: ToolCallOptions = {}): Promise<void> {
     await this.#redacting(this.#requests.setLogLevel(server, level, options));
   }
 
   /**
-   * Sets the level for every server, those that are connected or configured later included. Nothing is connected for it,
-   * and a server that does not take it keeps its own.
+   * Sets the level for every server, including those connected or configured later. Connects nothing; a server that
+   * rejects the level keeps its own.
    */
   async setLogLevels(level: LogMessageLevel): Promise<void> {
     this.#logLevel = level;
     await Promise.all([...this.#members].map((member) => member.preferLogLevel(level)));
   }
 
-  /** How long a server takes to answer, in milliseconds. Modern servers have no ping: `PROTOCOL`. */
+  /** The server's response time, in milliseconds. Modern servers have no ping: `PROTOCOL`. */
   async ping(server: string, options: ToolCallOptions = {}): Promise<number> {
     return await this.#redacting(this.#requests.ping(server, options));
   }
 
-  /** Sends any request to a server and returns its result untouched. */
+  /** Sends any request to a server and returns its unmodified result. */
   async request(
     server: string,
     method: string,
@@ -255,8 +255,8 @@ export class Hub implements ToolSource, AsyncDisposable {
   }
 
   /**
-   * Runs `work` with a channel in scope: what servers ask during the calls made in it reaches this channel and no other.
-   * With the policy `isolate`, the connections that were opened for its party are closed when its last scope has ended.
+   * Runs `work` with a channel in scope: questions from servers during its calls reach only this channel. With the
+   * policy `isolate`, the connections opened for its party are closed when its last scope ends.
    */
   async withChannel<T>(channel: Channel, work: () => Promise<T>): Promise<T> {
     const party = partyOf(channel) ?? channel;
@@ -274,7 +274,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     }
   }
 
-  /** Changes the folders servers may work in, and tells them. */
+  /** Changes the folders servers may work in, and notifies them. */
   async setRoots(roots: readonly Root[] | undefined): Promise<void> {
     this.#roots = roots;
     const live = [...this.#members].filter(
@@ -283,7 +283,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     await Promise.all(live.map(({ connection }) => connection.notify("notifications/roots/list_changed")));
   }
 
-  /** Applies a changed configuration: only the servers that changed are closed and started. */
+  /** Applies a changed configuration. Only servers that changed are closed and started. */
   async reload(config: LoadedConfig, signal?: AbortSignal): Promise<void> {
     if (this.#closing !== undefined) throw new TrunklineError("CLOSED", "The hub is closed.");
     this.#config = config;
@@ -294,25 +294,28 @@ export class Hub implements ToolSource, AsyncDisposable {
     await Promise.all([...gone.map((member) => member.close()), this.#connectEager(fresh, signal)]);
   }
 
-  /** Tells when tools, resources or prompts of some server have changed. Returns the way to stop it. */
+  /**
+   * Calls the listener when the tools, resources or prompts of a server have changed. Returns a function that removes
+   * it.
+   */
   onCatalogChanged(listener: CatalogueListener): () => void {
     this.#events.catalogue.add(listener);
     return () => void this.#events.catalogue.delete(listener);
   }
 
-  /** Tells when the state of some server has changed. Returns the way to stop it. */
+  /** Calls the listener when the state of a server has changed. Returns a function that removes it. */
   onStatusChanged(listener: Listener): () => void {
     this.#events.status.add(listener);
     return () => void this.#events.status.delete(listener);
   }
 
-  /** Tells of notifications that the hub itself has no use for: log messages, updated resources, those of extensions. */
+  /** Reports notifications that the hub does not handle itself: log messages, updated resources, extensions. */
   onNotification(listener: NotificationListener): () => void {
     this.#events.notifications.add(listener);
     return () => void this.#events.notifications.delete(listener);
   }
 
-  /** Ends every connection and every server process. Idempotent; every step runs even if one throws. */
+  /** Closes every connection and ends every server process. Idempotent; every step runs even if one throws. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
       this.#options.signal?.removeEventListener("abort", this.#onAbort);
@@ -331,7 +334,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     await this.close();
   }
 
-  /** @internal What {@link openHub} waits for. */
+  /** @internal Awaited by {@link openHub}. */
   async open(): Promise<void> {
     await this.#connectEager([...this.#members], this.#options.signal);
   }
@@ -395,8 +398,8 @@ export class Hub implements ToolSource, AsyncDisposable {
 }
 
 /**
- * Connects the servers of a configuration, all at the same time, and returns when each has connected, failed or timed
- * out. Lazy servers are left for their first use. One failure never stops the others: `hub.status()` tells.
+ * Connects the servers of a configuration in parallel, and returns when each has connected, failed or timed out. Lazy
+ * servers connect on first use. One failure never stops the others: see `hub.status()`.
  */
 export async function openHub(config: LoadedConfig, options: HubOptions = {}): Promise<Hub> {
   const hub = new Hub(config, options);

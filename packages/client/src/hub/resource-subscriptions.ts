@@ -1,6 +1,6 @@
-// Subscriptions to resources. They belong to the hub, not to a connection: when a server comes back after a crash, an expired
-// session or a changed entry, what was subscribed to is subscribed to again, and the listeners are told that they may have
-// missed something.
+// Resource subscriptions. They belong to the hub, not to a connection: when a server returns after a crash, an expired
+// session or a changed entry, its subscriptions are restored, and the listeners are notified that they may have missed
+// changes.
 import type { McpSubscription } from "@modelcontextprotocol/client";
 import { type Logger, messageOf, sleep, TrunklineError } from "@trunkline/core";
 import type { Connection } from "../connection/connection.js";
@@ -8,26 +8,25 @@ import type { Connection } from "../connection/connection.js";
 /** A subscribed resource has changed. */
 export interface ResourceUpdate {
   readonly server: string;
-  /** The resource that has changed: the one that was subscribed to, or one below it. */
+  /** The changed resource: the subscribed one, or one below it. */
   readonly uri: string;
-  /** The subscription was lost for a while and is there again: whether anything has changed is not known. */
+  /** The subscription was lost for a while and has been restored: the resource may or may not have changed. */
   readonly restored: boolean;
 }
 
-/** Told of each change. */
+/** Called for each change. */
 export type ResourceListener = (update: ResourceUpdate) => void;
 
-/** What the subscriptions need of the hub. */
+/** What the subscriptions need from the hub. */
 interface SubscriptionsOptions {
   logger: Logger;
-  /** The connection that a server has at the moment; undefined where it is no longer configured. */
+  /** A server's current connection; undefined if the server is no longer configured. */
   connection: (server: string) => Connection | undefined;
 }
 
-/** Waits before a stream that ended is opened again; the last one is repeated. */
+/** Delays before an ended stream is reopened; the last one repeats. */
 const RELISTEN_DELAYS_MS = [100, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
 
-/** All subscriptions of a hub. */
 export class Subscriptions {
   readonly #servers = new Map<string, ServerSubscriptions>();
   readonly #options: SubscriptionsOptions;
@@ -36,7 +35,7 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** Subscribes, and returns the way to end it. The server has to be connected. */
+  /** Subscribes, and returns a function that unsubscribes. The server must be connected. */
   async subscribe(
     server: string,
     uri: string,
@@ -50,7 +49,7 @@ export class Subscriptions {
     return await own.subscribe(uri, options);
   }
 
-  /** A server has been connected anew, and knows of nothing. */
+  /** A server has a new connection, without any subscriptions. */
   onConnected(server: string): void {
     this.#servers.get(server)?.restore();
   }
@@ -71,12 +70,12 @@ class ServerSubscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #listeners = new Map<string, Set<ResourceListener>>();
   readonly #lifetime = new AbortController();
-  /** What the connection as it is now has subscribed to. */
+  /** The subscriptions of the current connection. */
   readonly #established = new Set<string>();
-  /** Modern servers: the stream on which the changes come. */
+  /** Modern servers: the stream that carries the changes. */
   #stream: McpSubscription | undefined;
   #connection: Connection | undefined;
-  /** One change after another: two at a time could undo one another. */
+  /** Serializes changes: two at a time could undo each other. */
   #work: Promise<void> = Promise.resolve();
 
   constructor(server: string, options: SubscriptionsOptions) {
@@ -88,7 +87,7 @@ class ServerSubscriptions {
     uri: string,
     { listener, signal }: { listener: ResourceListener; signal: AbortSignal | undefined },
   ): Promise<() => Promise<void>> {
-    // One entry per subscription, even where the same function is given twice.
+    // One entry per subscription, even if the same function is passed twice.
     const own: ResourceListener = (update) => listener(update);
     const listeners = this.#listeners.get(uri) ?? new Set();
     this.#listeners.set(uri, listeners.add(own));
@@ -121,7 +120,7 @@ class ServerSubscriptions {
         try {
           listener({ server: this.#server, uri, restored });
         } catch (error) {
-          this.#options.logger.error("a listener of a subscription failed", { error: messageOf(error) });
+          this.#options.logger.error("a subscription listener failed", { error: messageOf(error) });
         }
       }
     }
@@ -133,7 +132,7 @@ class ServerSubscriptions {
     await this.#work.catch(() => {});
   }
 
-  /** Subscribes again in the background, and says so to everybody who listens. */
+  /** Subscribes again in the background, and notifies all listeners. */
   #again(): void {
     const restoring = this.#enqueue(async () => {
       await this.#establish(this.#lifetime.signal);
@@ -142,7 +141,7 @@ class ServerSubscriptions {
     restoring.catch((error: unknown) => this.#failed("subscribing again", error));
   }
 
-  /** Makes what the server tells of what is listened to. */
+  /** Makes the server's subscriptions match the listeners. */
   async #establish(signal?: AbortSignal): Promise<void> {
     const connection = this.#options.connection(this.#server);
     if (connection === undefined || this.#lifetime.signal.aborted) return;
@@ -151,7 +150,7 @@ class ServerSubscriptions {
     const wanted = new Set(this.#listeners.keys());
     const isSame = wanted.size === this.#established.size && [...wanted].every((uri) => this.#established.has(uri));
     if (isSame) return;
-    // Nothing to end where nobody is connected: a new connection knows of nothing.
+    // Without a connection there is nothing to end: a new one starts without subscriptions.
     if (wanted.size === 0 && connection.state !== "connected") return this.#forget();
     await connection.connect(signal);
     requireSubscriptions(this.#server, connection);
@@ -189,7 +188,7 @@ class ServerSubscriptions {
     await old?.close();
   }
 
-  /** The server has gone away, or only the stream has: the next generation restores it, or we do. */
+  /** Either the server is gone or only the stream: the next connection restores it, or we do. */
   #onStreamEnd(connection: Connection): void {
     this.#forget();
     const { signal } = this.#lifetime;
@@ -197,7 +196,7 @@ class ServerSubscriptions {
       const delayMs = RELISTEN_DELAYS_MS[Math.min(number, RELISTEN_DELAYS_MS.length - 1)] ?? 0;
       await sleep(delayMs, signal);
       if (this.#stream !== undefined || this.#listeners.size === 0 || connection !== this.#connection) return;
-      // A connection that is being restarted restores the subscriptions by itself.
+      // A restarting connection restores the subscriptions by itself.
       if (connection.state !== "connected") return;
       try {
         await this.#enqueue(() => this.#establish(signal));
@@ -230,12 +229,12 @@ class ServerSubscriptions {
 function requireSubscriptions(server: string, connection: Connection): void {
   const resources = connection.capabilities.resources as { subscribe?: unknown } | undefined;
   if (resources?.subscribe === true) return;
-  throw new TrunklineError("PROTOCOL", `Server "${server}" does not offer subscriptions to its resources.`, {
+  throw new TrunklineError("PROTOCOL", `Server "${server}" does not support resource subscriptions.`, {
     hint: "Read the resource when you need it.",
   });
 }
 
-/** Whether a resource is the one that was subscribed to, or below it. */
+/** Whether a resource is the subscribed one or below it. */
 function isWithin(uri: string, subscribed: string): boolean {
   if (uri === subscribed) return true;
   return uri.startsWith(subscribed) && (subscribed.endsWith("/") || /^[/?#]/.test(uri.slice(subscribed.length)));

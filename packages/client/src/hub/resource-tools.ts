@@ -1,30 +1,30 @@
-// Two tools that let a model look at the resources of all servers. Whoever runs an agent adds them to its tools.
+// Two tools that give a model access to the resources of all servers. Programs that run an agent add them to its tools.
 import { isTrunklineError, type Logger } from "@trunkline/core";
 import { type RenderedResult, renderBlocks } from "../results/render-result.js";
 import type { Hub } from "./hub.js";
 
-/** A tool that is not any server's: a definition as models take it, and what runs it. */
+/** A tool that belongs to no server: a definition for models and its implementation. */
 export interface AgentTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Runs the tool. What goes wrong is a result with `isError`; only an abort rejects. */
+  /** Runs the tool. Failures are results with `isError`; only an abort rejects. */
   run(args: Readonly<Record<string, unknown>>, options?: { signal?: AbortSignal }): Promise<RenderedResult>;
 }
 
-/** How the tools render what they found. */
+/** How the tools render their results. */
 interface ResourceToolsOptions {
-  /** Trunkline's home folder; binary resources are saved under it. Absent: they are not saved. */
+  /** Trunkline's home folder; binary resources are saved under it. Default: they are not saved. */
   home?: string;
-  /** How many characters of text to keep. Absent: all. */
+  /** Maximum number of characters of text. Default: no limit. */
   maxChars?: number;
   logger?: Logger;
 }
 
 const NO_HUB =
-  "There are no MCP servers here: this program runs without a hub, so there are no resources to list or read.";
+  "No MCP servers are available: this program runs without a hub, so there are no resources to list or read.";
 
-/** `list_mcp_resources` and `read_mcp_resource`. With no hub they say so. */
+/** `list_mcp_resources` and `read_mcp_resource`. Without a hub they report that. */
 export function resourceTools(hub: Hub | undefined, options: ResourceToolsOptions = {}): readonly AgentTool[] {
   const tool = (definition: Omit<AgentTool, "run">, find: Find): AgentTool => ({
     ...definition,
@@ -38,7 +38,7 @@ export function resourceTools(hub: Hub | undefined, options: ResourceToolsOption
       {
         name: "list_mcp_resources",
         description:
-          "Lists the resources of the connected MCP servers: files, records and other data that can be read by their URI.",
+          "Lists the resources of the connected MCP servers: files, records and other data that can be read by URI.",
         inputSchema: {
           type: "object",
           properties: { server: { type: "string", description: "Only the resources of this server." } },
@@ -50,7 +50,7 @@ export function resourceTools(hub: Hub | undefined, options: ResourceToolsOption
     tool(
       {
         name: "read_mcp_resource",
-        description: "Reads one resource of an MCP server, as list_mcp_resources shows it.",
+        description: "Reads one resource of an MCP server, as listed by list_mcp_resources.",
         inputSchema: {
           type: "object",
           properties: {
@@ -70,7 +70,7 @@ type Raw = Readonly<Record<string, unknown>>;
 type Find = (hub: Hub, args: Raw, signal: AbortSignal | undefined) => Promise<Raw>;
 
 async function listResources(hub: Hub, { server }: Raw, signal: AbortSignal | undefined): Promise<Raw> {
-  if (server !== undefined && typeof server !== "string") return failure('"server" has to be the name of a server.');
+  if (server !== undefined && typeof server !== "string") return failure('"server" must be the name of a server.');
   const where = { ...(server === undefined ? {} : { server }), ...(signal === undefined ? {} : { signal }) };
   const [resources, templates] = await Promise.all([hub.resources(where), hub.resourceTemplates(where)]);
   if (resources.length + templates.length === 0) {
@@ -90,14 +90,14 @@ async function listResources(hub: Hub, { server }: Raw, signal: AbortSignal | un
 
 async function readResource(hub: Hub, { server, uri }: Raw, signal: AbortSignal | undefined): Promise<Raw> {
   if (typeof server !== "string" || typeof uri !== "string") {
-    return failure('"server" and "uri" are both needed; list_mcp_resources shows what there is.');
+    return failure('"server" and "uri" are both required; call list_mcp_resources to list the resources.');
   }
   const { contents } = await hub.readResource(server, uri, signal === undefined ? {} : { signal });
   if (contents.length === 0) return text(`The resource ${uri} is empty.`);
   return { content: contents.map((resource) => ({ type: "resource", resource })) };
 }
 
-/** What a model can do something about is told to it. */
+/** Reports failures to the model if it can act on them. */
 async function attempt(find: () => Promise<Raw>): Promise<Raw> {
   try {
     return await find();

@@ -1,5 +1,5 @@
-// Tool names, one pair at a time. The key is always the pair (server, tool); a rendered name is derived from it and looked
-// up in a table (names-table.ts), never taken apart again, because both parts may contain any separator.
+// Tool names, one pair at a time. The key is always the pair (server, tool). A rendered name is derived from it and
+// looked up in a table (names-table.ts), never parsed, because both parts may contain any separator.
 import { createHash } from "node:crypto";
 
 /** The pair that identifies a tool. */
@@ -11,21 +11,20 @@ export interface ToolKey {
 /** The ways to write a pair as one name. */
 export const NAME_STYLES = ["dotted", "prefixed", "hyphenated", "uri", "wire"] as const;
 
-/** One of {@link NAME_STYLES}. */
 export type NameStyle = (typeof NAME_STYLES)[number];
 
-/** Model providers refuse a whole request in which one tool name is longer than this. */
+/** Model providers reject a whole request if one tool name is longer than this. */
 const MAX_NAME_LENGTH = 64;
 
 const PREFIX = "mcp__";
 const HASH_DIGITS = 8;
 
-/** `docs.lookup`: both names as they are. For the command line and for pipelines. */
+/** `docs.lookup`: both names unchanged. For the command line and for pipelines. */
 export function dottedName(key: ToolKey): string {
   return `${key.server}.${key.tool}`;
 }
 
-/** `mcp__docs__lookup`. At most 64 characters: a longer one keeps its head and ends in a hash of the pair. */
+/** `mcp__docs__lookup`. At most 64 characters: a longer one is cut and ends in a hash of the pair. */
 export function prefixedName(key: ToolKey): string {
   return fittedName("prefixed", key);
 }
@@ -35,27 +34,27 @@ export function hyphenatedName(key: ToolKey): string {
   return fittedName("hyphenated", key);
 }
 
-/** `mcp://filesystem/read-file`: where a tool comes from. It has no limit of length. */
+/** `mcp://filesystem/read-file`: shows where a tool comes from. Unlimited length. */
 export function uriName(key: ToolKey): string {
   return fittedName("uri", key);
 }
 
-/** `docs_lookup`: what a model is sent. It always matches `^[A-Za-z0-9_-]{1,64}$`. */
+/** `docs_lookup`: the name sent to a model. It always matches `^[A-Za-z0-9_-]{1,64}$`. */
 export function wireName(key: ToolKey): string {
   return fittedName("wire", key);
 }
 
-/** The prefixed name of a tool. Where tools collide, only the table of all tools knows the name in use. */
+/** The prefixed name of a tool. If tools collide, only the table of all tools knows the name in use. */
 export function buildToolName(server: string, tool: string): string {
   return prefixedName({ server, tool });
 }
 
-/** What the prefixed names of a server's tools begin with: `mcp__docs__`. */
+/** The prefix of a server's prefixed tool names: `mcp__docs__`. */
 export function toolNamePrefix(server: string): string {
   return `${PREFIX}${underscored(server)}__`;
 }
 
-/** Any text as 1 to 64 characters of `A-Za-z0-9_-`; one that had to be cut ends in a hash of the whole. */
+/** Any text as 1 to 64 characters of `A-Za-z0-9_-`; if it had to be cut, it ends in a hash of the full text. */
 export function normalizeName(name: string): string {
   const plain = underscored(name);
   if (plain.length <= MAX_NAME_LENGTH) return plain === "" ? "_" : plain;
@@ -63,8 +62,9 @@ export function normalizeName(name: string): string {
 }
 
 /**
- * Splits a prefixed name at the first `__` after its prefix; null where the prefix, the server or the tool is missing. For
- * names of unknown origin only: a server whose own name holds `__` comes out wrong, so the hub looks names up instead.
+ * Splits a prefixed name at the first `__` after its prefix; null if the prefix, the server or the tool is missing.
+ * Only for names of unknown origin: it is wrong for a server whose name contains `__`, so the hub looks names up
+ * instead.
  */
 export function parseToolName(name: string): ToolKey | null {
   if (!name.startsWith(PREFIX)) return null;
@@ -74,12 +74,12 @@ export function parseToolName(name: string): ToolKey | null {
   return { server: rest.slice(0, split), tool: rest.slice(split + 2) };
 }
 
-/** A text for each pair that no other pair has. */
+/** A unique text for each pair. */
 export function pairId(key: ToolKey): string {
   return JSON.stringify([key.server, key.tool]);
 }
 
-/** What the rule of the style makes of the pair, before collisions and length are looked at. It may be empty. */
+/** The name that the style's rule gives the pair, before collisions and length are considered. It may be empty. */
 export function plainName(style: NameStyle, key: ToolKey): string {
   switch (style) {
     case "dotted":
@@ -96,8 +96,8 @@ export function plainName(style: NameStyle, key: ToolKey): string {
 }
 
 /**
- * The plain name's head and a part of the SHA-256 of the pair. Step 1 has 8 digits; the further ones, of 8 digits more
- * each, are for pairs that have the same head and the same 8 digits.
+ * The start of the plain name plus part of the SHA-256 of the pair. Step 1 has 8 digits; each further step adds 8, for
+ * pairs with the same start and the same digits.
  */
 export function hashedName(style: NameStyle, key: ToolKey, step = 1): string {
   const digits = sha256(pairId(key)).slice(0, HASH_DIGITS * step);
@@ -107,7 +107,7 @@ export function hashedName(style: NameStyle, key: ToolKey, step = 1): string {
   return [head.replace(/-+$/, ""), digits].filter((part) => part !== "").join("-");
 }
 
-/** Whether the plain name cannot be used even with no other tool around. */
+/** Whether the plain name is unusable even without any other tools. */
 export function needsHash(style: NameStyle, plain: string): "length" | "empty" | undefined {
   if (plain === "") return "empty";
   return hasMaxLength(style) && plain.length > MAX_NAME_LENGTH ? "length" : undefined;
@@ -142,7 +142,7 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Whether a name, in whatever style, may be that of a tool of this server. Too many is fine: the table decides. */
+/** Whether a name, in any style, may belong to a tool of this server. False positives are fine: the table decides. */
 export function mayBelongTo(name: string, server: string): boolean {
   const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
   const owner = bare(server);

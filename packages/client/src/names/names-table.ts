@@ -1,4 +1,4 @@
-// The table of all tool names in use: which pair has which name in which style, and which pair a given name stands for.
+// The table of all tool names in use: the name of each pair in each style, and the pair for a given name.
 import { byCodeUnit, isGlob, matchesGlob, nearestNames, TrunklineError, typingDistance } from "@trunkline/core";
 import {
   dottedName,
@@ -11,30 +11,29 @@ import {
   type ToolKey,
 } from "./name-styles.js";
 
-/** A name that is not what the rule of its style alone would give. */
+/** A name that differs from what its style's rule alone would give. */
 export interface RenamedTool extends ToolKey {
   readonly style: NameStyle;
-  /** What the rule alone gives. */
+  /** The name the rule alone gives. */
   readonly plain: string;
   /** The name in use. */
   readonly name: string;
   /** `collision`: other tools would have the same name; `length`: over 64 characters; `empty`: only symbols. */
   readonly reason: "collision" | "length" | "empty";
-  /** The dotted names of the tools it would collide with, sorted; no more than ten of them. */
+  /** The dotted names of the tools it would collide with, sorted; at most ten. */
   readonly collidesWith: readonly string[];
 }
 
-/** How {@link ToolNames.resolve} looks a name up. */
 interface ResolveOptions {
-  /** Take the name in this style only, to the letter: for names that a program was given before. Default: any style. */
+  /** Match the name exactly and only in this style: for names that a program received earlier. Default: any style. */
   style?: NameStyle;
 }
 
-/** Names of one style. Names are unique in every style except dotted, which leaves both names as they are. */
+/** The names of one style. Names are unique in every style except dotted, which leaves both parts unchanged. */
 interface StyleTable<T> {
   readonly nameOf: ReadonlyMap<string, string>;
   readonly toolsOf: ReadonlyMap<string, readonly T[]>;
-  /** By what the rule alone gives, for tools that had to be renamed. */
+  /** Renamed tools, by the name the rule alone gives. */
   readonly renamedOf: ReadonlyMap<string, readonly T[]>;
 }
 
@@ -42,8 +41,8 @@ const LISTED_CANDIDATES = 10;
 const SUGGESTIONS = 3;
 
 /**
- * The names of a set of tools. It depends on the set alone: neither the order in which tools were discovered nor a tool
- * that is given twice makes a difference. It never changes; a changed catalogue gets a new table.
+ * The names of a set of tools. They depend only on the set: neither discovery order nor duplicates make a difference.
+ * Immutable; a changed catalogue gets a new table.
  */
 export class ToolNames<T extends ToolKey = ToolKey> {
   readonly #tools: ReadonlyMap<string, T>;
@@ -63,7 +62,7 @@ export class ToolNames<T extends ToolKey = ToolKey> {
       const toolsOf = new Map<string, T[]>();
       const renamedOf = new Map<string, T[]>();
       for (const [id, tool] of byId) {
-        const entry = names.get(id) as NameEntry; // distinctNames answers for every id it was given
+        const entry = names.get(id) as NameEntry; // distinctNames returns an entry for every id
         push(toolsOf, entry.name, tool);
         if (entry.reason === undefined) continue;
         push(renamedOf, entry.plain, tool);
@@ -88,12 +87,11 @@ export class ToolNames<T extends ToolKey = ToolKey> {
     this.#renamed = renamed.sort((a, b) => byCodeUnit(dottedName(a), dottedName(b)) || byCodeUnit(a.style, b.style));
   }
 
-  /** How many tools there are. */
   get size(): number {
     return this.#tools.size;
   }
 
-  /** The tool of a pair, if there is one. */
+  /** The tool for a pair, if any. */
   get(key: ToolKey): T | undefined {
     return this.#tools.get(pairId(key));
   }
@@ -110,15 +108,15 @@ export class ToolNames<T extends ToolKey = ToolKey> {
     return [...this.#style(style).nameOf.values()].sort(byCodeUnit);
   }
 
-  /** Every name that is not what the rule of its style alone would give, sorted by tool and style. */
+  /** Every name that differs from what its style's rule alone would give, sorted by tool and style. */
   renamed(): readonly RenamedTool[] {
     return this.#renamed;
   }
 
   /**
-   * The one tool that a name stands for: in any style, as a URI, or as a glob that matches one tool. Several are
-   * `AMBIGUOUS`, with the candidates listed; none is `TOOL_NOT_FOUND`, with the nearest suggested. A tool's name without
-   * its server is only ever suggested, because what it stands for would change with the next server.
+   * The tool that a name refers to: in any style, as a URI, or as a glob that matches one tool. Several matches are
+   * `AMBIGUOUS`, with the candidates; no match is `TOOL_NOT_FOUND`, with suggestions. A tool name without its server is
+   * only suggested, never resolved, because its meaning could change when a server is added.
    */
   resolve(name: string, options: ResolveOptions = {}): T {
     const [tool, ...more] = this.#lookUp(name, options.style);
@@ -128,8 +126,9 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   }
 
   /**
-   * Every tool that a glob matches, at least one; anything else is looked up as in {@link resolve}. Globs are compared with
-   * dotted names, those that begin with `mcp__` with prefixed names too, and those that begin with `mcp://` with URIs.
+   * Every tool that a glob matches, at least one; anything else is looked up as in {@link resolve}. Globs are matched
+   * against dotted names, those starting with `mcp__` also against prefixed names, and those starting with `mcp://`
+   * against URIs.
    */
   match(pattern: string): readonly T[] {
     const tools = this.#lookUp(pattern, undefined);
@@ -141,12 +140,12 @@ export class ToolNames<T extends ToolKey = ToolKey> {
 
   #lookUp(name: string, style: NameStyle | undefined): readonly T[] {
     if (style !== undefined) return this.#style(style).toolsOf.get(name) ?? [];
-    // A tool may have a star in its own name, so the letter comes before the glob.
+    // A tool name may contain a star, so exact matches come before globs.
     const named = this.#named(name);
     return named.length === 0 && isGlob(name) ? this.#globbed(name) : named;
   }
 
-  /** The tools that have this name in some style, or else those that would have it if they had not been renamed. */
+  /** The tools with this name in some style, otherwise those that would have it if they had not been renamed. */
   #named(name: string): readonly T[] {
     for (const map of ["toolsOf", "renamedOf"] as const) {
       const found = new Set([...this.#styles.values()].flatMap((table) => table[map].get(name) ?? []));
@@ -168,7 +167,7 @@ export class ToolNames<T extends ToolKey = ToolKey> {
     return this.#styles.get(style) as StyleTable<T>; // the constructor fills in every style
   }
 
-  /** A name that {@link resolve} understands: dotted where that is enough. */
+  /** A name that {@link resolve} understands: dotted if that is unambiguous. */
   #address(tool: T): string {
     const styles = ["dotted", "prefixed", "wire", "uri", "hyphenated"] as const;
     const style = styles.find((candidate) => this.#named(this.name(tool, candidate)).length === 1);
@@ -181,22 +180,22 @@ export class ToolNames<T extends ToolKey = ToolKey> {
     const more = candidates.length - LISTED_CANDIDATES;
     return new TrunklineError(
       "AMBIGUOUS",
-      `${quoted(name)} stands for ${tools.length} tools: ${listed}${more > 0 ? ` and ${more} more` : ""}.`,
-      { hint: "Use one of the names listed.", data: { candidates } },
+      `${quoted(name)} matches ${tools.length} tools: ${listed}${more > 0 ? ` and ${more} more` : ""}.`,
+      { hint: "Use one of the listed names.", data: { candidates } },
     );
   }
 
   #notFound(name: string, style: NameStyle | undefined): TrunklineError {
     const glob = style === undefined && isGlob(name);
     const near = glob ? this.#nearestGlobs(name) : this.#nearest(name, style ?? "dotted");
-    const message = glob ? `No tool matches ${quoted(name)}.` : `There is no tool ${quoted(name)}.`;
+    const message = glob ? `No tool matches ${quoted(name)}.` : `No tool is named ${quoted(name)}.`;
     return new TrunklineError("TOOL_NOT_FOUND", message, {
-      hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline tools` lists what there is.",
+      hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "Run `trunkline tools` to list the tools.",
       data: { near },
     });
   }
 
-  /** Suggestions, in the style given: first tools that have just this name, without a server, then what looks alike. */
+  /** Suggestions in the given style: first tools with exactly this name on any server, then similar names. */
   #nearest(name: string, style: NameStyle): string[] {
     const given = withoutScheme(name);
     return [...this.#tools.values()]
@@ -216,7 +215,7 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   }
 }
 
-/** Finds the one tool that a name stands for, as {@link ToolNames.resolve} does, where no table is at hand. */
+/** Finds the tool that a name refers to, like {@link ToolNames.resolve}, without an existing table. */
 export function resolveToolName<T extends ToolKey>(name: string, tools: readonly T[]): T {
   return new ToolNames(tools).resolve(name);
 }
@@ -227,7 +226,10 @@ interface NameEntry {
   /** 0 for the plain name, otherwise the step of {@link hashedName}. */
   step: number;
   reason: RenamedTool["reason"] | undefined;
-  /** Ids of the first few that shared the name, itself perhaps included. One list for all of them: there may be thousands. */
+  /**
+   * Ids of the first few pairs that shared the name, possibly including itself. One list shared by all of them: there
+   * may be thousands.
+   */
   rivals: readonly string[];
 }
 
@@ -241,9 +243,9 @@ function dottedNames(tools: ReadonlyMap<string, ToolKey>): Map<string, NameEntry
 }
 
 /**
- * A name for each pair that no other pair has. Of those that share a name, the ones with the fewest digits get more, all
- * of them at once, so that the order of the pairs plays no part: tools with the same plain name all get a hash, and a tool
- * whose own name looks like another one's hashed name gets one too, while the other keeps what it has.
+ * A unique name for each pair. Among pairs that share a name, those with the fewest digits all get more at once, so the
+ * order of the pairs does not matter: tools with the same plain name all get a hash, and a tool whose own name looks
+ * like another one's hashed name gets one too, while the other keeps its name.
  */
 function distinctNames(style: NameStyle, tools: ReadonlyMap<string, ToolKey>): Map<string, NameEntry> {
   const entries = new Map<string, NameEntry>();
@@ -276,7 +278,7 @@ function distinctNames(style: NameStyle, tools: ReadonlyMap<string, ToolKey>): M
   return entries;
 }
 
-/** What all names of a style begin with would make them all look alike. */
+/** Strips the prefix that all names of a style share, because it would make them all look similar. */
 function withoutScheme(name: string): string {
   return name.replace(/^mcp(?:__|:\/\/)/, "");
 }
@@ -287,7 +289,7 @@ function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else values.push(value);
 }
 
-/** The name as given, in quotes; only the beginning of one that would fill the screen. */
+/** The name in quotes, truncated if it would fill the screen. */
 function quoted(name: string): string {
   const characters = [...name.slice(0, 400)];
   return `"${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : name}"`;

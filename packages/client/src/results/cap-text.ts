@@ -1,22 +1,22 @@
-// Cutting text to a number of characters. A character here is a code point, so that no text is cut within a surrogate pair;
-// where it costs next to nothing, a cut does not fall within what a person sees as one character either.
+// Truncates text to a number of characters. A character is a code point, so a surrogate pair is never split. If it is
+// cheap, grapheme clusters are not split either.
 import { TrunklineError } from "@trunkline/core";
 
-/** The beginning of a text. */
+/** The start of a text. */
 interface CutText {
   readonly text: string;
   readonly keptChars: number;
   readonly leftOutChars: number;
 }
 
-/** Code units before and after a cut that are looked at to find where a visible character begins. */
+/** Code units around a cut that are examined to find where a visible character starts. */
 const WINDOW = 64;
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * The text, or its first `maxChars` characters and a note that says how much was left out and how to get it. The note comes
- * on top of the cap. `howToGet` ends the note's sentence; without it, the note names the raw result.
+ * The text, or its first `maxChars` characters and a note on how much was omitted and how to get it. The note does not
+ * count towards the cap. `howToGet` ends the note's sentence; by default, the note refers to the raw result.
  */
 export function capText(text: string, maxChars: number, howToGet?: string): string {
   const cut = cutText(text, maxChars);
@@ -26,11 +26,11 @@ export function capText(text: string, maxChars: number, howToGet?: string): stri
   return cut.text === "" ? note : `${cut.text}\n${note}`;
 }
 
-/** The first `maxChars` characters of a text, perhaps a few less so that a visible character stays whole. */
+/** The first `maxChars` characters of a text, or a few less to keep a visible character whole. */
 export function cutText(text: string, maxChars: number): CutText {
   if (Number.isNaN(maxChars) || maxChars < 0) {
-    throw new TrunklineError("INVALID_ARGUMENT", `A cap of ${maxChars} characters cannot be kept.`, {
-      hint: "Give 0 or more.",
+    throw new TrunklineError("INVALID_ARGUMENT", `A cap of ${maxChars} characters is not valid.`, {
+      hint: "Use 0 or more.",
     });
   }
   const limit = Math.floor(maxChars);
@@ -43,16 +43,16 @@ export function cutText(text: string, maxChars: number): CutText {
   return { text: kept, keptChars, leftOutChars: chars - keptChars + countChars(text, end, text.length) };
 }
 
-/** The sentence that stands in place of what was left out. */
+/** The sentence that replaces the omitted text. */
 export function leftOutNote(left: { leftOutChars: number; totalChars: number; howToGet?: string | undefined }): string {
   const { leftOutChars, totalChars, howToGet = "the raw result has all of them" } = left;
   return `[${leftOutChars} of ${totalChars} characters left out; ${howToGet}]`;
 }
 
-/** Where the last visible character that ends at `end` or before really ends; `end` itself where that is hard to tell. */
+/** The end of the last visible character at or before `end`; `end` itself if that is hard to determine. */
 function wholeCharacterEnd(text: string, end: number): number {
   if (end === 0 || isPlain(text, end)) return end;
-  // Segmenting has to begin where a character surely begins, or flags and families would be paired up wrongly.
+  // Segmentation must start at a certain character boundary, or flags and family emoji would be paired wrongly.
   let start = end;
   while (start > 0 && end - start < WINDOW && !isPlain(text, start)) start--;
   if (start > 0 && !isPlain(text, start)) return end;
@@ -62,11 +62,11 @@ function wholeCharacterEnd(text: string, end: number): number {
     boundary = start + index;
     if (boundary + segment.length > end) break;
   }
-  // One visible character that fills the whole cap: a part of it says more than nothing.
+  // One visible character fills the whole cap: part of it is better than nothing.
   return boundary === 0 ? end : boundary;
 }
 
-/** A character that joins with nothing before it. */
+/** A character that does not join with the one before it. */
 function isPlain(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   return unit >= 0x20 && unit < 0x7f;

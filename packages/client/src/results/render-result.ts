@@ -1,42 +1,44 @@
-// Renderings of a tool's result. The raw result is always kept beside them. Servers send all kinds of things under the name
-// of content, so nothing here trusts its shape, and nothing that was received is lost without a word.
+// Renders a tool's result; the raw result always stays available. Servers send all kinds of things as content, so
+// nothing here trusts its shape, and nothing received is dropped silently.
 import { resolve } from "node:path";
 import { isRecord, type Logger, messageOf, silentLogger, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { decodeBase64 } from "./base64.js";
 import { cutText, leftOutNote } from "./cap-text.js";
 import { saveBinary } from "./save-binary.js";
 
-/** What a rendered result is made of. */
+/** The blocks of a rendered result. */
 export type ResultBlock =
   | { readonly type: "text"; readonly text: string }
-  /** `data` is base64 in its standard form, whatever form the server chose. */
+  /** `data` is standard base64, whatever variant the server sent. */
   | { readonly type: "image"; readonly data: string; readonly mimeType: string }
   /** As the server sent it. */
   | { readonly type: "resource_link"; readonly uri: string; readonly [field: string]: unknown };
 
-/** A result as {@link ResultBlock}s, with the raw result beside them. */
+/** A result as {@link ResultBlock}s, with the raw result. */
 export interface RenderedResult {
   readonly isError: boolean;
   readonly blocks: readonly ResultBlock[];
   readonly raw: Readonly<Record<string, unknown>>;
-  /** How many characters of text the cap left out; 0 without one. */
+  /** The number of characters that the cap omitted; 0 without a cap. */
   readonly leftOutChars: number;
 }
 
-/** How {@link renderBlocks} renders. */
 interface RenderBlocksOptions {
-  /** Trunkline's home folder; binary resources are saved under it. Absent: they are not saved. */
+  /** Trunkline's home folder; binary resources are saved under it. Default: they are not saved. */
   home?: string | undefined;
-  /** How many characters of text to keep, all blocks together. Notes in square brackets do not count. Absent: all. */
+  /**
+   * Maximum number of characters of text in all blocks together. Notes in square brackets do not count. Default: no
+   * limit.
+   */
   maxChars?: number | undefined;
-  /** How a reader gets at what the cap left out, as the end of a sentence. Default: that the raw result has it. */
+  /** How a reader gets the omitted text, as the end of a sentence. Default: refers to the raw result. */
   howToGet?: string | undefined;
-  /** Hears of binaries that could not be saved. Default: silent. */
+  /** Logs binaries that could not be saved. Default: silent. */
   logger?: Logger | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** The text of a result: text blocks as they are, every other block as its JSON; with no blocks at all, `structuredContent`. */
+/** The text of a result: text blocks unchanged, every other block as JSON; without any blocks, `structuredContent`. */
 export function renderText(raw: Readonly<Record<string, unknown>>): string {
   const blocks = blocksOf(raw);
   if (blocks.length === 0) return structuredText(raw) ?? "";
@@ -44,8 +46,8 @@ export function renderText(raw: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * The result as blocks for a model or a page. Malformed content never makes it throw, and neither does a binary that cannot
- * be saved: the call behind the result has been made, and the rest of its answer is worth having.
+ * The result as blocks for a model or a page. Neither malformed content nor a binary that cannot be saved makes it
+ * throw: the call has already been made, and the rest of its result is still useful.
  */
 export async function renderBlocks(
   raw: Readonly<Record<string, unknown>>,
@@ -60,7 +62,7 @@ export async function renderBlocks(
   return { isError: isRecord(raw) && raw.isError === true, raw, ...capped(pieces, options) };
 }
 
-/** A block and whether the cap may cut it: notes about what is not shown are never cut. */
+/** A block, and whether the cap may cut it: notes about omitted content are never cut. */
 interface Piece {
   readonly block: ResultBlock;
   readonly isNote: boolean;
@@ -91,7 +93,7 @@ async function renderBlock(block: unknown, options: RenderBlocksOptions): Promis
 function renderImage(block: Record<string, unknown>): Piece {
   const mimeType = mimeTypeOf(block);
   const bytes = decodeBase64(block.data);
-  // One image that a model's endpoint cannot read makes it refuse the whole conversation.
+  // A single image that a model's endpoint cannot read makes it reject the whole conversation.
   if (bytes === undefined || bytes.length === 0) {
     return note(`image not shown: ${mimeType ?? "no type"}, its data is ${bytes ? "empty" : "not base64"}`);
   }
@@ -114,7 +116,7 @@ async function renderBinary(blob: string, mimeType: string | undefined, options:
   try {
     return note(`binary saved at ${await saveBinary(bytes, { home: resolve(home), mimeType, signal })}`);
   } catch (error) {
-    // Only what the file system says; an abort and a defect go on to the caller.
+    // Only file system errors; aborts and bugs propagate to the caller.
     const code = error instanceof TrunklineError ? undefined : systemCodeOf(error);
     if (code === undefined || signal?.aborted) throw error;
     logger.warn("binary not saved", { code, error: messageOf(error) });
@@ -122,7 +124,7 @@ async function renderBinary(blob: string, mimeType: string | undefined, options:
   }
 }
 
-/** Keeps text up to the cap, in order. Where the cap falls, one note says how much is missing from there on. */
+/** Keeps text up to the cap, in order. At the cap, one note says how much is missing. */
 function capped(
   pieces: readonly Piece[],
   options: RenderBlocksOptions,
@@ -139,7 +141,7 @@ function capped(
       blocks.push(block);
       continue;
     }
-    // Once something was left out, nothing after it is shown: a text with a gap reads as if it were whole.
+    // Nothing is shown after the first omission: a text with a gap would look complete.
     const cut = cutText(block.text, cutAt === undefined ? left : 0);
     total += cut.keptChars + cut.leftOutChars;
     leftOutChars += cut.leftOutChars;
@@ -156,7 +158,7 @@ function capped(
   return { blocks, leftOutChars };
 }
 
-/** The blocks of a result. What stands in place of a list counts as its only block; nothing is thrown away. */
+/** The blocks of a result. A value that is not a list counts as its only block, so nothing is lost. */
 function blocksOf(raw: unknown): readonly unknown[] {
   if (!isRecord(raw) || raw.content === undefined || raw.content === null) return [];
   return Array.isArray(raw.content) ? raw.content : [raw.content];
@@ -171,7 +173,7 @@ function textOf(block: unknown): string | undefined {
   return isRecord(block) && block.type === "text" && typeof block.text === "string" ? block.text : undefined;
 }
 
-/** JSON of anything. Values from the wire always have one; those of a server within the same process may not. */
+/** JSON of any value. Values from the wire always have one; those of an in-process server may not. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
@@ -181,7 +183,7 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** The type, if it is one: it is quoted in notes, where a server must not be able to write what it likes. */
+/** The MIME type, if valid: it is quoted in notes, where a server must not be able to inject text. */
 function mimeTypeOf(block: Record<string, unknown>): string | undefined {
   const type = typeof block.mimeType === "string" ? block.mimeType.trim() : "";
   return type.length <= 255 && /^[\w.+-]+\/[\w.+-]+(?:\s*;[^[\]\r\n]*)?$/.test(type) ? type : undefined;

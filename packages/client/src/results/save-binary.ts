@@ -1,10 +1,9 @@
-// Binary parts of results, saved under the home folder where a person or the next tool can open them. A file is named by
-// what it holds, so the same bytes are saved once however often they come.
+// Saves binary parts of results under the home folder, where the user or the next tool can open them. Files are named
+// after the hash of their content, so the same bytes are saved only once.
 import { chmod, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { abortError, type ContentId, contentIdOf, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 
-/** Where and as what to save. */
 interface SaveBinaryOptions {
   home: string;
   mimeType?: string | undefined;
@@ -65,7 +64,7 @@ export async function saveBinary(bytes: Uint8Array, options: SaveBinaryOptions):
   if (signal?.aborted) throw abortError(signal, "Saving a binary");
   const folder = join(home, "mcp-blobs");
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // The folder may have been there before, with whatever mode.
+  // The folder may already have existed with any mode.
   await chmod(folder, 0o700);
   const id = contentIdOf(bytes);
   const path = join(folder, `${id}${extensionOf(mimeType)}`);
@@ -75,14 +74,14 @@ export async function saveBinary(bytes: Uint8Array, options: SaveBinaryOptions):
     await writeFileAtomically(path, bytes, { mode: 0o600, forceMode: true, signal });
   } catch (error) {
     if (signal?.aborted) throw abortError(signal, "Saving a binary");
-    // Windows refuses to rename over a file that is open; another process may have saved the same bytes just now.
+    // Windows does not allow renaming over an open file; another process may just have saved the same bytes.
     if (await holds(path, id)) return path;
     throw error;
   }
   return path;
 }
 
-/** The file extension for a MIME type, parameters aside; `.bin` for what is not known. */
+/** The file extension for a MIME type, ignoring parameters; `.bin` if unknown. */
 export function extensionOf(mimeType: string | undefined): string {
   const bare = mimeType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return EXTENSIONS.get(bare) ?? ".bin";

@@ -18,15 +18,15 @@ function held(number: number, holder: { pid: number; host?: string; sinceMs?: nu
   writeFileSync(join(folder, `a.lock.${number}`), text);
 }
 
-/** The number of a process that has ended. */
+/** The pid of a process that has exited. */
 async function deadPid(): Promise<number> {
   const child = spawn(process.execPath, ["-e", ""]);
   await once(child, "exit");
   return child.pid ?? 0;
 }
 
-describe("the lock between processes", () => {
-  it("lets one in at a time, and everybody in the end", async () => {
+describe("file lock between processes", () => {
+  it("admits one holder at a time, and everyone eventually", async () => {
     const path = join(folder, "a.lock");
     let inside = 0;
     let most = 0;
@@ -46,13 +46,13 @@ describe("the lock between processes", () => {
     expect(readdirSync(folder).length).toBeLessThanOrEqual(4);
   });
 
-  it("is free again when the work throws", async () => {
+  it("is released when the work throws", async () => {
     const path = join(folder, "a.lock");
     await expect(withFileLock(path, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await withFileLock(path, async () => "in")).toBe("in");
   });
 
-  it("is taken over from a process that has died, by one only", async () => {
+  it("is taken over from a dead process by exactly one waiter", async () => {
     held(7, { pid: await deadPid() });
     const path = join(folder, "a.lock");
     let inside = 0;
@@ -68,12 +68,12 @@ describe("the lock between processes", () => {
     expect(seen).toEqual(Array(8).fill(1));
   });
 
-  it("is taken over where the number of its holder is another program's by now", async () => {
+  it("is taken over if the holder's pid now belongs to another program", async () => {
     held(1, { pid: process.pid, sinceMs: Date.now() - 120_000 });
     expect(await withFileLock(join(folder, "a.lock"), async () => "in")).toBe("in");
   });
 
-  it("waits for a holder on another machine, until the waiting is cancelled or over", async () => {
+  it("waits for a holder on another machine until cancelled or timed out", async () => {
     held(1, { pid: 1, host: "elsewhere" });
     const path = join(folder, "a.lock");
     await expect(withFileLock(path, async () => "in", { timeoutMs: 60 })).rejects.toMatchObject({ code: "TIMEOUT" });
@@ -81,7 +81,7 @@ describe("the lock between processes", () => {
     await expect(withFileLock(path, async () => "in", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
-  it("tells a holder that was taken for dead before it writes", async () => {
+  it("fails the check of a holder that was presumed dead, before it writes", async () => {
     const path = join(folder, "a.lock");
     await withFileLock(path, async (lock) => {
       await lock.check();

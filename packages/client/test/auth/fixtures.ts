@@ -1,11 +1,11 @@
-// What the tests of signing in share: a home, a browser without anybody before it, and what the server has counted.
+// Shared helpers for the sign-in tests: a home folder, an unattended browser, and the server's counters.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { browse } from "../../../../test/servers/browser.js";
 import type { SignIn } from "../../src/index.js";
 
-/** A home folder that is gone at the end. */
+/** A home folder that is deleted at the end. */
 export class Home implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), "trunkline-auth-"));
 
@@ -13,7 +13,7 @@ export class Home implements Disposable {
     return join(this.path, "credentials");
   }
 
-  /** The files of credentials, parsed. */
+  /** The parsed credential files. */
   files(): { path: string; content: Kept }[] {
     return readdirSync(this.folder)
       .filter((name) => name.endsWith(".json"))
@@ -21,14 +21,14 @@ export class Home implements Disposable {
       .map((path) => ({ path, content: JSON.parse(readFileSync(path, "utf8")) as Kept }));
   }
 
-  /** The one grant there is. */
+  /** The only grant. */
   grant(): KeptGrant {
     const [grant] = this.files().flatMap(({ content }) => Object.values(content.grants));
     if (grant === undefined) throw new Error("nothing is kept");
     return grant;
   }
 
-  /** Makes every access token look as if its time were over. */
+  /** Makes every access token look expired. */
   letTokensEnd(): void {
     for (const { path, content } of this.files()) {
       for (const grant of Object.values(content.grants)) grant.expiresAtMs = 1;
@@ -41,7 +41,7 @@ export class Home implements Disposable {
   }
 }
 
-/** A grant as the file has it. */
+/** A grant as saved in the file. */
 export interface KeptGrant {
   client?: { client_id: string };
   tokens?: { access_token: string; refresh_token?: string; scope?: string };
@@ -53,13 +53,13 @@ interface Kept {
   issuer?: string;
 }
 
-/** Signs in at once, as somebody who clicks fast. */
+/** Signs in immediately, like a user who clicks fast. */
 export const byBrowser: SignIn = async ({ url }) => {
   await browse(url);
   return "completed";
 };
 
-/** What the test server counts. */
+/** The counters of the test server. */
 export interface Counts {
   registrations: number;
   authorizations: number;
@@ -68,12 +68,11 @@ export interface Counts {
   grants: Record<string, number>;
 }
 
-/** What the test server has counted. */
 export async function countsOf(url: string): Promise<Counts> {
   return (await (await fetch(new URL("/test/counts", url))).json()) as Counts;
 }
 
-/** Has the test server do something: `expire`, `revoke`, `forget`, `fail-tokens`. */
+/** Makes the test server do something: `expire`, `revoke`, `forget`, `fail-tokens`. */
 export async function tell(url: string, what: string): Promise<void> {
   const response = await fetch(new URL(`/test/${what}`, url), { method: "POST" });
   if (!response.ok) throw new Error(`the test server does not know ${what}`);

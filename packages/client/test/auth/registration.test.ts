@@ -9,10 +9,10 @@ const metadata = {
   response_types_supported: ["code"],
 };
 
-describe("the client of a grant", () => {
+describe("client of a grant", () => {
   const grant = { client: { client_id: "registered" } };
 
-  it("is the registered one, unless the entry names another", () => {
+  it("is the registered one unless the entry names another", () => {
     expect(clientOf(grant, undefined, ISSUER)).toEqual({ client_id: "registered" });
     expect(clientOf(grant, { grant: "authorization_code" }, ISSUER)).toEqual({ client_id: "registered" });
     expect(clientOf(undefined, undefined, ISSUER)).toBeUndefined();
@@ -20,14 +20,14 @@ describe("the client of a grant", () => {
     expect(clientOf(grant, named, ISSUER)).toEqual({ client_id: "named", client_secret: "secret", issuer: ISSUER });
   });
 
-  it("belongs to the issuer that the entry gives", () => {
+  it("belongs to the issuer named in the entry", () => {
     const named = { grant: "authorization_code", clientId: "named", issuer: "https://other.example" } as const;
     expect(clientOf(undefined, named, ISSUER)).toEqual({ client_id: "named", issuer: "https://other.example" });
   });
 });
 
-describe("a registration", () => {
-  it("is good for the scopes it was made with, or for all where it says nothing", () => {
+describe("registration", () => {
+  it("is valid for the scopes it was made with, or for all if it names none", () => {
     const limited = { client_id: "c", redirect_uris: [], scope: "read write" };
     expect(isRegisteredFor(limited, "read")).toBe(true);
     expect(isRegisteredFor(limited, "read write admin")).toBe(false);
@@ -35,7 +35,7 @@ describe("a registration", () => {
     expect(isRegisteredFor({ client_id: "c" }, "admin")).toBe(true);
   });
 
-  it("is over when its secret is, and 0 is never", () => {
+  it("expires with its secret, and never if the expiry is 0", () => {
     const until = (seconds: number) =>
       isSecretOver({ client_id: "c", client_secret_expires_at: seconds, redirect_uris: [] });
     expect([until(0), until(1), until(4_000_000_000)]).toEqual([false, true, false]);
@@ -43,15 +43,15 @@ describe("a registration", () => {
   });
 });
 
-describe("becoming a client", () => {
+describe("registering as a client", () => {
   const found = { authorizationServerUrl: ISSUER, authorizationServerMetadata: metadata };
   const byHand = { server: "wiki", settings: undefined, clientMetadataUrl: undefined, isRegistered: false };
 
-  it("is refused with what to do where only programs registered by hand may sign in", () => {
+  it("fails with instructions if only manually registered programs may sign in", () => {
     expect(() => requireWayToRegister(found, byHand)).toThrow(
       expect.objectContaining({ code: "AUTH_REQUIRED", hint: expect.stringContaining("client_id") }),
     );
-    // A document stands for us only where the authorization server reads it.
+    // A metadata document only works if the authorization server reads it.
     expect(() => requireWayToRegister(found, { ...byHand, clientMetadataUrl: "https://us.example/client" })).toThrow();
   });
 

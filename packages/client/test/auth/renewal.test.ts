@@ -1,4 +1,4 @@
-// What happens to a sign-in afterwards: restarts, ends of tokens, and an authorization server that changes its mind.
+// A sign-in over time: restarts, token expiry, and an authorization server that changes its mind.
 import { describe, expect, it } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
 import { forgetSignIn, readSignIn } from "../../src/auth/kept-sign-ins.js";
@@ -6,8 +6,8 @@ import { openHub } from "../../src/index.js";
 import { configOf, http } from "../hub/fixtures.js";
 import { byBrowser, countsOf, Home, tell } from "./fixtures.js";
 
-describe("a sign-in that is kept", () => {
-  it("survives a restart and the end of its token without a person and without a second registration", async () => {
+describe("saved sign-in", () => {
+  it("survives a restart and token expiry without the user and without a second registration", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     const config = configOf(http("docs", server.url));
@@ -20,14 +20,14 @@ describe("a sign-in that is kept", () => {
     expect((await hub.call("docs.hello")).text).toBe("Hello, world!");
     const counts = await countsOf(server.url);
     expect(counts).toMatchObject({ registrations: 1, authorizations: 1, grants: { refresh_token: 1 } });
-    // Before its end, not after a 401: the only one was that of the first connect.
+    // Refreshed before expiry, not after a 401: the only 401 was that of the first connect.
     expect(counts.unauthorized).toBe(1);
     const second = home.grant().tokens;
     expect(second?.access_token).not.toBe(first?.access_token);
     expect(second?.refresh_token).not.toBe(first?.refresh_token);
   });
 
-  it("keeps the old refresh token where the answer brings no new one", async () => {
+  it("keeps the old refresh token if the response has no new one", async () => {
     using home = new Home();
     await using server = await startServer("oauth", ["--keep-refresh"]);
     const config = configOf(http("docs", server.url));
@@ -43,7 +43,7 @@ describe("a sign-in that is kept", () => {
     expect(home.grant().tokens?.scope).toBe(first?.scope);
   });
 
-  it("renews once when many calls find in mid-session that the token is over", async () => {
+  it("refreshes once when many calls find the token expired in mid-session", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     await using hub = await openHub(configOf(http("docs", server.url)), { home: home.path, signIn: byBrowser });
@@ -53,7 +53,7 @@ describe("a sign-in that is kept", () => {
     expect((await countsOf(server.url)).grants.refresh_token).toBe(1);
   });
 
-  it("turns a server to needs-auth in mid-session when nothing can be renewed, and offers authenticate", async () => {
+  it("changes a server to needs-auth in mid-session if the token cannot be refreshed, and offers authenticate", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     let changes = 0;
@@ -70,7 +70,7 @@ describe("a sign-in that is kept", () => {
     expect(hub.status()[0]).toMatchObject({ state: "needs-auth", toolCount: 0 });
     expect(hub.toolNames()).toEqual(["mcp__docs__authenticate"]);
     expect(changes).toBe(before + 1);
-    // Not by itself: a call in mid-session must not open windows.
+    // Not automatically: a call in mid-session must not open windows.
     expect(await countsOf(server.url)).toMatchObject({ authorizations: 1 });
 
     expect((await hub.call("mcp__docs__authenticate")).isError).toBe(false);
@@ -78,7 +78,7 @@ describe("a sign-in that is kept", () => {
     expect(await countsOf(server.url)).toMatchObject({ registrations: 1, authorizations: 2 });
   });
 
-  it("keeps what it has when the authorization server is out of order", async () => {
+  it("is kept while the authorization server is failing", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     const config = configOf(http("docs", server.url));
@@ -92,7 +92,7 @@ describe("a sign-in that is kept", () => {
     expect((await hub.call("docs.hello")).text).toBe("Hello, world!");
   });
 
-  it("registers again where the authorization server has forgotten it", async () => {
+  it("registers again if the authorization server has forgotten the client", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     const config = configOf(http("docs", server.url));
@@ -104,7 +104,7 @@ describe("a sign-in that is kept", () => {
     expect(home.grant().client?.client_id).not.toBe(client?.client_id);
   });
 
-  it("is not used for another server, nor for another client of the same one", async () => {
+  it("is not used for another server or another client of the same server", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     await using other = await startServer("oauth");
@@ -116,7 +116,7 @@ describe("a sign-in that is kept", () => {
     expect(hub.status().map(({ state }) => state)).toEqual(["needs-auth", "needs-auth"]);
   });
 
-  it("is gone after signing out, at the authorization server too", async () => {
+  it("is removed by signing out, also at the authorization server", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     const definition = http("docs", server.url);

@@ -1,4 +1,4 @@
-// `auth` in an entry: what is read, what is filled in, and what must not be shown.
+// `auth` in an entry: parsing, variables, and values that must not be shown.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ async function load(entry: Record<string, unknown>, env: Record<string, string> 
 }
 
 describe("auth in an entry", () => {
-  it("fills in variables and keeps the secret out of sight", async () => {
+  it("fills in variables and hides the secret", async () => {
     const auth = { type: "client_credentials", client_id: "me", client_secret: "${SECRET}", scope: "read" };
     const loaded = await load({ auth }, { SECRET: "s3cret-value" });
     expect(loaded.auth).toEqual({
@@ -28,12 +28,12 @@ describe("auth in an entry", () => {
     expect(loaded.config.secrets).toContain("s3cret-value");
   });
 
-  it("keeps a secret that stands in the file out of sight too", async () => {
+  it("hides a secret that is written in the file too", async () => {
     const { config } = await load({ auth: { client_id: "me", client_secret: "in-the-file" } });
     expect(config.secrets).toContain("in-the-file");
   });
 
-  it("understands the spellings of other programs", async () => {
+  it("accepts the spellings of other programs", async () => {
     expect((await load({ oauth: { clientId: "me", scopes: ["read", "write"] } })).auth).toEqual({
       grant: "authorization_code",
       clientId: "me",
@@ -46,14 +46,14 @@ describe("auth in an entry", () => {
     });
   });
 
-  it.each(["oauth", true, {}])("passes over %j, which only says that there is a sign-in", async (auth) => {
+  it.each(["oauth", true, {}])("ignores %j, which only says that there is a sign-in", async (auth) => {
     const loaded = await load({ auth });
     expect(loaded.auth).toBeUndefined();
     expect(loaded.config.servers).toHaveLength(1);
     expect(loaded.config.diagnostics.filter(({ severity }) => severity !== "note")).toEqual([]);
   });
 
-  it("refuses client credentials without a secret, and a redirect to another machine", async () => {
+  it("rejects client credentials without a secret, and a redirect to another machine", async () => {
     const machine = await load({ auth: { type: "client_credentials", client_id: "me" } });
     expect(machine.config.servers).toEqual([]);
     expect(machine.config.diagnostics[0]?.message).toContain('"client_secret" or "private_key"');
@@ -62,7 +62,7 @@ describe("auth in an entry", () => {
     expect(redirect.config.diagnostics[0]?.message).toContain("on this machine");
   });
 
-  it("is part of what a project's file has confirmed, by its names and never by its values", async () => {
+  it("is part of the trust approval of a project's file, by its names and never by its values", async () => {
     const fingerprint = async (entry: Record<string, unknown>) => (await load(entry)).config.files[0]?.fingerprint;
     const plain = await fingerprint({});
     const one = await fingerprint({ auth: { client_id: "me", client_secret: "one-secret" } });

@@ -1,4 +1,4 @@
-// Signing in to a server behind a real authorization server, with real sockets and a browser without anybody before it.
+// Signs in to a server that uses a real authorization server, with real sockets and an unattended browser.
 
 import { statSync } from "node:fs";
 import { connect } from "node:net";
@@ -11,7 +11,7 @@ import { configOf, http, until } from "../hub/fixtures.js";
 import { byBrowser, countsOf, Home, tell } from "./fixtures.js";
 
 describe("signing in", () => {
-  it("connects a server that answers 401 once a person has signed in, and keeps everything for its owner only", async () => {
+  it("connects a server that answers 401 once the user has signed in, and saves everything readable by its owner only", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     const addresses: string[] = [];
@@ -44,7 +44,7 @@ describe("signing in", () => {
     for (const { path } of home.files()) expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("leaves a server in needs-auth, and says what to do, where nobody can be asked", async () => {
+  it("leaves a server in needs-auth with instructions if no user can be asked", async () => {
     await using server = await startServer("oauth");
     await using hub = await openHub(configOf(http("docs", server.url)));
     const [status] = hub.status();
@@ -56,7 +56,7 @@ describe("signing in", () => {
     expect(await countsOf(server.url)).toMatchObject({ registrations: 0 });
   });
 
-  it("lets an agent have its user sign in, lists the tools then and says that the catalogue has changed", async () => {
+  it("lets an agent have its user sign in, then lists the tools and reports the catalogue change", async () => {
     await using server = await startServer("oauth");
     let isThere = false;
     await using hub = await openHub(configOf(http("docs", server.url)), {
@@ -78,7 +78,7 @@ describe("signing in", () => {
     expect(hub.toolNames()).toEqual(["mcp__docs__hello", "mcp__docs__repeat"]);
   });
 
-  it("stays in needs-auth when the person says no in the browser", async () => {
+  it("stays in needs-auth when the user declines in the browser", async () => {
     await using server = await startServer("oauth", ["--deny"]);
     await using hub = await openHub(configOf(http("docs", server.url)), { signIn: byBrowser });
     expect(hub.status()[0]).toMatchObject({ state: "needs-auth", error: { data: { signIn: "cancelled" } } });
@@ -96,7 +96,7 @@ describe("signing in", () => {
     expect(hub.status()[0]?.error?.message).toBe('Signing in to "docs" failed: no screen');
   });
 
-  it("takes the pasted address where the browser cannot reach this machine, and refuses another one", async () => {
+  it("accepts the pasted URL if the browser cannot reach this machine, and rejects a different one", async () => {
     await using server = await startServer("oauth");
     const refusals: unknown[] = [];
     await using hub = await openHub(configOf(http("docs", server.url)), {
@@ -114,7 +114,7 @@ describe("signing in", () => {
     expect(hub.status()[0]?.state).toBe("connected");
   });
 
-  it("answers a redirect with a foreign state with 400 and goes on waiting", async () => {
+  it("answers a redirect with a foreign state with 400 and keeps waiting", async () => {
     await using server = await startServer("oauth");
     let status: number | undefined;
     await using hub = await openHub(configOf(http("docs", server.url)), {
@@ -130,7 +130,7 @@ describe("signing in", () => {
     expect(hub.status()[0]?.state).toBe("connected");
   });
 
-  it("refuses an answer that names another issuer", async () => {
+  it("rejects an answer that names another issuer", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     await using hub = await openHub(configOf(http("docs", server.url)), {
@@ -146,7 +146,7 @@ describe("signing in", () => {
     expect(home.grant().tokens).toBeUndefined();
   });
 
-  it("closes its listener when the time is over, and the connect timeout has no part in it", async () => {
+  it("closes its listener on timeout, independently of the connect timeout", async () => {
     await using server = await startServer("oauth");
     let port = 0;
     const ended: boolean[] = [];
@@ -169,7 +169,7 @@ describe("signing in", () => {
     expect(refused).toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it("ends a sign-in that nobody finishes when the hub is closed", async () => {
+  it("ends an unfinished sign-in when the hub is closed", async () => {
     await using server = await startServer("oauth");
     const requests: SignInRequest[] = [];
     const closing = new AbortController();
@@ -186,7 +186,7 @@ describe("signing in", () => {
     expect(requests[0]?.signal.aborted).toBe(true);
   });
 
-  it("asks once when many calls find that a sign-in is needed", async () => {
+  it("asks once when many calls need a sign-in", async () => {
     await using server = await startServer("oauth");
     let asked = 0;
     await using hub = await openHub(configOf(http("docs", server.url)), {
@@ -201,7 +201,7 @@ describe("signing in", () => {
     expect(asked).toBe(1);
   });
 
-  it("asks for a wider permission when a call needs it, keeps what was granted, and repeats the call", async () => {
+  it("requests a wider scope when a call needs it, keeps the granted scopes, and repeats the call", async () => {
     using home = new Home();
     await using server = await startServer("oauth", ["--guard", "repeat=shout"]);
     const scopes: (string | null)[] = [];
@@ -219,7 +219,7 @@ describe("signing in", () => {
     expect(await countsOf(server.url)).toMatchObject({ authorizations: 2 });
   });
 
-  it("costs nobody the sign-in they have when they do not want to grant more", async () => {
+  it("keeps the existing sign-in if the user declines to grant more", async () => {
     using home = new Home();
     await using server = await startServer("oauth", ["--guard", "repeat=shout"]);
     const config = configOf(http("docs", server.url));
@@ -230,7 +230,7 @@ describe("signing in", () => {
     expect((await hub.call("docs.hello")).text).toBe("Hello, world!");
   });
 
-  it("leaves the rest usable where nobody can grant more, and has the next sign-in ask for it", async () => {
+  it("keeps the rest usable if no user can grant more, and requests it with the next sign-in", async () => {
     using home = new Home();
     await using server = await startServer("oauth", ["--guard", "repeat=shout"]);
     const config = configOf(http("docs", server.url));
@@ -250,7 +250,7 @@ describe("signing in", () => {
     expect((await hub.call("docs.repeat", { text: "hey" })).text).toBe("hey hey");
   });
 
-  it("signs in with a client that somebody registered by hand", async () => {
+  it("signs in with a manually registered client", async () => {
     using home = new Home();
     await using server = await startServer("oauth", [
       "--no-registration",
@@ -275,7 +275,7 @@ describe("signing in", () => {
     expect((await countsOf(server.url)).grants).toMatchObject({ refresh_token: 1 });
   });
 
-  it("refuses to show a client to an issuer that its entry does not name", async () => {
+  it("does not send a client to an issuer that its entry does not name", async () => {
     await using server = await startServer("oauth", ["--client", "known-client:known-client-secret"]);
     const auth = {
       grant: "client_credentials",
@@ -288,7 +288,7 @@ describe("signing in", () => {
     expect((await countsOf(server.url)).grants).toEqual({});
   });
 
-  it("signs a machine in with client credentials, and again when its token is over, with nobody to ask", async () => {
+  it("signs a machine in with client credentials, and again when its token expires, without a user", async () => {
     await using server = await startServer("oauth", ["--client", "known-client:known-client-secret"]);
     const auth = {
       grant: "client_credentials",
@@ -303,13 +303,13 @@ describe("signing in", () => {
     expect(hub.status()[0]?.signIn).toMatchObject({ kind: "client-credentials", signedIn: true });
   });
 
-  it("finds an authorization server that publishes no metadata of the resource", async () => {
+  it("finds an authorization server without protected resource metadata", async () => {
     await using server = await startServer("oauth", ["--no-metadata"]);
     await using hub = await openHub(configOf(http("docs", server.url)), { signIn: byBrowser });
     expect(hub.status()[0]?.state).toBe("connected");
   });
 
-  it("leaves a server alone whose entry has a token of its own", async () => {
+  it("does not sign in to a server whose entry has its own token", async () => {
     await using server = await startServer("oauth");
     let asked = 0;
     const headers = { Authorization: "Bearer of-the-entry" };
@@ -326,7 +326,7 @@ describe("signing in", () => {
     });
   });
 
-  it("notices a sign-in that was finished elsewhere, and lists the tools without being asked", async () => {
+  it("notices a sign-in completed elsewhere, and lists the tools without being asked", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     const config = configOf(http("docs", server.url));
@@ -340,14 +340,14 @@ describe("signing in", () => {
     expect((await waiting.call("docs.hello")).text).toBe("Hello, world!");
   });
 
-  it("says what to do where programs cannot register themselves", async () => {
+  it("gives instructions if programs cannot register themselves", async () => {
     await using server = await startServer("oauth", ["--no-registration"]);
     await using hub = await openHub(configOf(http("docs", server.url)), { signIn: byBrowser });
     expect(hub.status()[0]).toMatchObject({ state: "needs-auth", error: { code: "AUTH_REQUIRED" } });
     expect(hub.status()[0]?.error?.hint).toContain('"client_id"');
   });
 
-  it("signs in over HTTP+SSE too, and renews there", async () => {
+  it("signs in over HTTP+SSE too, and refreshes there", async () => {
     using home = new Home();
     await using server = await startServer("oauth", ["--sse"]);
     await using hub = await openHub(configOf(http("docs", server.url, { type: "sse" })), {
@@ -360,7 +360,7 @@ describe("signing in", () => {
     expect((await countsOf(server.url)).grants).toMatchObject({ refresh_token: 1 });
   });
 
-  it("takes tokens and codes out of everything that is shown", async () => {
+  it("redacts tokens and codes from all output", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     const redactor = new Redactor();

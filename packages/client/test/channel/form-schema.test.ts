@@ -96,7 +96,7 @@ describe("reading a form", () => {
       },
       { kind: "choices", options: size },
     ],
-  ])("knows %s", (_, schema, expected) => {
+  ])("recognizes %s", (_, schema, expected) => {
     expect(fieldOf(schema)).toEqual({ ...common, ...(expected as object) });
   });
 
@@ -106,11 +106,11 @@ describe("reading a form", () => {
     ["several types", { type: ["string", "number"] }],
     ["numbers to choose from", { enum: [1, 2] }],
     ["no schema at all", true],
-  ])("takes %s for something that can still be answered", (_, schema) => {
+  ])("treats %s as a field that can still be answered", (_, schema) => {
     expect(fieldOf(schema)).toEqual({ ...common, kind: "other", schema });
   });
 
-  it("keeps order, titles, descriptions and what is required", () => {
+  it("keeps order, titles, descriptions and required fields", () => {
     const fields = readFormFields({
       properties: {
         b: { type: "string", title: "Bee", description: "A bee." },
@@ -129,7 +129,7 @@ describe("reading a form", () => {
     ["that is not among the choices", { type: "string", enum: ["a"], default: "b" }],
     ["out of range", { type: "integer", maximum: 3, default: 4 }],
     ["of too many choices", { type: "array", items: { enum: ["a", "b"] }, maxItems: 1, default: ["a", "b"] }],
-  ])("leaves out a default %s", (_, schema) => {
+  ])("drops a default %s", (_, schema) => {
     expect(fieldOf(schema)).not.toHaveProperty("default");
   });
 
@@ -146,7 +146,7 @@ const titled = {
   ],
 };
 
-describe("what is typed", () => {
+describe("typed input", () => {
   it.each<[string, unknown, string, unknown]>([
     ["text as it is, without the spaces around it", { type: "string" }, " a  b ", "a  b"],
     ["two quotes for an empty text", { type: "string" }, '""', ""],
@@ -210,7 +210,7 @@ describe("what is typed", () => {
     ["no number", { type: "number" }, "0x10", "It must be a number, such as 3.14."],
     ["no number at all", { type: "number" }, "Infinity", "It must be a number, such as 3.14."],
     ["no whole number", { type: "integer" }, "1.5", "It must be a whole number, such as 3."],
-    ["too large to be exact", { type: "integer" }, "9007199254740993", "It is too large to be kept exactly."],
+    ["too large to be exact", { type: "integer" }, "9007199254740993", "It is too large to be stored exactly."],
     ["too small", { type: "number", minimum: 0 }, "-1", "It must be at least 0."],
     ["too great", { type: "number", maximum: 10 }, "11", "It must be at most 10."],
     ["neither yes nor no", { type: "boolean" }, "perhaps", "Please answer y or n."],
@@ -220,11 +220,11 @@ describe("what is typed", () => {
     ["a choice and no choice", choices, "red, pink", '"pink" is not among them. Choose one of red, green, 2026.'],
     ["too few choices", { ...choices, minItems: 2 }, "red,1", "Choose at least 2."],
     ["too many choices", { ...choices, maxItems: 1 }, "red,green", "Choose at most 1."],
-  ])("is refused when it is %s", (_, schema, text, problem) => {
+  ])("is rejected if it is %s", (_, schema, text, problem) => {
     expect(parseText(fieldOf(schema), text)).toEqual({ ok: false, problem });
   });
 
-  it("may be nothing unless the field is required", () => {
+  it("may be empty unless the field is required", () => {
     for (const schema of [{ type: "string" }, { type: "boolean" }, { enum: ["a"] }, choices, { type: "object" }]) {
       expect(parseText(fieldOf(schema), "  ")).toEqual({ ok: true, value: undefined });
       expect(parseText(fieldOf(schema, true), "  ")).toEqual({ ok: false, problem: "An answer is required." });
@@ -232,7 +232,7 @@ describe("what is typed", () => {
   });
 });
 
-describe("a value that a program gives", () => {
+describe("a value from a program", () => {
   it.each<[unknown, unknown, string]>([
     [{ type: "string" }, 7, "It must be text."],
     [{ type: "number" }, "7", "It must be a number, such as 3.14."],
@@ -247,7 +247,7 @@ describe("a value that a program gives", () => {
     expect(validateField(fieldOf(schema), value)).toBe(problem);
   });
 
-  it("is checked with all others of its form, where defaults count", () => {
+  it("is validated with the rest of its form, including defaults", () => {
     const fields = readFormFields({
       properties: {
         name: { type: "string" },
@@ -266,7 +266,7 @@ describe("a value that a program gives", () => {
   });
 });
 
-describe("what a field wants, in words", () => {
+describe("field description", () => {
   it.each<[unknown, string]>([
     [{ type: "string" }, ""],
     [{ type: "string", minLength: 2, format: "date" }, "a date as YYYY-MM-DD, at least 2 characters"],

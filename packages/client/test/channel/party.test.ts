@@ -1,11 +1,12 @@
-// Channels that speak for the same party: towards a legacy server over stdio, which cannot say whom it asks, they are one.
+// Channels that speak for the same party count as one for a legacy stdio server, which cannot say which call a question
+// belongs to.
 import { describe, expect, it } from "vitest";
 import { type Channel, openHub } from "../../src/index.js";
 import { configOf, stdio } from "../hub/fixtures.js";
 
 const answers = { elicitation: { form: {}, url: {} } };
 
-/** A channel whose answer to a question a test holds back. */
+/** A channel whose answer the test holds back. */
 class Held implements Channel {
   readonly party: object;
   /** Resolves when it has been asked. */
@@ -40,21 +41,21 @@ async function open() {
   });
 }
 
-describe("calls of several channels on a legacy stdio server", () => {
-  it("run side by side where the channels are of one party, also while one of them is asked", async () => {
+describe("calls from several channels to a legacy stdio server", () => {
+  it("run in parallel if the channels belong to one party, even while one of them has an open question", async () => {
     await using hub = await open();
     const party = {};
     const [asking, other] = [new Held(party), new Held(party)];
     const held = hub.withChannel(asking, () => hub.call("asking.ask_form", { tag: "one" }));
     await asking.asked;
-    // Asks nothing, and comes back while the question of the first call is still open.
+    // Asks nothing, and returns while the first call's question is still open.
     const quick = await hub.withChannel(other, () => hub.call("asking.ask_many", { count: 0 }));
     expect(quick.isError).toBe(false);
     asking.release();
     await held;
   });
 
-  it("take turns where the channels are of different parties", async () => {
+  it("take turns if the channels belong to different parties", async () => {
     await using hub = await open();
     const [asking, other] = [new Held({}), new Held({})];
     const held = hub.withChannel(asking, () => hub.call("asking.ask_form", { tag: "one" }));
@@ -65,7 +66,7 @@ describe("calls of several channels on a legacy stdio server", () => {
       .finally(() => {
         isDone = true;
       });
-    // Calls to a server that is free go there and back meanwhile; the waiting one does not.
+    // Meanwhile calls to an idle server complete; the waiting one does not.
     for (let call = 0; call < 20; call += 1) await hub.call("hello.hello");
     expect(isDone).toBe(false);
     asking.release();

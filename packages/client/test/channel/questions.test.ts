@@ -21,7 +21,7 @@ describe.each(eras)("a %s server", (_, args) => {
   const open = (options: HubOptions, server: ServerDefinition = stdio("asking", args)) =>
     openHub(configOf(server), options);
 
-  it("asks the default channel during a call that nobody in particular makes", async () => {
+  it("asks the default channel during a call without a channel of its own", async () => {
     const seen: Elicitation[] = [];
     const channel = createChannel({
       elicit: async (elicitation) => {
@@ -31,7 +31,7 @@ describe.each(eras)("a %s server", (_, args) => {
     });
     await using hub = await open({ channel });
     const { text } = await hub.call("asking.ask_form", { tag: "x", question: "Who?" });
-    // What was left out and has a default is filled in.
+    // Missing fields with a default are filled in.
     expect(JSON.parse(text)).toMatchObject({
       tag: "x",
       answer: { action: "accept", content: { name: "Ada", amount: 3, agreed: false } },
@@ -39,7 +39,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(seen).toMatchObject([{ mode: "form", message: "Who? [x]", requestedSchema: { type: "object" } }]);
   });
 
-  it("passes its question to a channel and gets the answer without any change", async () => {
+  it("passes its question to a channel and gets the answer unchanged", async () => {
     const asked: Question[] = [];
     const channel: Channel = {
       abilities: { elicitation: { form: {} } },
@@ -54,20 +54,20 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(asked).toMatchObject([{ method: "elicitation/create", params: { message: "Who? [x]" } }]);
   });
 
-  it("is told that nobody answered when the answer is not one", async () => {
+  it("gets a cancel when the channel's answer is invalid", async () => {
     const channel: Channel = { abilities: { elicitation: { form: {} } }, ask: async () => ({ action: "perhaps" }) };
     await using hub = await open({ channel });
     expect(JSON.parse((await hub.call("asking.ask_form")).text)).toMatchObject({ answer: { action: "cancel" } });
   });
 
-  it("gets a refusal as it is", async () => {
+  it("receives a refusal unchanged", async () => {
     for (const action of ["decline", "cancel"] as const) {
       await using hub = await open({ channel: createChannel({ elicit: async () => ({ action }) }) });
       expect(JSON.parse((await hub.call("asking.ask_form")).text)).toMatchObject({ answer: { action } });
     }
   });
 
-  it("asks for a visit of a page only where that is offered", async () => {
+  it("asks the user to open a page only if the channel supports it", async () => {
     const urls: string[] = [];
     const channel = createChannel({
       elicit: async (elicitation) => {
@@ -89,7 +89,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(urls).toHaveLength(1);
   });
 
-  it("is told nothing of abilities that nobody has", async () => {
+  it("is not told about abilities that no channel has", async () => {
     await using hub = await open({});
     const outcome = await hub.call("asking.ask_form").then(
       ({ isError, text }) => ({ refused: isError || text.includes("decline") }),
@@ -106,13 +106,13 @@ describe.each(eras)("a %s server", (_, args) => {
     const own = createChannel({ roots: async () => [{ uri: "file:///own" }] });
     const { text } = await hub.withChannel(own, () => hub.call("asking.ask_roots"));
     expect(JSON.parse(text).answer).toMatchObject({ roots: [{ uri: "file:///own" }] });
-    // The call that the channel belongs to may be over before it has answered.
+    // The channel's call may be over before it has answered.
     const gone = createChannel({ roots: () => Promise.reject(new Error("The call has ended.")) });
     const late = await hub.withChannel(gone, () => hub.call("asking.ask_roots"));
     expect(JSON.parse(late.text).answer).toMatchObject({ roots: [{ uri: "file:///shared" }] });
   });
 
-  it("that asks several times during a call gets every answer", async () => {
+  it("gets every answer if it asks several times during a call", async () => {
     let count = 0;
     await using hub = await open({
       channel: createChannel({ elicit: async () => ({ action: "accept", content: { answer: String(++count) } }) }),
@@ -121,7 +121,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(JSON.parse((await hub.call("asking.ask_many", { count: 3, at_once: true })).text).answers).toHaveLength(3);
   });
 
-  it("that asks for ever is stopped", async () => {
+  it("is stopped if it keeps asking forever", async () => {
     let count = 0;
     const channel = createChannel({
       elicit: async () => {
@@ -138,7 +138,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(hub.status()[0]?.state).toBe("connected");
   });
 
-  it("does not run its call's time down while a person thinks", async () => {
+  it("does not use up its call's time while a person thinks", async () => {
     const channel = createChannel({
       elicit: async () => {
         await new Promise((resolve) => setTimeout(resolve, 700));
@@ -149,7 +149,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect((await hub.call("asking.ask_form", {}, { timeoutMs: 400 })).text).toContain("slow");
   });
 
-  it("is told that nobody answered when a channel fails", async () => {
+  it("is told that there is no answer if a channel fails", async () => {
     await using hub = await open({
       channel: createChannel({
         elicit: async () => Promise.reject(new Error("window closed")),
@@ -164,7 +164,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(sampled).toBe(true);
   });
 
-  it("has its question withdrawn when the call is given up", async () => {
+  it("has its question withdrawn when the call is cancelled", async () => {
     const controller = new AbortController();
     let withdraw: () => void = () => {};
     const withdrawn = new Promise<void>((resolve) => {
@@ -187,7 +187,7 @@ describe.each(eras)("a %s server", (_, args) => {
     await withdrawn;
   });
 
-  it("sends its logs and progress to the channel of the call", async () => {
+  it("sends its logs and progress to the call's channel", async () => {
     const logs: ServerLog[] = [];
     const progress: number[] = [];
     const channel: Channel = { log: (message) => logs.push(message), progress: (step) => progress.push(step.progress) };
@@ -203,7 +203,7 @@ describe.each(eras)("a %s server", (_, args) => {
 });
 
 describe("over HTTP+SSE", () => {
-  it("a question is answered too", async () => {
+  it("answers questions too", async () => {
     await using server = await startServer("asking", ["--sse"]);
     await using hub = await openHub(configOf(http("asking", server.url, { type: "sse" })), {
       channel: createChannel({ elicit: async () => ({ action: "accept", content: { name: "Ada" } }) }),

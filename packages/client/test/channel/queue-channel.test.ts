@@ -5,7 +5,7 @@ import type { QueuedForm } from "../../src/channel/queue-channel.js";
 import { createQueueChannel, type Hub, openHub, type QueueChannel, type QueuedQuestion } from "../../src/index.js";
 import { configOf, stdio } from "../hub/fixtures.js";
 
-/** The next question, which has to be of this kind. */
+/** The next question, which must be of this kind. */
 async function next<K extends QueuedQuestion["kind"]>(
   { questions }: QueueChannel,
   kind: K,
@@ -39,7 +39,7 @@ describe.each([
     return JSON.parse(text);
   };
 
-  it("hands out a form with who asks, and takes the answer, with defaults for what it leaves out", async () => {
+  it("delivers a form with its sender and accepts the answer, filling in defaults", async () => {
     const called = call("ask_form", { tag: "t" });
     const form = await next(queue, "form");
     expect(form.request.message).toBe("Please fill in the form. [t]");
@@ -53,7 +53,7 @@ describe.each([
     expect(queue.pending.size).toBe(0);
   });
 
-  it("refuses an answer that the form does not allow, and keeps the question open", async () => {
+  it("rejects an answer the form does not allow, and keeps the question open", async () => {
     const called = call("ask_form");
     const form = await next(queue, "form");
     expect(() => form.answer({ size: "huge" })).toThrow(
@@ -82,7 +82,7 @@ describe.each([
     expect(await refused).toBe(true);
   });
 
-  it("hands out pages to visit and requests for a model", async () => {
+  it("delivers pages to visit and requests for a model", async () => {
     const visited = call("ask_url", { tag: "x" });
     const page = await next(queue, "url");
     expect(page.request.url).toBe("https://asking.example/visit?tag=x");
@@ -96,7 +96,7 @@ describe.each([
     expect((await completed).answer).toMatchObject(sampled("Me."));
   });
 
-  it("holds several questions at once, to be answered in any order by their ids", async () => {
+  it("holds several questions at once, answered in any order by id", async () => {
     const calls = ["a", "b", "c"].map((tag) => call("ask_form", { tag }));
     const forms: QueuedForm[] = [];
     for await (const question of queue.questions) {
@@ -127,7 +127,7 @@ describe.each([
     expect(queue.pending.size).toBe(0);
   });
 
-  it("cancels what is open when it is closed, and what comes later", async () => {
+  it("cancels open and later questions when it is closed", async () => {
     const called = call("ask_form");
     await next(queue, "form");
     queue.close();
@@ -140,14 +140,14 @@ describe("the queue of questions", () => {
   const context = (signal = new AbortController().signal) => ({ server: "s", signal });
   const form = (message: string) => ({ method: "elicitation/create", params: { message, requestedSchema: {} } });
 
-  /** Asks as a server would; what it came to is looked at later. */
+  /** Asks like a server; the outcome is checked later. */
   function ask({ channel }: QueueChannel, message: string, signal?: AbortSignal) {
     const answered = channel.ask?.(form(message), context(signal)) ?? Promise.reject(new Error("no ask"));
     answered.catch(() => {});
     return answered;
   }
 
-  it("does not hand out what was withdrawn before anybody took it", async () => {
+  it("does not deliver a question that was withdrawn before it was taken", async () => {
     using queue = createQueueChannel();
     const caller = new AbortController();
     const first = ask(queue, "first", caller.signal);
@@ -160,13 +160,13 @@ describe("the queue of questions", () => {
     expect(await second).toEqual({ action: "accept", content: {} });
   });
 
-  it("does not take a question that was withdrawn before it came", async () => {
+  it("does not accept a question that was withdrawn before it arrived", async () => {
     using queue = createQueueChannel();
     await expect(ask(queue, "late", AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
     expect(queue.pending.size).toBe(0);
   });
 
-  it("hands every question out once, whichever loop takes it, and ends the loops when it is closed", async () => {
+  it("delivers every question once, whichever loop takes it, and ends the loops when closed", async () => {
     const queue = createQueueChannel();
     const loop = async () => {
       const taken: string[] = [];
@@ -197,7 +197,7 @@ describe("the queue of questions", () => {
     expect(await Promise.all(answers)).toEqual([{ action: "cancel" }, { action: "decline" }]);
   });
 
-  it("tells servers only of the kinds it takes", () => {
+  it("advertises only the kinds it accepts", () => {
     expect(createQueueChannel().channel.abilities).toMatchObject({
       elicitation: { form: {}, url: {} },
       sampling: {},
@@ -206,7 +206,7 @@ describe("the queue of questions", () => {
     expect(createQueueChannel({ kinds: [] }).channel.abilities).toEqual({});
   });
 
-  it("lets log messages and progress through to who wants them", () => {
+  it("passes log messages and progress to listeners", () => {
     const told: unknown[] = [];
     const { channel } = createQueueChannel({
       log: (message) => told.push(message),

@@ -14,7 +14,7 @@ import { configOf, http, stdio } from "../hub/fixtures.js";
 const CHANNELS = 20;
 const CALLS = 10;
 
-/** A channel that answers with its own name and notes every question that was not meant for it. */
+/** A channel that answers with its own name and records every question that was not meant for it. */
 class Witness {
   readonly name: string;
   readonly strays: string[] = [];
@@ -47,7 +47,7 @@ class Witness {
 
 const TOOLS = ["ask_form", "ask_sampling", "ask_roots", "ask_form", "ask_sampling"];
 
-/** Every channel makes its calls, all at the same time; what each was told comes back by tag. */
+/** Every channel makes its calls at the same time; the answers are collected by tag. */
 async function converse(
   hub: Hub,
 ): Promise<{ witnesses: Witness[]; results: { tag: string; text: string; isError: boolean }[] }> {
@@ -88,12 +88,12 @@ async function expectEveryAnswerAtItsCaller(hub: Hub): Promise<void> {
     expect(isError, text).toBe(false);
     const result = JSON.parse(text);
     expect(result.tag).toBe(tag);
-    // The answer carries the name of the channel that gave it.
+    // The answer contains the name of the channel that gave it.
     expect(JSON.stringify(result.answer)).toContain(tag.split("/")[0]);
   }
 }
 
-describe("200 calls from 20 channels that are all asked something", () => {
+describe("200 calls from 20 channels, each of which is asked something", () => {
   it("get their own answers from a modern server over stdio", async () => {
     await using hub = await open(stdio("asking"));
     expect(hub.status()[0]?.revision).toBe("2026-07-28");
@@ -123,22 +123,22 @@ describe("200 calls from 20 channels that are all asked something", () => {
     120_000,
   );
 
-  it("get no answer, rather than somebody else's, from a legacy server over stdio with the policy decline", async () => {
+  it("get no answer, rather than another channel's, from a legacy stdio server with the policy decline", async () => {
     await using hub = await open(stdio("asking", ["--legacy-only"]), "decline");
     const { witnesses, results } = await converse(hub);
     expect(witnesses.flatMap(({ strays }) => strays)).toEqual([]);
     expect(results.some(({ text, isError }) => isError || text.includes("decline"))).toBe(true);
   }, 90_000);
 
-  it("are not answered where the table is bypassed: serialize is what makes it work", async () => {
-    // `asks: false` lets the calls run side by side although the server does ask.
+  it("are not answered correctly if the in-flight table is bypassed, which shows that serialize is needed", async () => {
+    // `asks: false` lets the calls run in parallel although the server does ask.
     await using hub = await open(stdio("asking", ["--legacy-only"], { asks: false }));
     await expect(expectEveryAnswerAtItsCaller(hub)).rejects.toThrow();
   }, 90_000);
 });
 
 describe("with one channel in flight", () => {
-  it("a legacy stdio server's question reaches it, also when the connection was opened in another's scope", async () => {
+  it("delivers a legacy stdio server's question to it, even if the connection was opened in another scope", async () => {
     const [first, second] = [new Witness(1), new Witness(2)];
     await using hub = await openHub(configOf(stdio("asking", ["--legacy-only"], { lazy: true })), { answers });
     for (const witness of [first, second]) {

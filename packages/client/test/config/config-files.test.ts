@@ -10,7 +10,7 @@ const one = (name: string, extra: Record<string, unknown> = {}) => ({
 const names = (config: { servers: readonly { name: string }[] }) => config.servers.map(({ name }) => name);
 
 describe("finding configuration", () => {
-  it("runs without servers where there is no file, and says where one would be looked for first", async () => {
+  it("works without servers if there is no file, and says which file is looked for first", async () => {
     using place = new Place();
     const config = await place.load();
     expect(config).toMatchObject({ exists: false, servers: [], diagnostics: [], rejected: [], secrets: [] });
@@ -22,7 +22,7 @@ describe("finding configuration", () => {
     ]);
   });
 
-  it("takes the file given with --mcp as the whole configuration", async () => {
+  it("uses the --mcp file as the whole configuration", async () => {
     using place = new Place({
       "work.json": one("named"),
       ".trunkline/mcp.json": one("project"),
@@ -53,7 +53,7 @@ describe("finding configuration", () => {
       expect(names(await place.load({ env }))).toEqual(expected);
     });
 
-    it("comes from the nearest .env upward, and is relative to the folder of that file", async () => {
+    it("comes from the nearest .env upward, and is relative to that file's folder", async () => {
       using place = new Place({
         ".env": "TRUNKLINE_MCP_FILE=outer.json",
         "outer.json": one("outer"),
@@ -68,7 +68,7 @@ describe("finding configuration", () => {
       expect(names(await place.load({ cwd: join(place.cwd, "c") }))).toEqual(["outer"]);
     });
 
-    it("counts as confirmed by the environment, but not by a .env, which comes with the project", async () => {
+    it("is approved if set in the environment, but not in a .env, which comes with the project", async () => {
       using place = new Place({ "a.json": one("a"), ".env": "TRUNKLINE_MCP_FILE=a.json" });
       const named = await place.load({ trustAll: false, env: { TRUNKLINE_MCP_FILE: "a.json" } });
       expect(server(named, "a")).toMatchObject({ scope: "explicit", trusted: true });
@@ -78,19 +78,19 @@ describe("finding configuration", () => {
       expect(server(confirmed, "a")).toMatchObject({ trusted: true });
     });
 
-    it("is not looked for above the root of the git repository", async () => {
+    it("is not searched for above the git root", async () => {
       using place = new Place();
       place.write("../.env", "TRUNKLINE_MCP_FILE=x.json");
       expect((await place.load()).exists).toBe(false);
     });
 
-    it.each(["missing.json", "broken.json"])("makes it an error when the file is %s", async (file) => {
+    it.each(["missing.json", "broken.json"])("is an error if the file is %s", async (file) => {
       using place = new Place({ ".env": `TRUNKLINE_MCP_FILE=${file}`, "broken.json": "{" });
       await expect(place.load()).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     });
   });
 
-  it("looks for project files upward to the git root, and the folder found is the workspace folder", async () => {
+  it("searches for project files upward to the git root, and uses that folder as the workspace folder", async () => {
     using place = new Place({ ".trunkline/mcp.json": one("here", { args: ["${workspaceFolder}"], cwd: "sub" }) });
     const cwd = join(place.cwd, "deep", "er");
     mkdirSync(cwd, { recursive: true });
@@ -124,7 +124,7 @@ describe("finding configuration", () => {
     expect(config.path).toBe(join(place.cwd, ".trunkline", "mcp.json"));
   });
 
-  it("always says that a project's entry shadows the user's", async () => {
+  it("always reports that a project's entry shadows the user's", async () => {
     using place = new Place({ ".trunkline/settings.json": one("a"), "home/settings.json": one("a") });
     const { diagnostics } = await place.load();
     expect(diagnostics).toEqual([
@@ -140,14 +140,14 @@ describe("finding configuration", () => {
     ]);
   });
 
-  it("uses the user's entry where the project's is malformed", async () => {
+  it("uses the user's entry if the project's is malformed", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { a: { args: 1 } } }, "home/settings.json": one("a") });
     const config = await place.load();
     expect(server(config, "a").scope).toBe("user");
     expect(config.rejected).toEqual([{ name: "a", scope: "project", file: config.path }]);
   });
 
-  it("counts the user's file once, as the user's, where the working directory is the home folder", async () => {
+  it("counts the user's file once, as the user's, if the working directory is the home folder", async () => {
     using place = new Place({ "home/settings.json": one("a"), "home/mcp.json": one("b") });
     const isTrusted = () => expect.unreachable("nothing of the user's needs confirmation");
     const config = await place.load({ cwd: dirname(place.home), trustAll: false, isTrusted });
@@ -160,7 +160,7 @@ describe("finding configuration", () => {
     expect(config.workspaceFolder).toBe(dirname(place.home));
   });
 
-  it("counts it once through a link as well", async () => {
+  it("also counts it once through a link", async () => {
     using place = new Place({ "home/settings.json": one("a") });
     symlinkSync(place.home, join(place.cwd, ".trunkline"));
     const config = await place.load({ trustAll: false });
@@ -178,13 +178,13 @@ describe("finding configuration", () => {
     ["a/b/work.json", "a", "."],
     ["a/.vscode/mcp.json", ".", "a"],
     ["a/.cursor/mcp.json", "a", "a"],
-  ])("takes for the explicit file %s in %s the workspace folder %s", async (file, cwd, expected) => {
+  ])("for the explicit file %s in %s uses the workspace folder %s", async (file, cwd, expected) => {
     using place = new Place({ [file]: one("x"), "a/file": "" });
     const config = await place.load({ cwd: join(place.cwd, cwd), mcpPath: join(place.cwd, file) });
     expect(config.workspaceFolder).toBe(join(place.cwd, expected));
   });
 
-  it("stops when the signal is aborted", async () => {
+  it("stops when the signal aborts", async () => {
     using place = new Place({ ".trunkline/mcp.json": one("a") });
     await expect(place.load({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
   });
@@ -215,7 +215,7 @@ describe("trust", () => {
   });
 });
 
-describe("what a project's own env files put into what it runs", () => {
+describe("what a project's own env files contribute to what it runs", () => {
   const files = {
     ".trunkline/mcp.json": {
       mcpServers: {
@@ -234,14 +234,14 @@ describe("what a project's own env files put into what it runs", () => {
     ["an argument", ".env", files[".env"].replace("ARG=a", "ARG=--require=evil")],
     ["the address", ".env", files[".env"].replace("one.example", "evil.example")],
     ["the names in the env file", "server.env", "LEVEL=1\nNODE_OPTIONS=--require=evil\n"],
-  ])("has to be confirmed again when %s changes", async (_, file, text) => {
+  ])("requires a new approval when %s changes", async (_, file, text) => {
     using place = new Place(files);
     const before = await fingerprint(place);
     place.write(file, text);
     expect(await fingerprint(place)).not.toBe(before);
   });
 
-  it("is no matter where the environment of the process decides, nor for values of env and headers", async () => {
+  it("does not matter if the process environment decides, nor for values of env and headers", async () => {
     using place = new Place(files);
     const env = { TOOL: "node", ARG: "a", BASE: "http://one.example", KEY: "k" };
     const before = await fingerprint(place, env);
@@ -251,7 +251,7 @@ describe("what a project's own env files put into what it runs", () => {
     expect(await fingerprint(place, { ...env, TOOL: "other" })).toBe(before);
   });
 
-  it("is shown with the program and the host, and without what may be secret", async () => {
+  it("is shown with the program and the host, without possible secrets", async () => {
     using place = new Place(files);
     const shown = (await place.load({ trustAll: false })).files[0]?.wouldRun.map(({ what }) => what).join("\n") ?? "";
     expect(shown).toContain("→ node");

@@ -13,7 +13,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-/** A file with comments, line breaks and trailing commas in all places that allow them. */
+/** A file with comments, line breaks and trailing commas wherever they are allowed. */
 function randomFile(random: (below: number) => number): string {
   let count = 0;
   const gap = (): string => {
@@ -36,7 +36,7 @@ function randomFile(random: (below: number) => number): string {
   return `${gap()}{${gap()}"servers":${gap()}${object(0)}${gap()}${random(2) === 0 ? "" : ","}${gap()}}${gap()}`;
 }
 
-/** The value of a text, which has to be sound. */
+/** The value of a text, which must be valid. */
 function soundValue(text: string): { servers: Record<string, unknown> } {
   const errors: ParseError[] = [];
   const value = parse(text, errors, { allowTrailingComma: true });

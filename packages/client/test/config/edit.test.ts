@@ -188,23 +188,23 @@ describe("editing a configuration file", () => {
     expect(await edited(text, edits, name)).toBe(after);
   });
 
-  it("keeps every comment through a round of changes, and the file sound", async () => {
+  it("keeps every comment and stays valid through a series of changes", async () => {
     const text = await edited(COMMENTED, [
       { op: "set", name: "x", entry: ENTRY },
       { op: "disable", name: "x" },
       { op: "enable", name: "x" },
       { op: "remove", name: "x" },
     ]);
-    // Only the comma that "x" needed before it is gone again.
+    // Only the comma that "x" needed before it is removed again.
     expect(text).toBe(COMMENTED);
   });
 
-  it("finds an entry under whichever key it stands", async () => {
+  it("finds an entry under any key", async () => {
     const text = '{\n  "servers": {\n    "a": {}\n  },\n  "mcpServers": {\n    "b": {}\n  }\n}\n';
     expect(await edited(text, { op: "remove", name: "b" })).toBe(text.replace('    "b": {}\n', ""));
   });
 
-  it("writes ${NAME} as the environment in either dialect, and leaves the rest", async () => {
+  it("writes ${NAME} as the environment in both dialects, and leaves the rest alone", async () => {
     const entry = {
       command: "x",
       env: { A: "${A}", B: "${env:B}", C: "\\${C}", D: "${D:-d}", W: "${workspaceFolder}" },
@@ -214,7 +214,7 @@ describe("editing a configuration file", () => {
     expect(JSON.parse(await edited("", set, "mcp.json")).servers.x.env).toEqual({ ...entry.env, A: "${env:A}" });
   });
 
-  it("adds the inputs that are missing beside the servers", async () => {
+  it("adds missing input definitions next to the servers", async () => {
     const inputs = [
       { id: "token", type: "promptString" },
       { id: "other", type: "promptString" },
@@ -229,7 +229,7 @@ describe("editing a configuration file", () => {
     expect(JSON.parse(text).inputs).toEqual([{ id: "token", description: "mine" }, inputs[1]]);
   });
 
-  it("says which variable takes the place of an input where the dialect has none", async () => {
+  it("says which variable replaces an input if the dialect has no inputs", async () => {
     const path = join(folder, "settings.json");
     const entry = { url: "https://x", headers: { A: "${input:github-token}" } };
     const { notes } = await editConfigFile(path, [{ op: "set", name: "x", entry }]);
@@ -243,7 +243,7 @@ describe("writing a configuration file", () => {
     ["mcp.json", "servers"],
     ["settings.json", "mcpServers"],
     ["mcp.yaml", "servers"],
-  ])("makes %s with the key %s, and the folder above it", async (name, key) => {
+  ])("creates %s with the key %s, and its folder", async (name, key) => {
     const path = join(folder, "deep", ".trunkline", name);
     const outcome = await editConfigFile(path, [{ op: "set", name: "a", entry: { command: "x" } }], { mode: 0o600 });
     expect(outcome).toMatchObject({ created: true, changed: true });
@@ -253,7 +253,7 @@ describe("writing a configuration file", () => {
   });
 
   it.skipIf(process.platform === "win32")(
-    "keeps the mode, follows a symbolic link and leaves nothing behind",
+    "keeps the mode, follows a symbolic link and leaves no files behind",
     async () => {
       const real = join(folder, "dotfiles.json");
       const link = join(folder, "mcp.json");
@@ -267,7 +267,7 @@ describe("writing a configuration file", () => {
     },
   );
 
-  it("does not write where nothing changes", async () => {
+  it("does not write if nothing changes", async () => {
     const path = join(folder, "mcp.json");
     writeFileSync(path, COMMENTED);
     const before = statSync(path);
@@ -280,7 +280,7 @@ describe("writing a configuration file", () => {
     ["mcp.json", "[]", /holds a list, not an object/],
     ["mcp.json", '{ "servers": [] }', /"servers" is a list/],
     ["SKILL.md", "---\nmetadata:\n  mcp: {}\n---\n# Skill\n", /skill file/],
-  ])("leaves %s alone when it holds %j", async (name, text, message) => {
+  ])("leaves %s alone if it contains %j", async (name, text, message) => {
     const path = join(folder, name);
     writeFileSync(path, text);
     const edit = editConfigFile(path, [{ op: "set", name: "b", entry: { command: "x" } }]);
@@ -288,17 +288,14 @@ describe("writing a configuration file", () => {
     expect(readFileSync(path, "utf8")).toBe(text);
   });
 
-  it.each(["remove", "enable", "disable"] as const)(
-    "refuses to %s what is not there, and writes nothing",
-    async (op) => {
-      const path = join(folder, "mcp.json");
-      writeFileSync(path, COMMENTED);
-      const edits: ConfigEdit[] = [
-        { op: "remove", name: "first" },
-        { op, name: "nobody" },
-      ];
-      await expect(editConfigFile(path, edits)).rejects.toMatchObject({ code: "SERVER_NOT_FOUND" });
-      expect(readFileSync(path, "utf8")).toBe(COMMENTED);
-    },
-  );
+  it.each(["remove", "enable", "disable"] as const)("refuses to %s a missing entry, and writes nothing", async (op) => {
+    const path = join(folder, "mcp.json");
+    writeFileSync(path, COMMENTED);
+    const edits: ConfigEdit[] = [
+      { op: "remove", name: "first" },
+      { op, name: "nobody" },
+    ];
+    await expect(editConfigFile(path, edits)).rejects.toMatchObject({ code: "SERVER_NOT_FOUND" });
+    expect(readFileSync(path, "utf8")).toBe(COMMENTED);
+  });
 });

@@ -1,4 +1,4 @@
-// The configurations of the design document, as they are written there.
+// The configurations from the design document, as written there.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadText, Place, said, server } from "./place.js";
@@ -85,7 +85,7 @@ metadata:
     expect(server(config, "search")).toMatchObject({ type: "http", url: "https://search.example/mcp" });
   });
 
-  it("finds the file of the working directory by a relative --mcp", async () => {
+  it("resolves a relative --mcp against the working directory", async () => {
     using place = new Place({ "work.mcp.json": { servers: { a: { type: "stdio", command: "c" } } } });
     expect((await place.load({ mcpPath: "./work.mcp.json" })).path).toBe(join(place.cwd, "work.mcp.json"));
   });

@@ -20,8 +20,8 @@ async function expandIn(dialect: "servers" | "mcpServers" | "metadata.mcp", text
   };
 }
 
-describe("the table of substitutions", () => {
-  // dialect, text, result, and what the diagnostic says (severity and a word of it)
+describe("the substitution table", () => {
+  // dialect, text, result, and the diagnostic (severity and a word of it)
   it.each([
     ["servers", "${NAME}", "${NAME}", "note env:NAME"],
     ["servers", "${UNSET}", "${UNSET}", undefined],
@@ -91,7 +91,7 @@ describe("the table of substitutions", () => {
       expect(server(config, "s")).toMatchObject({ args: [place.cwd.replaceAll("\\", "/"), "project"] });
     });
 
-    it("leaves what it does not know as it is, with a warning", async () => {
+    it("leaves unknown variables as they are, with a warning", async () => {
       const { text, said } = await expandIn(dialect, "${command:pick} ${config:x}");
       expect(text).toBe("${command:pick} ${config:x}");
       expect(said).toEqual([
@@ -101,7 +101,7 @@ describe("the table of substitutions", () => {
     });
   });
 
-  it("covers every text of an entry and nothing twice", async () => {
+  it("covers every string of an entry exactly once", async () => {
     const config = await loadText(
       {
         mcpServers: {
@@ -134,7 +134,7 @@ describe("the table of substitutions", () => {
     ]);
   });
 
-  it("sees .env, and the environment before it, even where that is empty", async () => {
+  it("reads .env, with the process environment taking precedence even if empty", async () => {
     using place = new Place({
       ".env": "FROM_FILE=file\nBOTH=file\nEMPTY=file",
       ".trunkline/mcp.json": { mcpServers: { s: { command: "c", args: ["${FROM_FILE}", "${BOTH}", "${EMPTY}"] } } },
@@ -143,20 +143,20 @@ describe("the table of substitutions", () => {
     expect(server(config, "s")).toMatchObject({ args: ["file", "process", ""] });
   });
 
-  it("only notes what a disabled server lacks", async () => {
+  it("only notes missing variables of a disabled server", async () => {
     const config = await loadText({ mcpServers: { s: { command: "${UNSET}", disabled: true } } });
     expect(config.diagnostics.map(({ severity }) => severity)).toEqual(["note"]);
   });
 });
 
-describe("a variable that is looked up at launch", () => {
+describe("a variable looked up at launch", () => {
   const skill = `
 metadata:
   mcp:
     t: { command: run, args: ["\\\${FLAG:-off}"], env: { KEY: "Key \\\${KEY}", GONE: '\\\${GONE}', PLAIN: "\${NAME}" } }
     u: { url: "\\\${BASE}/mcp", headers: { Authorization: "Bearer \\\${KEY}" } }
 `;
-  it("is filled in then, with what is missing and what is secret", async () => {
+  it("is filled in at launch, with missing names and secrets reported", async () => {
     const live: Record<string, string> = {};
     const config = await loadText(skill, { as: "skill.yaml", env: live, context: { NAME: "${KEY}" } });
     const t = server(config, "t");
@@ -177,7 +177,7 @@ metadata:
     expect(launched?.secrets).toEqual(expect.arrayContaining(["s3cret-key", "Key s3cret-key"]));
   });
 
-  it("makes a url unusable only if it is so at launch", async () => {
+  it("makes a url unusable only if it is invalid at launch", async () => {
     const live: Record<string, string> = { KEY: "s3cret-key" };
     const u = server(await loadText(skill, { as: "skill.yaml", env: live }), "u");
     expect(u.unusable).toBeUndefined();
@@ -191,7 +191,7 @@ metadata:
     expect(u.atLaunch?.().definition.unusable).toBeUndefined();
   });
 
-  it("is not there where nothing is deferred", async () => {
+  it("is absent if nothing is deferred", async () => {
     const config = await loadText({ mcpServers: { s: { command: "c", args: ["\\${X}"] } } });
     expect(server(config, "s")).not.toHaveProperty("atLaunch");
   });
@@ -214,13 +214,13 @@ describe("expandEnv", () => {
     ["${constructor}", "${constructor}", ["constructor"]],
     ["${}", "${}", []],
     ["${workspaceFolder}", "${workspaceFolder}", ["workspaceFolder"]],
-  ])("makes %s into %s, missing %j", (text, expanded, missing) => {
+  ])("turns %s into %s, missing %j", (text, expanded, missing) => {
     expect(expandEnv(text, env)).toEqual({ expanded, missing });
   });
 });
 
 describe("parseEnvFile", () => {
-  it("reads line by line and passes over what is no variable", () => {
+  it("reads line by line and skips what is not a variable", () => {
     expect(
       parseEnvFile(
         [

@@ -22,13 +22,13 @@ describe("the notation of a file", () => {
     ["crlf.yaml", yaml.replaceAll("\n", "\r\n")],
     ["SKILL.md", `---\r\nname: x\r\n${yaml.replaceAll("\n", "\r\n")}---\r\n# Skill\r\n\r\n---\r\ntext: {`],
     ["anchors.yaml", "base: &base { command: c }\nmcpServers: { s: { <<: *base, args: [a] } }"],
-  ])("is found out by content and extension: %s", async (as, text) => {
+  ])("is detected by content and extension: %s", async (as, text) => {
     const config = await loadText(text, { as });
     expect(server(config, "s")).toMatchObject({ command: "c", args: ["a"] });
     expect(said(config)).toEqual([]);
   });
 
-  it("may be UTF-16, as Windows' shell writes it", async () => {
+  it("may be UTF-16, as written by Windows shells", async () => {
     using place = new Place();
     writeFileSync(join(place.cwd, "m.json"), Buffer.from(`\uFEFF${json}`, "utf16le"));
     expect(server(await place.load({ mcpPath: "m.json" }), "s")).toMatchObject({ command: "c" });
@@ -37,7 +37,7 @@ describe("the notation of a file", () => {
   it.each([
     ["m.yaml", 'mcpServers: { s: { command: c, args: ["\\${TOKEN} \\\\${TOKEN} \\n"] } }'],
     ["m.json", '{ "mcpServers": { "s": { "command": "c", "args": ["\\${TOKEN} \\\\${TOKEN} \\n"] } } }'],
-  ])("may have a backslash before a dollar in double quotes, properly or not: %s", async (as, text) => {
+  ])("may have a backslash before a dollar in double quotes, valid or not: %s", async (as, text) => {
     const config = await loadText(text, { as, env: { TOKEN: "t" } });
     expect(server(config, "s")).toMatchObject({ args: ["${TOKEN} ${TOKEN} \n"] });
     expect(said(config)).toEqual([]);
@@ -66,11 +66,11 @@ describe("the notation of a file", () => {
       `a: &a [x, x, x, x, x, x, x, x, x]\n${"bcdefgh".replace(/./g, (c, i) => `${c}: &${c} [${Array(9).fill(`*${"abcdefgh"[i]}`)}]\n`)}servers: *h`,
     ],
     ["an alias of itself", "servers: &a { s: *a }"],
-  ])("does not fall for %s", async (_, text) => {
+  ])("is not misled by %s", async (_, text) => {
     await expect(loadText(text, { as: "m.yaml" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
-  it("gives positions in the whole file for front matter", async () => {
+  it("reports positions relative to the whole file for front matter", async () => {
     const config = await loadText("---\nmetadata:\n  mcp:\n    s: { command: 1 }\n---\n", { as: "SKILL.md" });
     expect(config.diagnostics).toMatchObject([{ line: 4, column: 19, server: "s", field: "command" }]);
     expect(config.files[0]?.dialect).toBe("metadata.mcp");
@@ -78,7 +78,7 @@ describe("the notation of a file", () => {
 });
 
 describe("the key of a file", () => {
-  it("uses several keys together, the first of the table first", async () => {
+  it("uses several keys together, in the order of the table", async () => {
     const config = await loadText({
       metadata: { mcp: { a: { command: "no" }, c: { command: "c" } } },
       mcpServers: { a: { command: "no" }, b: { command: "b" } },
@@ -96,12 +96,12 @@ describe("the key of a file", () => {
     ]);
   });
 
-  it.each(["servers:", "mcpServers: {}", "metadata: { mcp: }"])("may have nothing under it: %s", async (text) => {
+  it.each(["servers:", "mcpServers: {}", "metadata: { mcp: }"])("may be empty: %s", async (text) => {
     const config = await loadText(text, { as: "m.yaml" });
     expect(config).toMatchObject({ exists: true, servers: [], diagnostics: [] });
   });
 
-  it("is missed with a warning that shows the shape, in settings with a note", async () => {
+  it("produces a warning with the expected shape if it is missing, or a note in settings", async () => {
     using place = new Place({ ".trunkline/mcp.json": { mcpServer: {} }, "home/settings.json": { theme: "dark" } });
     const { diagnostics } = await place.load();
     expect(diagnostics).toMatchObject([
@@ -113,7 +113,7 @@ describe("the key of a file", () => {
   });
 });
 
-describe("a file that cannot be used", () => {
+describe("an unusable file", () => {
   const broken = [
     ["m.json", '{ "servers": {\n  "a" {} } }', 2, 7],
     ["m.json", "", 1, 1],
@@ -124,7 +124,7 @@ describe("a file that cannot be used", () => {
     ["SKILL.md", "# no front matter", 1, 1],
   ] as const;
 
-  it.each(broken)("is an error with line and column where it was named: %s %j", async (as, text, line, column) => {
+  it.each(broken)("is an error with line and column if it was named: %s %j", async (as, text, line, column) => {
     await expect(loadText(text, { as })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringContaining(`${as}:${line}:${column} `),
@@ -133,7 +133,7 @@ describe("a file that cannot be used", () => {
   });
 
   it.each(broken.filter(([as]) => as === "m.json"))(
-    "is one warning where it was looked for: %s %j",
+    "is one warning if it was found by searching: %s %j",
     async (_, text, line, column) => {
       using place = new Place({
         ".trunkline/mcp.json": text,
@@ -151,7 +151,7 @@ describe("a file that cannot be used", () => {
     ["file/no.json", "does not exist", "--mcp"],
     ["folder", "it is a folder", "--mcp"],
     ["", "empty", "file"],
-  ])("is an error where it was named and cannot be read: %j", async (mcpPath, message, hint) => {
+  ])("is an error if it was named and is unreadable: %j", async (mcpPath, message, hint) => {
     using place = new Place({ file: "x" });
     mkdirSync(join(place.cwd, "folder"));
     await expect(place.load({ mcpPath })).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe("a file that cannot be used", () => {
     });
   });
 
-  it("is an error that shows the shape where it was named and has none of the keys", async () => {
+  it("is an error with the expected shape if it was named and has none of the keys", async () => {
     await expect(loadText({ command: "c" })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringContaining('"mcpServers": { "name"'),
@@ -169,7 +169,7 @@ describe("a file that cannot be used", () => {
     await expect(loadText({ context_servers: {} })).rejects.toThrow("trunkline import");
   });
 
-  it("is a warning where it was looked for and is a folder", async () => {
+  it("is a warning if it was found by searching and is a folder", async () => {
     using place = new Place();
     mkdirSync(join(place.cwd, ".trunkline", "mcp.json"), { recursive: true });
     expect((await place.load()).diagnostics).toMatchObject([
@@ -177,7 +177,7 @@ describe("a file that cannot be used", () => {
     ]);
   });
 
-  it.skipIf(process.getuid?.() === 0)("is told apart from one that must not be read (not as root)", async () => {
+  it.skipIf(process.getuid?.() === 0)("is distinguished from one without read permission (not as root)", async () => {
     using place = new Place();
     place.write("m.json", "{}", 0o000);
     await expect(place.load({ mcpPath: "m.json" })).rejects.toMatchObject({

@@ -53,7 +53,7 @@ mcpServers:
     expect(await fingerprintOf(changed)).not.toBe(await fingerprintOf(base));
   });
 
-  it("comes with a line for each server, unexpanded and without values", async () => {
+  it("comes with one line per server, unexpanded and without values", async () => {
     const file = await fileOf(
       { ...base, c: { command: "run me", args: ["\u001b[2J", "\u202E", "${ID}"], disabled: true } },
       { ID: "secret-id" },

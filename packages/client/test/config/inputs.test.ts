@@ -19,7 +19,7 @@ const content = {
 };
 
 describe("inputs", () => {
-  it("are asked for once for each id, with what the file says about them", async () => {
+  it("are asked for once per id, as described in the file", async () => {
     using place = new Place();
     const mcpPath = place.write("m.json", content);
     const asked: InputRequest[] = [];
@@ -47,7 +47,7 @@ describe("inputs", () => {
     expect(said(config)).toEqual([]);
   });
 
-  it("are kept in a file of the user's own, for that file only, until they are forgotten", async () => {
+  it("are saved for that file only, readable only by the user, until they are forgotten", async () => {
     using place = new Place();
     const home = join(place.root, "new", "home");
     const mcpPath = place.write("m.json", content);
@@ -73,7 +73,7 @@ describe("inputs", () => {
     expect(server(await load(other), "b")).toMatchObject({ headers: { K: "third" } });
   });
 
-  it("make an entry unusable where nobody can be asked, and the others are used", async () => {
+  it("make an entry unusable if there is no one to ask, and the others still work", async () => {
     using place = new Place();
     const config = await place.load({ mcpPath: place.write("m.json", content) });
     const { unusable } = server(config, "a");
@@ -88,7 +88,7 @@ describe("inputs", () => {
     ]);
   });
 
-  it("fall back to their default where nobody can be asked", async () => {
+  it("fall back to their default if there is no one to ask", async () => {
     using place = new Place();
     const { a, ...rest } = content.servers;
     const mcpPath = place.write("m.json", { ...content, servers: { ...rest, a: { ...a, env: {} } } });
@@ -97,7 +97,7 @@ describe("inputs", () => {
     expect(server(config, "a").unusable).toBeUndefined();
   });
 
-  it("make an entry unusable where there is no answer, and are asked for again next time", async () => {
+  it("make an entry unusable if there is no answer, and are asked for again next time", async () => {
     using place = new Place();
     const mcpPath = place.write("m.json", content);
     const config = await place.load({ mcpPath, prompt: async () => undefined });
@@ -105,7 +105,7 @@ describe("inputs", () => {
     expect(server(await place.load({ mcpPath, prompt: async () => "eu" }), "a").unusable).toBeUndefined();
   });
 
-  it("are not asked for, nor filled in from what was kept, while the project is not confirmed", async () => {
+  it("are neither asked for nor filled in from saved answers until the project is approved", async () => {
     using place = new Place({ ".trunkline/mcp.json": content });
     await place.load({ prompt: async () => "s3cret" });
     const config = await place.load({ trustAll: false, prompt: () => expect.unreachable("nobody is to be asked") });
@@ -113,7 +113,7 @@ describe("inputs", () => {
     expect(server(config, "a").unusable?.hint).toContain("trunkline trust");
   });
 
-  it("are not asked for an entry that another one shadows", async () => {
+  it("are not asked for if the entry is shadowed", async () => {
     using place = new Place({
       ".trunkline/mcp.json": { servers: { a: { type: "stdio", command: "c" } } },
       "home/settings.json": { servers: { a: { type: "stdio", command: "${input:x}" } } },
@@ -122,7 +122,7 @@ describe("inputs", () => {
     expect(server(config, "a")).toMatchObject({ command: "c" });
   });
 
-  it("are asked for without a description too, with a warning", async () => {
+  it("are asked for even without a description, with a warning", async () => {
     using place = new Place();
     const mcpPath = place.write("m.json", { servers: { a: { type: "stdio", command: "${input:x}" } } });
     const config = await place.load({ mcpPath, prompt: async () => "c" });
@@ -130,7 +130,7 @@ describe("inputs", () => {
     expect(said(config)).toEqual([expect.stringContaining('"x" is not described')]);
   });
 
-  it("are asked for again where the file of kept ones is damaged", async () => {
+  it("are asked for again if the file of saved answers is damaged", async () => {
     using place = new Place();
     const mcpPath = place.write("m.json", content);
     writeFileSync(join(place.home, "inputs.json"), "{");
@@ -139,7 +139,7 @@ describe("inputs", () => {
     expect(readFileSync(join(place.home, "inputs.json"), "utf8")).toContain('"zone": "eu"');
   });
 
-  it("are used although they cannot be kept", async () => {
+  it("are used even if they cannot be saved", async () => {
     using place = new Place({ file: "" });
     const mcpPath = place.write("m.json", content);
     const config = await place.load({ mcpPath, home: join(place.cwd, "file"), prompt: async () => "eu" });

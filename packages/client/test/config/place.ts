@@ -1,13 +1,13 @@
-// A project and a home in a temporary folder of their own.
+// A project and a home in a temporary folder.
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Diagnostic, type LoadConfigOptions, type LoadedConfig, loadConfig } from "../../src/index.js";
 
-/** Folders for one test; everything goes when it is disposed. */
+/** Folders for one test; everything is removed on dispose. */
 export class Place implements Disposable {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), "trunkline-config-")));
-  /** A repository's root and the working directory. */
+  /** The repository root, used as the working directory. */
   readonly cwd = join(this.root, "project");
   /** `TRUNKLINE_HOME`. */
   readonly home = join(this.root, "home", ".trunkline");
@@ -18,7 +18,10 @@ export class Place implements Disposable {
     for (const [path, content] of Object.entries(files)) this.write(path, content);
   }
 
-  /** Writes a file: text as it is, everything else as JSON. Paths that begin with `home/` are under the home folder. */
+  /**
+   * Writes a file: strings as they are, everything else as JSON. Paths that start with `home/` are under the home
+   * folder.
+   */
   write(path: string, content: unknown, mode?: number): string {
     const file = path.startsWith("home/") ? join(this.home, path.slice(5)) : join(this.cwd, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -36,7 +39,7 @@ export class Place implements Disposable {
   }
 }
 
-/** Loads one text as the file that `--mcp` names. */
+/** Loads a text as the file named by `--mcp`. */
 export async function loadText(
   text: unknown,
   options: Partial<LoadConfigOptions> & { as?: string } = {},
@@ -53,7 +56,6 @@ export function said(config: LoadedConfig): string[] {
   );
 }
 
-/** The definition with this name. */
 export function server(config: LoadedConfig, name: string) {
   const found = config.servers.find((definition) => definition.name === name);
   if (found === undefined) throw new Error(`there is no server ${name}: ${said(config).join("\n")}`);

@@ -15,7 +15,7 @@ describe("policies", () => {
     expect(verdictOn("github.create_issue", policies)).toBe(verdict);
   });
 
-  it("own operations are ruled too", () => {
+  it("apply to Trunkline's own operations too", () => {
     expect(verdictOn("delete", [{ delete: "ask" }])).toBe("ask");
     expect(verdictOn("delete", [{ "*.delete": "deny" }])).toBe("allow");
   });

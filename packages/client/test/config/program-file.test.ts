@@ -5,7 +5,7 @@ const json: EntryPlace = { format: "json", path: ["mcpServers", "trunkline"] };
 const toml: EntryPlace = { format: "toml", path: ["mcp_servers", "trunkline"] };
 const entry = { command: "trunkline", args: ["serve"] };
 
-describe("one entry in the file of another program", () => {
+describe("one entry in another program's file", () => {
   it.each([
     [
       "empty",
@@ -25,7 +25,7 @@ describe("one entry in the file of another program", () => {
       '{ "projects": { "/p": { "mcpServers": { "trunkline": 1 } } } }',
       undefined,
     ],
-  ])("is put into JSON that is %s", (_, text, expected) => {
+  ])("is added to JSON that is %s", (_, text, expected) => {
     const changed = withEntry(text, json, entry);
     if (expected !== undefined) expect(changed).toBe(expected);
     expect(changed).toContain('"trunkline"');
@@ -43,7 +43,7 @@ describe("one entry in the file of another program", () => {
     ],
     ["with quoted names", '[mcp_servers."my server"]\ncommand = "x"\n\n[mcp_servers."my server".env]\nA = "[b]"\n'],
     ["with dates and large numbers", "when = 2026-11-15T06:25:34Z\nbig = 9007199254740991\n"],
-  ])("is put into TOML that is %s, and taken out again", (_, text) => {
+  ])("is added to TOML that is %s, and removed again", (_, text) => {
     const changed = withEntry(text, toml, entry);
     expect(changed.startsWith(text.trimEnd())).toBe(true);
     expect(withEntry(changed, toml, entry)).toBe(changed);
@@ -51,7 +51,7 @@ describe("one entry in the file of another program", () => {
     expect(withoutEntry(changed, toml)).toBe(ended);
   });
 
-  it("replaces only itself in TOML, the sections below it included", () => {
+  it("replaces only itself in TOML, including its subsections", () => {
     const text =
       '[mcp_servers.trunkline]\ncommand = "old"\n\n[mcp_servers.trunkline.env]\nA = "1"\n\n# next\n[mcp_servers.x]\ncommand = "x"\n';
     const changed = withEntry(text, toml, { ...entry, env: { A: "1" } });
@@ -61,12 +61,12 @@ describe("one entry in the file of another program", () => {
     expect(withoutEntry(changed, toml)).toBe('\n# next\n[mcp_servers.x]\ncommand = "x"\n');
   });
 
-  it("is left alone where a text in several lines holds what looks like its header", () => {
+  it("is left alone if a multi-line string contains what looks like its header", () => {
     const changed = withEntry('text = """\n[mcp_servers.trunkline]\n"""\n', toml, entry);
     expect(() => withoutEntry(changed, toml)).toThrow(/cannot be taken out/);
   });
 
-  it("ends where a list of tables begins", () => {
+  it("ends where an array of tables starts", () => {
     const after = '[[tasks]]\nname = "a"\n';
     const text = `[mcp_servers.trunkline]\ncommand = "x"\n\n${after}`;
     expect(withoutEntry(text, toml)).toBe(`\n${after}`);
@@ -78,7 +78,7 @@ describe("one entry in the file of another program", () => {
     ["a list of tables", "[[mcp_servers]]\na = 1\n", toml],
     ["a list where the table should be", '{ "mcpServers": [] }', json],
     ["a text where the table should be", '{ "mcpServers": "none" }', json],
-  ])("is not put into %s", (_, text, place) => {
+  ])("is not added to %s", (_, text, place) => {
     expect(() => withEntry(text, place, entry)).toThrow(/cannot be put in/);
   });
 

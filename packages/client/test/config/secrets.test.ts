@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Place } from "./place.js";
 
 describe("what must not be shown", () => {
-  it("is what came from headers, env, envFile, variables and inputs, and no path that exists", async () => {
+  it("comes from headers, env, envFile, variables and inputs, and is not an existing path", async () => {
     using place = new Place({ "x.env": "FILE_KEY=from-env-file" });
     const mcpPath = place.write("m.json", {
       inputs: [{ id: "pin", type: "promptString" }],
@@ -67,7 +67,7 @@ describe("what must not be shown", () => {
     expect(new Redactor().add(...secrets).text("401 for header-token")).toBe(`401 for ${REDACTED}`);
   });
 
-  it("is not in any diagnostic", async () => {
+  it("does not appear in any diagnostic", async () => {
     using place = new Place();
     const mcpPath = place.write("m.json", {
       mcpServers: {

@@ -41,7 +41,7 @@ describe("the transport of an entry", () => {
 });
 
 describe("the fields of an entry", () => {
-  it("has defaults for what is not said", async () => {
+  it("has defaults for missing fields", async () => {
     const config = await loadText('{"mcpServers": {"s":\n {"command": "c"}}}', { as: "m.json" });
     expect(server(config, "s")).toEqual({
       name: "s",
@@ -98,7 +98,7 @@ describe("the fields of an entry", () => {
     expect(config.diagnostics.map(({ severity, field }) => `${severity} ${field}`)).toEqual(remarks);
   });
 
-  it("ends a remark on it as a sentence or a question ends", async () => {
+  it("ends each remark like a sentence or a question", async () => {
     const { diagnostics } = await loadText({ mcpServers: { s: { comand: "c", url: "https://a.example/mcp" } } });
     expect(diagnostics[0]?.message).toMatch(/Did you mean "command"\?$/);
   });
@@ -117,7 +117,7 @@ describe("the fields of an entry", () => {
     ]);
   });
 
-  it("keeps numbers in YAML as they are written", async () => {
+  it("keeps numbers in YAML as written", async () => {
     const text = "mcpServers:\n  s:\n    command: c\n    args: [1.0, 0x10, 2026-01-01]\n    env: { A: 010, B: yes }";
     const config = await loadText(text, { as: "m.yaml" });
     expect(server(config, "s")).toMatchObject({
@@ -126,7 +126,7 @@ describe("the fields of an entry", () => {
     });
   });
 
-  it("resolves cwd and envFile from the workspace folder, in a skill from the skill's own folder", async () => {
+  it("resolves cwd and envFile from the workspace folder, or in a skill from the skill's folder", async () => {
     using place = new Place({ "a/local.env": "A=1", "skills/s/local.env": "A=skill" });
     const entry = { command: "c", cwd: "sub", envFile: "local.env" };
     const usual = place.write("x/.vscode/mcp.json", { servers: { s: entry } });
@@ -144,7 +144,7 @@ describe("the fields of an entry", () => {
     });
   });
 
-  it("runs a project's servers in the project's folder, and others where the person is", async () => {
+  it("runs a project's servers in the project's folder, and others in the working directory", async () => {
     using place = new Place({
       ".trunkline/mcp.json": { mcpServers: { project: { command: "c" } } },
       "home/settings.json": { mcpServers: { user: { command: "c" } } },
@@ -155,7 +155,7 @@ describe("the fields of an entry", () => {
     expect(server(config, "user")).not.toHaveProperty("cwd");
   });
 
-  it("expands ~ as a shell would, in args as VS Code does", async () => {
+  it("expands ~ like a shell, and in args like VS Code", async () => {
     const entry = { type: "stdio", command: "~/bin/c", args: ["~/x", "~y", "a~/"], cwd: "~", envFile: "~/.env" };
     const config = await loadText({ servers: { a: entry }, mcpServers: { b: entry } });
     const at = (path: string) => join(homedir(), path);
@@ -169,7 +169,7 @@ describe("the fields of an entry", () => {
 });
 
 describe("envFile", () => {
-  it("gives variables, and the entry's own win", async () => {
+  it("provides variables, and the entry's own take precedence", async () => {
     using place = new Place({ "x.env": "A=file\nB=file\n# C=1\nnothing" });
     const mcpPath = place.write("m.json", {
       mcpServers: { s: { command: "c", envFile: "${workspaceFolder}/x.env", env: { B: "own" } } },
@@ -178,7 +178,7 @@ describe("envFile", () => {
     expect(server(config, "s")).toMatchObject({ env: { A: "file", B: "own" }, envFile: join(place.cwd, "x.env") });
   });
 
-  it("gives a warning where it is not there, and the server is used without", async () => {
+  it("produces a warning if it is missing, and the server is used without it", async () => {
     const config = await loadText({ mcpServers: { s: { command: "c", envFile: "no.env", env: { A: "1" } } } });
     expect(said(config)).toEqual([expect.stringMatching(/warning \| s \| envFile \| .*no\.env does not exist/)]);
     expect(server(config, "s")).toMatchObject({ env: { A: "1" } });
@@ -205,7 +205,7 @@ describe("a malformed entry", () => {
     ['{ "url": "https://x.example", "headers": { "a b": "c" } }', "headers.a b", at(3, 61)],
     ["{}", "command", at(3, 11)],
     ['"https://x.example"', undefined, at(3, 11)],
-  ])("%s is a warning that names the field %s, and its neighbours are used", async (entry, field, position) => {
+  ])("%s is a warning that names the field %s, and its neighbours still work", async (entry, field, position) => {
     const text = `{ "mcpServers": {\n  "good": { "command": "c" },\n   "bad": ${entry},\n  "fine": { "command": "d" } } }`;
     const config = await loadText(text);
     expect(config.servers.map(({ name }) => name)).toEqual(["good", "fine"]);
@@ -218,12 +218,12 @@ describe("a malformed entry", () => {
     expect(diagnostic?.message).toContain('Server "bad"');
   });
 
-  it("says exactly where in the line it is wrong", async () => {
+  it("reports the exact position in the line", async () => {
     const config = await loadText('{"servers":{"a":{"command":"c",\n  "args": "x"}}}');
     expect(config.diagnostics).toMatchObject([{ line: 2, column: 11, field: "args" }]);
   });
 
-  it("keeps its type for whoever lists it", async () => {
+  it("keeps its type for listings", async () => {
     const config = await loadText({ servers: { a: { type: "ws", url: "ws://x" } } });
     expect(config.rejected).toEqual([{ name: "a", scope: "explicit", file: config.path, type: "ws" }]);
   });
@@ -232,7 +232,7 @@ describe("a malformed entry", () => {
     expect((await loadText({ servers: { "": { command: "c" } } })).rejected).toHaveLength(1);
   });
 
-  it("may be called like something that every object has", async () => {
+  it("may have the name of an inherited object property", async () => {
     const config = await loadText(
       '{"mcpServers":{"__proto__":{"command":"c","env":{"__proto__":"x"}},"constructor":{"command":"c"}}}',
     );
@@ -240,7 +240,7 @@ describe("a malformed entry", () => {
   });
 });
 
-describe("an entry that is unusable once its variables are filled in", () => {
+describe("an entry that is unusable after expansion", () => {
   it.each([
     [{ type: "http", url: "${env:GONE}/mcp" }, "url"],
     [{ type: "stdio", command: "${env:GONE}" }, "command"],

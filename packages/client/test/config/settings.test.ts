@@ -7,7 +7,7 @@ import { Place, said } from "./place.js";
 const servers = { mcpServers: { s: { command: "c" } } };
 
 describe("policy", () => {
-  it("is read from every file, the strongest first", async () => {
+  it("is read from every file, strongest first", async () => {
     using place = new Place({
       ".trunkline/mcp.json": { ...servers, policy: { "s.*": "ask" } },
       "home/settings.json": { policy: { "s.write_*": "deny", delete: "ASK" } },
@@ -17,7 +17,7 @@ describe("policy", () => {
     expect(diagnostics).toEqual([]);
   });
 
-  it("denies where a rule cannot be read, and says so", async () => {
+  it("denies if a rule is unreadable, and says so", async () => {
     using place = new Place({ "home/settings.json": { ...servers, policy: { "s.*": "alow", t: 1 } } });
     const config = await place.load();
     expect(config.settings?.policies).toEqual([{ "s.*": "deny", t: "deny" }]);
@@ -25,7 +25,7 @@ describe("policy", () => {
   });
 
   it.each([{ policy: ["s"] }, { policy: "deny" }, { policy: null }])(
-    "denies everything where it is no object, and says so: %j",
+    "denies everything if it is not an object, and says so: %j",
     async ({ policy }) => {
       using place = new Place({ "home/settings.json": { ...servers, policy } });
       const config = await place.load();
@@ -35,7 +35,7 @@ describe("policy", () => {
   );
 
   it.each(['{ "policy": { "s.*": "deny" }', "", '{ "mcpServers": [], "policy": { "s.*": "deny" } }'])(
-    "denies every tool of a server where the file cannot be used: %j",
+    "denies every upstream tool if the file is unusable: %j",
     async (text) => {
       using place = new Place({ ".trunkline/mcp.json": servers, "home/settings.json": text });
       const config = await place.load();
@@ -47,12 +47,12 @@ describe("policy", () => {
     },
   );
 
-  it("denies every tool of a server where a folder is in place of the file", async () => {
+  it("denies every upstream tool if there is a folder in place of the file", async () => {
     using place = new Place({ ".trunkline/mcp.json": servers, "home/settings.json/x": "" });
     expect((await place.load()).settings?.policies).toEqual([{ "*.*": "deny" }]);
   });
 
-  it("stays what it was, with the servers, for who read the file before it was broken", async () => {
+  it("stays in effect, with the servers, for a process that read the file before it broke", async () => {
     using place = new Place({ "home/settings.json": { ...servers, policy: { "s.write": "deny" } } });
     const memory = new ConfigMemory();
     await place.load({ memory });
@@ -66,7 +66,7 @@ describe("policy", () => {
     place.write("home/settings.json", { policy: { "s.*": "ask" } });
     const corrected = await place.load({ memory });
     expect([corrected.settings?.policies, corrected.servers]).toEqual([[{ "s.*": "ask" }], []]);
-    // What is gone is gone, and what comes back broken is not known.
+    // A removed file is gone, and if it comes back broken its content is unknown.
     rmSync(join(place.home, "settings.json"));
     expect((await place.load({ memory })).settings?.policies).toEqual([]);
     place.write("home/settings.json", "{ oops");
@@ -75,7 +75,7 @@ describe("policy", () => {
 });
 
 describe("download.allowPrivate", () => {
-  it("counts in the user's settings", async () => {
+  it("has an effect in the user's settings", async () => {
     using place = new Place({ "home/settings.json": { download: { allowPrivate: true } } });
     expect((await place.load()).settings?.allowPrivateAddresses).toBe(true);
   });
@@ -85,7 +85,7 @@ describe("download.allowPrivate", () => {
     expect((await place.load()).settings?.allowPrivateAddresses).toBe(false);
   });
 
-  it("does not count in a project's file: a repository must not open the machine's network", async () => {
+  it("has no effect in a project's file: a repository must not open the machine's network", async () => {
     using place = new Place({ ".trunkline/settings.json": { ...servers, download: { allowPrivate: true } } });
     const config = await place.load();
     expect(config.settings?.allowPrivateAddresses).toBe(false);
@@ -94,25 +94,22 @@ describe("download.allowPrivate", () => {
 });
 
 describe("agent.allow", () => {
-  it("counts in the user's settings, of all their files together", async () => {
+  it("has an effect in the user's settings, across all their files", async () => {
     using place = new Place({ "home/settings.json": { ...servers, agent: { allow: ["docs.*", "wiki.add"] } } });
     expect((await place.load()).settings?.agentAllow).toEqual(["docs.*", "wiki.add"]);
   });
 
-  it("does not count in a project's file: a repository must not take a question away", async () => {
+  it("has no effect in a project's file: a repository must not suppress a question", async () => {
     using place = new Place({ ".trunkline/settings.json": { ...servers, agent: { allow: ["*"] } } });
     const config = await place.load();
     expect(config.settings?.agentAllow).toBeUndefined();
     expect(said(config).join("\n")).toContain('"agent.allow" counts only in your own settings');
   });
 
-  it.each([{ allow: "docs.*" }, { allow: [{}] }, ["docs.*"]])(
-    "is nothing where it is %j, and says so",
-    async (agent) => {
-      using place = new Place({ "home/settings.json": { ...servers, agent } });
-      const config = await place.load();
-      expect(config.settings?.agentAllow).toBeUndefined();
-      expect(said(config).join("\n")).toContain('"agent');
-    },
-  );
+  it.each([{ allow: "docs.*" }, { allow: [{}] }, ["docs.*"]])("is ignored if it is %j, and says so", async (agent) => {
+    using place = new Place({ "home/settings.json": { ...servers, agent } });
+    const config = await place.load();
+    expect(config.settings?.agentAllow).toBeUndefined();
+    expect(said(config).join("\n")).toContain('"agent');
+  });
 });

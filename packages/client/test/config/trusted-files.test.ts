@@ -25,8 +25,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-describe("the list of confirmed files", () => {
-  it("trusts nothing until it is told to, and makes no file by being asked", async () => {
+describe("the list of approved files", () => {
+  it("trusts nothing until told to, and creates no file when asked", async () => {
     const store = new TrustStore(home);
     expect(await store.isTrusted({ path: file, fingerprint: "a" })).toBe(false);
     expect(await store.list()).toEqual([]);
@@ -44,7 +44,7 @@ describe("the list of confirmed files", () => {
     expect(await other.isTrusted({ path: file, fingerprint: "a" })).toBe(false);
   });
 
-  it("lists what was confirmed and when, and takes it back", async () => {
+  it("lists what was approved and when, and withdraws it", async () => {
     const store = new TrustStore(home, { now: () => new Date("2026-07-28T10:00:00Z") });
     await store.confirm(
       { path: join(base, "z.json"), fingerprint: "2" },
@@ -59,7 +59,7 @@ describe("the list of confirmed files", () => {
     expect((await store.list()).map(({ path }) => path)).toEqual([join(base, "a.json")]);
   });
 
-  it.skipIf(process.platform === "win32")("is for the user's eyes only, even if it was not before", async () => {
+  it.skipIf(process.platform === "win32")("is readable only by the user, even if it was not before", async () => {
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, "trust.json"), '{"version":1,"files":{}}', { mode: 0o644 });
     const store = new TrustStore(home);
@@ -68,7 +68,7 @@ describe("the list of confirmed files", () => {
     expect(readdirSync(home)).toEqual(["trust.json"]);
   });
 
-  it.skipIf(process.platform === "win32")("knows a file by where it really is", async () => {
+  it.skipIf(process.platform === "win32")("identifies a file by its real path", async () => {
     symlinkSync(file, join(base, "link.json"));
     const store = new TrustStore(home);
     await store.confirm({ path: join(base, "link.json"), fingerprint: "a" });
@@ -79,7 +79,7 @@ describe("the list of confirmed files", () => {
     ["not JSON", "{"],
     ["of a later version", '{"version":2,"files":{}}'],
     ["of another shape", '{"version":1,"files":{"/a":true}}'],
-  ])("confirms nothing when its file is %s, says so and keeps it", async (_, text) => {
+  ])("approves nothing if its file is %s, says so and keeps the file", async (_, text) => {
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, "trust.json"), text);
     const store = new TrustStore(home);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ListPages } from "../../src/connection/list-pages.js";
 
-/** Follows a list whose pages are these by cursor, the first one under "". */
+/** Collects a list from these pages, keyed by cursor; the first one is under "". */
 function collect(pages: Record<string, Record<string, unknown>>) {
   const asked: string[] = [];
   const list = new ListPages("things");
@@ -15,8 +15,8 @@ function collect(pages: Record<string, Record<string, unknown>>) {
 
 const thing = (name: string) => ({ name });
 
-describe("a list in pages", () => {
-  it("is followed to its end, in order", () => {
+describe("a paged list", () => {
+  it("is read to the end, in order", () => {
     const pages = {
       "": { things: [thing("a"), thing("b")], nextCursor: "2" },
       "2": { things: [], nextCursor: "3" },
@@ -25,21 +25,21 @@ describe("a list in pages", () => {
     expect(collect(pages)).toEqual({ names: ["a", "b", "c"], isComplete: true, asked: ["", "2", "3"] });
   });
 
-  it("is given as far as it came where a cursor is empty or comes again", () => {
+  it("is returned as far as it came if a cursor is empty or repeats", () => {
     const circle = { "": { things: [thing("a")], nextCursor: "x" }, x: { things: [thing("b")], nextCursor: "x" } };
     expect(collect(circle)).toEqual({ names: ["a", "b"], isComplete: false, asked: ["", "x"] });
     const empty = { "": { things: [thing("a")], nextCursor: "" } };
     expect(collect(empty)).toEqual({ names: ["a"], isComplete: false, asked: [""] });
   });
 
-  it("is given up after a thousand cursors", () => {
+  it("is abandoned after a thousand cursors", () => {
     const list = new ListPages("things");
     let pages = 0;
     while (list.add({ things: [thing(String(++pages))], nextCursor: String(pages) }) !== undefined);
     expect({ count: list.items.length, isComplete: list.isComplete }).toEqual({ count: 1_001, isComplete: false });
   });
 
-  it("leaves out what is no item, and may have no items at all", () => {
+  it("skips what is not an item, and may have no items at all", () => {
     expect(collect({ "": { things: [1, null, thing("a"), "b"] } })).toMatchObject({ names: ["a"] });
     expect(collect({ "": { things: "none" } })).toEqual({ names: [], isComplete: true, asked: [""] });
   });

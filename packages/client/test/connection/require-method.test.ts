@@ -4,13 +4,13 @@ import { requireMethod } from "../../src/connection/outgoing.js";
 
 const TO_CLIENT = "server-to-client";
 
-describe("a method that is required", () => {
+describe("a required method", () => {
   it.each([
     ["2025-11-25", "tools/call", undefined],
     ["2024-11-05", "notifications/initialized", undefined],
     ["2026-07-28", "elicitation/create", undefined],
     ["2025-06-18", "elicitation/create", TO_CLIENT],
-  ] as const)("is let through where revision %s defines %s", (revision, method, direction) => {
+  ] as const)("is allowed if revision %s defines %s", (revision, method, direction) => {
     expect(() => requireMethod(revision, method, direction)).not.toThrow();
   });
 
@@ -20,16 +20,19 @@ describe("a method that is required", () => {
     ["2024-11-05", "elicitation/create", "2025-06-18, 2025-11-25, 2026-07-28"],
     ["2025-11-25", "server/discover", "2026-07-28"],
     ["2025-06-18", "tasks/get", "2025-11-25"],
-  ])("is an error that says who has it where revision %s does not define %s", (revision, method, definedBy) => {
-    expect(() => requireMethod(revision, method)).toThrowError(
-      expect.objectContaining({
-        code: "PROTOCOL",
-        message: `Revision ${revision} does not define method ${method}.`,
-        hint: `It is defined by ${definedBy}.`,
-        data: { revision, method, definedBy: definedBy.split(", ") },
-      }),
-    );
-  });
+  ])(
+    "is an error that says which revisions have it if revision %s does not define %s",
+    (revision, method, definedBy) => {
+      expect(() => requireMethod(revision, method)).toThrowError(
+        expect.objectContaining({
+          code: "PROTOCOL",
+          message: `Revision ${revision} does not define method ${method}.`,
+          hint: `It is defined by ${definedBy}.`,
+          data: { revision, method, definedBy: definedBy.split(", ") },
+        }),
+      );
+    },
+  );
 
   it.each(["2024-10-07", "2099-01-01", "", "draft", "__proto__", "toString"])(
     "is an error in revision %j",
@@ -38,13 +41,13 @@ describe("a method that is required", () => {
         expect.objectContaining({
           code: "PROTOCOL",
           message: `Revision ${revision} of the protocol is not supported.`,
-          hint: `Supported are ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}.`,
+          hint: `Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}.`,
         }),
       );
     },
   );
 
-  it("says so where no revision has it", () => {
+  it("says so if no revision has it", () => {
     expect(() => requireMethod("2025-11-25", "tools/destroy")).toThrowError(
       expect.objectContaining({ hint: "No supported revision defines it." }),
     );

@@ -5,7 +5,7 @@ describe("a server that crashes", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** The waits before each restart until the server is given up, each crash coming after so long. */
+  /** The delays before each restart until the server is given up, with each crash coming after this long. */
   function waits(restarts: Restarts, upMs: number): number[] {
     const waited: number[] = [];
     for (;;) {
@@ -21,7 +21,7 @@ describe("a server that crashes", () => {
     }
   }
 
-  it("is started again at once, then ever later, and given up in the end", () => {
+  it("is restarted at once, then after growing delays, and finally given up", () => {
     expect(waits(new Restarts(), 0)).toEqual([0, 500, 1_000, 2_000, 5_000, 10_000, 30_000]);
   });
 

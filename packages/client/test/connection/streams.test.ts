@@ -11,8 +11,8 @@ async function splitOf(chunks: readonly string[]): Promise<string> {
   return split;
 }
 
-describe("an event stream that is dropped", () => {
-  it("in mid-call is resumed where it was, and the call gets its answer", async () => {
+describe("a dropped event stream", () => {
+  it("is resumed in mid-call, and the call gets its answer", async () => {
     await using server = await startServer("resuming");
     const logs = new Told<ServerLog>();
     await using hub = await openHub(configOf(http("resuming", server.url)));
@@ -20,11 +20,11 @@ describe("an event stream that is dropped", () => {
       hub.call("resuming.interrupted", { text: "at last" }),
     );
     expect(text).toBe("at last");
-    // What came on the resumed stream still belongs to the call.
+    // Events on the resumed stream still belong to the call.
     expect(await logs.next()).toMatchObject({ data: "while you were away" });
   });
 
-  it("beside the calls is resumed as often as it is dropped, and nothing is lost or told twice", async () => {
+  it("outside of calls is resumed as often as it drops, without loss or duplicates", async () => {
     await using server = await startServer("resuming");
     const logs = new Told<ServerLog>();
     await using hub = await openHub(configOf(http("resuming", server.url)), { channel: { log: logs.tell } });
@@ -43,13 +43,13 @@ describe("an event stream that is dropped", () => {
       code: "SERVER_EXITED",
       message: 'tools/call on "resuming" failed: the stream ended without an answer.',
     });
-    // The connection itself is none the worse for it.
+    // The connection itself is fine.
     expect((await hub.call("resuming.resumptions")).isError).toBe(false);
   });
 });
 
-describe("the stream on which a modern HTTP server tells of changed lists", () => {
-  it("is opened again when the server is there again", async () => {
+describe("the stream on which a modern HTTP server reports changed lists", () => {
+  it("is reopened when the server is back", async () => {
     const server = await startServer("modern");
     await using hub = await openHub(configOf(http("modern", server.url)));
     const changed = new Told<void>();
@@ -59,14 +59,14 @@ describe("the stream on which a modern HTTP server tells of changed lists", () =
     expect(hub.tools().map(({ tool }) => tool)).toContain("grown_1");
     await server.close();
     await using _again = await startServer("modern", ["--port", String(server.port)]);
-    // The new process knows nothing of the tool that was added to the old one.
+    // The new process does not have the tool that was added to the old one.
     await changed.next();
     expect(hub.tools().map(({ tool }) => tool)).not.toContain("grown_1");
   });
 });
 
 describe("a batch of 2025-03-26", () => {
-  it.each(["\n", "\r\n", "\r"])("is taken apart with lines that end in %j, wherever the text is cut", async (end) => {
+  it.each(["\n", "\r\n", "\r"])("is split at lines that end in %j, wherever the text is cut", async (end) => {
     const events = [
       ["id: 1", "event: message", 'data: [{"n":1},', 'data: {"n":2}]'],
       [": a comment"],
@@ -92,7 +92,7 @@ describe("a batch of 2025-03-26", () => {
     expect(await logs.next()).toMatchObject({ data: "working, grüßend" });
   });
 
-  it("is understood within an event of a stream", async () => {
+  it("is understood inside a stream event", async () => {
     await using server = await startServer("resuming", ["--batches"]);
     const logs = new Told<ServerLog>();
     await using hub = await openHub(configOf(http("resuming", server.url)), { channel: { log: logs.tell } });

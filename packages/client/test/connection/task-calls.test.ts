@@ -36,7 +36,7 @@ describe.each(servers)("a task of a %s", (name, define) => {
   };
   const isModern = name.startsWith("modern");
 
-  it("is made where the tool demands it, and its result is that of a plain call", async () => {
+  it("is created if the tool requires it, and returns the result of a plain call", async () => {
     const progress: CallProgress[] = [];
     const messages: (string | undefined)[] = [];
     const hub = await open({ channel: { progress: (told) => void progress.push(told) } });
@@ -47,7 +47,7 @@ describe.each(servers)("a task of a %s", (name, define) => {
     );
     expect(result).toMatchObject({ isError: false, text: "work done in 3 steps" });
     expect(Object.keys(result.raw)).not.toContain("resultType");
-    // What the server says about the task, and the progress that it sends, come the same way.
+    // The task's status and the server's progress arrive the same way.
     expect(messages.filter((message) => message !== undefined)).toEqual([
       "started",
       "step 1 of 3",
@@ -57,7 +57,7 @@ describe.each(servers)("a task of a %s", (name, define) => {
     expect(progress).toContainEqual({ server: "tasking", tool: "work", progress: 2, total: 3 });
   });
 
-  it("is made for an optional tool where somebody wishes it, and else only by a server that decides for itself", async () => {
+  it("is created for an optional tool on request, and otherwise only by a server that decides for itself", async () => {
     const hub = await open();
     expect((await hub.call("tasking.optional", {}, { task: true })).text).toBe("optional done in 2 steps");
     expect((await hub.call("tasking.optional", {}, { task: { ttlMs: 1_000 } })).text).toBe("optional done in 2 steps");
@@ -68,7 +68,7 @@ describe.each(servers)("a task of a %s", (name, define) => {
     expect((await hub.call("tasking.plain", {}, { task: true })).text).toBe("plain done at once");
   });
 
-  it("asks the channel of its call, and goes on with the answer", async () => {
+  it("asks the channel of its call and continues with the answer", async () => {
     const asked: Elicitation[] = [];
     const answering = (given: string) =>
       createChannel({
@@ -77,7 +77,7 @@ describe.each(servers)("a task of a %s", (name, define) => {
           return { action: "accept", content: { name: given } };
         },
       });
-    // With this policy a question that does not say whose it is would be declined; a task's does.
+    // With this policy a question without an owner would be declined; a task's question has one.
     const hub = await open({ answers: { elicitation: { form: {} } }, askPolicy: "decline" });
     const [first, second] = await Promise.all(
       ["Ada", "Bob"].map((given) => hub.withChannel(answering(given), () => hub.call("tasking.ask"))),
@@ -88,7 +88,7 @@ describe.each(servers)("a task of a %s", (name, define) => {
     expect(asked[0]).toMatchObject({ mode: "form", message: "What is your name?" });
   });
 
-  it("that fails rejects; one whose result reports a failure does not", async () => {
+  it("rejects if it fails, but not if its result reports a failure", async () => {
     const hub = await open();
     await expect(hub.call("tasking.fail")).rejects.toMatchObject({
       code: "UPSTREAM",

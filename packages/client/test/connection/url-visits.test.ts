@@ -14,21 +14,21 @@ describe("a call that is refused until a page has been visited", () => {
       },
     });
 
-  it("is made again when the server says that the visit is over", async () => {
+  it("is repeated when the server says that the visit is over", async () => {
     const seen: string[] = [];
     await using hub = await openHub(configOf(stdio("visiting")), { channel: visitor(seen) });
     expect((await hub.call("visiting.guarded")).text).toBe("tried 2 times");
     expect(seen).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/visit$/)]);
   });
 
-  it("is made again after a while where the server does not say so", async () => {
+  it("is repeated after a while if the server does not say so", async () => {
     const seen: string[] = [];
     await using hub = await openHub(configOf(stdio("visiting")), { channel: visitor(seen) });
     expect((await hub.call("visiting.guarded", { announce: false })).text).toBe("tried 2 times");
     expect(seen).toHaveLength(1);
   });
 
-  it("does not ask twice for a visit that was accepted", async () => {
+  it("does not ask twice for an accepted visit", async () => {
     const seen: string[] = [];
     const controller = new AbortController();
     const logs = new Told<ServerLog>();
@@ -36,14 +36,14 @@ describe("a call that is refused until a page has been visited", () => {
     await using hub = await openHub(configOf(stdio("visiting")), { channel });
     const call = hub.call("visiting.impossible", {}, { signal: controller.signal });
     call.catch(() => {});
-    // The second try was refused for the same page, which is being visited as far as anybody knows.
+    // The second try was refused for the same page, which the user is presumably still visiting.
     while ((await logs.next()).data !== "try 3");
     controller.abort();
     await expect(call).rejects.toMatchObject({ code: "ABORTED" });
     expect(seen).toHaveLength(1);
   });
 
-  it("fails with the page where nobody visits it", async () => {
+  it("fails with the page if no one visits it", async () => {
     const refused = {
       code: "UPSTREAM",
       hint: expect.stringMatching(/^Open http:\/\/127\.0\.0\.1:\d+\/visit, and call again\. .*elicitation\.url/),

@@ -17,7 +17,7 @@ describe("calling a tool", () => {
     },
   );
 
-  it("works over Streamable HTTP, over HTTP+SSE as configured, and over HTTP+SSE found by itself", async () => {
+  it("works over Streamable HTTP, over configured HTTP+SSE, and over detected HTTP+SSE", async () => {
     await using modern = await startServer("hello", ["--http"]);
     await using old = await startServer("hello", ["--sse"]);
     await using hub = await openHub(
@@ -33,18 +33,18 @@ describe("calling a tool", () => {
     }
   });
 
-  it("falls back to Streamable HTTP where an sse entry names such an endpoint", async () => {
+  it("falls back to Streamable HTTP if an sse entry names such an endpoint", async () => {
     await using server = await startServer("hello", ["--http"]);
     await using hub = await openHub(configOf(http("hello", server.url, { type: "sse" })));
     expect((await hub.call("hello.hello")).text).toBe("Hello, world!");
   });
 
-  it("carries isError through as a result, not as a rejection", async () => {
+  it("returns isError as a result, not as a rejection", async () => {
     await using hub = await openHub(configOf(stdio("hello")));
     expect(await hub.callTool("hello", "no-such-tool", {})).toMatchObject({ isError: true });
   });
 
-  it("rejects an unknown tool with the nearest name and an unknown server likewise", async () => {
+  it("rejects an unknown tool or server with the nearest name", async () => {
     await using hub = await openHub(configOf(stdio("hello")));
     await expect(hub.call("hello.helo")).rejects.toMatchObject({
       code: "TOOL_NOT_FOUND",
@@ -56,7 +56,7 @@ describe("calling a tool", () => {
     });
   });
 
-  it("leaves out and refuses the tools that the configuration denies", async () => {
+  it("hides and refuses tools that the configuration denies", async () => {
     await using hub = await openHub(configOf(stdio("hello", [], { tools: { allow: ["*e*"], deny: ["rep*"] } })));
     expect(hub.tools().map(({ tool }) => tool)).toEqual(["hello"]);
     await expect(hub.callTool("hello", "repeat", {})).rejects.toMatchObject({ code: "TOOL_NOT_FOUND" });
@@ -65,7 +65,7 @@ describe("calling a tool", () => {
   it.each([
     ["modern", []],
     ["legacy", ["--legacy-only"]],
-  ])("keeps what nobody here knows, in the results and lists of a %s server", async (_, args) => {
+  ])("keeps unknown fields in the results and lists of a %s server", async (_, args) => {
     await using hub = await openHub(configOf(stdio("strange", args)));
     const hologram = { type: "hologram", depth: 3, nested: { kept: true } };
     const { raw, text } = await hub.call("strange.show");
@@ -88,7 +88,7 @@ describe("calling a tool", () => {
 });
 
 describe("any other request", () => {
-  it("is passed on, and refused here where the server's revision does not define it", async () => {
+  it("is passed on, and rejected locally if the server's revision does not define it", async () => {
     await using hub = await openHub(configOf(stdio("modern"), stdio("old")));
     expect(await hub.request("old", "ping")).toEqual({});
     await expect(hub.request("modern", "ping")).rejects.toMatchObject({
@@ -156,15 +156,15 @@ describe("lists", () => {
   it.each([
     ["plain", 6],
     ["empty", 6],
-    // The same cursor gives the same page again: what came before is kept, and the list ends.
+    // The same cursor returns the same page again: earlier items are kept, and the list ends.
     ["repeated", 4],
-  ])("are followed to their end with a %s last cursor", async (cursor, count) => {
+  ])("are read to the end with a %s last cursor", async (cursor, count) => {
     await using hub = await openHub(configOf(stdio("paging", ["--cursor", cursor, "--pages", "3", "--per-page", "2"])));
     const [status] = hub.status();
     expect(status).toMatchObject({ state: "connected", toolCount: count, resourceCount: count, promptCount: count });
   });
 
-  it("are listed again when the server says they changed, and listeners are told", async () => {
+  it("are read again when the server says they changed, and listeners are notified", async () => {
     await using hub = await openHub(
       configOf(stdio("modern"), stdio("modern", ["--accept-legacy"], { name: "legacy" })),
     );
@@ -184,7 +184,7 @@ describe("lists", () => {
 });
 
 describe("hostile servers", () => {
-  it.each([["stdio"], ["http"]])("may talk noise over %s", async (transport) => {
+  it.each([["stdio"], ["http"]])("may write noise over %s", async (transport) => {
     await using server = transport === "http" ? await startServer("garbled", ["--http"]) : undefined;
     await using hub = await openHub(configOf(server === undefined ? stdio("garbled") : http("garbled", server.url)));
     expect(await hub.call("garbled.echo", { text: "plain" })).toMatchObject({ isError: false });
@@ -212,17 +212,17 @@ describe("hostile servers", () => {
     expect(hub.status()[0]?.stderr.length).toBeLessThanOrEqual(40);
   });
 
-  it("may speak only the oldest or only the newest revision", async () => {
+  it("may support only the oldest or only the newest revision", async () => {
     await using hub = await openHub(configOf(stdio("old"), stdio("modern")));
     expect(hub.status().map(({ revision }) => revision)).toEqual(["2026-07-28", "2024-11-05"]);
   });
 
-  it("may end when they are asked something they do not know", async () => {
+  it("may exit when asked something they do not know", async () => {
     await using hub = await openHub(configOf(stdio("old", ["--exit-on-unknown"])));
     expect((await hub.call("old.hello")).isError).toBe(false);
   });
 
-  it("are named when they speak an unknown revision", async () => {
+  it("are named when they use an unknown revision", async () => {
     await using hub = await openHub(configOf(stdio("old", ["--version-answer", "1999-01-01"])));
     expect(hub.status()[0]).toMatchObject({
       state: "failed",

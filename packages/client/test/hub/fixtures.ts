@@ -1,8 +1,7 @@
-// Configurations for tests of the hub, made by hand so that they do not depend on how files are read.
+// Configurations for hub tests, built by hand so that they do not depend on how files are read.
 import { fileURLToPath } from "node:url";
 import type { HttpServer, LoadedConfig, ServerDefinition, StdioServer } from "../../src/index.js";
 
-/** The path of a test server. */
 export function serverPath(name: string): string {
   return fileURLToPath(new URL(`../../../../test/servers/${name}.js`, import.meta.url));
 }
@@ -18,7 +17,7 @@ const common = {
   trusted: true,
 } as const;
 
-/** A test server over stdio, under its own name unless told otherwise. */
+/** A test server over stdio, under its own name by default. */
 export function stdio(server: string, args: readonly string[] = [], more: Partial<StdioServer> = {}): StdioServer {
   return {
     ...common,
@@ -31,12 +30,12 @@ export function stdio(server: string, args: readonly string[] = [], more: Partia
   };
 }
 
-/** A server at an address. */
+/** A server at a URL. */
 export function http(name: string, url: string, more: Partial<HttpServer> = {}): HttpServer {
   return { ...common, name, type: "http", url, headers: {}, ...more };
 }
 
-/** An effective configuration of these servers. */
+/** A configuration of these servers. */
 export function configOf(...servers: ServerDefinition[]): LoadedConfig {
   return {
     path: "test.json",
@@ -50,7 +49,7 @@ export function configOf(...servers: ServerDefinition[]): LoadedConfig {
   };
 }
 
-/** Resolves when the condition holds, looked at after every event that `subscribe` tells of. */
+/** Resolves when the condition holds; checks it after every event from `subscribe`. */
 export async function until(condition: () => boolean, subscribe: (listener: () => void) => () => void): Promise<void> {
   if (condition()) return;
   await new Promise<void>((resolve) => {
@@ -62,7 +61,6 @@ export async function until(condition: () => boolean, subscribe: (listener: () =
   });
 }
 
-/** Whether a process exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

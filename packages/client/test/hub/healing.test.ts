@@ -10,7 +10,7 @@ const state = (hub: Hub, name: string) => hub.status().find((status) => status.n
 const toolCount = (hub: Hub) => hub.tools().length;
 
 describe("a server that is killed", () => {
-  it("is started again, its tools come back, listeners are told, and the same hub goes on", async () => {
+  it("is restarted, its tools come back, listeners are notified, and the same hub continues", async () => {
     let changes = 0;
     await using hub = await openHub(configOf(stdio("hello"), stdio("crashing")), { onCatalogChanged: () => changes++ });
     await until(
@@ -48,7 +48,7 @@ describe("a server that is killed", () => {
 });
 
 describe("a server that crashes in mid-call", () => {
-  it("fails that call clearly, is not asked the same again, and answers the next one", async () => {
+  it("fails that call clearly, is not sent the same call again, and answers the next one", async () => {
     await using hub = await openHub(configOf(stdio("crashing")));
     const first = (await hub.call("crashing.ok")).text;
     await expect(hub.call("crashing.crash", { code: 7 })).rejects.toMatchObject({
@@ -59,7 +59,7 @@ describe("a server that crashes in mid-call", () => {
     expect(JSON.stringify(second)).not.toContain(first);
   });
 
-  it("costs its own calls and nobody else's", async () => {
+  it("affects only its own calls", async () => {
     await using hub = await openHub(configOf(stdio("crashing"), stdio("hello"), stdio("slow")));
     const [crash, hello, slow] = await Promise.allSettled([
       hub.call("crashing.crash"),
@@ -69,7 +69,7 @@ describe("a server that crashes in mid-call", () => {
     expect([crash.status, hello.status, slow.status]).toEqual(["rejected", "fulfilled", "fulfilled"]);
   });
 
-  it("is told apart when it ends at its start, with its last words", async () => {
+  it("is recognised if it exits at start-up, with its last stderr lines", async () => {
     await using hub = await openHub(configOf(stdio("crashing", ["--crash-on-start"])));
     const [status] = hub.status();
     expect(status).toMatchObject({
@@ -83,11 +83,11 @@ describe("a server that crashes in mid-call", () => {
 });
 
 describe("a session that expires", () => {
-  it("is opened again once for many calls at a time, and none of them fails", async () => {
+  it("is reopened once for many concurrent calls, and none of them fails", async () => {
     await using server = await startServer("expiring", ["--after", "150"]);
     await using hub = await openHub(configOf(http("expiring", server.url)));
     for (let i = 0; i < 100; i++) await hub.call("expiring.count");
-    // The first 50 of these use the session up; the others meet it expired.
+    // The first 50 of these use up the session; the others find it expired.
     const results = await Promise.all(Array.from({ length: 150 }, () => hub.call("expiring.count")));
     expect(results.every(({ isError }) => !isError)).toBe(true);
     expect((await hub.call("expiring.sessions")).text).toBe("2");
@@ -95,7 +95,7 @@ describe("a session that expires", () => {
 });
 
 describe("connecting", () => {
-  it("is shared by concurrent first calls to a lazy server, and tried again after a failure", async () => {
+  it("is shared by concurrent first calls to a lazy server, and retried after a failure", async () => {
     await using hub = await openHub(configOf(stdio("crashing", [], { lazy: true })));
     expect(state(hub, "crashing")).toBe("pending");
     expect(hub.tools()).toEqual([]);
@@ -108,7 +108,7 @@ describe("connecting", () => {
     }
   });
 
-  it("happens for all servers at the same time, and its states are visible meanwhile", async () => {
+  it("happens for all servers in parallel, with visible states", async () => {
     const slow = (name: string) => stdio("slow", ["--start-delay-ms", "600"], { name });
     const seen = new Set<string>();
     const hub: Hub = await openHub(configOf(slow("a"), slow("b"), slow("c"), stdio("hello")), {
@@ -124,7 +124,7 @@ describe("connecting", () => {
     expect(seen.has("changed")).toBe(true);
   });
 
-  it("leaves disabled, untrusted and unusable servers alone and says why they cannot be called", async () => {
+  it("skips disabled, untrusted and unusable servers and says why they cannot be called", async () => {
     const unusable = { message: "Nobody could be asked for the token.", hint: "Run it at a terminal." };
     await using hub = await openHub(
       configOf(
@@ -192,7 +192,7 @@ describe("reloading", () => {
 });
 
 describe("closing", () => {
-  it("is idempotent, ends every process, and refuses what comes later", async () => {
+  it("is idempotent, ends every process, and rejects later calls", async () => {
     const hub = await openHub(configOf(stdio("hello"), stdio("crashing")));
     const pids = hub.status().map(({ pid }) => pid ?? 0);
     await Promise.all([hub.close(), hub.close()]);
@@ -201,7 +201,7 @@ describe("closing", () => {
     expect(hub.tools()).toEqual([]);
   });
 
-  it("kills the whole tree of a server that ignores everything", async () => {
+  it("kills the whole process tree of a server that ignores everything", async () => {
     const folder = mkdtempSync(join(tmpdir(), "trunkline-tree-"));
     const pidFile = join(folder, "pid");
     const hub = await openHub(
@@ -217,7 +217,7 @@ describe("closing", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("follows the signal that was given", async () => {
+  it("follows the given signal", async () => {
     const controller = new AbortController();
     const hub = await openHub(configOf(stdio("hello")), { signal: controller.signal });
     const pid = hub.status()[0]?.pid ?? 0;
@@ -226,7 +226,7 @@ describe("closing", () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it("ends an attempt to connect that is under way", async () => {
+  it("ends a pending attempt to connect", async () => {
     const controller = new AbortController();
     const opening = openHub(configOf(stdio("silent")), { signal: controller.signal });
     setImmediate(() => controller.abort());
@@ -237,7 +237,7 @@ describe("closing", () => {
 });
 
 describe("the environment of a server", () => {
-  it("has only what programs need and what its entry gives", async () => {
+  it("contains only what programs need and what its entry sets", async () => {
     const env = {
       PATH: process.env.PATH,
       HOME: "/somewhere",

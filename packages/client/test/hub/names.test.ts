@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { openHub } from "../../src/index.js";
 import { configOf, stdio } from "./fixtures.js";
 
-it("keeps one table of names until a server is connected, replaced or gone", async () => {
+it("keeps one name table until a server is connected, replaced or gone", async () => {
   await using hub = await openHub(configOf(stdio("hello")), { lazy: true });
   const empty = hub.names();
   expect(hub.names()).toBe(empty);

@@ -11,7 +11,7 @@ const eras: [string, string[]][] = [
 describe.each(eras)("a %s server", (era, args) => {
   const library = () => stdio("library", args);
 
-  it("lists its prompts and fills them in", async () => {
+  it("lists and renders its prompts", async () => {
     await using hub = await openHub(configOf(library()));
     expect(await hub.prompts()).toMatchObject([
       {
@@ -47,7 +47,7 @@ describe.each(eras)("a %s server", (era, args) => {
     await expect(hub.findPrompt("plane")).rejects.toMatchObject({ hint: expect.stringContaining("library.plain") });
   });
 
-  it("completes arguments, with what has been chosen before", async () => {
+  it("completes arguments, using earlier choices", async () => {
     await using hub = await openHub(configOf(library()));
     const ref = { type: "ref/prompt", name: "greet" } as const;
     expect(await hub.complete("library", ref, { name: "name", value: "A" })).toMatchObject({
@@ -63,7 +63,7 @@ describe.each(eras)("a %s server", (era, args) => {
     expect((await hub.complete("library", template, { name: "style", value: "f" })).values).toHaveLength(2);
   });
 
-  it("sends log messages from the level that was set", async () => {
+  it("sends log messages from the configured level", async () => {
     const logs = new Told<ServerLog>();
     await using hub = await openHub(configOf(library()), { channel: { log: logs.tell } });
     await hub.setLogLevel("library", "error");
@@ -73,7 +73,7 @@ describe.each(eras)("a %s server", (era, args) => {
     await expect(hub.setLogLevel("library", "loud" as "error")).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it("keeps the level through a restart", async () => {
+  it("keeps the level across a restart", async () => {
     const logs = new Told<ServerLog>();
     await using hub = await openHub(configOf(library()), { channel: { log: logs.tell } });
     await hub.setLogLevel("library", "error");

@@ -26,7 +26,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     ]);
   });
 
-  it("are read, listed or not", async () => {
+  it("are read, whether listed or not", async () => {
     await using hub = await openHub(configOf(library()));
     const { contents, raw } = await hub.readResource("library", "test://notes/today");
     expect(contents).toMatchObject([{ uri: "test://notes/today", mimeType: "text/plain", text: "changed 0 times" }]);
@@ -34,7 +34,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     expect((await hub.readResource("library", "test://notes/other")).contents).toMatchObject([{ text: "note other" }]);
   });
 
-  it("that do not exist are NOT_FOUND, with the nearest that do", async () => {
+  it("are NOT_FOUND if they do not exist, with the nearest that do", async () => {
     await using hub = await openHub(configOf(library()));
     await expect(hub.readResource("library", "test://pictures")).rejects.toMatchObject({
       code: "NOT_FOUND",
@@ -46,7 +46,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     });
   });
 
-  it("tell who subscribed when they change, and nobody after the last has unsubscribed", async () => {
+  it("notify subscribers when they change, and no one after the last unsubscribed", async () => {
     await using hub = await openHub(configOf(library()));
     const first = new Told<ResourceUpdate>();
     const second = new Told<ResourceUpdate>();
@@ -68,7 +68,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     expect([first.count, second.count]).toEqual([1, 2]);
   });
 
-  it("are subscribed to again after the server has crashed", async () => {
+  it("are subscribed to again after the server crashed", async () => {
     await using hub = await openHub(configOf(library()));
     const told = new Told<ResourceUpdate>();
     await hub.subscribe("library", "test://notes/today", told.tell);
@@ -78,7 +78,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     expect(await told.next()).toMatchObject({ uri: "test://notes/today", restored: false });
   });
 
-  it("are subscribed to again after the server's entry has changed", async () => {
+  it("are subscribed to again after the server's entry changed", async () => {
     await using hub = await openHub(configOf(library()));
     const told = new Told<ResourceUpdate>();
     await hub.subscribe("library", "test://notes/today", told.tell);
@@ -88,7 +88,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     expect(await told.next()).toMatchObject({ uri: "test://notes/today", restored: false });
   });
 
-  it("cannot be subscribed to where the server does not offer it", async () => {
+  it("cannot be subscribed to if the server does not support it", async () => {
     await using hub = await openHub(configOf(library(["--no-subscribe"])));
     await expect(hub.subscribe("library", "test://picture", () => {})).rejects.toMatchObject({
       code: "PROTOCOL",
@@ -96,7 +96,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     });
   });
 
-  it("are subscribed to over HTTP as well", async () => {
+  it("can be subscribed to over HTTP as well", async () => {
     await using server = await startServer("library", args);
     await using hub = await openHub(configOf(http("library", server.url)));
     const told = new Told<ResourceUpdate>();
@@ -115,20 +115,20 @@ describe("a subscription over HTTP", () => {
     return { hub, told };
   };
 
-  it("is made again when the session has expired, even where nobody makes a request", async () => {
+  it("is restored when the session has expired, even without any request", async () => {
     await using server = await startServer("resuming");
     const { hub, told } = await watch(http("resuming", server.url));
     await using _closing = hub;
     await hub.call("resuming.touch");
     expect(await told.next()).toMatchObject({ uri: "test://watched", restored: false });
     await hub.call("resuming.forget");
-    // The stream that was cut cannot be opened again in a session that is gone.
+    // The dropped stream cannot be reopened in a session that is gone.
     expect(await told.next()).toMatchObject({ restored: true });
     expect((await hub.call("resuming.touch")).text).toBe("1");
     expect(await told.next()).toMatchObject({ restored: false });
   });
 
-  it("to a modern server is made again when the server is there again", async () => {
+  it("to a modern server is restored when the server is back", async () => {
     const server = await startServer("library");
     await using hub = await openHub(configOf(http("library", server.url)));
     const told = new Told<ResourceUpdate>();
@@ -163,7 +163,7 @@ describe("the tools for agents", () => {
     expect(await tools.get(read)?.run({ uri: "test://picture" })).toMatchObject({ isError: true });
   });
 
-  it("say plainly that there is no hub", async () => {
+  it("say clearly that there is no hub", async () => {
     for (const tool of resourceTools(undefined)) {
       const result = await tool.run({ server: "x", uri: "y" });
       expect(result.isError).toBe(true);
@@ -173,7 +173,7 @@ describe("the tools for agents", () => {
 });
 
 describe("a catalogue of resources", () => {
-  it("is asked for again when somebody wants it fresh", async () => {
+  it("is read again on request", async () => {
     await using hub = await openHub(configOf(stdio("paging")));
     expect(await hub.resources()).toHaveLength(6);
     expect(await hub.resources({ refresh: true })).toHaveLength(6);

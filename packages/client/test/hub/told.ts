@@ -1,13 +1,12 @@
-// What a listener was told, to be waited for one by one.
+// Records what a listener receives, to be awaited one by one.
 
-/** Keeps what it is told until somebody asks for it. */
+/** Keeps values until they are asked for. */
 export class Told<T> {
   readonly #kept: T[] = [];
   readonly #waiting: ((value: T) => void)[] = [];
-  /** How often it was told anything. */
+  /** How many values it has received. */
   count = 0;
 
-  /** The listener. */
   readonly tell = (value: T): void => {
     this.count++;
     const next = this.#waiting.shift();
@@ -15,7 +14,7 @@ export class Told<T> {
     else next(value);
   };
 
-  /** The next thing it was, or will be, told. */
+  /** The next value, received or still to come. */
   async next(): Promise<T> {
     const kept = this.#kept.shift();
     return kept ?? (await new Promise((resolve) => this.#waiting.push(resolve)));

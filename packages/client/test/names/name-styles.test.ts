@@ -84,7 +84,7 @@ describe("a tool's name", () => {
     { style: "prefixed", render: prefixedName, overhead: "mcp__s__".length, joiner: "_" },
     { style: "hyphenated", render: hyphenatedName, overhead: "s-".length, joiner: "-" },
     { style: "wire", render: wireName, overhead: "s_".length, joiner: "_" },
-  ])("stays as it is with 64 characters and gets a hash with 65 ($style)", ({ render, overhead, joiner }) => {
+  ])("is unchanged with 64 characters and gets a hash with 65 ($style)", ({ render, overhead, joiner }) => {
     const fits = "t".repeat(64 - overhead);
     expect(render(key("s", fits))).toHaveLength(64);
     expect(render(key("s", fits))).toMatch(/t{50}$/);
@@ -99,7 +99,7 @@ describe("a tool's name", () => {
     expect(uriName(key("s", "t".repeat(200)))).toBe(`mcp://s/${"t".repeat(200)}`);
   });
 
-  it("has no double hyphen where the cut falls on one", () => {
+  it("has no double hyphen if the cut falls on one", () => {
     const tool = `${"t".repeat(52)}-${"u".repeat(40)}`;
     expect(hyphenatedName(key("s", tool))).toBe(`s-${"t".repeat(52)}-${digitsOf("s", tool)}`);
   });
@@ -112,7 +112,7 @@ describe("a tool's name", () => {
     ["日本".repeat(100), "ツール".repeat(100)],
     ["a".repeat(500), "b".repeat(500)],
     ["\ud800", "\udc00"],
-  ])("keeps to its alphabet whatever %j and %j are", (server, tool) => {
+  ])("stays within its alphabet for any %j and %j", (server, tool) => {
     const pair = key(server, tool);
     expect(wireName(pair)).toMatch(WIRE);
     expect(prefixedName(pair)).toMatch(WIRE);
@@ -121,7 +121,7 @@ describe("a tool's name", () => {
     expect(uriName(pair)).toMatch(/^mcp:\/\/[a-z0-9-]+\/[a-z0-9-]+$/);
   });
 
-  it("is the bare hash where a hyphenated name would be empty", () => {
+  it("is the bare hash if a hyphenated name would be empty", () => {
     expect(hyphenatedName(key("日本", "ツール"))).toBe(digitsOf("日本", "ツール"));
   });
 });
@@ -199,7 +199,7 @@ describe("a glob", () => {
     expect(matchesGlob(pattern, name)).toBe(expected);
   });
 
-  it("takes no exponential time", () => {
+  it("does not take exponential time", () => {
     expect(matchesGlob(`${"*a".repeat(30)}b`, "a".repeat(5000))).toBe(false);
   }, 2000);
 
@@ -222,16 +222,16 @@ describe("the nearest names", () => {
     expect(nearestNames(name, names)).toEqual(expected);
   });
 
-  it("have something in common with the name, however short they are", () => {
+  it("share something with the name, however short they are", () => {
     expect(nearestNames("c", ["a", "b"])).toEqual([]);
     expect(nearestNames("xy", ["ab", "xb"])).toEqual(["xb"]);
   });
 
-  it("come best first, and no more than asked for", () => {
+  it("come best first, and no more than requested", () => {
     expect(nearestNames("abcd", ["abcx", "abcd1", "abcd", "abxy"], 2)).toEqual(["abcd", "abcd1"]);
   });
 
-  it("of an endless text are none, at once", () => {
+  it("are none for a huge text, and at once", () => {
     expect(nearestNames("x".repeat(10_000_000), ["x".repeat(10_000_001)])).toEqual([]);
   }, 1000);
 });

@@ -39,7 +39,7 @@ const CATALOGUE = [
   key("github", "search.issues"),
 ];
 
-describe("the table of names", () => {
+describe("the name table", () => {
   it("renders each pair in each style", () => {
     const table = new ToolNames(CATALOGUE);
     expect(NAME_STYLES.map((style) => table.name(key("filesystem", "read_file"), style))).toEqual([
@@ -73,7 +73,7 @@ describe("the table of names", () => {
     expect(twice.resolve("docs.lookup")).toBe(CATALOGUE[0]);
   });
 
-  it("gives all tools that share a name the hash of their pair, and other tools none", () => {
+  it("adds the pair's hash to all tools that share a name, and to no others", () => {
     const [dot, dash, underscore, other] = [
       key("docs", "a.b"),
       key("docs", "a-b"),
@@ -95,7 +95,7 @@ describe("the table of names", () => {
     expect(NAME_STYLES.map((style) => table.name(other, style)).join()).not.toMatch(/[0-9a-f]{8}/);
   });
 
-  it("sees collisions between servers", () => {
+  it("detects collisions between servers", () => {
     const [one, two] = [key("a_b", "c"), key("a", "b_c")];
     const table = new ToolNames([one, two]);
     expect(table.name(one, "wire")).toBe(`a_b_c_${hashOf(one).slice(0, 8)}`);
@@ -135,7 +135,7 @@ describe("the table of names", () => {
     expect(renamed.filter(({ style }) => style === "dotted")).toEqual([]);
   });
 
-  it("hashes a tool whose own name looks like another one's hashed name, and leaves the other alone", () => {
+  it("hashes a tool whose own name looks like another's hashed name, and leaves the other alone", () => {
     const [dot, underscore] = [key("docs", "a.b"), key("docs", "a_b")];
     const impostor = key("docs", `a_b_${hashOf(dot).slice(0, 8)}`);
     const table = new ToolNames([impostor, dot, underscore]);
@@ -145,8 +145,8 @@ describe("the table of names", () => {
     expect(table.resolve(table.name(impostor, "wire"), { style: "wire" })).toBe(impostor);
   });
 
-  it("takes more digits where two pairs share the head and the first eight", () => {
-    // Found by trying: SHA-256 of both pairs begins with f2d3a04a.
+  it("uses more digits if two pairs share the head and the first eight", () => {
+    // Found by trial: the SHA-256 of both pairs starts with f2d3a04a.
     const [one, two] = [key("s", "t!!.!!.!!!..!.!......"), key("s", "t.!...!!.!.!.!!..!...")];
     expect(hashOf(one).slice(0, 8)).toBe(hashOf(two).slice(0, 8));
     const table = new ToolNames([one, two]);
@@ -156,7 +156,7 @@ describe("the table of names", () => {
     }
   });
 
-  it("gives every tool a name of its own within the limits, in any order of discovery", () => {
+  it("gives every tool a unique name within the limits, in any order of discovery", () => {
     const parts = [
       "a",
       "a.b",
@@ -198,7 +198,7 @@ describe("the table of names", () => {
   });
 });
 
-describe("a name given by somebody", () => {
+describe("a name given by a user", () => {
   const table = new ToolNames(CATALOGUE);
 
   it.each([
@@ -225,12 +225,12 @@ describe("a name given by somebody", () => {
     expect(table.match(pattern).map(({ server, tool }) => `${server}.${tool}`)).toEqual(expected);
   });
 
-  it("is not compared with wire or hyphenated names when it is a glob", () => {
+  it("is not compared with wire or hyphenated names if it is a glob", () => {
     expect(failure(() => table.match("docs_*")).code).toBe("TOOL_NOT_FOUND");
     expect(failure(() => table.match("*-file")).code).toBe("TOOL_NOT_FOUND");
   });
 
-  it("stands for one tool where a glob matches one, and is ambiguous where it matches several", () => {
+  it("resolves if a glob matches one tool, and is ambiguous if it matches several", () => {
     expect(table.resolve("wiki.*")).toBe(CATALOGUE[2]);
     const error = failure(() => table.resolve("docs.*"));
     expect(error).toMatchObject({
@@ -240,13 +240,13 @@ describe("a name given by somebody", () => {
     });
   });
 
-  it("means the tool to the letter where a tool has a star in its own name", () => {
+  it("is taken literally if a tool has a star in its own name", () => {
     const starred = [key("docs", "*"), key("docs", "lookup")];
     expect(new ToolNames(starred).resolve("docs.*")).toBe(starred[0]);
     expect(new ToolNames(starred).match("docs.*")).toEqual([starred[0]]);
   });
 
-  it("lists names that work as candidates when it is ambiguous", () => {
+  it("lists working names as candidates if it is ambiguous", () => {
     const [one, two] = [key("a.b", "c"), key("a", "b.c")];
     const ambiguous = new ToolNames([one, two]);
     for (const look of [() => ambiguous.resolve("a.b.c"), () => ambiguous.match("a.b.c")]) {
@@ -258,18 +258,18 @@ describe("a name given by somebody", () => {
     expect(ambiguous.resolve("mcp__a__b_c")).toBe(two);
   });
 
-  it("is ambiguous where it is what several renamed tools would be called", () => {
+  it("is ambiguous if it is the plain name of several renamed tools", () => {
     const tools = [key("docs", "a.b"), key("docs", "a_b")];
     const error = failure(() => new ToolNames(tools).resolve("mcp__docs__a_b"));
     expect(error).toMatchObject({ code: "AMBIGUOUS", data: { candidates: ["docs.a.b", "docs.a_b"] } });
   });
 
-  it("is understood at full length although the name in use is shorter", () => {
+  it("is understood at full length although the actual name is shorter", () => {
     const long = key("docs", "x".repeat(100));
     expect(new ToolNames([long]).resolve(`mcp__docs__${long.tool}`)).toBe(long);
   });
 
-  it("is ambiguous where two tools have it in different styles, except when the style is known", () => {
+  it("is ambiguous if two tools have it in different styles, unless the style is known", () => {
     const [plain, odd] = [key("docs", "lookup"), key("mcp", "_docs__lookup")];
     const crossed = new ToolNames([plain, odd]);
     expect(failure(() => crossed.resolve("mcp__docs__lookup"))).toMatchObject({
@@ -286,14 +286,14 @@ describe("a name given by somebody", () => {
     ["docs-lisst", "Did you mean docs.list?"],
     ["DOCS.LOOKUP", "Did you mean docs.lookup?"],
     ["find", "Did you mean wiki.find?"],
-    ["something else entirely", "`trunkline tools` lists what there is."],
-    ["", "`trunkline tools` lists what there is."],
-  ])("that nobody has suggests the nearest: %j", (name, hint) => {
+    ["something else entirely", "Run `trunkline tools` to list the tools."],
+    ["", "Run `trunkline tools` to list the tools."],
+  ])("suggests the nearest if no tool has it: %j", (name, hint) => {
     const error = failure(() => table.resolve(name));
     expect(error).toMatchObject({ code: "TOOL_NOT_FOUND", message: `There is no tool "${name}".`, hint });
   });
 
-  it("without a server is never called, not even when it is unique, and suggests every tool that has it", () => {
+  it("without a server is never called, even if unique, and suggests every tool that has it", () => {
     const same = new ToolNames([key("one", "find"), key("two", "find"), key("one", "other")]);
     expect(failure(() => same.resolve("find"))).toMatchObject({
       code: "TOOL_NOT_FOUND",
@@ -320,7 +320,7 @@ describe("a name given by somebody", () => {
     expect(failure(() => table.resolve("docs.lookup", { style: "wire" })).code).toBe("TOOL_NOT_FOUND");
   });
 
-  it("is quoted in part where it would fill the screen", () => {
+  it("is quoted in part if it would fill the screen", () => {
     const error = failure(() => table.resolve("😀".repeat(100_000)));
     expect(error.message).toBe(`There is no tool "${"😀".repeat(100)}…".`);
     expect(
@@ -333,7 +333,7 @@ describe("a name given by somebody", () => {
     expect(table.get(key(name, name))).toBeUndefined();
   });
 
-  it("of a pair that is not there is an error in every style", () => {
+  it("of a missing pair is an error in every style", () => {
     expect(failure(() => table.name(key("docs", "lokup"), "wire"))).toMatchObject({
       code: "TOOL_NOT_FOUND",
       hint: "Did you mean docs.lookup?",

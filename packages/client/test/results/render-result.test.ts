@@ -53,7 +53,7 @@ describe("a result as text", () => {
     expect(renderText(raw)).toBe(expected);
   });
 
-  it("has a note in place of what has no JSON", () => {
+  it("has a note in place of what cannot be JSON", () => {
     const loop: Record<string, unknown> = { type: "loop" };
     loop.self = loop;
     expect(renderText({ content: [loop, text("after")] })).toMatch(/^\[not shown: .*\]\nafter$/);
@@ -146,13 +146,13 @@ describe("a result as blocks", () => {
     expect(rendered.raw).toBe(raw);
   });
 
-  it("carries isError, and only true is true", async () => {
+  it("carries isError, and only true counts", async () => {
     expect((await renderBlocks({ content: [], isError: true })).isError).toBe(true);
     expect((await renderBlocks({ content: [], isError: "yes" })).isError).toBe(false);
     expect((await renderBlocks({})).isError).toBe(false);
   });
 
-  it("keeps the order, and shows structuredContent only where there are no blocks", async () => {
+  it("keeps the order, and shows structuredContent only if there are no blocks", async () => {
     const content = [text("one"), { type: "image", data: PNG, mimeType: "image/png" }, text("two")];
     expect((await renderBlocks({ content, structuredContent: {} })).blocks.map(({ type }) => type)).toEqual([
       "text",
@@ -167,7 +167,7 @@ describe("a result as blocks", () => {
   });
 
   it.each([null, undefined, 1, "x", []])("does not fail on %j in place of a result", async (raw) => {
-    // What a broken server answers is not always what the type says.
+    // A broken server does not always answer with what the type says.
     const wrong = raw as unknown as Record<string, unknown>;
     expect((await renderBlocks(wrong)).blocks).toEqual([]);
     expect(renderText(wrong)).toBe("");
@@ -175,7 +175,7 @@ describe("a result as blocks", () => {
 });
 
 describe("a binary resource", () => {
-  it("is saved under the home folder, named by its content, for the user alone", async () => {
+  it("is saved under the home folder, named by its content, for the user only", async () => {
     const { blocks } = await renderBlocks({ content: [binary(PDF.toString("base64"), "application/pdf")] }, { home });
     const path = join(home, "mcp-blobs", `${contentIdOf(PDF)}.pdf`);
     expect(blocks).toEqual([text(`[binary saved at ${path}]`)]);
@@ -187,14 +187,14 @@ describe("a binary resource", () => {
     }
   });
 
-  it.skipIf(process.platform === "win32")("closes a folder that was open to others (not on Windows)", async () => {
+  it.skipIf(process.platform === "win32")("makes an open folder private (not on Windows)", async () => {
     await mkdir(join(home, "mcp-blobs"));
     await chmod(join(home, "mcp-blobs"), 0o755);
     await renderBlocks({ content: [binary("AAAA")] }, { home });
     expect((await stat(join(home, "mcp-blobs"))).mode & 0o777).toBe(0o700);
   });
 
-  it("is saved once for the same bytes, by many at the same time too", async () => {
+  it("is saved once for the same bytes, even by many callers at once", async () => {
     const bytes = seededRandom().bytes(300_000);
     const raw = { content: [binary(bytes.toString("base64"), "image/png")] };
     const rendered = await Promise.all(Array.from({ length: 20 }, () => renderBlocks(raw, { home })));
@@ -203,7 +203,7 @@ describe("a binary resource", () => {
     expect(await readFile(join(home, "mcp-blobs", `${contentIdOf(bytes)}.png`))).toEqual(bytes);
   });
 
-  it("replaces a file of its name that holds something else", async () => {
+  it("replaces a file of its name with different content", async () => {
     const path = join(home, "mcp-blobs", `${contentIdOf(PDF)}.pdf`);
     await mkdir(join(home, "mcp-blobs"));
     await writeFile(path, "half of it");
@@ -211,7 +211,7 @@ describe("a binary resource", () => {
     expect(await readFile(path)).toEqual(PDF);
   });
 
-  it("of no bytes is saved as well", async () => {
+  it("is saved even if it is empty", async () => {
     const { blocks } = await renderBlocks({ content: [binary("")] }, { home });
     expect(blocks).toEqual([text(`[binary saved at ${join(home, "mcp-blobs", `${contentIdOf("")}.bin`)}]`)]);
   });
@@ -228,7 +228,7 @@ describe("a binary resource", () => {
     expect(extensionOf(mimeType)).toBe(expected);
   });
 
-  it("that cannot be saved is a note and a log line, and the rest of the result is kept", async () => {
+  it("becomes a note and a log line if it cannot be saved, and the rest of the result is kept", async () => {
     await writeFile(join(home, "mcp-blobs"), "a file where the folder should be");
     const lines: string[] = [];
     const logger = createLogger({ write: (line) => void lines.push(line) });
@@ -279,7 +279,7 @@ describe("a cap on text", () => {
     expect(capText("abcdef", 4, "add --raw to see them")).toBe(`abcd\n${note(2, 6, "add --raw to see them")}`);
   });
 
-  it("never leaves half a pair, at whatever length", () => {
+  it("never splits a surrogate pair, at any length", () => {
     const given = "a😀日e\u0301👨‍👩‍👧🇩🇪z".repeat(20) + "\u0301".repeat(200);
     for (let maxChars = 0; maxChars <= [...given].length; maxChars++) {
       const kept = capText(given, maxChars).split("\n[")[0] ?? "";
@@ -292,11 +292,11 @@ describe("a cap on text", () => {
     expect(capText("日".repeat(5_000_000), 10)).toBe(`${"日".repeat(10)}\n${note(4_999_990, 5_000_000)}`);
   }, 2000);
 
-  it.each([-1, Number.NaN])("of %j is refused", (maxChars) => {
+  it.each([-1, Number.NaN])("of %j is rejected", (maxChars) => {
     expect(() => capText("abc", maxChars)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
   });
 
-  it("holds for all text blocks together; images, links and notes stay", async () => {
+  it("applies to all text blocks together; images, links and notes stay", async () => {
     const image = { type: "image", data: PNG, mimeType: "image/png" };
     const content = [text("abc"), image, text("defgh"), { type: "audio" }, text("ij"), text("")];
     const rendered = await renderBlocks({ content }, { maxChars: 5 });
@@ -309,7 +309,7 @@ describe("a cap on text", () => {
     ]);
   });
 
-  it("shows no later text once something was left out", async () => {
+  it("shows no later text once something was cut", async () => {
     const rendered = await renderBlocks(
       { content: [text("ab"), text("c👨‍👩‍👧"), text("d")] },
       { maxChars: 4, howToGet: "ask" },
@@ -317,7 +317,7 @@ describe("a cap on text", () => {
     expect(rendered.blocks).toEqual([text("ab"), text(`c\n${note(6, 9, "ask")}`)]);
   });
 
-  it("changes nothing where everything fits", async () => {
+  it("changes nothing if everything fits", async () => {
     const content = [text("ab"), text(""), text("cd")];
     expect(await renderBlocks({ content }, { maxChars: 4 })).toMatchObject({ blocks: content, leftOutChars: 0 });
   });

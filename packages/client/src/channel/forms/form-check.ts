@@ -1,4 +1,4 @@
-// Whether an answer to a form is one that its fields allow, in words for the person who gave it.
+// Validates the answers to a form, with messages for the user.
 import {
   type ChoicesField,
   type FieldOption,
@@ -9,15 +9,15 @@ import {
   type TextFormat,
 } from "./form-fields.js";
 
-/** What each format of text looks like, for a person. */
+/** A description of each text format for the user. */
 export const FORMAT_WORDS: Readonly<Record<TextFormat, string>> = {
   email: "an e-mail address",
-  uri: "an address with its scheme, such as https://example.com",
+  uri: "a URL with a scheme, such as https://example.com",
   date: "a date as YYYY-MM-DD",
   "date-time": "a time as YYYY-MM-DDThh:mm:ssZ",
 };
 
-/** What is wrong with a value, in words for the person who gave it; `undefined` where nothing is. */
+/** A message for the user about an invalid value; `undefined` if it is valid. */
 export function validateField(field: FormField, value: unknown): string | undefined {
   if (value === undefined) return field.required ? "An answer is required." : undefined;
   switch (field.kind) {
@@ -36,7 +36,7 @@ export function validateField(field: FormField, value: unknown): string | undefi
   }
 }
 
-/** What is wrong with the answers to a form, by field; empty where nothing is. A field with a default may be left out. */
+/** Error messages by field; empty if all answers are valid. A field with a default can be omitted. */
 export function validateForm(
   fields: readonly FormField[],
   content: Readonly<Record<string, unknown>>,
@@ -51,7 +51,7 @@ export function validateForm(
 }
 
 function textProblem({ minLength = 0, maxLength = Infinity, format }: TextField, value: string): string | undefined {
-  // As JSON Schema counts: a character is a code point.
+  // JSON Schema counts code points.
   const length = [...value].length;
   if (length < minLength) return `It must have at least ${quantity(minLength, "character")}.`;
   if (length > maxLength) return `It must have at most ${quantity(maxLength, "character")}.`;
@@ -61,8 +61,8 @@ function textProblem({ minLength = 0, maxLength = Infinity, format }: TextField,
 function numberProblem(field: NumberField, value: number): string | undefined {
   const { integer, minimum = -Infinity, maximum = Infinity } = field;
   if (!Number.isFinite(value) || (integer && !Number.isInteger(value))) return numberNeeded(field);
-  // Beyond this a number would quietly become another one.
-  if (integer && !Number.isSafeInteger(value)) return "It is too large to be kept exactly.";
+  // A larger number would silently lose precision.
+  if (integer && !Number.isSafeInteger(value)) return "It is too large to be stored exactly.";
   if (value < minimum) return `It must be at least ${minimum}.`;
   if (value > maximum) return `It must be at most ${maximum}.`;
   return undefined;
@@ -72,7 +72,7 @@ function choicesProblem(field: ChoicesField, values: readonly unknown[]): string
   const { options, minItems = 0, maxItems = Infinity } = field;
   const strangers = values.filter((value) => !options.some((option) => option.value === value));
   if (strangers.length > 0) {
-    return `${strangers.map((value) => String(JSON.stringify(value))).join(", ")} is not among them. There are ${titlesOf(options)}.`;
+    return `${strangers.map((value) => String(JSON.stringify(value))).join(", ")} is not an option. The options are ${titlesOf(options)}.`;
   }
   if (values.length < minItems) return `Choose at least ${minItems}.`;
   if (values.length > maxItems) return `Choose at most ${maxItems}.`;
@@ -95,19 +95,19 @@ function hasFormat(format: TextFormat, value: string): boolean {
   }
 }
 
-/** A day that the calendar has: Date would turn the 30th of February into a day in March. */
+/** Whether the day exists: Date would turn February 30 into a day in March. */
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
   const day = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
-/** What is said where something is no number. */
+/** The message for a value that is not a number. */
 export function numberNeeded({ integer }: NumberField): string {
   return integer ? "It must be a whole number, such as 3." : "It must be a number, such as 3.14.";
 }
 
-/** What there is to choose from. */
+/** The options as text. */
 export function oneOf(options: readonly FieldOption[]): string {
   return options.length === 1 ? titlesOf(options) : `one of ${titlesOf(options)}`;
 }

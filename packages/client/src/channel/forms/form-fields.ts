@@ -1,28 +1,27 @@
-// The fields of a form, whoever shows it: a terminal, a web page, a bot.
+// The fields of a form, independent of how it is shown: in a terminal, on a web page, by a bot.
 
-/** What a field of a form may hold: the protocol knows nothing else. */
+/** The values the protocol allows in a form field. */
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** One thing to choose, and how to call it for a person. */
+/** One option and its title for the user. */
 export interface FieldOption {
   readonly value: string;
   readonly title: string;
 }
 
-/** The formats of text that the protocol knows. */
+/** The text formats the protocol defines. */
 export type TextFormat = "email" | "uri" | "date" | "date-time";
 
-/** What every field has. */
+/** Common to all fields. */
 export interface FieldCommon {
   /** The key of the answer. */
   readonly name: string;
-  /** The name for a person: the schema's title, or else the key. */
+  /** The name shown to the user: the schema's title, or the key. */
   readonly title: string;
   readonly description?: string;
   readonly required: boolean;
 }
 
-/** Free text. */
 export interface TextField extends FieldCommon {
   readonly kind: "text";
   readonly minLength?: number;
@@ -31,7 +30,6 @@ export interface TextField extends FieldCommon {
   readonly default?: string;
 }
 
-/** A number, or a whole number. */
 export interface NumberField extends FieldCommon {
   readonly kind: "number";
   readonly integer: boolean;
@@ -40,20 +38,19 @@ export interface NumberField extends FieldCommon {
   readonly default?: number;
 }
 
-/** Yes or no. */
 interface BooleanField extends FieldCommon {
   readonly kind: "boolean";
   readonly default?: boolean;
 }
 
-/** One of several. */
+/** Exactly one of several options. */
 interface ChoiceField extends FieldCommon {
   readonly kind: "choice";
   readonly options: readonly FieldOption[];
   readonly default?: string;
 }
 
-/** Any number of several. */
+/** Any number of several options. */
 export interface ChoicesField extends FieldCommon {
   readonly kind: "choices";
   readonly options: readonly FieldOption[];
@@ -62,17 +59,16 @@ export interface ChoicesField extends FieldCommon {
   readonly default?: readonly string[];
 }
 
-/** A kind that the protocol does not have: shown with its schema, answered with JSON or plain text. */
+/** A type the protocol does not define: shown with its schema, answered with JSON or plain text. */
 interface OtherField extends FieldCommon {
   readonly kind: "other";
   readonly schema: unknown;
   readonly default?: FieldValue;
 }
 
-/** One field of a form. */
 export type FormField = TextField | NumberField | BooleanField | ChoiceField | ChoicesField | OtherField;
 
-/** Whether a value is one that a field may hold. */
+/** Whether a field can hold this value. */
 export function isFieldValue(value: unknown): value is FieldValue {
   if (Array.isArray(value)) return value.every((item) => typeof item === "string");
   return (

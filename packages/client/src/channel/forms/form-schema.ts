@@ -1,11 +1,11 @@
-// A form as a server asks for it (`requestedSchema` of an elicitation), read into typed fields.
+// Reads a server's form (`requestedSchema` of an elicitation) into typed fields.
 import { isRecord } from "@trunkline/core";
 import { validateField } from "./form-check.js";
 import { type FieldCommon, type FieldOption, type FormField, isFieldValue, type TextFormat } from "./form-fields.js";
 
 const FORMATS: readonly string[] = ["email", "uri", "date", "date-time"] satisfies TextFormat[];
 
-/** Reads a form's fields, in the order in which the server has them. A default that its own field forbids is left out. */
+/** Reads a form's fields in the server's order. Drops a default that its own field does not allow. */
 export function readFormFields(requestedSchema: Readonly<Record<string, unknown>>): readonly FormField[] {
   const { properties, required } = requestedSchema;
   if (!isRecord(properties)) return [];
@@ -18,7 +18,7 @@ export function readFormFields(requestedSchema: Readonly<Record<string, unknown>
       required: names.includes(name),
     });
     const preset = isRecord(schema) ? schema.default : undefined;
-    // The kind of the default is what the check finds out; the compiler cannot follow.
+    // The check establishes the default's type, which the compiler cannot follow.
     return isFieldValue(preset) && validateField(field, preset) === undefined
       ? ({ ...field, default: preset } as FormField)
       : field;
@@ -65,14 +65,14 @@ function readField(schema: unknown, common: FieldCommon): FormField {
   return { ...common, kind: "other", schema };
 }
 
-/** `["string", "null"]` is a text that may be left out, which every optional field is anyway. */
+/** `["string", "null"]` is a text that can be omitted, like every optional field. */
 function soleType(type: unknown): unknown {
   if (!Array.isArray(type)) return type;
   const types = type.filter((name) => name !== "null");
   return types.length === 1 ? types[0] : types;
 }
 
-/** The things to choose, in each of the ways in which the revisions spell them. */
+/** The options, in every spelling the revisions use. */
 function optionsOf(schema: Readonly<Record<string, unknown>>): readonly FieldOption[] | undefined {
   const titled = schema.oneOf ?? schema.anyOf;
   if (Array.isArray(titled) && titled.length > 0) {
@@ -107,7 +107,7 @@ function textOf(schema: unknown, key: "title" | "description"): string | undefin
   return typeof text === "string" && text.trim() !== "" ? text : undefined;
 }
 
-/** A property that is there only where it has a value. */
+/** A property that is present only if it has a value. */
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   // The computed key is K; the compiler widens it to string.
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };

@@ -1,16 +1,16 @@
-// Forms in a line of text: what a person may type for a field, and what to tell them it wants.
+// Forms as text: parses what a user types for a field, and describes what the field expects.
 import { parseJson } from "@trunkline/core";
 import { FORMAT_WORDS, numberNeeded, oneOf, validateField } from "./form-check.js";
 import { type ChoicesField, type FieldOption, type FieldValue, type FormField, isFieldValue } from "./form-fields.js";
 
-/** What typed text came to: a value, none (`undefined`, for an empty line), or what is wrong with it. */
+/** The result of parsing typed text: a value, none (`undefined`, for an empty line), or an error message. */
 type ParsedText =
   | { readonly ok: true; readonly value: FieldValue | undefined }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads what a person typed for a field, and checks it. An empty line is no value; two quotes (`""`) are an empty text.
- * Choices go by number, value or title, several of them with commas between.
+ * Parses and validates the text a user typed for a field. An empty line means no value; two quotes (`""`) mean an empty
+ * text. Options are selected by number, value or title, separated by commas.
  */
 export function parseText(field: FormField, text: string): ParsedText {
   const trimmed = text.trim();
@@ -37,7 +37,7 @@ export function parseText(field: FormField, text: string): ParsedText {
   }
 }
 
-/** What a field wants, in a few words: `whole number, 1 to 100`. Empty where anything goes. */
+/** What a field expects, in a few words: `whole number, 1 to 100`. Empty if anything is allowed. */
 export function describeField(field: FormField): string {
   switch (field.kind) {
     case "text": {
@@ -56,7 +56,7 @@ export function describeField(field: FormField): string {
       return "number or name";
     case "choices": {
       const count = rangeOf(field.minItems, field.maxItems);
-      return `numbers or names, with commas between${count === "" ? "" : `, ${count} of them`}`;
+      return `numbers or names, separated by commas${count === "" ? "" : `, ${count} of them`}`;
     }
     case "other":
       return "text or JSON";
@@ -64,7 +64,7 @@ export function describeField(field: FormField): string {
 }
 
 function parseChoices(field: ChoicesField, text: string): ParsedText {
-  // A single title may have commas of its own.
+  // A single title may contain commas.
   const whole = findOption(field.options, text);
   if (whole !== undefined) return checked(field, [whole.value]);
   const chosen = new Set<string>();
@@ -77,7 +77,10 @@ function parseChoices(field: ChoicesField, text: string): ParsedText {
   return checked(field, [...chosen]);
 }
 
-/** A value or title, spelled exactly or else in any case, comes before a number: a list of years is chosen by year. */
+/**
+ * A value or title, matched exactly or else case-insensitively, takes precedence over a number: a list of years is
+ * selected by year.
+ */
 function findOption(options: readonly FieldOption[], text: string): FieldOption | undefined {
   const lower = text.toLowerCase();
   return (
@@ -93,7 +96,7 @@ function checked(field: FormField, value: FieldValue | undefined): ParsedText {
 }
 
 function notThere(options: readonly FieldOption[], text: string): ParsedText {
-  return { ok: false, problem: `${JSON.stringify(text)} is not among them. Choose ${oneOf(options)}.` };
+  return { ok: false, problem: `${JSON.stringify(text)} is not an option. Choose ${oneOf(options)}.` };
 }
 
 function jsonOrText(text: string): FieldValue {

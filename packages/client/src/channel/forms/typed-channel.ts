@@ -1,9 +1,9 @@
-// A channel out of typed answers, for programs that show questions to people: terminals, web pages, bots.
+// Builds a channel from typed answers, for programs that show questions to users: terminals, web pages, bots.
 import { isRecord } from "@trunkline/core";
 import { methodNotFound } from "@trunkline/protocol";
 import type { Abilities, Channel, Question, QuestionContext, Root } from "../channel.js";
 
-/** A server asks for facts, by a form. */
+/** A server asks for data with a form. */
 export interface FormElicitation {
   readonly mode: "form";
   readonly message: string;
@@ -13,7 +13,7 @@ export interface FormElicitation {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** A server asks a person to do something at an address. */
+/** A server asks the user to do something at a URL. */
 export interface UrlElicitation {
   readonly mode: "url";
   readonly message: string;
@@ -22,21 +22,20 @@ export interface UrlElicitation {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
-/** What a server asks a person. */
 export type Elicitation = FormElicitation | UrlElicitation;
 
-/** What a person answers. `content` goes with `accept` of a form only. */
+/** The user's answer. `content` is only for `accept` of a form. */
 export interface ElicitationAnswer {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
 }
 
-/** How a program answers. Leave out what it cannot answer; servers are not told that it could. */
+/** How a program answers. Omit what it cannot answer; it is then not advertised to servers. */
 export interface ChannelAnswers extends Omit<Channel, "abilities" | "ask"> {
-  /** The modes of elicitation it can show. Default: both. */
+  /** The elicitation modes it can show. Default: both. */
   readonly elicitationModes?: readonly Elicitation["mode"][];
   elicit?(elicitation: Elicitation, context: QuestionContext): Promise<ElicitationAnswer>;
-  /** Lets a model complete the messages; takes and returns what the protocol has for it. */
+  /** Lets a model complete the messages; takes and returns protocol values. */
   sample?(
     params: Readonly<Record<string, unknown>>,
     context: QuestionContext,
@@ -45,7 +44,7 @@ export interface ChannelAnswers extends Omit<Channel, "abilities" | "ask"> {
 }
 
 /**
- * Makes a channel out of typed answers. Fields of a form that the answer leaves out get their defaults.
+ * Creates a channel from typed answers. Form fields missing in the answer get their defaults.
  *
  * ```ts
  * const channel = createChannel({
@@ -75,7 +74,7 @@ export function createChannel(answers: ChannelAnswers): Channel & Required<Pick<
   return { ...channel, abilities, ask };
 }
 
-/** The elicitation in the parameters of `elicitation/create`; undefined if they are not one. */
+/** Parses the parameters of `elicitation/create`; undefined if they are invalid. */
 function readElicitation(params: Readonly<Record<string, unknown>>): Elicitation | undefined {
   const message = typeof params.message === "string" ? params.message : "";
   if (params.mode === "url") {
@@ -92,7 +91,7 @@ function complete(elicitation: Elicitation, { action, content }: ElicitationAnsw
   return { action, content: { ...defaultsOf(elicitation.requestedSchema), ...content } };
 }
 
-/** What a form's fields hold when nobody touches them. */
+/** The default values of a form's fields. */
 function defaultsOf({ properties }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(isRecord(properties) ? properties : {}).flatMap(([name, field]) =>

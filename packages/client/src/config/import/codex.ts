@@ -1,4 +1,4 @@
-// Codex keeps its servers in TOML and substitutes nothing; what comes from the environment has fields of its own.
+// Codex keeps its servers in TOML and substitutes nothing; it has separate fields for values from the environment.
 import { isRecord, messageOf } from "@trunkline/core";
 import { parse, TomlError } from "smol-toml";
 import type { ServerEntry } from "../written-entry.js";
@@ -8,7 +8,6 @@ import { asItIs } from "./program-variables.js";
 import { joinOn } from "./programs.js";
 import { readServers, unreadable } from "./read-servers.js";
 
-/** Codex. */
 export const codex: ImportSource = {
   id: "codex",
   title: "Codex",
@@ -47,17 +46,17 @@ function readEntry(reader: EntryReader): ServerEntry | { skipped: string } {
       cwd: reader.text("cwd"),
     });
   }
-  if (typeof reader.raw("url") !== "string") return { skipped: "it has neither a command nor an address" };
+  if (typeof reader.raw("url") !== "string") return { skipped: "it has neither a command nor a URL" };
   if (reader.raw("bearer_token") !== undefined) {
-    reader.note('"bearer_token" is not carried over: Codex itself refuses it, name a variable instead');
+    reader.note('"bearer_token" was not imported: Codex itself rejects it; use an environment variable instead');
   }
   for (const field of ["oauth", "scopes"]) {
-    if (reader.raw(field) !== undefined) reader.note(`"${field}" is not carried over: sign in again here`);
+    if (reader.raw(field) !== undefined) reader.note(`"${field}" was not imported: sign in again here`);
   }
   return entryOf({ ...common, type: "http", url: reader.text("url"), headers: headersOf(reader) });
 }
 
-/** The variables that are handed on by name. */
+/** Variables that are passed through by name. */
 function passedOn(reader: EntryReader): Record<string, string> {
   const list = reader.raw("env_vars");
   if (!Array.isArray(list)) return {};

@@ -1,13 +1,13 @@
-// Reads the fields of one entry of another program. What has the wrong type is left out with a note, never an error: the
-// file belongs to somebody else.
+// Reads the fields of another program's entry. A field of the wrong type is skipped with a note, never an error: the
+// file is not ours.
 import { isRecord } from "@trunkline/core";
 import { WRITTEN_FIELDS } from "../fields.js";
 import type { ServerEntry } from "../written-entry.js";
 
-/** An object of another program's file. */
+/** An object from another program's file. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of one entry, with texts already in our words. */
+/** The fields of one entry, with strings already translated to our syntax. */
 export class EntryReader {
   readonly notes: string[] = [];
   readonly #fields: Fields;
@@ -18,50 +18,50 @@ export class EntryReader {
     this.#translate = translate;
   }
 
-  /** Remembers something that the user should know about this entry. Said once. */
+  /** Notes something the user should know about this entry. Duplicates are dropped. */
   note = (message: string): void => {
     if (!this.notes.includes(message)) this.notes.push(message);
   };
 
-  /** The value as the file has it. */
+  /** The value as in the file. */
   raw(key: string): unknown {
     return this.#fields[key];
   }
 
-  /** A text in our words. */
+  /** A string, translated. */
   text(key: string): string | undefined {
     const value = this.#fields[key];
     if (typeof value === "string") return this.translate(value);
-    if (value !== undefined && value !== null) this.note(`"${key}" is not text and was left out`);
+    if (value !== undefined && value !== null) this.note(`"${key}" is not a string and was skipped`);
     return undefined;
   }
 
-  /** A list of texts in our words. */
+  /** A list of strings, translated. */
   texts(key: string): string[] | undefined {
     const value = this.#fields[key];
     if (value === undefined || value === null) return undefined;
     if (Array.isArray(value) && value.every(isScalar)) return value.map((item) => this.translate(String(item)));
-    this.note(`"${key}" is not a list of texts and was left out`);
+    this.note(`"${key}" is not a list of strings and was skipped`);
     return undefined;
   }
 
-  /** A table of texts in our words. */
+  /** A table of strings, translated. */
   map(key: string): Record<string, string> | undefined {
     const value = this.#fields[key];
     if (value === undefined || value === null) return undefined;
     if (!isRecord(value)) {
-      this.note(`"${key}" is not a table of texts and was left out`);
+      this.note(`"${key}" is not a table of strings and was skipped`);
       return undefined;
     }
     const entries: [string, string][] = [];
     for (const [name, item] of Object.entries(value)) {
       if (isScalar(item)) entries.push([name, this.translate(String(item))]);
-      else this.note(`"${key}.${name}" has no text and was left out`);
+      else this.note(`"${key}.${name}" is not a string and was skipped`);
     }
     return Object.fromEntries(entries);
   }
 
-  /** A list of names, as they are. */
+  /** A list of names, untranslated. */
   names(key: string): string[] | undefined {
     const value = this.#fields[key];
     return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string")
@@ -74,7 +74,7 @@ export class EntryReader {
     return typeof value === "boolean" ? value : undefined;
   }
 
-  /** A duration in seconds, kept within what our field takes. */
+  /** A duration in seconds, clamped to the range of our field. */
   seconds(key: string, unit: "s" | "ms", range: { min: number; max: number }): number | undefined {
     const value = this.#fields[key];
     if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) return undefined;
@@ -82,21 +82,17 @@ export class EntryReader {
     return Math.min(Math.max(seconds, range.min), range.max);
   }
 
-  /** Any text in our words. */
   translate(text: string): string {
     return this.#translate(text, this.note);
   }
 }
 
-/** Our `timeout`: seconds to connect. */
 export const CONNECT_SECONDS = { min: 1, max: 600 };
-/** Our `callTimeout`. */
 export const CALL_SECONDS = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
-/** The fields of an entry, as far as they are known. */
 export type EntryFields = { readonly [Key in keyof ServerEntry]?: ServerEntry[Key] | undefined };
 
-/** The fields that are there, in the order in which a person would write them; empty tables and lists are left out. */
+/** The fields that are set, in the order a person would write them; empty tables and lists are dropped. */
 export function entryOf(fields: EntryFields): ServerEntry {
   return Object.fromEntries(
     WRITTEN_FIELDS.flatMap((key) => {
@@ -108,7 +104,7 @@ export function entryOf(fields: EntryFields): ServerEntry {
   );
 }
 
-/** A filter of tools, where there is anything to filter. */
+/** A tool filter, if there is anything to filter. */
 export function toolFilter(allow: readonly string[] | undefined, deny: readonly string[] | undefined) {
   return { ...(allow === undefined ? {} : { allow }), ...(deny === undefined ? {} : { deny }) };
 }

@@ -1,4 +1,4 @@
-// Finds the files of other programs and reads them. Nothing is started and nothing is written.
+// Finds and reads other programs' files. Starts nothing and writes nothing.
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { isRecord, isTrunklineError, nearestNames, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -8,20 +8,18 @@ import type { ImportContext, ImportPlace, ImportSource, ParsedServers } from "./
 import { JSON_PROGRAMS } from "./programs.js";
 import { parseJsonFile } from "./read-servers.js";
 
-/** Every program whose servers can be imported. */
 export const IMPORT_SOURCES: readonly ImportSource[] = [...JSON_PROGRAMS.slice(0, 4), codex, ...JSON_PROGRAMS.slice(4)];
 
 /** One file of another program. */
 export interface FoundImport extends ParsedServers {
   readonly source: ImportSource;
   readonly path: string;
-  /** Whom the file belongs to, and so where its servers go unless somebody says otherwise. */
+  /** Whose file it is, which decides where its servers go by default. */
   readonly scope: "user" | "project";
   /** Why the file could not be read; it has no servers then. */
   readonly problem?: TrunklineError;
 }
 
-/** Where to look, and for what. */
 interface FindImportsOptions extends ImportPlace {
   readonly cwd: string;
   /** Only these programs, by id. Default: all. */
@@ -29,7 +27,7 @@ interface FindImportsOptions extends ImportPlace {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The files that are there. Of a project's files, the nearest one of each kind counts. */
+/** The files that exist. Of a project's files, the nearest one of each kind counts. */
 export async function findImports(options: FindImportsOptions): Promise<FoundImport[]> {
   const sources = options.programs === undefined ? IMPORT_SOURCES : options.programs.map(importSource);
   const folders = await foldersUpward(options.cwd);
@@ -39,7 +37,7 @@ export async function findImports(options: FindImportsOptions): Promise<FoundImp
     for (const relative of source.projectFiles) {
       for (const folder of folders) {
         const path = join(folder, relative);
-        // In the user's own folder, the file of the user looks like one of a project.
+        // In the user's home folder, the user's file looks like a project's.
         if (userFiles.includes(path)) continue;
         const read = await tryRead(source, path, { ...options, folders });
         if (read === undefined) continue;
@@ -55,7 +53,7 @@ export async function findImports(options: FindImportsOptions): Promise<FoundImp
   return found;
 }
 
-/** One file that the user named. Without a program, its content tells which one wrote it. */
+/** Reads a file the user named. Without a program, the content tells which one wrote it. */
 export async function readImport(
   file: string,
   options: FindImportsOptions & { readonly program?: string | undefined },
@@ -75,7 +73,7 @@ export async function readImport(
   return { source, path, scope: inProject ? "project" : "user", ...parsed };
 }
 
-/** The program with this id. Throws `USAGE` with the nearest one. */
+/** Throws `USAGE` with the nearest id if there is none. */
 export function importSource(id: string): ImportSource {
   const source = IMPORT_SOURCES.find((candidate) => candidate.id === id);
   if (source !== undefined) return source;
@@ -108,7 +106,7 @@ function contextOf(path: string, options: Reading): ImportContext {
   return { userHome, platform, env, folders, path };
 }
 
-/** The program that keeps its servers under this key. */
+/** Recognises the program by its key. */
 function recognise(text: string, path: string): ImportSource {
   if (path.endsWith(".toml")) return codex;
   const sameName = IMPORT_SOURCES.find(({ userFiles, projectFiles }) => {
@@ -122,8 +120,8 @@ function recognise(text: string, path: string): ImportSource {
   if (isRecord(root.mcpServers)) return importSource("claude-code");
   if (isRecord(root.servers) || (isRecord(root.mcp) && isRecord(root.mcp.servers))) return importSource("vscode");
   if (isRecord(root.mcp)) return importSource("opencode");
-  throw new TrunklineError("USAGE", `${path} does not look like the file of a program that is known.`, {
-    hint: `Name the program: trunkline import <program> --from ${path}`,
+  throw new TrunklineError("USAGE", `${path} does not look like a configuration file of a known program.`, {
+    hint: `Say which program it is from: trunkline import <program> --from ${path}`,
   });
 }
 
@@ -133,7 +131,7 @@ async function readText(path: string, signal: AbortSignal | undefined): Promise<
   } catch (error) {
     if (isAbsence(error)) return undefined;
     if (!isRefusal(error)) throw error;
-    throw new TrunklineError("IO", `${path} may not be read.`, { cause: error, hint: "Check its permissions." });
+    throw new TrunklineError("IO", `${path} is not readable.`, { cause: error, hint: "Check its permissions." });
   }
 }
 

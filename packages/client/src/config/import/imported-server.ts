@@ -1,34 +1,34 @@
-// What the readers of other programs' files have in common.
+// Types shared by the readers of other programs' files.
 import type { InputDefinition, ServerEntry } from "../written-entry.js";
 
-/** Where a program's files are looked for. */
+/** Where to look for a program's files. */
 export interface ImportPlace {
-  /** The user's own folder, as the operating system has it. */
+  /** The user's home folder according to the operating system. */
   readonly userHome: string;
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a reader may know besides the text of the file. */
+/** What a reader may use besides the file's text. */
 export interface ImportContext extends ImportPlace {
-  /** The file that is being read. */
+  /** The file being read. */
   readonly path: string;
-  /** The working directory and the folders above it, up to the root of the git repository. */
+  /** The working directory and its parents, up to the git root. */
   readonly folders: readonly string[];
 }
 
-/** One server of another program, in our words. */
+/** A server from another program, translated to our syntax. */
 export interface ImportedServer {
   readonly name: string;
-  /** In the `mcpServers` dialect, and `${input:id}` for what has to be asked for. */
+  /** In the `mcpServers` dialect, with `${input:id}` for values that must be asked for. */
   readonly entry: ServerEntry;
-  /** The definitions of the inputs that the entry uses. */
+  /** Definitions of the inputs the entry uses. */
   readonly inputs: readonly InputDefinition[];
-  /** What could not be carried over, or means something slightly different here. */
+  /** Anything that was not imported, or that means something slightly different here. */
   readonly notes: readonly string[];
 }
 
-/** What a program's file says about servers. */
+/** The servers in a program's file. */
 export interface ParsedServers {
   readonly servers: readonly ImportedServer[];
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
@@ -36,14 +36,14 @@ export interface ParsedServers {
 
 /** A program whose servers can be imported. */
 export interface ImportSource {
-  /** What the command line calls it. */
+  /** Its name on the command line. */
   readonly id: string;
-  /** What its makers call it. */
+  /** Its product name. */
   readonly title: string;
-  /** The files it keeps for the user, absolute. */
+  /** The user's files, as absolute paths. */
   userFiles(place: ImportPlace): readonly string[];
-  /** The files it keeps in a project, relative to the project's folder. */
+  /** The project's files, relative to the project folder. */
   readonly projectFiles: readonly string[];
-  /** Reads a file's text. Throws `CONFIG_INVALID` where it cannot be read at all; a bad entry is only skipped. */
+  /** Parses a file. Throws `CONFIG_INVALID` if it is unreadable as a whole; a bad entry is only skipped. */
   parse(text: string, context: ImportContext): ParsedServers;
 }

@@ -1,8 +1,8 @@
-// How each program writes variables, and what they are in our words.
+// How each program writes variables, and what they are in our syntax.
 import { variableName } from "../written-entry.js";
 import { literalText, type Substitution, translateText } from "./substitution.js";
 
-/** A text of a program in our words; `note` is told what cannot be said exactly. */
+/** Translates a program's string to ours; `note` receives anything that cannot be expressed exactly. */
 type Translate = (text: string, note: (message: string) => void) => string;
 
 const NAME = /^[A-Za-z_]\w*$/;
@@ -10,17 +10,17 @@ const NAME = /^[A-Za-z_]\w*$/;
 /** For programs that substitute nothing. */
 export const asItIs: Translate = literalText;
 
-/** Claude Code and Claude Desktop write `${NAME}` and `${NAME:-default}`, as the `mcpServers` dialect does. */
+/** Claude Code and Claude Desktop write `${NAME}` and `${NAME:-default}`, like the `mcpServers` dialect. */
 export const likeOurs: Translate = (text) => text;
 
-/** VS Code: `${env:X}`, `${input:x}` and the variables of the editor; any other `${…}` is plain text. */
+/** VS Code: `${env:X}`, `${input:x}` and the editor's variables; any other `${…}` is plain text. */
 export const vsCode: Translate = bracedVariables((body, note) => {
   if (body.startsWith("input:")) return `\${${body}}`;
   if (/^(config|command):/.test(body)) note(`\${${body}} exists only in VS Code and is now plain text`);
   return editorVariable(body, note);
 });
 
-/** Cursor has the variables of an editor, and `${NAME}` is the environment. */
+/** Cursor has an editor's variables, and `${NAME}` is the environment. */
 export const cursor: Translate = bracedVariables((body, note) => editorVariable(body, note) ?? `\${${body}}`);
 
 /** Windsurf: `${env:X}` and `${file:path}`. */
@@ -31,7 +31,7 @@ export const windsurf: Translate = bracedVariables((body, note) =>
 /** Cline: `${env:X}`. */
 export const cline: Translate = bracedVariables((body) => environment(body));
 
-/** Gemini CLI: `$X`, `${X}` and `${X:-default}`; what is not set stays as it is, as it does here. */
+/** Gemini CLI: `$X`, `${X}` and `${X:-default}`; unset variables stay as they are, as they do here. */
 export const gemini: Translate = (text, note) =>
   translateText(
     text,
@@ -46,7 +46,7 @@ export const gemini: Translate = (text, note) =>
     note,
   );
 
-/** opencode: `{env:X}`, empty where it is not set, and `{file:path}`. */
+/** opencode: `{env:X}`, empty if unset, and `{file:path}`. */
 export const opencode: Translate = (text, note) =>
   translateText(
     text,
@@ -68,7 +68,7 @@ function environment(body: string): string | undefined {
   return body.startsWith("env:") && NAME.test(body.slice("env:".length)) ? `\${${body}}` : undefined;
 }
 
-/** The variables of an editor, which our expansion has too. */
+/** Editor variables that our expansion also supports. */
 function editorVariable(body: string, note: (message: string) => void): string | undefined {
   switch (body) {
     case "workspaceFolder":
@@ -79,18 +79,18 @@ function editorVariable(body: string, note: (message: string) => void): string |
       return `\${${body}}`;
     default:
       if (!body.startsWith("workspaceFolder:")) return environment(body);
-      note("every folder of the workspace is the one workspace folder here");
+      note("all workspace folders became the one workspace folder");
       return `\${workspaceFolder}`;
   }
 }
 
 /**
- * A file's content as a value. It is usually a secret, and copying secrets into a file that may be shared would be worse
- * than one more step, so the value is taken from the environment and the user is told.
+ * A file's content as a value. It is usually a secret, and copying secrets into a file that may be shared would be
+ * worse than one more step. So the value comes from the environment, and the user is told.
  */
 function fileVariable(path: string, note: (message: string) => void): string {
   const name = variableName(lastPart(path.trim()));
-  note(`the content of ${path.trim()} is not copied: set the environment variable ${name} to it`);
+  note(`the content of ${path.trim()} was not copied: set the environment variable ${name} to it`);
   return `\${${name}}`;
 }
 

@@ -1,4 +1,4 @@
-// The programs that keep their servers in JSON. Codex, with its TOML, has a file of its own.
+// The programs that keep their servers in JSON. Codex uses TOML and has its own file.
 import { posix, win32 } from "node:path";
 import { isRecord } from "@trunkline/core";
 import type { InputDefinition } from "../written-entry.js";
@@ -14,24 +14,24 @@ import type { ImportContext, ImportedServer, ImportPlace, ImportSource } from ".
 import { asItIs, cline, cursor, gemini, likeOurs, opencode, vsCode, windsurf } from "./program-variables.js";
 import { parseJsonFile, type ReadEntry, readServers } from "./read-servers.js";
 
-/** Joins as the operating system in question does, whatever this process runs on. */
+/** Joins paths by the rules of the given platform, whatever this process runs on. */
 export function joinOn(platform: NodeJS.Platform, ...parts: string[]): string {
   return (platform === "win32" ? win32 : posix).join(...parts);
 }
 
-/** Where programs keep what belongs to the user: Application Support, %APPDATA% or ~/.config. */
+/** Where programs keep user data: Application Support, %APPDATA% or ~/.config. */
 function applicationFolder({ platform, userHome, env }: ImportPlace): string {
   if (platform === "darwin") return joinOn(platform, userHome, "Library", "Application Support");
   if (platform === "win32") return env.APPDATA || joinOn(platform, userHome, "AppData", "Roaming");
   return configFolder({ platform, userHome, env });
 }
 
-/** ~/.config, also on macOS: for programs that do it the Unix way everywhere. */
+/** ~/.config, even on macOS: for programs that do it the Unix way everywhere. */
 function configFolder({ platform, userHome, env }: ImportPlace): string {
   return env.XDG_CONFIG_HOME || joinOn(platform, userHome, ".config");
 }
 
-/** `type` as programs spell it; undefined where it is absent, null where it is something we do not have. */
+/** `type` as programs spell it; undefined if absent, null if unsupported. */
 function transportOf(value: unknown): "stdio" | "http" | "sse" | undefined | null {
   if (value === undefined) return undefined;
   switch (String(value).toLowerCase().replace(/[-_]/g, "")) {
@@ -49,13 +49,12 @@ function transportOf(value: unknown): "stdio" | "http" | "sse" | undefined | nul
   }
 }
 
-/** How programs with the usual fields differ from one another. */
+/** How programs with the usual fields differ. */
 interface Usual {
-  /** The field of the type. */
   typeField?: string;
-  /** Where the address may stand, the strongest first, and what it means when no type is given. */
+  /** Fields that may hold the URL, strongest first, and the transport each implies when no type is given. */
   urlFields?: readonly (readonly [field: string, type: "http" | "sse"])[];
-  /** What only this program has. */
+  /** Fields that only this program has. */
   rest?: (reader: EntryReader) => EntryFields;
 }
 
@@ -78,7 +77,7 @@ function usual(options: Usual = {}): ReadEntry {
         ...rest(reader),
       });
     }
-    if (address === undefined || stated === "stdio") return { skipped: "it has neither a command nor an address" };
+    if (address === undefined || stated === "stdio") return { skipped: "it has neither a command nor a URL" };
     const [field, type] = address;
     return entryOf({
       type: stated ?? type,
@@ -100,7 +99,7 @@ const vscode: ImportSource = {
   projectFiles: [".vscode/mcp.json"],
   parse: (text, context) => {
     const root = parseJsonFile(text, context.path);
-    // Before it had a file of its own, the table stood under "mcp" in settings.json.
+    // Before it had its own file, the table was under "mcp" in settings.json.
     const holder = isRecord(root.mcp) && root.servers === undefined ? root.mcp : root;
     const inputs = Array.isArray(holder.inputs) ? holder.inputs.filter(isInput) : [];
     return readServers(holder.servers, { translate: vsCode, read: usual(), inputs });
@@ -134,7 +133,7 @@ const claudeCode: ImportSource = {
       const parsed = readServers(table, options);
       skipped.push(...parsed.skipped);
       for (const server of parsed.servers) {
-        // What Claude Code keeps for the project is stronger than what it keeps for the user.
+        // Claude Code's project entries win over its user entries.
         if (servers.has(server.name)) continue;
         servers.set(server.name, note === undefined ? server : { ...server, notes: [...server.notes, note] });
       }
@@ -189,7 +188,7 @@ const zed: ImportSource = {
       translate: asItIs,
       read: (reader, name) =>
         reader.raw("command") === undefined && reader.raw("url") === undefined
-          ? { skipped: "it comes from an extension of Zed, which alone knows how to start it" }
+          ? { skipped: "it comes from a Zed extension, and only Zed knows how to start it" }
           : read(reader, name),
     });
   },
@@ -214,7 +213,7 @@ const geminiCli: ImportSource = {
             ["url", "sse"],
           ],
           rest: () => {
-            if (reader.flag("trust")) reader.note('"trust" is not carried over: Trunkline has its own confirmation');
+            if (reader.flag("trust")) reader.note('"trust" was not imported: Trunkline has its own approval');
             return {
               disabled: isOff(name),
               callTimeout: reader.seconds("timeout", "ms", CALL_SECONDS),
@@ -258,7 +257,7 @@ const readOpencode: ReadEntry = (reader) => {
     withoutSignIn("oauth")(reader);
     return entryOf({ ...common, type: "http", url: reader.text("url"), headers: reader.map("headers") });
   }
-  return { skipped: "it has neither a command nor an address" };
+  return { skipped: "it has neither a command nor a URL" };
 };
 
 const clineSource: ImportSource = {
@@ -282,18 +281,18 @@ const clineSource: ImportSource = {
       translate: cline,
       read: (reader, name) =>
         usual({
-          // An address without a type is an old entry, and Cline takes it for HTTP+SSE.
+          // A URL without a type is an old entry, and Cline treats it as HTTP+SSE.
           typeField: reader.raw("type") === undefined ? "transportType" : "type",
           urlFields: [["url", "sse"]],
           rest: () => {
-            if (reader.names("autoApprove") !== undefined) reader.note('"autoApprove" is not carried over');
+            if (reader.names("autoApprove") !== undefined) reader.note('"autoApprove" was not imported');
             return { callTimeout: reader.seconds("timeout", "s", CALL_SECONDS) };
           },
         })(reader, name),
     }),
 };
 
-/** The programs, apart from Codex. */
+/** All programs except Codex. */
 export const JSON_PROGRAMS: readonly ImportSource[] = [
   vscode,
   cursorSource,
@@ -306,17 +305,17 @@ export const JSON_PROGRAMS: readonly ImportSource[] = [
   clineSource,
 ];
 
-/** Says that what a program knows about signing in stays with it. */
+/** Notes that sign-in data stays with the other program. */
 function withoutSignIn(...fields: string[]): (reader: EntryReader) => EntryFields {
   return (reader) => {
     for (const field of fields) {
-      if (reader.raw(field) !== undefined) reader.note(`"${field}" is not carried over: sign in again here`);
+      if (reader.raw(field) !== undefined) reader.note(`"${field}" was not imported: sign in again here`);
     }
     return {};
   };
 }
 
-/** The tables that Claude Code keeps for the project we are in, the nearest folder first. */
+/** Claude Code's tables for the current project, nearest folder first. */
 function projectTables(projects: unknown, context: ImportContext): { table: unknown; note: string }[] {
   if (!isRecord(projects)) return [];
   const normalized = (path: string) => {

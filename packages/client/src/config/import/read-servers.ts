@@ -1,22 +1,21 @@
-// The way from a file's text to servers that all programs share.
+// The path from a file's text to servers, shared by all programs.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { type InputDefinition, inputsOf, type ServerEntry } from "../written-entry.js";
 import { EntryReader, type Fields } from "./entry-reader.js";
 import type { ImportedServer, ParsedServers } from "./imported-server.js";
 
-/** An entry, or why there is none. */
+/** An entry, or the reason why there is none. */
 export type ReadEntry = (reader: EntryReader, name: string) => ServerEntry | { readonly skipped: string };
 
-/** What reading a table of servers takes. */
 interface ReadServersOptions {
-  /** A text of the program in our words. */
+  /** Translates a program's string to our syntax. */
   readonly translate: (text: string, note: (message: string) => void) => string;
   readonly read: ReadEntry;
   readonly inputs?: readonly InputDefinition[];
 }
 
-/** Reads a table of servers; what is not a table has none. */
+/** Reads a table of servers; anything else counts as empty. */
 export function readServers(table: unknown, options: ReadServersOptions): ParsedServers {
   const servers: ImportedServer[] = [];
   const skipped: { name: string; reason: string }[] = [];
@@ -38,7 +37,7 @@ export function readServers(table: unknown, options: ReadServersOptions): Parsed
   return { servers, skipped };
 }
 
-/** The object that a JSON file holds; comments and trailing commas are accepted, since most programs accept them. */
+/** Parses a JSON file as an object; accepts comments and trailing commas, as most programs do. */
 export function parseJsonFile(text: string, path: string): Fields {
   const errors: ParseError[] = [];
   const bare = text.replace(/^\uFEFF/, "");
@@ -51,14 +50,13 @@ export function parseJsonFile(text: string, path: string): Fields {
     throw unreadable(path, `line ${line}, column ${column}: ${printParseErrorCode(first.error)}`);
   }
   if (root === undefined) return {};
-  if (!isRecord(root)) throw unreadable(path, "it does not hold an object");
+  if (!isRecord(root)) throw unreadable(path, "it does not contain an object");
   return root;
 }
 
-/** The error for a file that cannot be read as what it should be. */
 export function unreadable(path: string, reason: string, cause?: unknown): TrunklineError {
   return new TrunklineError("CONFIG_INVALID", `${path} cannot be read: ${reason}.`, {
     ...(cause === undefined ? {} : { cause }),
-    hint: "Correct the file, or import the other programs by name.",
+    hint: "Fix the file, or import from the other programs by name.",
   });
 }

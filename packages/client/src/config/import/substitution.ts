@@ -1,25 +1,24 @@
-// Substitution in the words of other programs, put into ours. A text that another program takes as it is must come out of
-// our expansion as it is, so whatever would be expanded here and was not there is escaped.
+// Translates other programs' substitutions to ours. Text that another program takes literally must survive our
+// expansion, so anything that we would expand and it would not is escaped.
 
-/** How a program substitutes. */
 export interface Substitution {
-  /** Finds the substitutions of the program. Needs the flag `g`. */
+  /** Matches the program's substitutions. Needs the flag `g`. */
   readonly pattern: RegExp;
-  /** Ours for one match, or undefined where the program would have left the text as it is. */
+  /** Our form of one match, or undefined if the program would have left the text alone. */
   readonly render: (match: RegExpExecArray) => string | undefined;
 }
 
-/** The text with everything escaped that our expansion would touch. */
+/** Escapes everything that our expansion would touch. */
 export function literalText(text: string): string {
   return text.replace(/\$\{([^}]+)\}/g, (match, body: string) => {
     if (/^[^:]+(?::-.*)?$/s.test(body)) return `\\${match}`;
-    // A backslash does not stop these, since it may belong to a path. A default is never looked at again.
+    // A backslash does not stop these, since it may belong to a path. A default is never expanded again.
     if (/^(?:env|input|workspaceFolder):/.test(body)) return `\${env:TRUNKLINE_LITERAL:-${match}}`;
     return match;
   });
 }
 
-/** The text with the program's substitutions as ours, and the rest so that it stays what it is. */
+/** Translates the program's substitutions and escapes the rest. */
 export function translateText(text: string, substitution: Substitution, note: (message: string) => void): string {
   let result = "";
   let literal = "";
@@ -39,7 +38,10 @@ export function translateText(text: string, substitution: Substitution, note: (m
   return result + literalText(literal + text.slice(from));
 }
 
-/** A backslash before `${NAME}` makes it plain text here, so the substitution needs a form that a backslash does not stop. */
+/**
+ * Here, a backslash before `${NAME}` makes it plain text, so the substitution needs a form that a backslash does not
+ * stop.
+ */
 function afterBackslash(before: string, rendered: string, note: (message: string) => void): string {
   const [, name] = /^\$\{([^:}]+)/.exec(rendered) ?? [];
   if (name === undefined || name === "env" || name === "input") return before + rendered;

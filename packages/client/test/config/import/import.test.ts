@@ -18,7 +18,6 @@ const context: ImportContext = {
   folders: ["/home/ada/shop/src", "/home/ada/shop"],
 };
 
-/** Entries by name. */
 function entriesOf(program: string, file: string) {
   const { servers } = importSource(program).parse(fixture(file), context);
   return Object.fromEntries(servers.map(({ name, entry }) => [name, entry]));
@@ -65,7 +64,7 @@ const PROGRAMS: { program: string; file: string; entries: Record<string, unknown
     program: "claude-code",
     file: "claude-code.json",
     entries: {
-      // What is kept for the project hides what is kept for the user.
+      // The project's entry shadows the user's.
       memory: { command: "node", args: ["./tools/memory.js"], env: { FILE: "${MEMORY_FILE:-/tmp/memory.json}" } },
       sentry: { type: "http", url: "https://mcp.sentry.dev/mcp" },
       context7: { type: "http", url: "https://mcp.context7.com/mcp", headers: { CONTEXT7_API_KEY: "${C7_KEY}" } },
@@ -203,12 +202,12 @@ const PROGRAMS: { program: string; file: string; entries: Record<string, unknown
   },
 ];
 
-describe("reading the files of other programs", () => {
-  it("has a file for every program", () => {
+describe("reading other programs' files", () => {
+  it("has a sample file for every program", () => {
     expect(PROGRAMS.map(({ program }) => program).sort()).toEqual(IMPORT_SOURCES.map(({ id }) => id).sort());
   });
 
-  it.each(PROGRAMS)("reads $program's servers in our words", ({ program, file, entries }) => {
+  it.each(PROGRAMS)("translates $program's servers", ({ program, file, entries }) => {
     expect(entriesOf(program, file)).toEqual(entries);
   });
 
@@ -222,21 +221,21 @@ describe("reading the files of other programs", () => {
     ["gemini", "gemini-settings.json", "bookmarks", /"trust" is not carried over/],
     ["opencode", "opencode.json", "browser", /environment variable BROWSER_KEY/],
     ["cline", "cline-mcp-settings.json", "local", /"autoApprove" is not carried over/],
-  ])("says what of %s cannot be carried over (%s, %s)", (program, file, name, note) => {
+  ])("reports what of %s cannot be imported (%s, %s)", (program, file, name, note) => {
     const { servers } = importSource(program).parse(fixture(file), context);
     expect(servers.find((server) => server.name === name)?.notes).toContainEqual(expect.stringMatching(note));
   });
 
   it.each([
     ["claude-code", "claude-code.json", "socket", 'its type "ws" is not supported'],
-    ["codex", "codex-config.toml", "broken", "it has neither a command nor an address"],
+    ["codex", "codex-config.toml", "broken", "it has neither a command nor a URL"],
     ["zed", "zed-settings.jsonc", "mcp-server-context7", expect.stringContaining("extension of Zed")],
-    ["opencode", "opencode.json", "organisation", "it has neither a command nor an address"],
-  ])("skips what %s alone can use, with the reason (%s, %s)", (program, file, name, reason) => {
+    ["opencode", "opencode.json", "organisation", "it has neither a command nor a URL"],
+  ])("skips what only %s can use, with the reason (%s, %s)", (program, file, name, reason) => {
     expect(importSource(program).parse(fixture(file), context).skipped).toEqual([{ name, reason }]);
   });
 
-  it("takes only the inputs that an entry uses", () => {
+  it("imports only the inputs that an entry uses", () => {
     const { servers } = importSource("vscode").parse(fixture("vscode-mcp.jsonc"), context);
     expect(servers.map(({ name, inputs }) => [name, inputs.map(({ id }) => id)])).toEqual([
       ["github", ["github-token"]],
@@ -246,7 +245,7 @@ describe("reading the files of other programs", () => {
     ]);
   });
 
-  it.each(IMPORT_SOURCES)("$id: finds no servers in an empty file and names the place of an error", (source) => {
+  it.each(IMPORT_SOURCES)("$id: finds no servers in an empty file and locates a syntax error", (source) => {
     expect(source.parse("", context)).toEqual({ servers: [], skipped: [] });
     expect(() => source.parse("\n  {", context)).toThrow(/\/somewhere\/file cannot be read: line \d+, column \d+/);
   });
@@ -254,7 +253,7 @@ describe("reading the files of other programs", () => {
 
 const ENVIRONMENT: Record<string, string> = { X: "<x>", HOME: "/home/ada", dir: "<dir>", "env:X": "<wrong>" };
 
-describe("what a text means", () => {
+describe("the meaning of a string", () => {
   const folder = "/projects/shop";
   const expand = (text: string, dialect: "servers" | "mcpServers") =>
     renderParts(
@@ -289,7 +288,7 @@ describe("what a text means", () => {
     ["gemini", "$X-${X} ${NOT_SET} $5 ${a:b}", "<x>-<x> ${NOT_SET} $5 ${a:b}"],
     ["gemini", "D:\\$X", "D:\\<x>"],
     ["opencode", "{env:X} ${X} ${env:X} {X}", "<x> ${X} $<x> {X}"],
-  ])("%s: %j comes out of our expansion as %j", (program, text, meaning) => {
+  ])("%s: %j expands to %j", (program, text, meaning) => {
     const server = { command: program === "opencode" ? [text] : text };
     const files: Record<string, unknown> = {
       vscode: { servers: { a: server } },
@@ -303,13 +302,13 @@ describe("what a text means", () => {
     const [imported] = importSource(program).parse(written, context).servers;
     const entry = imported?.entry ?? {};
     expect(expand(toDialect(entry, "mcpServers").command ?? "", "mcpServers")).toBe(meaning);
-    // In the other dialect an unset variable is empty instead of left; the rest is the same.
+    // In the other dialect an unset variable becomes empty instead of staying; the rest is the same.
     expect(expand(toDialect(entry, "servers").command ?? "", "servers")).toBe(
       meaning.replace(/(?<=<x> )\$\{NOT_SET\}/, ""),
     );
   });
 
-  it("asks for inputs where the dialect can, and takes the environment where it cannot", () => {
+  it("asks for inputs if the dialect supports it, and uses the environment if not", () => {
     const entry = { url: "https://x/${input:my-id}" };
     expect(toDialect(entry, "servers")).toEqual(entry);
     expect(toDialect(entry, "mcpServers")).toEqual({ url: "https://x/${env:MY_ID}" });
@@ -351,7 +350,7 @@ describe("where the files are", () => {
     ["codex", { CODEX_HOME: "/elsewhere" }, "/elsewhere/config.toml"],
     ["zed", { XDG_CONFIG_HOME: "/xdg" }, "/xdg/zed/settings.json"],
     ["cline", { CLINE_MCP_SETTINGS_PATH: "/cline.json" }, "/cline.json"],
-  ])("%s heeds %j", (program, env, path) => {
+  ])("%s respects %j", (program, env, path) => {
     expect(importSource(program).userFiles({ ...places.linux, env })).toContain(path);
   });
 });
@@ -378,7 +377,7 @@ describe("finding files", () => {
   });
   afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-  it("looks upward to the root of the repository for a project's files, and no further", async () => {
+  it("searches for a project's files upward to the git root, and no further", async () => {
     write("home/shop/.vscode/mcp.json", fixture("vscode-mcp.jsonc"));
     write("home/shop/src/.mcp.json", fixture("claude-desktop.json"));
     write("home/.gemini/settings.json", fixture("gemini-settings.json"));
@@ -391,12 +390,12 @@ describe("finding files", () => {
     ]);
   });
 
-  it("takes the file in the user's folder for the user's, even when that is where we are", async () => {
+  it("treats the file in the user's folder as the user's, even if that is the working directory", async () => {
     write("home/.cursor/mcp.json", fixture("cursor-mcp.json"));
     expect((await find("home")).map(({ source, scope }) => [source.id, scope])).toEqual([["cursor", "user"]]);
   });
 
-  it("goes on past a file that cannot be read", async () => {
+  it("continues after an unreadable file", async () => {
     write("home/.cursor/mcp.json", "{ broken");
     write("home/.codex/config.toml", "[mcp_servers.a]\ncommand = 'x'");
     const found = await find("home/shop");
@@ -406,7 +405,7 @@ describe("finding files", () => {
     ]);
   });
 
-  it("reads only the programs that were named", async () => {
+  it("reads only the named programs", async () => {
     write("home/.cursor/mcp.json", fixture("cursor-mcp.json"));
     write("home/.codex/config.toml", fixture("codex-config.toml"));
     expect((await find("home/shop", ["codex"])).map(({ source }) => source.id)).toEqual(["codex"]);
@@ -430,7 +429,7 @@ describe("finding files", () => {
     expect(servers.length).toBeGreaterThan(0);
   });
 
-  it("refuses a file that is not there, and one that says nothing", async () => {
+  it("rejects a missing file and an empty one", async () => {
     write("other.json", "{}");
     const place = { cwd: base, userHome: join(base, "home"), platform: "linux", env: {} } as const;
     await expect(readImport("missing.json", place)).rejects.toMatchObject({ code: "USAGE" });
