@@ -1,11 +1,11 @@
-// The embedded store as the port that the server knows: operations by their names on the wire.
+// Adapts the embedded store to the server's port: operations by their wire names.
 import { type ContentStore, TrunklineError } from "@trunkline/core";
 import { camelCase, fromWire, OPERATIONS, type StoreCallOptions, storeOperations, toWire } from "./contract/index.js";
 import type { Store } from "./store.js";
 
-/** Gives an open store the shape of the port. Closing it closes the store. */
+/** Wraps an open store as a {@link ContentStore}. Closing it closes the store. */
 export function asContentStore(store: Store): ContentStore {
-  // The compiler has checked that the class has each operation as a method; which one is known only here.
+  // The compiler has checked that the class has a method for each operation; the name is only known at run time.
   const methods = store as unknown as Readonly<Record<string, Method>>;
   return {
     put: (bytes, options) => store.put(bytes, options),
@@ -18,7 +18,7 @@ export function asContentStore(store: Store): ContentStore {
         throw new TrunklineError("INVALID_ARGUMENT", `The store has no operation "${operation}".`);
       }
       const method = methods[camelCase(operation)] as Method;
-      // The server has checked the parameters; the store checks values again where it matters.
+      // The server has validated the parameters; the store validates values again if it matters.
       const result = await method.call(store, fromWire(params), options);
       return toWire(result) as Readonly<Record<string, unknown>>;
     },

@@ -6,7 +6,7 @@ import { keywordIndexer } from "./search/keyword-indexer.js";
 import { ranksIndexer } from "./search/ranks-indexer.js";
 import { vectorsIndexer } from "./search/vectors-indexer.js";
 
-/** Every indexer of the store, in the order in which they are told of a change. A new one is added here. */
+/** Every indexer, in the order in which changes are reported to them. Add new ones here. */
 export const indexers: readonly Indexer[] = [
   keywordIndexer,
   vectorsIndexer,

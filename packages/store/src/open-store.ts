@@ -1,4 +1,4 @@
-// Opening a store: which threads have to start before the first call, and what may be done with it.
+// Opens a store: which threads must start before the first call, and what is allowed.
 import { resolve } from "node:path";
 import { type Embedder, isTrunklineError, type Logger, silentLogger, TrunklineError } from "@trunkline/core";
 import type { GuardedPaths } from "./engine/files/guard.js";
@@ -7,25 +7,24 @@ import { Store, type StoreThreads } from "./store.js";
 
 const THREAD_ENTRY = new URL("./store-thread.js", import.meta.url);
 
-/** How a store is opened. */
 export interface OpenStoreOptions extends GuardedPaths {
-  /** The store's folder; made on first use. */
+  /** The store's folder; created on first use. */
   readonly path: string;
-  /** Relative paths are relative to this. Default: the process's working folder. */
+  /** The base of relative paths. Default: the process's working directory. */
   readonly cwd?: string | undefined;
   readonly logger?: Logger | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Refuses every change. The store has to exist. */
+  /** Rejects every change. The store must exist. */
   readonly readOnly?: boolean | undefined;
-  /** The first write starts the thread for it, not the opening. For who reads, maybe only once: it is open sooner. */
+  /** Starts the writer thread with the first write instead of on opening. For readers: the store opens faster. */
   readonly lazyWriter?: boolean | undefined;
-  /** Makes search by meaning possible. It runs in this process and stays its owner's to close, after the store. */
+  /** Enables search by meaning. It runs in this process; its owner closes it, after the store. */
   readonly embedder?: Embedder | undefined;
 }
 
 /**
- * Opens the embedded store, makes or migrates it where needed, and brings its index up to date. A store that may only be
- * read, such as one on a read-only file system, is opened for reading: changes are then refused with `IO`.
+ * Opens the embedded store, creating or migrating it if needed, and brings its index up to date. A store that can only
+ * be read, such as one on a read-only file system, is opened for reading: changes are then rejected with `IO`.
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const {
@@ -55,7 +54,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return store;
 }
 
-/** Whether a reader is all that is needed. What it finds wrong is the writer's to mend or to report. */
+/** Whether a reader is enough. Any problem is left to the writer to fix or report. */
 async function openReader(pool: StoreThreads, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     if (!(await pool.reader.isCurrent({}, { signal }))) return false;
@@ -67,7 +66,7 @@ async function openReader(pool: StoreThreads, signal: AbortSignal | undefined): 
   }
 }
 
-/** Answers with the reason where the store may only be read. */
+/** Returns the reason if the store can only be read. */
 async function openWriter(pool: StoreThreads, signal: AbortSignal | undefined): Promise<TrunklineError | undefined> {
   try {
     const { background } = await pool.writer.ready({}, { signal });
@@ -81,5 +80,5 @@ async function openWriter(pool: StoreThreads, signal: AbortSignal | undefined): 
 }
 
 function onlyForReading(): TrunklineError {
-  return new TrunklineError("INVALID_ARGUMENT", "The store was opened for reading only.");
+  return new TrunklineError("INVALID_ARGUMENT", "The store is open read-only.");
 }

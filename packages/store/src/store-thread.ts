@@ -1,5 +1,5 @@
-// Where a thread of the store starts, and where its parts are put together: every handler, by the role of the thread
-// that runs it. A new operation is one line here. A handler is loaded by its first call, so a thread starts quickly.
+// The entry point of a store thread, and the table of all handlers by the role of the thread that runs them. A new
+// operation is one line here. A handler is loaded on its first call, so threads start quickly.
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { TrunklineError } from "@trunkline/core";
 import type { PrepareElsewhere } from "./engine/indexing/background.js";
@@ -10,7 +10,7 @@ import type { WorkerStart } from "./engine/threads/thread.js";
 import type { Databases } from "./engine/threads/thread-context.js";
 import type { WriteContext } from "./engine/writing/write-queue.js";
 
-/** Readers answer, with connections that cannot write. */
+/** Readers answer queries, with connections that cannot write. */
 const READER = {
   isCurrent: () => import("./engine/threads/open-databases.js").then((module) => module.isCurrent),
   content: () => import("./documents/bare-content.js").then((module) => module.contentBytes),
@@ -30,7 +30,7 @@ const READER = {
   status: () => import("./maintenance/status.js").then((module) => module.status),
 };
 
-/** Movers do what takes long. Their connections cannot write either; they hand changes to the writer. */
+/** Movers do long-running work. Their connections cannot write either; they send changes to the writer. */
 const MOVER = {
   put: () => import("./documents/bare-content.js").then((module) => module.putContent),
   add: () => import("./documents/add.js").then((module) => module.add),
@@ -44,7 +44,7 @@ const MOVER = {
   import: () => import("./maintenance/export-import.js").then((module) => module.importStore),
 };
 
-/** Changes of the truth, made by the one writer of a process, in the order in which they arrive. */
+/** Changes to the content database, made by the only writer of a process, in order of arrival. */
 const WRITES = {
   addDocuments: () => import("./engine/writing/store-content.js").then((module) => module.addDocuments),
   putContent: () => import("./engine/writing/store-content.js").then((module) => module.putBareContent),
@@ -65,7 +65,7 @@ const WRITES = {
   importEvents: () => import("./maintenance/export-import.js").then((module) => module.importEventBatch),
 };
 
-/** What the writer does besides: work on the databases as a whole. */
+/** The writer's other tasks: work on the databases as a whole. */
 const UPKEEP = {
   ready: () => import("./engine/indexing/catch-up.js").then((module) => module.makeReady),
   shrink: () => import("./maintenance/gc.js").then((module) => module.shrink),
@@ -73,21 +73,21 @@ const UPKEEP = {
   rebuild: () => import("./maintenance/repair.js").then((module) => module.rebuild),
 };
 
-/** Indexer threads take up in the background what writes have left for later. */
+/** Indexer threads do the indexing that writes have deferred, in the background. */
 const INDEXER = {
   run: () => import("./engine/indexing/background.js").then((module) => module.runBackground),
   nextTexts: () => import("./search/embedding-queue.js").then((module) => module.nextTexts),
   keepVectors: () => import("./search/embedding-queue.js").then((module) => module.keepVectors),
 };
 
-/** Preparers work out what an indexer thread writes. */
+/** Preparers compute what an indexer thread writes. */
 const PREPARER = {
   prepare: () => import("./engine/threads/preparer.js").then((module) => module.prepare),
 };
 
 type Loaded<T extends Record<string, () => Promise<unknown>>> = { [M in keyof T]: Awaited<ReturnType<T[M]>> };
 
-/** What can be called in the threads of each role. */
+/** The handlers of each role. */
 export interface StoreHandlers {
   readonly reader: Loaded<typeof READER>;
   readonly mover: Loaded<typeof MOVER>;
@@ -102,7 +102,7 @@ const MOST_PREPARERS = 2;
 interface Opened {
   readonly handlers: Handlers;
   readonly databases: Databases;
-  /** Ends what the thread has started itself. */
+  /** Ends everything the thread has started itself. */
   close?(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ if (parentPort !== null) start(parentPort, workerData as WorkerStart);
 
 function start(parent: MessagePort, data: WorkerStart): void {
   let opening: Promise<Opened> | undefined;
-  // Opened by the first call, which then hears of what goes wrong; the next call tries again.
+  // Opened by the first call, which then reports any failure; the next call tries again.
   const opened = () => {
     opening ??= open(data).catch((error: unknown) => {
       opening = undefined;
@@ -122,7 +122,7 @@ function start(parent: MessagePort, data: WorkerStart): void {
     get: (_target, method: string) => async (params: never, call: Call) => {
       const { handlers: table } = await opened();
       const handler = Object.hasOwn(table, method) ? table[method] : undefined;
-      if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no "${method}".`);
+      if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no method "${method}".`);
       call.check();
       return await handler(params, call);
     },
@@ -138,7 +138,7 @@ function start(parent: MessagePort, data: WorkerStart): void {
   });
 }
 
-/** The last connection to close takes the write-ahead log back into the database. */
+/** The last connection to close checkpoints the write-ahead log into the database. */
 async function end(parent: MessagePort, data: WorkerStart, opening: Promise<Opened> | undefined): Promise<void> {
   const opened = await opening?.catch(() => undefined);
   const closing = opened?.close?.();
@@ -158,7 +158,7 @@ async function open(data: WorkerStart): Promise<Opened> {
   switch (role) {
     case "writer": {
       const { WriteQueue } = await import("./engine/writing/write-queue.js");
-      // All of them now: a call that loads its handler first would be overtaken by the next one.
+      // Loads all of them now: otherwise the next call could overtake one that is still loading its handler.
       const loading = Object.entries(WRITES).map(async ([name, load]) => [name, await load()] as const);
       const writes: (readonly [string, Write])[] = await Promise.all(loading);
       const databases = openForWriting(folder, indexers);
@@ -198,7 +198,7 @@ async function open(data: WorkerStart): Promise<Opened> {
   }
 }
 
-/** Handlers that are given the environment of this thread, and loaded when they are first called. */
+/** Binds handlers to the environment of this thread and loads them on their first call. */
 function bind<E>(
   env: E,
   table: Record<string, () => Promise<(env: E, params: never, call: Call) => unknown>>,

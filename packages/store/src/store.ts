@@ -1,4 +1,4 @@
-// The public store: an asynchronous facade on the main thread. All work with files and databases happens in workers.
+// The public store: an asynchronous facade on the main thread. All file and database work happens in workers.
 import { resolve } from "node:path";
 import { type ContentId, type Embedder, type Logger, parseContentId, TrunklineError } from "@trunkline/core";
 import type {
@@ -55,20 +55,19 @@ import { Embedding, type QueryVector } from "./search/embedding.js";
 import { ClientSessions } from "./sessions/client-sessions.js";
 import type { StoreHandlers } from "./store-thread.js";
 
-/** The threads of a store, and what can be called there. */
+/** The threads of a store and their handlers. */
 export type StoreThreads = ThreadPool<StoreHandlers>;
 
-/** What a store is made of. */
 interface StoreParts {
   readonly cwd: string;
-  /** Why nothing may be changed. */
+  /** Why the store cannot be changed. */
   readonly refusal: TrunklineError | undefined;
   readonly logger: Logger;
   readonly folder: string;
   readonly guarded: GuardedPaths;
 }
 
-/** One open store: the operations of the contract as methods, and access to content by its hash. */
+/** An open store: the operations of the contract as methods, and access to content by hash. */
 export class Store implements StoreMethods, AsyncDisposable {
   readonly #pool: StoreThreads;
   readonly #cwd: string;
@@ -76,9 +75,9 @@ export class Store implements StoreMethods, AsyncDisposable {
   readonly #sessions: ClientSessions;
   readonly #makeEmbedding: () => Embedding;
   readonly #makeGrep: () => StoreGrep;
-  /** Made when a model is first given. */
+  /** Created with the first model. */
   #embedding: Embedding | undefined;
-  /** Made by the first grep. */
+  /** Created by the first grep. */
   #grep: StoreGrep | undefined;
   #closed = false;
 
@@ -94,13 +93,13 @@ export class Store implements StoreMethods, AsyncDisposable {
     this.#refusal = refusal;
   }
 
-  /** Stores bytes without a document; they are kept for seven days from the last time they were put. */
+  /** Stores bytes without a document; they are retained for seven days after the last put. */
   async put(bytes: Uint8Array, options: StoreCallOptions = {}): Promise<ContentId> {
     this.#mayWrite();
     return await this.#pool.mover.put({ bytes }, rpc(options));
   }
 
-  /** The bytes of a content, or a part of them, checked against their hashes. */
+  /** All or part of the bytes of a content, verified against their hashes. */
   async bytes(id: ContentId, options: StoreCallOptions & { start?: number; end?: number } = {}): Promise<Uint8Array> {
     const { start, end } = options;
     return await this.#pool.reader.content({ id: parseContentId(id), start, end }, rpc(options));
@@ -110,7 +109,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.reader.has({ id: parseContentId(id) }, rpc(options));
   }
 
-  /** Every content id that begins with these digits, sorted. */
+  /** Every content id that starts with these digits, sorted. */
   async resolve(prefix: string, options: StoreCallOptions = {}): Promise<readonly ContentId[]> {
     return await this.#pool.reader.resolve({ prefix }, rpc(options));
   }
@@ -119,7 +118,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     this.#mayWrite();
     const { path, paths, content, ...rest } = params;
     const given = [path, paths, content].filter((value) => value !== undefined).length;
-    if (given !== 1) throw new TrunklineError("INVALID_ARGUMENT", "add needs one of path, paths and content.");
+    if (given !== 1) throw new TrunklineError("INVALID_ARGUMENT", "add needs exactly one of path, paths and content.");
     const files = path === undefined ? paths : [path];
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     const resolved = {
@@ -143,7 +142,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.reader.get({ ...params, ...output, absolute, allowWrite }, rpc(options));
   }
 
-  /** Answers what is in the graph by now; {@link indexed} waits until everything is. */
+  /** Returns what is in the graph so far; {@link indexed} waits until it is complete. */
   async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
     return await this.#pool.reader.graph({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
   }
@@ -162,7 +161,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     );
   }
 
-  /** Complete, or `truncated` with a cursor. No pattern keeps other calls waiting. */
+  /** Complete, or `truncated` with a cursor. A slow pattern does not block other calls. */
   async grep(params: GrepParams, options: StoreCallOptions & GrepCallOptions = {}): Promise<GrepResult> {
     const { signal, onMatches } = options;
     if (this.#closed) throw new TrunklineError("CLOSED", "The store has been closed.");
@@ -216,7 +215,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.mover.restore({ ...params, outputDirectory }, rpc(options));
   }
 
-  /** `onProgress` counts bytes. Private addresses are refused unless the options allow them. */
+  /** `onProgress` counts bytes. Private addresses are rejected unless the options allow them. */
   async download(params: DownloadParams, options: StoreCallOptions = {}): Promise<DownloadResult> {
     this.#mayWrite();
     const allowPrivate = options.allowPrivateAddresses ?? false;
@@ -224,19 +223,21 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.mover.download(resolved, rpc(options));
   }
 
-  /** Begins a session for the client; a session that the client had under way is stopped first. */
+  /** Starts a session for the client; its previous open session is stopped first. */
   async start(params: OperationParams<"start"> = {}, options: StoreCallOptions = {}): Promise<SessionStarted> {
     this.#mayWrite();
     return await this.#sessions.start(params, options);
   }
 
-  /** Makes a session that is under way, maybe of an earlier process, the client's own; its former one is stopped. */
+  /**
+   * Makes an open session, possibly from an earlier process, the client's current one; its previous session is stopped.
+   */
   async resume(params: OperationParams<"resume">, options: StoreCallOptions = {}): Promise<SessionStarted> {
     this.#mayWrite();
     return await this.#sessions.resume(params.sessionId, options);
   }
 
-  /** Sessions of all clients and processes, the newest first. `open`: only those under way. */
+  /** Sessions of all clients and processes, newest first. `open`: only open ones. */
   async listSessions(
     params: OperationParams<"list_sessions"> = {},
     options: StoreCallOptions = {},
@@ -244,7 +245,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.reader.listSessions(params, rpc(options));
   }
 
-  /** Ends the client's session, and its watching, after what was noticed has been taken up. */
+  /** Ends the client's session and its watchers, after all detected changes are indexed. */
   async stop(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<SessionSummary> {
     return await this.#sessions.stop(options);
   }
@@ -257,42 +258,45 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.writer.unpin(this.#pinParams(params, options), rpc(options));
   }
 
-  /** Takes changed files up until the session stops. `onProgress` hears of every burst that was taken up. */
+  /** Indexes changed files until the session stops. Calls `onProgress` after every indexed burst. */
   async watch(params: WatchParams, options: StoreCallOptions = {}): Promise<{ watching: readonly string[] }> {
     this.#mayWrite();
     const paths = params.paths.map((path) => resolve(this.#cwd, path));
     return await this.#sessions.watch({ ...params, paths }, options);
   }
 
-  /** Tells the path of every document that a watcher has taken up or found gone, until the function it returns is called. */
+  /**
+   * Reports the path of every document that a watcher has indexed or found missing, until the returned function is
+   * called.
+   */
   onDocumentChanged(listener: (path: string) => void): () => void {
     return this.#sessions.onChanged(listener);
   }
 
-  /** Checks every chunk, reference and index. Damage is in the answer; it does not reject. */
+  /** Checks every chunk, reference and index. Damage is part of the result; it does not reject. */
   async verify(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<VerifyResult> {
     return await this.#pool.mover.verify({}, rpc(options));
   }
 
-  /** Empties the trash and removes what nothing refers to. */
+  /** Empties the trash and removes unreferenced data. */
   async gc(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<GcResult> {
     this.#mayWrite();
     return await this.#pool.mover.gc({}, rpc(options));
   }
 
-  /** Makes the indexes anew, and damaged chunks from files that still have them. */
+  /** Rebuilds the indexes, and repairs damaged chunks from files that still have them. */
   async repair(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<RepairResult> {
     this.#mayWrite();
     return await this.#pool.mover.repair({}, rpc(options));
   }
 
-  /** Everything in one file, as it is at this moment. */
+  /** Writes the current state of the whole store to one file. */
   async export(params: OperationParams<"export">, options: StoreCallOptions = {}): Promise<ExportResult> {
     const path = resolve(this.#cwd, params.path);
     return await this.#pool.mover.export({ ...params, path }, rpc(options));
   }
 
-  /** Plays the history of an export into this store. */
+  /** Replays the history of an export into this store. */
   async import(params: OperationParams<"import">, options: StoreCallOptions = {}): Promise<ImportResult> {
     this.#mayWrite();
     return await this.#pool.mover.import({ path: resolve(this.#cwd, params.path) }, rpc(options));
@@ -303,8 +307,8 @@ export class Store implements StoreMethods, AsyncDisposable {
   }
 
   /**
-   * Changes the embedding model. Everything is embedded anew in the background; the model that was there goes on
-   * answering until the new one has everything, so it is closed only after {@link indexed}.
+   * Changes the embedding model. Everything is embedded again in the background. The previous model keeps answering
+   * until the new one has processed everything, so close it only after {@link indexed}.
    */
   useEmbedder(embedder: Embedder): void {
     if (this.#closed) return;
@@ -312,13 +316,13 @@ export class Store implements StoreMethods, AsyncDisposable {
     this.#embedding.use(embedder);
   }
 
-  /** Resolves when background indexing (patterns, relations, meaning) has taken up everything. */
+  /** Resolves when background indexing (patterns, relations, meaning) is complete. */
   async indexed(): Promise<void> {
     await this.#pool.indexed();
     await this.#embedding?.idle();
   }
 
-  /** Ends the threads. What was acknowledged is on disk. Idempotent. */
+  /** Ends the threads. Acknowledged writes are on disk. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     try {
@@ -339,7 +343,7 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   async #queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
     if (this.#embedding !== undefined) return await this.#embedding.queryVector(query, signal);
-    return { missing: "the store was opened without an embedding model; trunkline models pull fetches one" };
+    return { missing: "the store was opened without an embedding model; trunkline models pull downloads one" };
   }
 
   #mayWrite(): void {

@@ -1,20 +1,20 @@
-// What every implementation of the ContentStore port has to do. The cases use nothing but the port, so that any store
-// can be put to them; a test runner turns each into a test of its own.
+// The conformance suite for the ContentStore port. The cases only use the port, so any store can run them; a test
+// runner turns each into a separate test.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ContentId, type ContentStore, contentIdOf, isTrunklineError } from "@trunkline/core";
 
-/** What a case is given. */
+/** The input of a case. */
 export interface StoreCase {
-  /** A store that only this case uses. Opening again gives the same store. */
+  /** A store that only this case uses. Opening it again returns the same store. */
   open(): Promise<ContentStore>;
-  /** An empty folder for files; relative paths of operations are relative to it. */
+  /** An empty folder for files; relative paths in operations are resolved against it. */
   readonly folder: string;
 }
 
-/** One promise of the port. */
+/** One guarantee of the port. */
 export interface ConformanceCase {
   readonly name: string;
   run(context: StoreCase): Promise<void>;
@@ -30,10 +30,9 @@ async function rejects(work: Promise<unknown>, code: Parameters<typeof isTrunkli
   await assert.rejects(work, (error) => isTrunklineError(error, code));
 }
 
-/** Every case. */
 export const contentStoreCases: readonly ConformanceCase[] = [
   {
-    name: "gives back the bytes that were put, by the SHA-256 of all of them",
+    name: "returns stored bytes by their SHA-256",
     async run({ open }) {
       await using store = await open();
       for (const content of [new Uint8Array(0), bytes("hello"), randomBytes(1_000_000)]) {
@@ -45,7 +44,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "gives a part of a content",
+    name: "returns part of a content",
     async run({ open }) {
       await using store = await open();
       const content = randomBytes(300_000);
@@ -60,7 +59,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "rejects with NOT_FOUND for content that it does not have",
+    name: "rejects with NOT_FOUND for unknown content",
     async run({ open }) {
       await using store = await open();
       const id = contentIdOf("nobody put this");
@@ -69,7 +68,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "resolves a prefix of eight digits to every id that begins with it, and refuses seven",
+    name: "resolves a prefix of eight digits to every id that starts with it, and rejects seven",
     async run({ open }) {
       await using store = await open();
       const id = await store.put(bytes("abbreviated"));
@@ -80,7 +79,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "still has what it acknowledged when it is opened again",
+    name: "still has acknowledged writes after reopening",
     async run({ open }) {
       let id: ContentId;
       {
@@ -95,7 +94,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "keeps every path of the same content, and stores the content once",
+    name: "keeps every path of the same content and stores the content once",
     async run({ open }) {
       await using store = await open();
       await store.run("add", { content: "the same", name: "one.txt" });
@@ -124,7 +123,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "finds identifiers by their parts and as they are, and tags and metadata as words",
+    name: "finds identifiers whole and by their parts, and tags and metadata as words",
     async run({ open }) {
       await using store = await open();
       const content = "export function parseHTTPRequest() {}\n";
@@ -137,7 +136,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "no longer finds what a new version or a deletion took away",
+    name: "no longer finds text that a new version or a deletion removed",
     async run({ open }) {
       await using store = await open();
       await store.run("add", { content: "aardvark", name: "a.txt" });
@@ -176,7 +175,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "writes nothing outside the output folder, through links either",
+    name: "writes nothing outside the output folder, not even through links",
     async run({ open, folder }) {
       await using store = await open();
       await store.run("add", { content: "escaped", name: "../escape.txt", collection: "odd" });
@@ -192,7 +191,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "narrows to a session, a collection, tags and metadata",
+    name: "filters by session, collection, tags and metadata",
     async run({ open }) {
       await using store = await open();
       await store.run("add", { content: "before", name: "before.txt" });
@@ -216,7 +215,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "lists in pages that together hold every document once",
+    name: "lists pages that together contain every document once",
     async run({ open }) {
       await using store = await open();
       for (let number = 0; number < 25; number++) {
@@ -235,7 +234,7 @@ export const contentStoreCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "says which documents a name stands for when there are several",
+    name: "lists the documents that an ambiguous name matches",
     async run({ open }) {
       await using store = await open();
       await store.run("add", { content: "1", name: "a/readme.md" });

@@ -1,6 +1,6 @@
 /**
- * The contract of the store: its operations, what they take and answer, and how that is spelled on the wire. It loads
- * nothing else of the package, so that a command line or a server can know the operations without opening a store.
+ * The contract of the store: its operations, their parameters and results, and their wire names. It loads nothing else
+ * from the package, so a CLI or server can know the operations without opening a store.
  */
 import type { ParamsOf, ToolProgress } from "@trunkline/core";
 import type { OPERATIONS, OperationName } from "./operations.js";
@@ -11,10 +11,10 @@ export { type MetadataParam, OPERATIONS, type OperationName, storeOperations } f
 export type * from "./results.js";
 export { type CamelCase, camelCase, fromWire, snakeCase, toWire } from "./wire.js";
 
-/** What an operation takes, in TypeScript: `OperationParams<"list_snapshots">`. */
+/** The parameters of an operation, in TypeScript: `OperationParams<"list_snapshots">`. */
 export type OperationParams<Name extends OperationName> = CamelKeys<ParamsOf<(typeof OPERATIONS)[Name]["params"]>>;
 
-/** What an operation answers with, in TypeScript. */
+/** The result of an operation, in TypeScript. */
 export type OperationResult<Name extends OperationName> = NonNullable<(typeof OPERATIONS)[Name]["result"]>;
 
 /** The operations as methods: `store.listSnapshots({ collection: "manual" })`. */
@@ -40,22 +40,22 @@ export type StatusParams = OperationParams<"status">;
 export type UpdateParams = OperationParams<"update">;
 export type WatchParams = OperationParams<"watch">;
 
-/** Narrows search, grep and list alike. */
+/** The filters that search, grep and list share. */
 export type FilterParams = Pick<
   ListParams,
   "collection" | "snapshot" | "tags" | "matchAllTags" | "metadata" | "session"
 >;
 
-/** What every call may be given. */
+/** Options for every call. */
 export interface StoreCallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** Who is asking: each client has its own current session. Default: one client. */
+  /** The calling client: each has its own current session. Default: one client. */
   readonly client?: string | undefined;
-  /** Folders that `get` may write to with `outputPath`. Default: none. */
+  /** Folders that `get` may write to with `outputPath`. Default: empty. */
   readonly allowWrite?: readonly string[] | undefined;
-  /** Called with the changes that `watch` has indexed. */
+  /** Called with the changes `watch` has indexed. */
   readonly onChanges?: ((changes: readonly WatchedChange[]) => void) | undefined;
-  /** Lets `download` reach private, loopback and link-local addresses. Default: no. */
+  /** Lets `download` reach private, loopback and link-local addresses. Default: false. */
   readonly allowPrivateAddresses?: boolean | undefined;
 }

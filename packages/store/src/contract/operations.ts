@@ -1,6 +1,6 @@
-// The table of operations. Types, the methods of the store, the server's schemas and validators, `describe`, the reference
-// page, the commands of `trunkline store`, their completion and the script API derive from it: a new parameter is one line
-// here and the code that uses it. Names are those of the wire; wire.ts has the TypeScript spelling.
+// The table of operations. Types, store methods, the server's schemas and validators, `describe`, the reference page,
+// the `trunkline store` commands, their completion and the script API all derive from it: a new parameter is one line
+// here plus the code that uses it. Names are wire names; wire.ts maps them to TypeScript.
 import { type ParameterSet, param, type StoreOperation } from "@trunkline/core";
 import type {
   AddResult,
@@ -35,12 +35,12 @@ const { text, texts, flag, count, number, choice } = param;
 /** Metadata as an object, or as `key=value`. */
 export type MetadataParam = Readonly<Record<string, unknown>> | readonly string[];
 
-/** An entry of the table. `R` is the result in TypeScript. */
+/** An entry of the table. `R` is the result type. */
 interface Entry<R, P extends ParameterSet> extends Omit<StoreOperation, "name"> {
   readonly params: P;
-  /** What `trunkline store` calls the command, and says of it, if not the name and the summary. */
+  /** Command name and description in `trunkline store`, if they differ from the name and the summary. */
   readonly cli?: { readonly command?: string; readonly about?: string };
-  /** Never set. It ties the operation to its result. */
+  /** Never set. Ties the operation to its result type. */
   readonly result?: R;
 }
 
@@ -69,9 +69,9 @@ const extension = text("Only files with this extension.", {
   cli: { value: "extension" },
 });
 const collection = text("Only this collection.", { cli: { value: "name" } });
-const pathsOnly = flag("Answer {paths, total} only.", { cli: { about: "print only the paths" } });
+const pathsOnly = flag("Return {paths, total} only.", { cli: { about: "print only the paths" } });
 
-/** They narrow search, grep and list alike. */
+/** The filters that search, grep and list share. */
 const filters = {
   collection,
   snapshot: text("The documents as they were in this snapshot: its id or label.", {
@@ -93,7 +93,7 @@ const filters = {
   ),
 } as const;
 
-/** They describe what is stored. */
+/** They describe the stored documents. */
 const description = {
   collection: text("The collection to add to.", { default: "default", cli: { value: "name" } }),
   tags: texts("Tags for each document.", {
@@ -110,7 +110,7 @@ const PATH_OR_HASH = {
 } as const;
 const pattern = text("Documents whose paths match this glob.", { aliases: ["glob"], cli: { value: "glob" } });
 const includes = { value: "glob", about: "only paths that match" } as const;
-const excludes = { value: "glob", about: "leave out paths that match" } as const;
+const excludes = { value: "glob", about: "skip paths that match" } as const;
 const none = {} as const;
 
 const pinned = {
@@ -119,7 +119,7 @@ const pinned = {
     aliases: ["name", "file", "document"],
     cli: PATH_OR_HASH,
   }),
-  session: text("The session: its id; default: the current one.", { cli: { value: "id", required: true } }),
+  session: text("The session id; default: the current session.", { cli: { value: "id", required: true } }),
 } as const;
 
 export const OPERATIONS = {
@@ -143,7 +143,7 @@ export const OPERATIONS = {
       }),
       fuzzy: flag("Correct typos.", {
         default: true,
-        cli: { about: "take words as they are written, typos included" },
+        cli: { about: "match words exactly, including typos" },
       }),
       similarity: number("How similar a corrected word has to be, from 0 to 1.", { min: 0, max: 1, default: 0.7 }),
       hash: text("Only content with this hash, or starting with these digits (at least 8).", {
@@ -160,7 +160,7 @@ export const OPERATIONS = {
       ...filters,
     },
     example: { query: "retry with backoff", limit: 5 },
-    cli: { about: "find documents by words and by meaning, the best first" },
+    cli: { about: "search documents by keyword and meaning, best first" },
   }),
 
   grep: returning<GrepResult>()({
@@ -183,7 +183,7 @@ export const OPERATIONS = {
             type: "object",
             properties: { path: { type: "string" }, hash: { type: "string" }, collection: { type: "string" } },
           },
-          description: "Only these documents of an earlier answer.",
+          description: "Only these documents from an earlier result.",
         },
         { cli: false },
       ),
@@ -194,7 +194,7 @@ export const OPERATIONS = {
         cli: { flags: "-F, --fixed-strings" },
       }),
       invert: flag("Find the lines that do not match.", { aliases: ["-v"], cli: { flags: "-v, --invert-match" } }),
-      line_numbers: flag("Put line numbers into the text as well.", {
+      line_numbers: flag("Add line numbers to the text as well.", {
         aliases: ["-n"],
         cli: { flags: "-n, --line-number", about: "with line numbers (the default); in JSON, put them into the text" },
       }),
@@ -210,7 +210,7 @@ export const OPERATIONS = {
         aliases: ["-A"],
         cli: { flags: "-A, --after-context", value: "lines" },
       }),
-      count: flag("Answer {total, files: [{path, count}]}.", {
+      count: flag("Return {total, files: [{path, count}]}.", {
         aliases: ["-c"],
         cli: { flags: "-c, --count", about: "print only the number of matching lines of each document" },
       }),
@@ -224,7 +224,7 @@ export const OPERATIONS = {
         cli: { flags: "-m, --max-count" },
       }),
       include: texts("Only paths that match one of these globs.", { aliases: ["glob", "path_pattern"], cli: includes }),
-      exclude: texts("Leave out paths that match one of these globs.", { cli: excludes }),
+      exclude: texts("Skip paths that match one of these globs.", { cli: excludes }),
       cursor,
       ...filters,
     },
@@ -236,7 +236,7 @@ export const OPERATIONS = {
     kind: "read",
     summary: "List documents, filtered and sorted.",
     params: {
-      limit: count("Maximum number of documents in one answer.", {
+      limit: count("Maximum number of documents per result.", {
         min: 1,
         default: 100,
         aliases: ["max_results", "page_size"],
@@ -246,7 +246,7 @@ export const OPERATIONS = {
         default: "name",
         aliases: ["sort", "order_by"],
       }),
-      sort_order: choice("The direction; default asc for names, else desc.", ["asc", "desc"], {
+      sort_order: choice("The direction; default: asc for names, otherwise desc.", ["asc", "desc"], {
         aliases: ["order", "direction"],
       }),
       recent: count("Only the N most recently indexed documents.", { min: 1 }),
@@ -265,14 +265,14 @@ export const OPERATIONS = {
 
   get: returning<GetResult>()({
     kind: "read",
-    summary: "One document, or several: fields, versions, and content or a part of it.",
+    summary: "Get one or more documents: fields, versions, and all or part of the content.",
     params: {
       hash,
       path: text("The document: its path, the end of it, or the file name.", {
         aliases: ["name", "file", "document", "file_path"],
         cli: PATH_OR_HASH,
       }),
-      include_content: flag("Put the content into the answer.", {
+      include_content: flag("Include the content in the result.", {
         aliases: ["content", "with_content"],
         cli: { about: "with --json or --graph: the content as well" },
       }),
@@ -291,7 +291,7 @@ export const OPERATIONS = {
         cli: { value: "steps" },
       }),
       collection,
-      outputPath: text("Write the content to this new file, in a folder that may be written to.", {
+      outputPath: text("Write the content to this new file, in a folder that allows writing.", {
         aliases: ["output"],
         place: "write",
         cli: { flags: "-o, --output", value: "file", about: "write the content to this file" },
@@ -310,7 +310,7 @@ export const OPERATIONS = {
         cli: { argument: "[name]", about: "a path or the end of one, a symbol's name, a hash, or a node's key" },
       }),
       hash: text("The document with this content.", { cli: { value: "digits" } }),
-      node_key: text("A node by its key, from an earlier answer.", {
+      node_key: text("A node by its key, from an earlier result.", {
         aliases: ["node", "key"],
         cli: { value: "key", about: "start at this node, such as symbol:/src/a.ts#run or tag:draft" },
       }),
@@ -330,8 +330,8 @@ export const OPERATIONS = {
       }),
       limit: count("Maximum number of nodes.", { min: 1, default: 100 }),
       reverse: flag("Follow incoming relations: what imports or calls it.", { aliases: ["incoming"] }),
-      // The command has it in --format.
-      format: choice("The form of the answer.", ["json", "mermaid"], { default: "json", cli: false }),
+      // The command has --format for this.
+      format: choice("The format of the result.", ["json", "mermaid"], { default: "json", cli: false }),
       list_types: flag("List the types of nodes with their counts."),
       list_type: text("List the nodes of this type.", {
         cli: { value: "type", about: "list the nodes of this type, such as function or class" },
@@ -380,13 +380,13 @@ export const OPERATIONS = {
 
   status: returning<StatusResult>()({
     kind: "read",
-    summary: "How much the store holds, and what this server has cost in tokens.",
+    summary: "Show the size of the store and the tokens this server has used.",
     params: {
       detailed: flag("Add counts of contents, chunks, versions and indexes.", { aliases: ["details"] }),
       file_types: flag("Add counts by file extension.", { aliases: ["types"] }),
     },
     example: { detailed: true },
-    cli: { about: "show how much the store holds, and what it takes on disk" },
+    cli: { about: "show what the store holds and how much disk space it uses" },
   }),
 
   add: returning<AddResult>()({
@@ -415,12 +415,12 @@ export const OPERATIONS = {
       }),
       recursive: flag("Include subfolders.", {
         default: true,
-        cli: { about: "only the files of the folder itself" },
+        cli: { about: "only the files in the folder itself" },
       }),
       include: texts("Only files that match one of these globs.", { cli: includes }),
-      exclude: texts("Leave out files that match one of these globs.", { cli: excludes }),
+      exclude: texts("Skip files that match one of these globs.", { cli: excludes }),
       ...description,
-      snapshot_label: text("Label of the snapshot that adding a folder takes.", {
+      snapshot_label: text("Label of the snapshot taken when a folder is added.", {
         aliases: ["label"],
         cli: { flags: "--label", value: "label", about: "take a snapshot with this label" },
       }),
@@ -432,7 +432,7 @@ export const OPERATIONS = {
   update: returning<{ readonly matched: number }>()({
     kind: "write",
     undoable: true,
-    summary: "Change tags and metadata of documents.",
+    summary: "Change the tags and metadata of documents.",
     params: {
       name: text("The document: its path, the end of it, the file name, or a glob.", {
         aliases: ["path", "file", "document"],
@@ -452,7 +452,7 @@ export const OPERATIONS = {
     kind: "write",
     undoable: true,
     inSession: true,
-    summary: "Move documents to the trash; undelete brings them back.",
+    summary: "Move documents to the trash; undelete restores them.",
     params: {
       name: text("The document: its path, the end of it, the file name, or a glob.", {
         aliases: ["path", "file", "document"],
@@ -473,7 +473,7 @@ export const OPERATIONS = {
   undelete: returning<UndeleteResult>()({
     kind: "write",
     undoable: true,
-    summary: "Bring documents back from the trash.",
+    summary: "Restore documents from the trash.",
     params: {
       name: text("The document: its path, the end of it, the file name, or a glob.", {
         required: true,
@@ -519,7 +519,7 @@ export const OPERATIONS = {
         aliases: ["include"],
         cli: { flags: "--include", ...includes },
       }),
-      exclude_patterns: texts("Leave out paths that match one of these globs.", {
+      exclude_patterns: texts("Skip paths that match one of these globs.", {
         aliases: ["exclude"],
         cli: { flags: "--exclude", ...excludes },
       }),
@@ -534,7 +534,7 @@ export const OPERATIONS = {
     inSession: true,
     summary: "Download a URL into the store.",
     params: {
-      url: text("The address: http or https.", {
+      url: text("The URL: http or https.", {
         required: true,
         aliases: ["uri", "href", "link"],
         cli: { argument: "<url>" },
@@ -543,13 +543,13 @@ export const OPERATIONS = {
         aliases: ["sha256", "hash"],
         cli: { value: "sha256", about: "store nothing unless the content has this hash" },
       }),
-      max_bytes: count("Refuse content that is larger than this.", { min: 1 }),
+      max_bytes: count("Reject content larger than this.", { min: 1 }),
       headers: param.of<Readonly<Record<string, string>>>(
-        { type: "object", additionalProperties: { type: "string" }, description: "Headers of the request." },
+        { type: "object", additionalProperties: { type: "string" }, description: "Request headers." },
         { cli: false },
       ),
-      // The command takes seconds.
-      timeout_ms: count("How long the server may stay silent.", { min: 1, cli: false }),
+      // The command takes seconds instead.
+      timeout_ms: count("How long the server may send nothing, in milliseconds.", { min: 1, cli: false }),
       resume: flag("Continue an interrupted download.", { default: true, cli: { about: "start over" } }),
       ...description,
     },
@@ -562,20 +562,20 @@ export const OPERATIONS = {
     summary: "Start a session: documents added from now on belong to it.",
     params: { label: text("A name for it.", { aliases: ["name", "title", "session"], cli: { value: "label" } }) },
     example: { label: "release-42" },
-    cli: { about: "start a session and print its id, for --session of other commands" },
+    cli: { about: "start a session and print its id, for use with --session in other commands" },
   }),
 
   stop: returning<SessionSummary>()({
     kind: "session",
-    summary: "End the session and its watching, with a summary.",
+    summary: "End the session, stop its watches, and return a summary.",
     params: none,
     example: {},
-    cli: { about: "end a session, and show what was added, changed, removed and pinned in it" },
+    cli: { about: "end a session, and list what was added, changed, removed and pinned" },
   }),
 
   pin: returning<PinResult>()({
     kind: "session",
-    summary: "Keep content from gc, and rank it first in searches of the session.",
+    summary: "Protect content from gc, and rank it first in the session's searches.",
     params: pinned,
     example: { hash: "9f86d081" },
   }),
@@ -606,7 +606,7 @@ export const OPERATIONS = {
 
   resume: returning<SessionStarted>()({
     kind: "local",
-    summary: "Continue an open session, maybe one of an earlier process, as the client's own.",
+    summary: "Continue an open session, possibly from an earlier process, as the client's current one.",
     params: { session_id: text("The id of the session.", { required: true }) },
     example: { session_id: "ses-1" },
   }),
@@ -632,14 +632,14 @@ export const OPERATIONS = {
 
   gc: returning<GcResult>()({
     kind: "local",
-    summary: "Empty the trash and remove everything that nothing refers to.",
+    summary: "Empty the trash and remove all unreferenced data.",
     params: none,
     example: {},
   }),
 
   repair: returning<RepairResult>()({
     kind: "local",
-    summary: "Rebuild the indexes, and replace damaged chunks from files that still have them.",
+    summary: "Rebuild the indexes, and repair damaged chunks from files that still have them.",
     params: none,
     example: {},
   }),
@@ -656,7 +656,7 @@ export const OPERATIONS = {
 
   import: returning<ImportResult>()({
     kind: "local",
-    summary: "Add the history of an export to this store; content that is there already is not stored again.",
+    summary: "Add the history of an export to this store; content that already exists is not stored again.",
     params: { path: text("The file to read.", { required: true, place: "read", cli: { argument: "<file>" } }) },
     example: { path: "backup.tlstore" },
   }),

@@ -1,6 +1,6 @@
-// What the operations answer with, as TypeScript has it; wire.ts turns it into what the wire carries.
+// The results of the operations, in TypeScript. wire.ts converts them to the wire format.
 
-/** One document in an answer. */
+/** A document in a result. */
 export interface DocumentInfo {
   readonly path: string;
   readonly hash: string;
@@ -14,21 +14,21 @@ export interface DocumentInfo {
   readonly type: "text" | "binary";
 }
 
-/** A file that could not be taken. */
+/** A file that could not be added. */
 export interface FileProblem {
   readonly path: string;
   readonly message: string;
 }
 
 export interface AddResult {
-  /** `null` where more than one file was added. */
+  /** `null` if more than one file was added. */
   readonly hash: string | null;
   readonly path: string;
   readonly size: number;
   readonly newBytes: number;
-  /** Files that were taken: new ones and those whose content changed. */
+  /** Files that were added: new ones and those whose content changed. */
   readonly files: number;
-  /** Files left alone: unchanged ones and those that could not be read. */
+  /** Files that were skipped: unchanged ones and those that could not be read. */
   readonly skipped: number;
   /** Documents whose files are gone from the folder. */
   readonly removed?: number;
@@ -40,7 +40,7 @@ export type ListResult =
   | { readonly documents: readonly DocumentInfo[]; readonly total: number; readonly cursor?: string }
   | { readonly paths: readonly string[]; readonly total: number; readonly cursor?: string };
 
-/** A node without its place in an answer. */
+/** A node without its position in a result. */
 export interface GraphNodeInfo {
   readonly key: string;
   readonly type: string;
@@ -54,17 +54,17 @@ export interface GraphEdgeInfo {
   readonly to: string;
   readonly relation: string;
   readonly line?: number;
-  /** False where the target is known by its name only. */
+  /** False if the target is known only by name. */
   readonly resolved?: false;
 }
 
-/** `nodes` leaves the origin out and is sorted by distance. */
+/** `nodes` excludes the origin and is sorted by distance. */
 export interface RelatedDocuments {
   readonly nodes: readonly (GraphNodeInfo & { readonly distance: number })[];
   readonly edges: readonly GraphEdgeInfo[];
   /** There are more nodes than the limit. */
   readonly truncated?: boolean;
-  /** What is not in the graph yet. */
+  /** What is missing from the graph so far. */
   readonly notice?: string;
 }
 
@@ -108,7 +108,7 @@ export interface GetResult extends Partial<Omit<DocumentInfo, "hash" | "size" | 
   readonly lines?: { readonly from: number; readonly to: number; readonly total: number };
   readonly bytes?: { readonly from: number; readonly to: number };
   readonly outputPath?: string;
-  /** The definition that was asked for; `lines` says where it is. */
+  /** The requested definition; `lines` gives its location. */
   readonly symbol?: { readonly key: string; readonly type: string; readonly name: string; readonly signature?: string };
   readonly related?: RelatedDocuments;
 }
@@ -141,16 +141,16 @@ export interface DiffResult {
   readonly removed: readonly string[];
   readonly modified: readonly string[];
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
-  /** The text diff, where `path` was given. */
+  /** The text diff, if `path` was given. */
   readonly diff?: string;
 }
 
 export interface RestoreResult {
   readonly restored: number;
-  /** Files that were there with the same content, or that the patterns left out. */
+  /** Files that already had the same content, or that the patterns excluded. */
   readonly skipped: number;
   readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
-  /** With `dry_run`: what would be written. */
+  /** With `dry_run`: the paths that would be written. */
   readonly paths?: readonly string[];
 }
 
@@ -180,9 +180,9 @@ export interface SearchResult {
   readonly executionTimeMs: number;
   readonly results: readonly SearchHit[];
   readonly cursor?: string;
-  /** Words that nothing, or hardly anything, has, and what was looked for in their place. */
+  /** Words with few or no matches, and the words searched for instead. */
   readonly corrections?: readonly { readonly from: string; readonly to: string; readonly similarity: number }[];
-  /** Why another method ran than the one asked for, or what is not found by meaning yet. */
+  /** Why a different method ran than the one requested, or what semantic search does not cover yet. */
   readonly notice?: string;
 }
 
@@ -193,7 +193,7 @@ export interface DownloadResult {
   readonly newBytes: number;
   readonly url: string;
   readonly contentType?: string;
-  /** Bytes that an earlier, interrupted download had fetched already. */
+  /** Bytes already fetched by an earlier, interrupted download. */
   readonly resumedBytes: number;
 }
 
@@ -218,11 +218,11 @@ export interface VerifyProblem {
 export interface VerifyResult {
   readonly ok: boolean;
   readonly problems: readonly VerifyProblem[];
-  /** The named steps with what they looked at. */
+  /** The named steps and how many items each checked. */
   readonly steps: readonly { readonly name: string; readonly checked: number; readonly ms: number }[];
 }
 
-/** What `repair` did. `lost` are the hashes of chunks that no file has any more. */
+/** The result of `repair`. `lost` lists the hashes of chunks that no file has any more. */
 export interface RepairResult {
   readonly documents: number;
   readonly chunks: number;
@@ -236,7 +236,7 @@ export interface ImportResult {
   readonly newBytes: number;
 }
 
-/** One session in an answer. `stopped` is `null` while it is under way. */
+/** A session in a result. `stopped` is `null` while the session is open. */
 export interface SessionInfo {
   readonly sessionId: string;
   readonly label: string | null;
@@ -247,7 +247,7 @@ export interface SessionInfo {
   readonly pinned: number;
 }
 
-/** What a watcher found at a path. */
+/** A change that a watcher found at a path. */
 export interface WatchedChange {
   readonly path: string;
   readonly change: "added" | "changed" | "removed";
@@ -262,7 +262,7 @@ export interface GcResult {
   readonly steps: number;
 }
 
-/** A line that matches. Each line of a document is shown once: as a match, or as the context of one. */
+/** A matching line. Each line of a document is shown once: as a match or as context. */
 export interface GrepMatch {
   readonly path: string;
   readonly hash: string;
@@ -272,14 +272,14 @@ export interface GrepMatch {
   readonly after?: readonly string[];
 }
 
-/** What every answer of grep says of itself. */
+/** Fields that every grep result has. */
 export interface GrepState {
-  /** There is more: go on with `cursor`. */
+  /** There are more matches: continue with `cursor`. */
   readonly truncated: boolean;
   readonly cursor?: string;
   /** Binary contents that were skipped. */
   readonly binary: number;
-  /** Time ran out at this document. `total` and `files` count what was searched until then. */
+  /** The time limit was reached at this document. `total` and `files` cover what was searched until then. */
   readonly timedOut?: { readonly path: string; readonly budgetMs: number };
 }
 
@@ -290,7 +290,7 @@ export type GrepResult = GrepState &
     | { readonly files: readonly string[] }
   );
 
-/** `search` with `pathsOnly`. */
+/** The result of `search` with `pathsOnly`. */
 export interface SearchPathsResult {
   readonly paths: readonly string[];
   readonly total: number;

@@ -1,4 +1,4 @@
-// `add`: a file, a folder, several of them, or inline content. Runs in the mover: reading, hashing, cutting and
+// `add`: a file, a folder, several of them, or inline content. Runs in the mover: reading, hashing, chunking and
 // compressing happen here, the writer only writes.
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -24,7 +24,6 @@ export interface ResolvedAddParams extends Omit<AddParams, "path" | "paths" | "c
   readonly session?: string | undefined;
 }
 
-/** `add`. */
 export async function add(env: DocumentMover, params: ResolvedAddParams, call: Call): Promise<AddResult> {
   const batch: Batch = {
     collection: params.collection ?? "default",
@@ -56,7 +55,7 @@ export async function add(env: DocumentMover, params: ResolvedAddParams, call: C
   };
 }
 
-/** What became of one path. */
+/** The outcome for one path. */
 interface TakenPath extends Omit<AddResult, "snapshotId"> {
   readonly isFolder: boolean;
 }
@@ -110,7 +109,7 @@ async function addPath(
   };
 }
 
-/** What tells whether a file has changed since it was taken. */
+/** The facts that show whether a file has changed since it was added. */
 interface KnownFile {
   readonly id: number;
   readonly size: number;
@@ -120,7 +119,7 @@ interface KnownFile {
   readonly checked: number | null;
 }
 
-/** File systems note times in steps: a file changed within this time of being checked is read again. */
+/** File system timestamps are coarse: a file changed within this time of its last check is read again. */
 const RACY_US = 20_000;
 
 async function addFolder(
@@ -131,7 +130,7 @@ async function addFolder(
 ): Promise<TakenPath> {
   const root = params.path;
   const problems: FileProblem[] = [];
-  // Written while the folder is walked. The writer takes it up before the documents.
+  // Written while the folder is walked. The writer handles it before the documents.
   const remembered = env.writer.rememberRoot({ collection: batch.collection, path: root });
   remembered.catch(() => {});
   const known = knownFiles(env, batch, root);
@@ -178,7 +177,7 @@ async function addFolder(
   const removed = await removeMissing(env, batch, { known, problems }, params);
   await remembered;
   const files = totals.added + totals.changed;
-  call.progress({ progress: seen, total: seen, message: `${files} files taken` });
+  call.progress({ progress: seen, total: seen, message: `${files} files added` });
   return {
     hash: null,
     path: root,
@@ -211,7 +210,7 @@ function knownFiles(env: DocumentMover, batch: Batch, root: string): Map<string,
   return known;
 }
 
-/** The content of a document that may not have changed, whatever its file's times say. */
+/** The content of a document that may be unchanged even though its file's timestamps differ. */
 function knownContent(env: DocumentMover, { id }: KnownFile) {
   return env.truth.one<{ hash: Uint8Array; type: ContentType; title: string | null }>(
     `SELECT d.title, c.hash, c.type
@@ -231,7 +230,7 @@ function isUnchanged(before: KnownFile, now: { mode: number; mtimeUs: number; in
   );
 }
 
-/** Reads one file and hands it to the batch. */
+/** Reads one file and adds it to the batch. */
 export async function takeFile(
   env: DocumentMover,
   batcher: DocumentBatcher,
@@ -264,7 +263,9 @@ export async function takeFile(
   return { hash, size };
 }
 
-/** Documents of this folder whose files were not found are marked removed, unless the call did not look at them. */
+/**
+ * Marks documents of this folder as removed if their files were not found, except those that the call did not look at.
+ */
 async function removeMissing(
   env: DocumentMover,
   batch: Batch,
@@ -295,7 +296,7 @@ function isAtOrBelow(path: string, places: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** What ends the whole call, instead of one file. */
+/** Whether an error ends the whole call instead of one file. */
 function isFatal(error: unknown): boolean {
   if (!isTrunklineError(error)) return false;
   return error.code === "ABORTED" || error.code === "CLOSED" || error.data?.sqlite !== undefined;

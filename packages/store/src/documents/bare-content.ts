@@ -1,4 +1,4 @@
-// Bytes by their id: the ground of the ContentStore port.
+// Bytes by content id, the basis of the ContentStore port.
 import type { ContentId } from "@trunkline/core";
 import { prepareContent } from "../engine/content/prepare.js";
 import {
@@ -26,10 +26,10 @@ export async function putContent(
     const { stored } = await env.writer.putContent({ content, data }, { signal: call.signal, transfer: [data] });
     if (stored) return content.hash as ContentId;
   }
-  throw new Error("a content with all its chunks was not stored");
+  throw new Error("content with all its chunks was not stored");
 }
 
-/** The bytes of a content or a part of them, checked. */
+/** All or part of the bytes of a content, verified. */
 export function contentBytes(
   { truth }: ReadEnvironment,
   { id, start, end }: { id: string; start?: number | undefined; end?: number | undefined },
@@ -40,7 +40,7 @@ export function contentBytes(
     if (start === undefined && end === undefined) return readContent(truth, content, call.check);
     return readRange(truth, content, { start: start ?? 0, end: end ?? content.size });
   });
-  // Buffers may be views of a pool that others share; only a buffer of its own can be handed over.
+  // Buffers may be views of a shared pool; only a dedicated buffer can be transferred.
   const own =
     bytes.byteLength === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer as ArrayBuffer) : new Uint8Array(bytes);
   return new Transferred<Uint8Array>(own, [own.buffer]);

@@ -1,4 +1,4 @@
-// `update`, `delete`, `undelete` and `snapshot`: changes that need nothing but the truth. They run in the writer.
+// `update`, `delete`, `undelete` and `snapshot`: changes that need only the content database. They run in the writer.
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import type { DeleteParams, DeleteResult, SnapshotInfo, UpdateParams } from "../contract/index.js";
@@ -22,24 +22,26 @@ import { documentsMatching, documentsNamed, oneDocument, severalDocuments } from
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 
-/** A mover of documents: it has these changes made by the writer. */
+/** The mover for documents. The writer makes these changes for it. */
 export type DocumentMover = MoveEnvironment<{
   snapshot: typeof takeSnapshot;
   rememberRoot: typeof rememberRoot;
   removeDocuments: typeof removeDocuments;
 }>;
 
-/** A relative name resolved as well, so that a path works from where the caller stands. */
+/** Also holds the name as an absolute path, so paths relative to the caller's folder work. */
 export interface WithAbsolute {
   readonly absolute?: string | undefined;
 }
 
-/** `update`: tags and metadata of every document meant. */
+/** `update`: changes the tags and metadata of all matching documents. */
 export function updateDocuments({ truth }: WriteContext, params: UpdateParams & WithAbsolute): { matched: number } {
   const documents = documentsMeant(truth, params);
   if (documents.length === 0) {
     const meant = params.hash ?? params.name ?? params.pattern;
-    throw new TrunklineError("NOT_FOUND", `No document matches "${meant}".`, { hint: "list shows what there is." });
+    throw new TrunklineError("NOT_FOUND", `No document matches "${meant}".`, {
+      hint: "Run list to see all documents.",
+    });
   }
   const metadata = metadataObject(params.metadata);
   const tags = tagList(params.tags);
@@ -71,7 +73,7 @@ function documentsMeant(truth: Db, params: UpdateParams & WithAbsolute): Documen
   );
 }
 
-/** A name may stand for one document; a glob for several. */
+/** A name refers to one document, a glob to several. */
 function namedOrGlob(
   truth: Db,
   name: string,
@@ -82,7 +84,7 @@ function namedOrGlob(
   return found;
 }
 
-/** `delete`: into the trash, out of sight. Snapshots keep their content. */
+/** `delete`: moves documents to the trash. Snapshots keep their content. */
 export function deleteDocuments(
   { truth }: WriteContext,
   params: DeleteParams & { absolutes?: readonly (string | undefined)[] | undefined; session?: string | undefined },
@@ -110,7 +112,7 @@ export function deleteDocuments(
   return { deleted, count: deleted.length };
 }
 
-/** `undelete`: out of the trash. */
+/** `undelete`: restores a document from the trash. */
 export function undeleteDocument(
   { truth }: WriteContext,
   params: { name: string; collection?: string | undefined } & WithAbsolute,
@@ -119,7 +121,7 @@ export function undeleteDocument(
   const found = documentsNamed(truth, name, { collection, absolute, states: ["trash"] });
   if (found.length === 0) {
     throw new TrunklineError("NOT_FOUND", `The trash has no document "${name}".`, {
-      hint: "gc empties the trash; snapshots keep what they hold.",
+      hint: "gc empties the trash; snapshots keep their content.",
     });
   }
   if (found.length > 1 && !isGlob(name)) throw severalDocuments(truth, name, found);
@@ -128,8 +130,8 @@ export function undeleteDocument(
 }
 
 /**
- * `snapshot`: names the current sequence number of a collection. Versions carry the numbers between which they were
- * current, so nothing is copied, whatever the size of the collection.
+ * `snapshot`: records the current sequence number of a collection. Versions carry the range of numbers in which they
+ * were current, so nothing is copied, whatever the size of the collection.
  */
 export function takeSnapshot(
   { truth }: WriteContext,
@@ -163,13 +165,13 @@ export function takeSnapshot(
   return snapshotInfo(row, name);
 }
 
-/** A snapshot as answers show it. */
+/** A snapshot as shown in results. */
 export function snapshotInfo(row: SnapshotRow, collection: string): SnapshotInfo {
   const { id, label, documents, bytes } = row;
   return { id, collection, label, created: new Date(row.created).toISOString(), documents, bytes };
 }
 
-/** Documents whose files are gone, by id. */
+/** Marks documents whose files are gone as removed, by id. */
 export function removeDocuments(
   { truth }: WriteContext,
   { ids, session }: { ids: readonly number[]; session?: string | undefined },
@@ -184,7 +186,7 @@ export function removeDocuments(
   return { removed };
 }
 
-/** Remembers that a folder was added. */
+/** Records that a folder was added. */
 export function rememberRoot({ truth }: WriteContext, params: { collection: string; path: string }): void {
   const collection = ensureCollection(truth, params.collection);
   truth.run(

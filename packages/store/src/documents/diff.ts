@@ -1,4 +1,4 @@
-// `diff`: what changed between two snapshots, or how the text of one document did.
+// `diff`: the changes between two snapshots, or in the text of one document.
 import { TrunklineError } from "@trunkline/core";
 import type { DiffParams, DiffResult } from "../contract/index.js";
 import { decodeText } from "../engine/content/text.js";
@@ -17,7 +17,7 @@ interface Side {
   readonly name: string;
 }
 
-/** `to` absent: the collection as it is now. */
+/** Without `to`, compares with the current collection. */
 export function diff(
   { truth }: ReadEnvironment,
   params: DiffParams & { absolute?: string | undefined },
@@ -37,10 +37,13 @@ export function diff(
   });
 }
 
-/** Path to content, as far as it may differ. */
+/** Path to content, for everything that may differ. */
 type Tree = Map<string, number>;
 
-/** Only documents with a version that began or ended in between can differ: the cost is that of what changed. */
+/**
+ * Only documents with a version that began or ended in between can differ, so the cost depends on the number of
+ * changes.
+ */
 function changesBetween(truth: Db, from: Side, to: Side): DiffResult {
   const low = Math.min(from.seq, to.seq);
   const high = Math.max(from.seq, to.seq);
@@ -65,7 +68,7 @@ function changesBetween(truth: Db, from: Side, to: Side): DiffResult {
   return compare(before, after);
 }
 
-/** Snapshots of different collections: everything is compared. */
+/** For snapshots of different collections: compares everything. */
 function compareTrees(truth: Db, from: Side, to: Side): DiffResult {
   const tree = ({ collection, seq }: Side): Tree =>
     new Map(
@@ -91,7 +94,7 @@ function contentAt(truth: Db, document: number, seq: number): number | undefined
   )?.content;
 }
 
-/** A path that went and one that came with the same content are one rename. */
+/** A removed path and an added path with the same content are one rename. */
 export function compare(before: Tree, after: Tree): DiffResult {
   const modified = [...after].filter(([path, content]) => before.has(path) && before.get(path) !== content);
   const added = new Map([...after].filter(([path]) => !before.has(path)));

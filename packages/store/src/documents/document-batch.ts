@@ -1,5 +1,5 @@
-// Collects documents into batches for the writer: many files share a transaction, and reading goes on while the writer
-// writes the batch before.
+// Collects documents into batches for the writer: many files share a transaction, and reading continues while the
+// writer writes the previous batch.
 import type { PreparedContent } from "../engine/content/prepare.js";
 import type { ContentType } from "../engine/content/text.js";
 import type { Call } from "../engine/threads/rpc.js";
@@ -7,7 +7,7 @@ import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker, type IncomingContent, type IncomingDocument } from "../engine/writing/incoming.js";
 import type { AddedDocuments } from "../engine/writing/store-content.js";
 
-/** What all documents of one call share. */
+/** Settings shared by all documents of a call. */
 export interface Batch {
   readonly collection: string;
   readonly tags: readonly string[];
@@ -15,7 +15,7 @@ export interface Batch {
   readonly session: string | undefined;
 }
 
-/** What became of everything. */
+/** The totals over all batches. */
 interface BatchTotals {
   readonly offered: number;
   readonly added: number;
@@ -27,14 +27,14 @@ type Place = Omit<IncomingDocument, "content">;
 
 interface Waiting {
   readonly document: IncomingDocument;
-  /** Prepares the content with all its chunks, should the store have lost some meanwhile. */
+  /** Prepares the content again with all its chunks, in case the store has dropped some in the meantime. */
   readonly again: (() => PreparedContent) | undefined;
 }
 
 const BATCH_DOCUMENTS = 256;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** Sends documents on in batches; at most two are under way. */
+/** Sends documents to the writer in batches; at most two are in flight. */
 export class DocumentBatcher {
   readonly root: string | undefined;
   readonly #env: MoveEnvironment;
@@ -54,19 +54,19 @@ export class DocumentBatcher {
     this.root = root;
   }
 
-  /** Takes a document whose content is prepared. */
+  /** Adds a document with prepared content. */
   async add(place: Place, prepared: PreparedContent, again: () => PreparedContent): Promise<void> {
     this.#textLength += prepared.text?.body.length ?? 0;
     await this.#take({ document: { ...place, content: this.#packer.content(prepared) }, again });
   }
 
-  /** Takes a document whose content is in the store already. */
+  /** Adds a document whose content is already in the store. */
   async addKnown(place: Place, content: { hash: string; size: number; type: ContentType }): Promise<void> {
     const known: IncomingContent = { ...content, chunks: [], upload: undefined, text: undefined };
     await this.#take({ document: { ...place, content: known }, again: undefined });
   }
 
-  /** Takes a document whose chunks were sent ahead. */
+  /** Adds a document whose chunks were uploaded in advance. */
   async addUploaded(place: Place, content: IncomingContent, newBytes: number): Promise<void> {
     this.#totals.newBytes += newBytes;
     await this.#take({ document: { ...place, content }, again: undefined });
@@ -99,7 +99,7 @@ export class DocumentBatcher {
     const sent: Promise<void> = this.#deliver(waiting, data).finally(() => {
       this.#underWay = this.#underWay.filter((other) => other !== sent);
     });
-    // Reported by the next send or by finish; until then it must not count as unhandled.
+    // The next send or finish reports it; until then it must not count as unhandled.
     sent.catch((error: unknown) => {
       this.#failure ??= { error };
     });

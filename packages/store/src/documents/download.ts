@@ -1,5 +1,5 @@
-// `download`: into a partial file first, so that an interrupted one goes on where it was, then into the store like any
-// file. A wrong checksum or too many bytes store nothing.
+// `download`: writes to a partial file first, so an interrupted download can resume, then adds it to the store like any
+// file. A wrong checksum or too many bytes stores nothing.
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -26,7 +26,7 @@ import { readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content
 import { isPublicAddress } from "./net/addresses.js";
 import { connectionError, type FetchAnswer, fetchChecked } from "./net/fetch.js";
 
-/** Parameters of `download` with what the caller may. */
+/** Parameters of `download` with the caller's permissions. */
 export interface ResolvedDownloadParams extends DownloadParams {
   readonly allowPrivate: boolean;
   readonly session?: string | undefined;
@@ -39,7 +39,7 @@ interface Partial {
   readonly facts: string;
 }
 
-/** `download`. `timeout_ms` is how long the other side may be silent. */
+/** `download`. `timeout_ms` limits how long the server may send nothing. */
 export async function download(
   env: MoveEnvironment,
   params: ResolvedDownloadParams,
@@ -54,7 +54,7 @@ export async function download(
     timeoutMs,
     signal: call.signal,
     what: `Downloading ${params.url}`,
-    hint: `The server was silent for ${formatMs(timeoutMs)}; download again to go on where it stopped.`,
+    hint: `The server sent nothing for ${formatMs(timeoutMs)}; run the download again to resume it.`,
   });
   const fetched = await fetchInto(partial, {
     params,
@@ -67,7 +67,7 @@ export async function download(
   if (expected !== undefined && found !== expected) {
     forget(partial);
     throw new TrunklineError("IO", `${params.url} has the hash ${found}, not ${expected}. Nothing was stored.`, {
-      hint: "The file was changed on the server, or on the way.",
+      hint: "The file was changed on the server or in transit.",
       data: { expected, found },
     });
   }
@@ -120,7 +120,7 @@ async function fetchInto(partial: Partial, options: FetchOptions): Promise<Fetch
   });
   const contentType = answer.headers["content-type"];
   const resumed = answer.status === 206 && continuesAt(answer, had);
-  // 416: there is nothing after what we have.
+  // 416: the partial file is already complete.
   if (answer.status === 416 && had > 0 && rangeTotal(answer) === had) {
     answer.body.destroy();
     return { url: answer.url, contentType: undefined, resumedBytes: had };
@@ -128,7 +128,7 @@ async function fetchInto(partial: Partial, options: FetchOptions): Promise<Fetch
   if (answer.status !== 200 && !resumed) {
     answer.body.destroy();
     if (answer.status === 206 || answer.status === 416) forget(partial);
-    throw new TrunklineError("CONNECTION_FAILED", `${answer.url} answered with status ${answer.status}.`, {
+    throw new TrunklineError("CONNECTION_FAILED", `${answer.url} returned status ${answer.status}.`, {
       retryable: answer.status >= 500 || answer.status === 429 || answer.status === 206 || answer.status === 416,
       data: { status: answer.status },
     });
@@ -137,7 +137,7 @@ async function fetchInto(partial: Partial, options: FetchOptions): Promise<Fetch
   return { url: answer.url, contentType, resumedBytes: resumed ? had : 0 };
 }
 
-/** What the server said the content was when the partial file was begun: only that may be continued. */
+/** The validator the server sent when the partial file was started. Only that content can be resumed. */
 function validatorOf({ facts }: Partial): string | undefined {
   if (statSync(facts, { throwIfNoEntry: false }) === undefined) return undefined;
   try {

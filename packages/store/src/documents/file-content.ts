@@ -1,4 +1,4 @@
-// Reading a file that others may be changing: what is stored is one state of it, or nothing.
+// Reads files that may be changing: stores one consistent state of a file, or nothing.
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
@@ -17,18 +17,18 @@ import type { Call } from "../engine/threads/rpc.js";
 import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker, type IncomingContent, type PackedChunk } from "../engine/writing/incoming.js";
 
-/** Up to this size a file is read at once and stored in one transaction with others. */
+/** Files up to this size are read at once and stored in one transaction with others. */
 export const WHOLE_FILE_BYTES = 8 * 1024 * 1024;
 const ATTEMPTS = 4;
 const STREAM_BYTES = 4 * 1024 * 1024;
 
-/** A file that is open for one reading. */
+/** A file that is open for a single read. */
 interface OpenFile {
   readonly fd: number;
   readonly before: Stats;
 }
 
-/** The facts that tell whether a file has changed. */
+/** The facts that show whether a file has changed. */
 export function factsOf(stats: Stats, checkedUs: number): FileFacts {
   return {
     mode: stats.mode & 0o7777,
@@ -44,7 +44,7 @@ function nowUs(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000);
 }
 
-/** What a small file holds. `known` is the hash it had: if it still has it, nothing is prepared. */
+/** Reads a small file. `known` is its previous hash: if unchanged, nothing is prepared. */
 export function readSmallFile(
   path: string,
   { isStored, known }: { isStored: IsStored; known: string | undefined },
@@ -63,13 +63,12 @@ export function readSmallFile(
   throw changedWhileRead(path);
 }
 
-/** How a large content is sent ahead. */
 interface UploadOptions {
   readonly isStored: IsStored;
   readonly call: Call;
 }
 
-/** Reads a large file piece by piece and sends its chunks ahead. */
+/** Reads a large file in parts and uploads its chunks in advance. */
 export async function uploadLargeFile(
   env: MoveEnvironment,
   path: string,
@@ -92,7 +91,7 @@ export async function uploadLargeFile(
   throw changedWhileRead(path);
 }
 
-/** At most `limit` bytes: a file that grows as fast as it is read must have an end too. */
+/** Reads at most `limit` bytes, so reading ends even if a file grows as fast as it is read. */
 function* fileParts(fd: number, limit: number): Generator<Uint8Array> {
   for (let left = limit; left > 0; ) {
     const buffer = Buffer.allocUnsafe(Math.min(STREAM_BYTES, left));
@@ -103,7 +102,7 @@ function* fileParts(fd: number, limit: number): Generator<Uint8Array> {
   }
 }
 
-/** Cuts a stream of bytes into chunks and sends them ahead under one upload. */
+/** Splits a byte stream into chunks and sends them under one upload. */
 async function uploadStream(
   env: MoveEnvironment,
   parts: Iterable<Uint8Array>,
@@ -139,7 +138,7 @@ async function uploadStream(
       const answer = await env.writer.appendUpload({ upload, position, chunks, data }, { signal, transfer: [data] });
       upload = answer.upload;
       newBytes += answer.newBytes;
-      // Chunks that were there a moment ago may have been collected; then all are sent.
+      // gc may have removed chunks that existed a moment ago; then all are sent.
       if (answer.missing.length === 0) break;
     }
     position += ends.length;
@@ -163,7 +162,7 @@ async function uploadStream(
 }
 
 function withFile<T>(path: string, work: (file: OpenFile) => T): T {
-  // Non-blocking, so that a pipe put in a file's place cannot hold the thread.
+  // Non-blocking, so a pipe that replaces the file cannot block the thread.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const before = fstatSync(fd);
@@ -175,7 +174,7 @@ function withFile<T>(path: string, work: (file: OpenFile) => T): T {
 }
 
 function readWhole(fd: number, size: number): Uint8Array {
-  // One byte more than expected shows a file that has grown.
+  // One byte more than expected, to detect a file that has grown.
   const buffer = Buffer.allocUnsafeSlow(size + 1);
   let length = 0;
   while (length < buffer.length) {
@@ -192,7 +191,7 @@ function same(before: Stats, after: Stats): boolean {
 
 function changedWhileRead(path: string): TrunklineError {
   return new TrunklineError("IO", `${path} kept changing while it was read.`, {
-    hint: "Add it again when it is quiet.",
+    hint: "Add it again when it stops changing.",
     retryable: true,
   });
 }

@@ -13,18 +13,18 @@ import { relatedTo } from "../graph/graph-query.js";
 import { findSymbol, symbolSource } from "../graph/symbol.js";
 import { writeOutput } from "./write-output.js";
 
-/** Parameters of `get` with a relative path resolved as well. */
+/** Parameters of `get`, plus the relative path as an absolute one. */
 export interface ResolvedGetParams extends GetParams {
   readonly absolute?: string | undefined;
   /** Folders that `outputPath` may point into. */
   readonly allowWrite?: readonly string[] | undefined;
 }
 
-/** `get`: a document's fields and versions, and its content or a part of it. */
+/** `get`: a document's fields and versions, and all or part of its content. */
 export async function getDocument(env: ReadEnvironment, params: ResolvedGetParams, call: Call): Promise<GetResult> {
   if (params.symbol === undefined) return getPart(env, params, call);
   if (params.lines !== undefined || params.bytes !== undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", "symbol excludes lines and bytes.");
+    throw new TrunklineError("INVALID_ARGUMENT", "symbol cannot be combined with lines or bytes.");
   }
   const { truth } = env;
   const { source, hash, version } = truth.reading(() => {
@@ -34,7 +34,7 @@ export async function getDocument(env: ReadEnvironment, params: ResolvedGetParam
   });
   const symbol = await findSymbol(source, params.symbol);
   const lines = `${symbol.startLine}-${symbol.endLine}`;
-  // The lines are those of this version, whatever came meanwhile.
+  // The lines belong to this version, even if a newer one arrived in the meantime.
   const result = getPart(
     env,
     { ...params, version: params.hash === undefined ? version : params.version, lines },
@@ -97,7 +97,7 @@ interface Located {
 function locate(truth: Db, params: ResolvedGetParams): Located {
   const name = params.path;
   if ((params.hash === undefined) === (name === undefined)) {
-    throw new TrunklineError("INVALID_ARGUMENT", "get needs a hash or a path.", { hint: "Give one of them." });
+    throw new TrunklineError("INVALID_ARGUMENT", "get needs a hash or a path.", { hint: "Use one of them." });
   }
   wholeNumber(params.version, { name: "version", from: 1 });
   if (name !== undefined) return atVersion(truth, findByName(truth, name, params), params.version);
@@ -113,7 +113,7 @@ function locate(truth: Db, params: ResolvedGetParams): Located {
   return { document, content, version };
 }
 
-/** A live document of this name; else one that is gone, so that its content can still be had. */
+/** A live document with this name, otherwise a removed one, so its content is still available. */
 function findByName(truth: Db, name: string, { collection, absolute }: ResolvedGetParams): DocumentRow {
   const [gone] =
     documentsNamed(truth, name, { collection, absolute }).length > 0
@@ -141,7 +141,7 @@ function atVersion(truth: Db, document: DocumentRow, number: number | undefined)
   return { document, content, version };
 }
 
-/** The document that has this content now, or had it last; the newest of several. */
+/** The document that has this content now or had it last; the newest if there are several. */
 function documentWith(truth: Db, content: number, collection: string | undefined): DocumentRow | undefined {
   const id = collection === undefined ? null : requireCollection(truth, collection);
   return truth.get<DocumentRow>(
@@ -169,7 +169,7 @@ function contentFields(content: ContentRow): Pick<GetResult, "hash" | "size" | "
 }
 
 function versionsOf(truth: Db, document: number): VersionInfo[] {
-  // Several rows may have one number: the content came back, or only mode or time changed.
+  // Several rows can share a number: the content came back, or only mode or time changed.
   const rows = truth.all<{ number: number; hash: Uint8Array; size: number; added: number }>(
     `SELECT v.number, c.hash, c.size, min(v.added) AS added FROM versions v JOIN contents c ON c.id = v.content
      WHERE v.document = ? GROUP BY v.number ORDER BY v.number`,
@@ -190,7 +190,7 @@ function partOf(
   call: Call,
 ): Pick<GetResult, "content" | "encoding" | "lines" | "bytes"> {
   if (lines !== undefined && bytes !== undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", "lines and bytes exclude each other.");
+    throw new TrunklineError("INVALID_ARGUMENT", "lines and bytes cannot be combined.");
   }
   if (bytes !== undefined) {
     const { from, to } = parseRange(bytes, { name: "bytes", first: 0 });
@@ -207,7 +207,7 @@ function partOf(
   return includeContent ? encoded(readContent(truth, content, call.check), content.type) : {};
 }
 
-/** Lines as editors count them; a last line without a newline counts too. */
+/** Counts lines as editors do; a last line without a newline counts too. */
 export function lineRange(text: string, from: number, to: number): Pick<GetResult, "content" | "encoding" | "lines"> {
   let line = 1;
   let start = from === 1 ? 0 : -1;
@@ -222,7 +222,7 @@ export function lineRange(text: string, from: number, to: number): Pick<GetResul
   return { content: part, encoding: "utf-8", lines: { from, to: Math.min(to, total), total } };
 }
 
-/** Text that survives as text; everything else as base64. */
+/** Returns text as text if that loses nothing, otherwise as base64. */
 function encoded(bytes: Uint8Array, type: "text" | "binary"): Pick<GetResult, "content" | "encoding"> {
   if (type === "text") {
     const text = decodeText(bytes);

@@ -18,7 +18,7 @@ const SORT_COLUMNS = {
 /** Parameters of `list` with the session resolved to its id. */
 export type ResolvedListParams = Omit<ListParams, "session"> & SelectionParams;
 
-/** A document row with what a listing shows. */
+/** A document row with the columns of a listing. */
 export interface ListedRow {
   readonly id: number;
   readonly path: string;
@@ -35,7 +35,7 @@ export interface ListedRow {
 export const LISTED_COLUMNS =
   "d.id, d.path, d.created, d.modified, d.indexed, c.hash, c.size, c.type, k.name AS collection";
 
-/** `list`: in pages, with a cursor that stays right while documents come and go. */
+/** `list`: in pages, with a cursor that stays valid while documents are added and removed. */
 export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListParams): ListResult {
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? params.recent ?? DEFAULT_LIMIT;
   const offset = wholeNumber(params.offset, { name: "offset" }) ?? 0;
@@ -76,7 +76,7 @@ export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListPa
   });
 }
 
-/** The fields that answers carry for a document. */
+/** A document's fields in results. */
 export function documentInfo(db: Db, row: ListedRow): DocumentInfo {
   return {
     path: row.path,

@@ -1,5 +1,5 @@
-// A folder to write into that cannot be left: every step down is taken through an open folder, so that a symbolic link,
-// planted before or meanwhile, leads nowhere. A file gets its name only when it is complete.
+// An output folder that cannot be escaped: every step down goes through an open folder, so a symbolic link, planted
+// before or during the write, has no effect. A file gets its name only when it is complete.
 import {
   closeSync,
   constants,
@@ -14,7 +14,6 @@ import {
 import { join } from "node:path";
 import { makeFolder, placeFileSync, systemCodeOf } from "@trunkline/core";
 
-/** One file to write. */
 interface OutputFile {
   readonly overwrite: boolean;
   readonly mode: number;
@@ -25,11 +24,11 @@ interface OutputFile {
 
 interface OpenFolder {
   readonly fd: number;
-  /** A path that means this very folder, whatever happens to its name. */
+  /** A path that refers to this folder even if it is renamed. */
   readonly path: string;
 }
 
-/** How many folders stay open. */
+/** How many folders are kept open. */
 const MOST_OPEN = 64;
 
 export class OutputFolder {
@@ -40,13 +39,19 @@ export class OutputFolder {
     this.#root = root;
   }
 
-  /** Makes the folder if it is not there. The folder itself may be reached through links: the caller named it. */
+  /**
+   * Creates the folder if it does not exist. The folder itself may be reached through links, because the caller named
+   * it.
+   */
   static make(path: string): OutputFolder {
     makeFolder(path);
     return new OutputFolder(openFolder(realpathSync(path)));
   }
 
-  /** Writes one file: `restored`, `same` if it is there already, or the reason why not. */
+  /**
+   * Writes one file. Returns `restored`, `same` if it already exists with this content, or the reason it was not
+   * written.
+   */
   write(target: string, file: OutputFile): "restored" | "same" | (string & {}) {
     const parts = target.split("/");
     const name = parts.pop() as string;
@@ -54,9 +59,9 @@ export class OutputFolder {
     if (folder === undefined) return "a part of its path is not a folder";
     const path = join(folder.path, name);
     const there = lstatSync(path, { throwIfNoEntry: false });
-    if (there !== undefined && !there.isFile()) return "something that is not a file is there";
+    if (there !== undefined && !there.isFile()) return "something other than a file exists there";
     if (there !== undefined && file.isSame(path)) return "same";
-    if (there !== undefined && !file.overwrite) return "another file is there";
+    if (there !== undefined && !file.overwrite) return "a different file exists there";
     return this.#writeWhole(folder, name, file);
   }
 
@@ -76,7 +81,7 @@ export class OutputFolder {
       },
       { mode: 0o600, overwrite: file.overwrite },
     );
-    return placed ? "restored" : "another file is there";
+    return placed ? "restored" : "a different file exists there";
   }
 
   #enter(parts: readonly string[]): OpenFolder | undefined {
@@ -126,6 +131,6 @@ function enterFolder(path: string): OpenFolder | undefined {
 
 function openFolder(path: string): OpenFolder {
   const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  // Linux can name a file relative to an open folder. Elsewhere the real path is checked, which a race could beat.
+  // Linux can name a file relative to an open folder. Other systems check the real path, which leaves a race.
   return { fd, path: process.platform === "linux" ? `/proc/self/fd/${fd}` : realpathSync(path) };
 }

@@ -33,7 +33,7 @@ export function listCollections({ truth }: ReadEnvironment): { collections: Coll
 
 const DEFAULT_LIMIT = 100;
 
-/** The newest first. */
+/** Lists snapshots, newest first. */
 export function listSnapshots(
   { truth }: ReadEnvironment,
   params: { collection?: string | undefined; limit?: number | undefined; cursor?: string | undefined },

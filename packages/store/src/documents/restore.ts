@@ -1,4 +1,4 @@
-// `restore`: files come back byte for byte, with modes and times. Nothing is written outside the output folder.
+// `restore`: writes files byte for byte, with modes and times. Nothing is written outside the output folder.
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
 import { TrunklineError } from "@trunkline/core";
@@ -23,7 +23,6 @@ interface RestoredRow {
   readonly type: "text" | "binary";
 }
 
-/** `restore`. */
 export async function restore(env: MoveEnvironment, params: RestoreParams, call: Call): Promise<RestoreResult> {
   const { truth } = env;
   const rows = documentsOf(truth, params);
@@ -40,7 +39,7 @@ export async function restore(env: MoveEnvironment, params: RestoreParams, call:
     for (const [row, target] of targetsOf(rows)) {
       call.check();
       if (target === undefined) {
-        conflicts.push({ path: row.path, reason: "its name would lead out of the folder" });
+        conflicts.push({ path: row.path, reason: "its name would escape the folder" });
         continue;
       }
       if (!included(target) || excluded(target)) {
@@ -74,7 +73,7 @@ function documentsOf(truth: Db, params: RestoreParams): RestoredRow[] {
   );
 }
 
-/** Where each document goes. Roots are stripped; where two would meet, the names of their roots keep them apart. */
+/** The target of each document. Roots are stripped; if two targets collide, the root names keep them apart. */
 export function targetsOf<R extends { path: string; root: string | null }>(
   rows: readonly R[],
 ): [R, string | undefined][] {
@@ -104,7 +103,7 @@ function rootName(root: string): string {
   return root.split("/").findLast((part) => part !== "") ?? "root";
 }
 
-/** A path that stays where it is put, or `undefined`. */
+/** A path that stays inside the folder, or `undefined`. */
 function safeRelative(path: string): string | undefined {
   const parts = path
     .replace(/^[A-Za-z]:/, "")
@@ -139,7 +138,7 @@ function place(
   });
 }
 
-/** What stands at the target already. */
+/** What already exists at the target. */
 function existing(path: string, row: RestoredRow): "free" | "same" | "other" | "not-a-file" {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return "free";
@@ -150,5 +149,5 @@ function existing(path: string, row: RestoredRow): "free" | "same" | "other" | "
 }
 
 function conflictText(there: "other" | "not-a-file"): string {
-  return there === "other" ? "another file is there" : "something that is not a file is there";
+  return there === "other" ? "a different file exists there" : "something other than a file exists there";
 }

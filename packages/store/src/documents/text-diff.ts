@@ -1,7 +1,8 @@
-// A unified diff by Myers' algorithm, in linear space for what matters: equal beginnings and ends are set aside first.
+// A unified diff by Myers' algorithm. Equal starts and ends are stripped first, so space is linear for the part that
+// matters.
 
 const CONTEXT = 3;
-/** Past this many differing lines the shortest script costs too much: the middle is shown as replaced. */
+/** Above this many differing lines the shortest script costs too much, so the middle is shown as replaced. */
 const MAX_EDITS = 4000;
 
 interface Edit {
@@ -9,7 +10,7 @@ interface Edit {
   readonly line: string;
 }
 
-/** Empty where the texts are equal. */
+/** Empty if the texts are equal. */
 export function unifiedDiff(
   before: string,
   after: string,
@@ -21,7 +22,7 @@ export function unifiedDiff(
   return [`--- ${from}`, `+++ ${to}`, ...hunks].join("\n").concat("\n");
 }
 
-/** A last line without a newline is marked, as other tools do. */
+/** Marks a last line without a newline, as other tools do. */
 function linesOf(text: string): string[] {
   if (text === "") return [];
   const lines = text.split("\n");

@@ -1,4 +1,5 @@
-// Walks a folder: files in a stable order, .gitignore honoured at every level, symbolic links never followed out.
+// Walks a folder: files in a stable order, .gitignore applied at every level, symbolic links never followed out of the
+// folder.
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
@@ -7,36 +8,34 @@ import type { FileProblem } from "../contract/index.js";
 import { compileGlobs } from "../engine/files/glob.js";
 import type { Guard } from "../engine/files/guard.js";
 
-/** What to walk. */
 interface WalkOptions {
-  /** Absolute, as the caller wrote it: paths of files begin with it. */
+  /** Absolute, as the caller wrote it: file paths start with it. */
   readonly root: string;
-  /** The same folder without links. */
+  /** The same folder with links resolved. */
   readonly realRoot: string;
   readonly recursive: boolean;
   readonly include: readonly string[] | undefined;
   readonly exclude: readonly string[] | undefined;
-  /** The store's own folder, without links: it is never entered. */
+  /** The store's folder with links resolved. It is never entered. */
   readonly store: string;
-  /** What else is never entered: folders of Git and of Trunkline. */
+  /** Other folders that are never entered: those of Git and Trunkline. */
   readonly guard: Guard;
   readonly onProblem: (problem: FileProblem) => void;
   readonly check: () => void;
 }
 
-/** A file that was found. */
 interface WalkedFile {
   readonly path: string;
   readonly stats: Stats;
 }
 
 interface Rules {
-  /** Path of the folder relative to the root, with a slash at its end; empty for the root. */
+  /** Path of the folder relative to the root, with a trailing slash; empty for the root. */
   readonly base: string;
   readonly rules: Ignore;
 }
 
-/** Every file below the root that the rules let through. */
+/** Every file below the root that the rules allow. */
 export function* walk(options: WalkOptions): Generator<WalkedFile> {
   const included = options.include?.length ? compileGlobs(options.include) : () => true;
   const excluded = compileGlobs(options.exclude);
@@ -93,20 +92,20 @@ function factsOf(path: string, { onProblem }: WalkOptions): Stats | undefined {
   try {
     return lstatSync(path);
   } catch (error) {
-    // Node replaces what is not UTF-8 in a name, and then there is no file of that name.
+    // Node replaces bytes in a name that are not UTF-8, and no file with the resulting name exists.
     const isRenamed = systemCodeOf(error) === "ENOENT" && path.includes("\ufffd");
     onProblem({ path, message: isRenamed ? "its name is not UTF-8" : problemText(error) });
     return undefined;
   }
 }
 
-/** A link counts as the file it leads to, if that is a file inside the root. */
+/** A link counts as its target if that is a file inside the root. */
 function linkTarget(path: string, options: WalkOptions): Stats | undefined {
   try {
     const target = realpathSync(path);
     const inside = target.startsWith(options.realRoot.endsWith(sep) ? options.realRoot : options.realRoot + sep);
     if (!inside || target.startsWith(options.store + sep)) {
-      options.onProblem({ path, message: "a symbolic link that leads out of the folder" });
+      options.onProblem({ path, message: "a symbolic link that points outside the folder" });
       return undefined;
     }
     if (options.guard.leavesOut(target, options.realRoot)) return undefined;
@@ -114,7 +113,7 @@ function linkTarget(path: string, options: WalkOptions): Stats | undefined {
     return stats.isFile() ? stats : undefined;
   } catch (error) {
     const leadsNowhere = ["ENOENT", "ENOTDIR", "ELOOP"].includes(systemCodeOf(error) ?? "");
-    const message = leadsNowhere ? "a symbolic link that leads nowhere" : problemText(error);
+    const message = leadsNowhere ? "a broken symbolic link" : problemText(error);
     options.onProblem({ path, message });
     return undefined;
   }
@@ -125,13 +124,13 @@ function readRules(folder: string, base: string): Rules | undefined {
     const text = readFileSync(join(folder, ".gitignore"), "utf8");
     return { base, rules: ignore({ allowRelativePaths: true }).add(text) };
   } catch (error) {
-    // It may have vanished, or be a folder of that name: then it says nothing.
+    // The file may be gone, or be a folder with that name: then it has no rules.
     if (["ENOENT", "EISDIR", "EACCES"].includes(systemCodeOf(error) ?? "")) return undefined;
     throw error;
   }
 }
 
-/** The innermost file that says anything about the path decides. */
+/** The innermost file with a rule for the path decides. */
 function isIgnored(rules: readonly Rules[], path: string): boolean {
   for (let index = rules.length - 1; index >= 0; index--) {
     const { base, rules: own } = rules[index] as Rules;
@@ -142,10 +141,10 @@ function isIgnored(rules: readonly Rules[], path: string): boolean {
   return false;
 }
 
-/** Why a file could not be taken, in words. */
+/** A readable reason why a file could not be added. */
 export function problemText(error: unknown): string {
   const code = systemCodeOf(error);
-  if (code === "ENOENT") return "vanished before it could be read";
-  if (code === "EACCES" || code === "EPERM") return "access was denied";
+  if (code === "ENOENT") return "disappeared before it could be read";
+  if (code === "EACCES" || code === "EPERM") return "access denied";
   return error instanceof Error ? error.message : String(error);
 }

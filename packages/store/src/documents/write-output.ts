@@ -1,4 +1,4 @@
-// Writing one content to a place outside the store, where the server was told that this is allowed.
+// Writes content to a path outside the store, if the server allows it.
 import { realpathSync, writeSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { placeFileSync, TrunklineError } from "@trunkline/core";
@@ -6,7 +6,9 @@ import { type ContentRow, readChunks } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
 import type { Call } from "../engine/threads/rpc.js";
 
-/** Writes the content whole or not at all; answers the real path. Refuses a path outside the allowed folders. */
+/**
+ * Writes the content completely or not at all, and returns the real path. Rejects a path outside the allowed folders.
+ */
 export function writeOutput(
   db: Db,
   content: ContentRow,
@@ -16,7 +18,7 @@ export function writeOutput(
   const folder = realpathSync(dirname(wanted));
   const target = join(folder, basename(wanted));
   if (!allowWrite.some((allowed) => isInside(realpathSync(allowed), target))) {
-    throw new TrunklineError("INVALID_ARGUMENT", `get may not write to ${path}.`, {
+    throw new TrunklineError("INVALID_ARGUMENT", `get is not allowed to write to ${path}.`, {
       hint: "Use restore, or start the server with --allow-write and the folder.",
     });
   }
@@ -26,7 +28,7 @@ export function writeOutput(
   return target;
 }
 
-/** Whether `path` lies within `folder`; both absolute and free of links. */
+/** Whether `path` is inside `folder`. Both must be absolute, with links resolved. */
 function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && resolve(folder, way) === path;

@@ -1,5 +1,5 @@
-// What one document says: its symbols, imports, exports, calls and links. Pure but for loading the grammar: the answer
-// depends on path and text alone.
+// Extracts a document's symbols, imports, exports, calls and links. Pure except for loading the grammar: the result
+// depends only on path and text.
 
 import { languageOf } from "./language-of.js";
 import type { FileGraph, GraphLanguage, Incomplete } from "./model/graph-model.js";
@@ -9,11 +9,11 @@ import { hasGrammar, loadedParser, loadParser, parseSource } from "./reading/par
 import { readConfig } from "./reading/project-config.js";
 import { parsedText, rulesOf } from "./rules.js";
 
-/** What {@link extractGraph} is given. Folders in `path` are separated by `/`. */
+/** The input of {@link extractGraph}. Folders in `path` are separated by `/`. */
 export interface ExtractInput {
   readonly path: string;
   readonly text: string;
-  /** Absent: told by the path, then by the first line. */
+  /** Default: detected from the path, then from the first line. */
   readonly language?: GraphLanguage;
 }
 
@@ -21,13 +21,13 @@ export interface ExtractInput {
 export interface ExtractLimits {
   /** Longer texts are not parsed. Default: {@link DEFAULT_MAX_LENGTH}. */
   readonly maxLength?: number;
-  /** Time for parsing and reading together. Default: {@link DEFAULT_TIME_MS}. */
+  /** Time limit for parsing and extraction together. Default: {@link DEFAULT_TIME_MS}. */
   readonly timeMs?: number;
 }
 
 /**
- * UTF-16 units. What is longer was nearly always made by a program: a bundle, a table. Low enough that on a busy machine
- * the length decides and not the time, so that the same text has the same graph.
+ * In UTF-16 units. Longer texts are nearly always generated: a bundle, a table. Low enough that even on a busy machine
+ * the length decides and not the time, so the same text always has the same graph.
  */
 export const DEFAULT_MAX_LENGTH = 1024 * 1024;
 /** Milliseconds. */
@@ -44,18 +44,23 @@ const NOTHING = {
   syntaxErrors: false,
 } as const;
 
-/** Reads one document. Never fails because of what is in it: what could not be read is told by `incomplete`. */
+/**
+ * Extracts from one document. Never fails because of its content: `incomplete` reports the parts that could not be
+ * read.
+ */
 export async function extractGraph(input: ExtractInput, limits: ExtractLimits = {}): Promise<FileGraph> {
   await loadGrammar(input.language ?? languageOf(input.path, input.text));
   return extractGraphSync(input, limits);
 }
 
-/** Loads what {@link extractGraphSync} needs for a language. Prose and files without a language need nothing. */
+/**
+ * Loads the grammar that {@link extractGraphSync} needs for a language. Prose and files without a language need none.
+ */
 export async function loadGrammar(language: GraphLanguage | undefined): Promise<void> {
   if (language !== undefined && hasGrammar(language)) await loadParser(language);
 }
 
-/** {@link extractGraph} for a language whose grammar is loaded, as an index needs it inside a transaction. */
+/** {@link extractGraph} for a language whose grammar is loaded, for use inside a transaction. */
 export function extractGraphSync(input: ExtractInput, limits: ExtractLimits = {}): FileGraph {
   const { path, text } = input;
   const language = input.language ?? languageOf(path, text);
@@ -80,7 +85,7 @@ export function extractGraphSync(input: ExtractInput, limits: ExtractLimits = {}
     reader.read(root, deadline);
     return root.hasError;
   });
-  if (syntaxErrors === undefined) return incomplete(empty, "time", `Parsing did not end within ${timeMs} ms.`);
+  if (syntaxErrors === undefined) return incomplete(empty, "time", `Parsing did not finish within ${timeMs} ms.`);
   return {
     ...empty,
     symbols: reader.symbols,
@@ -98,7 +103,7 @@ function incomplete(graph: FileGraph, reason: Incomplete["reason"], message: str
   return { ...graph, incomplete: { reason, message } };
 }
 
-/** NUL never occurs in source; many replacement characters mean that the bytes were no UTF-8. */
+/** Source never contains NUL; many replacement characters mean the bytes were not UTF-8. */
 function looksBinary(text: string): boolean {
   const head = text.slice(0, 8192);
   if (head.includes("\0")) return true;
@@ -107,7 +112,7 @@ function looksBinary(text: string): boolean {
   return replaced > 8 && replaced * 20 > head.length;
 }
 
-/** Type names by their capital letter: they tell which files of an imported namespace a file means. */
+/** Type names, recognized by their capital letter: they show which files of an imported namespace a file uses. */
 function mentionsOf(text: string): string[] {
   const names = new Set<string>();
   for (const match of text.matchAll(/(?<![\w.])\p{Lu}[\p{L}\p{N}_]*/gu)) {

@@ -1,6 +1,6 @@
-// The code graph on disk. Each live document has what its text says by itself; the edges between documents are resolved
-// from that afterwards, once for every document that came or that depends on one that came, changed or went. Keys and
-// lookup names are kept once, by number.
+// The code graph on disk. Each live document stores what its own text says; edges between documents are resolved from
+// that afterwards, for every new document and every document that depends on one that was added, changed or removed.
+// Keys and lookup names are stored once, by number.
 import { compress, decompress } from "@cloudpss/zstd/wasm";
 import type { IndexText } from "../engine/content/text.js";
 import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
@@ -20,10 +20,10 @@ import {
   resolveFile,
 } from "./index.js";
 
-/** UTF-8 has at most three bytes for a UTF-16 unit: what is longer is too long to be parsed for certain. */
+/** UTF-8 needs at most three bytes per UTF-16 unit, so anything longer is certainly too long to parse. */
 const LARGEST_READ = DEFAULT_MAX_LENGTH * 3;
 
-/** Of zstd. What a document says is read more than once and thrown away when it changes: speed counts, not size. */
+/** The zstd level. These blobs are read repeatedly and replaced when a document changes, so speed matters, not size. */
 const BLOB_LEVEL = 1;
 
 interface FileRow {
@@ -35,7 +35,6 @@ interface FileRow {
   readonly graph: Uint8Array;
 }
 
-/** The `graph` indexer. */
 export const graphIndexer: Indexer = {
   name: "graph",
   version: 1,
@@ -76,9 +75,9 @@ export const graphIndexer: Indexer = {
   },
   add(index, entry, _text, prepared) {
     const { live } = index.one<{ live: number }>("SELECT live FROM entries WHERE id = ?", entry.id);
-    // Older versions are there for snapshots; the graph is that of the documents as they are now.
+    // Older versions exist for snapshots; the graph covers current documents only.
     if (live === 0) return;
-    // What prepare made.
+    // The value that prepare produced.
     putFile(index, entry, prepared as MadeGraph);
   },
   update() {},
@@ -98,37 +97,37 @@ export const graphIndexer: Indexer = {
     );
     const orphans = count("graph_edges g WHERE NOT EXISTS (SELECT 1 FROM graph_files f WHERE f.id = g.file)");
     return [
-      ...(strays === 0 ? [] : [`graph: ${strays} documents are in it that are not live.`]),
+      ...(strays === 0 ? [] : [`graph: it contains ${strays} documents that are not live.`]),
       ...(orphans === 0 ? [] : [`graph: ${orphans} edges belong to no document.`]),
     ];
   },
 };
 
-/** Whether the text of a file of this name can mean anything to the graph. A file without an extension may be a script. */
+/** Whether a file of this name can contribute to the graph. A file without an extension may be a script. */
 function saysSomething(path: string): boolean {
   return languageOf(path) !== undefined || isConfigPath(path) || !baseNameOf(path).includes(".");
 }
 
-/** Every document is a node, so that links to pictures and imports of data lead somewhere; most say nothing themselves. */
+/** Every document is a node, so that links to images and imports of data resolve; most contribute nothing else. */
 async function graphOf(entry: IndexEntry, text: IndexText | undefined): Promise<FileGraph> {
   const graph = await extractGraph({ path: entry.path, text: text?.body ?? "" });
   if (entry.size <= LARGEST_READ || !saysSomething(entry.path)) return graph;
-  return { ...graph, incomplete: { reason: "size", message: `It has ${entry.size} bytes, so it was not parsed.` } };
+  return { ...graph, incomplete: { reason: "size", message: `It has ${entry.size} bytes and was not parsed.` } };
 }
 
-/** A document went, or has a new version that is still to come: which of the two shows when everything was taken up. */
+/** The document was removed, or a new version is on its way: which one becomes clear once everything is indexed. */
 function leave(index: Db, entryId: number): void {
   const row = index.get<{ id: number }>("UPDATE graph_files SET gone = 1 WHERE entry = ? RETURNING id", entryId);
   if (row !== undefined) index.run("INSERT OR IGNORE INTO graph_pending VALUES (?)", row.id);
 }
 
-/** What is written of a document, in a form that is quickly sent from thread to thread. */
+/** A document's graph, in a form that is cheap to send between threads. */
 interface MadeGraph {
   readonly blob: Uint8Array;
   readonly provides: readonly string[];
-  /** What has to be resolved again if the document is new. */
+  /** What must be resolved again if the document is new. */
   readonly touches: Affected;
-  /** Key, type and name of each symbol, one after the other. */
+  /** Key, type and name of each symbol, flattened. */
   readonly nodes: readonly string[];
 }
 
@@ -170,7 +169,7 @@ function dropRows(index: Db, table: string, file: number): void {
   index.run(`DELETE FROM graph_${table} WHERE file = ?`, file);
 }
 
-/** Has the documents resolved again that a change touches. */
+/** Marks the documents affected by a change for resolution. */
 function touch(index: Db, collection: string, { keys, under }: Affected): void {
   for (const key of keys) {
     index.run(
@@ -198,7 +197,7 @@ function touch(index: Db, collection: string, { keys, under }: Affected): void {
   );
 }
 
-/** Resolves documents that wait for it, for a short time. Answers how many. */
+/** Resolves waiting documents for a short time and returns how many. */
 function settle(index: Db, forMs: number): number {
   const until = performance.now() + forMs;
   let settled = 0;
@@ -264,13 +263,13 @@ function sourceOf(index: Db, collection: string): GraphSource {
   };
 }
 
-/** Gives keys their numbers, in the transaction at hand. */
+/** Assigns numbers to keys within the current transaction. */
 function keyNumbers(index: Db): (key: string) => number {
   const known = knownNumbers(index, { table: "graph_keys", column: "key" });
   return (key) => {
     const kept = known.get(key);
     if (kept !== undefined) return kept;
-    // Nearly all that are not in memory are new.
+    // Nearly all keys that are not in memory are new.
     const added = index.run("INSERT OR IGNORE INTO graph_keys (key) VALUES (?)", key);
     const id =
       added.changes === 1 ? added.id : index.one<{ id: number }>("SELECT id FROM graph_keys WHERE key = ?", key).id;
@@ -279,7 +278,7 @@ function keyNumbers(index: Db): (key: string) => number {
   };
 }
 
-/** Graphs that were used last. A graph depends on path and text alone, so that it can be kept by them. */
+/** Recently used graphs. A graph depends only on path and text, so these serve as its cache key. */
 const recent = new Map<string, FileGraph>();
 const MOST_RECENT = 200;
 
@@ -296,13 +295,13 @@ function remember(hash: string, path: string, graph: FileGraph): void {
 function readGraph({ hash, path, graph: blob }: Pick<FileRow, "hash" | "path" | "graph">): FileGraph {
   const graph =
     recent.get(`${hash} ${path}`) ??
-    // What putFile wrote.
+    // Written by putFile.
     (JSON.parse(Buffer.from(decompress(blob)).toString("utf8")) as FileGraph);
   remember(hash, path, graph);
   return graph;
 }
 
-/** How much of the store the graph has. */
+/** How much of the store is in the graph. */
 export function graphProgress(index: Db): { documents: number; symbols: number; edges: number; pending: number } {
   const count = (sql: string) => index.one<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`).n;
   return {
@@ -313,7 +312,7 @@ export function graphProgress(index: Db): { documents: number; symbols: number; 
   };
 }
 
-/** How many documents are still to be taken up or resolved. */
+/** How many documents still have to be indexed or resolved. */
 export function graphPending(index: Db): number {
   const state = index.get<{ entry: number }>("SELECT entry FROM indexers WHERE name = ?", graphIndexer.name);
   return index.one<{ n: number }>(

@@ -1,5 +1,4 @@
-// `graph`: what documents and what is defined in them have to do with each other, from a node that is found by its hash,
-// its name or its key.
+// `graph`: how documents and the symbols in them relate, starting from a node found by hash, name or key.
 import { TrunklineError } from "@trunkline/core";
 import type { GraphParams, GraphResult, RelatedDocuments } from "../contract/index.js";
 import { wholeNumber } from "../contract/params.js";
@@ -30,18 +29,17 @@ import { type GraphDatabases, StoredGraph } from "./stored-graph.js";
 const DEFAULT_LIMIT = 100;
 const MOST_NODES = 10_000;
 
-/** Parameters of `graph` with a relative path resolved as well. */
+/** Parameters of `graph`, plus the resolved form of a relative path. */
 export interface ResolvedGraphParams extends GraphParams {
   readonly absolute?: string | undefined;
 }
 
-/** Where to begin, and the collection to stay in: a path may be in several. */
+/** The starting node and its collection: a path may be in several. */
 interface Origin {
   readonly key: string;
   readonly collection: string | undefined;
 }
 
-/** `graph`. */
 export function graph(env: ReadEnvironment, params: ResolvedGraphParams, call: Call): GraphResult {
   const { hash, name, nodeKey, listTypes, listType, format = "json" } = params;
   const asked = [hash, name, nodeKey, listTypes || undefined, listType].filter((value) => value !== undefined);
@@ -49,7 +47,7 @@ export function graph(env: ReadEnvironment, params: ResolvedGraphParams, call: C
     throw new TrunklineError("INVALID_ARGUMENT", "graph needs one of hash, name, node_key, list_types and list_type.");
   }
   if (format !== "json" && format !== "mermaid") {
-    throw new TrunklineError("INVALID_ARGUMENT", `"${String(format)}" is no format of graph.`, {
+    throw new TrunklineError("INVALID_ARGUMENT", `"${String(format)}" is not a graph format.`, {
       hint: "Use json or mermaid.",
     });
   }
@@ -97,7 +95,7 @@ function reading<T>({ truth, index }: GraphDatabases, work: () => T): T {
   return truth.reading(() => index.reading(work));
 }
 
-/** The parser's edges say of each whether it is resolved; answers only say so of those that are not. */
+/** Internal edges always say whether they are resolved; answers only mark the unresolved ones. */
 function answerEdge({ resolved, ...edge }: GraphEdge): Omit<GraphEdge, "resolved"> & { resolved?: false } {
   return resolved ? edge : { ...edge, resolved: false };
 }
@@ -105,14 +103,14 @@ function answerEdge({ resolved, ...edge }: GraphEdge): Omit<GraphEdge, "resolved
 function noticeOf(index: Db): { notice?: string } {
   const pending = graphPending(index);
   if (pending === 0) return {};
-  return { notice: `${pending} ${pending === 1 ? "document is" : "documents are"} still being taken into the graph.` };
+  return { notice: `${pending} ${pending === 1 ? "document is" : "documents are"} still being added to the graph.` };
 }
 
 function relationOf(text: string): Relation {
   const relation = parseRelation(text);
   if (relation !== undefined) return relation;
-  throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is no relation.`, {
-    hint: `There are: ${RELATIONS.join(", ")}.`,
+  throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is not a relation.`, {
+    hint: `Relations: ${RELATIONS.join(", ")}.`,
   });
 }
 
@@ -127,7 +125,7 @@ function originOfDocument({ truth }: GraphDatabases, document: DocumentRow): Ori
   return { key: fileKey(document.path), collection: name };
 }
 
-/** The document that has the content, the newest of several; else the one that had it; else the content itself. */
+/** The newest document with this content; else one that had it; else the content itself. */
 function originByHash(env: GraphDatabases, hash: string, collection: string | undefined): Origin {
   const content = resolveContent(env.truth, hash);
   const id = collection === undefined ? null : requireCollection(env.truth, collection);
@@ -144,7 +142,7 @@ function originByHash(env: GraphDatabases, hash: string, collection: string | un
   return document.current === 1 ? origin : { ...origin, key: versionKey(document.path, hexOf(content.hash)) };
 }
 
-/** A document of this name; where there is none, something that is defined under it. */
+/** A document of this name, or else a symbol defined under it. */
 function originByName(env: GraphDatabases, name: string, { collection, absolute }: ResolvedGraphParams): Origin {
   const found = documentsNamed(env.truth, name, { collection, absolute });
   if (found.length > 1) throw severalDocuments(env.truth, name, found);
@@ -161,13 +159,13 @@ function originByName(env: GraphDatabases, name: string, { collection, absolute 
     .filter(({ key }) => last === name || (parseKey(key)?.qualifiedName ?? "").endsWith(name));
   const [only, ...others] = symbols;
   if (only === undefined) {
-    // Says that there is no such document.
+    // Throws that there is no such document.
     return originOfDocument(env, oneDocument(env.truth, name, { collection, absolute }));
   }
   if (others.length === 0) return only;
   const matches = symbols.slice(0, 20).map(({ key }) => key);
   throw new TrunklineError("AMBIGUOUS", `"${name}" is defined ${symbols.length} times: ${matches.join(", ")}.`, {
-    hint: "Give one of them as node_key.",
+    hint: "Pass one of them as node_key.",
     data: { matches },
   });
 }
@@ -175,8 +173,8 @@ function originByName(env: GraphDatabases, name: string, { collection, absolute 
 function originByKey(env: GraphDatabases, key: string, collection: string | undefined): Origin {
   const parsed = parseKey(key);
   if (parsed === undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", `"${key}" is not the key of a node.`, {
-      hint: "Keys look like file:/src/a.ts and symbol:/src/a.ts#run; list_type shows those that there are.",
+    throw new TrunklineError("INVALID_ARGUMENT", `"${key}" is not a node key.`, {
+      hint: "Keys look like file:/src/a.ts or symbol:/src/a.ts#run; list_type lists the existing ones.",
     });
   }
   const { path } = parsed;
@@ -184,12 +182,12 @@ function originByKey(env: GraphDatabases, key: string, collection: string | unde
   const there = places.filter((place) => exists(env, { key, parsed, collection: place }));
   if (there.length === 0) {
     throw new TrunklineError("NOT_FOUND", `The graph has no node "${key}".`, {
-      hint: "list_types shows what there is, list_type the nodes of one type.",
+      hint: "list_types lists the types, list_type the nodes of one type.",
     });
   }
   if (there.length > 1) {
     throw new TrunklineError("AMBIGUOUS", `"${key}" is in ${there.length} collections: ${there.join(", ")}.`, {
-      hint: "Give a collection.",
+      hint: "Pass a collection.",
       data: { matches: there },
     });
   }

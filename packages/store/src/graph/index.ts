@@ -1,4 +1,4 @@
-/** The code graph: what one document says, what documents mean to each other, and how to walk it. */
+/** The code graph: what one document says, how documents relate, and how to traverse it. */
 export {
   DEFAULT_MAX_LENGTH,
   DEFAULT_TIME_MS,

@@ -1,4 +1,4 @@
-// Which language a document is in: by its name, then by its first line.
+// Detects a document's language by its name, then by its first line.
 import type { GraphLanguage } from "./model/graph-model.js";
 
 const BY_EXTENSION: Readonly<Record<string, GraphLanguage>> = {
@@ -56,7 +56,7 @@ const BY_PROGRAM: readonly (readonly [RegExp, GraphLanguage])[] = [
 const CPP_IN_HEADER =
   /^[ \t]*(?:class\s+\w+[^;]*[{:]|namespace\s+\w*|template\s*<|using\s+\w+|(?:public|private|protected)\s*:)|\bstd::/m;
 
-/** The language of a document; undefined where there is no parser for it. */
+/** The language of a document; undefined if there is no parser for it. */
 export function languageOf(path: string, text = ""): GraphLanguage | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");

@@ -1,5 +1,5 @@
-// A graph in memory. It keeps what an index on disk keeps in tables: the files' graphs, the keys they provide, the keys
-// they asked for, and the edges by owner; and it shows which of them a change touches.
+// A graph in memory. Mirrors the tables of the on-disk index: the files' graphs, the keys they provide, the keys they
+// asked for, and the edges by owner; and it shows which of them a change affects.
 
 import type { FileGraph, GraphEdge, GraphSymbol, Relation } from "./model/graph-model.js";
 import { fileKey } from "./model/node-keys.js";
@@ -8,7 +8,6 @@ import { affectedBy, providedKeys } from "./resolve/lookup-keys.js";
 import { type ResolvedFile, resolveFile } from "./resolve/resolve.js";
 import type { Neighbours, NodeDescription } from "./traverse.js";
 
-/** Files in, edges out. */
 export class MemoryGraph implements GraphSource, Neighbours {
   readonly #files = new Map<string, FileGraph>();
   readonly #symbols = new Map<string, GraphSymbol & { readonly path: string }>();
@@ -26,12 +25,12 @@ export class MemoryGraph implements GraphSource, Neighbours {
     return [...(this.#providers.get(key) ?? [])].sort();
   }
 
-  /** Takes files up, or their new texts. Answers the paths that were resolved, these and those that depend on them. */
+  /** Adds or updates files. Returns the paths that were resolved: these and those that depend on them. */
   put(files: readonly FileGraph[]): string[] {
     return this.#change(files.map((after) => [after.path, after]));
   }
 
-  /** Forgets files. Answers the paths that were resolved again. */
+  /** Removes files. Returns the paths that were resolved again. */
   remove(paths: readonly string[]): string[] {
     return this.#change(paths.map((path) => [path, undefined]));
   }
@@ -96,7 +95,7 @@ export class MemoryGraph implements GraphSource, Neighbours {
     }
   }
 
-  /** All edges that come from the text of one file. */
+  /** All edges that originate in one file's text. */
   edgesOf(path: string): readonly GraphEdge[] {
     return this.#resolved.get(path)?.edges ?? [];
   }

@@ -1,10 +1,10 @@
-// A traversal as a Mermaid flowchart.
+// Renders a traversal as a Mermaid flowchart.
 
 import { toOneLine } from "@trunkline/core";
 import type { NodeType } from "./model/graph-model.js";
 import type { GraphNode, Traversal } from "./traverse.js";
 
-/** The shape of each type of node; what is not listed is a rectangle. */
+/** The shape of each node type; the default is a rectangle. */
 const SHAPES: Partial<Record<NodeType, readonly [string, string]>> = {
   file: ["[[", "]]"],
   function: ["(", ")"],
@@ -17,7 +17,7 @@ const SHAPES: Partial<Record<NodeType, readonly [string, string]>> = {
 
 const MAX_LABEL = 80;
 
-/** The source of the chart. Edges to what is known by name only are dotted. */
+/** The chart's source. Edges to unresolved targets are dotted. */
 export function toMermaid(traversal: Pick<Traversal, "origin" | "nodes" | "edges">): string {
   const ids = new Map<string, string>();
   const lines = ["flowchart LR"];
@@ -38,7 +38,7 @@ export function toMermaid(traversal: Pick<Traversal, "origin" | "nodes" | "edges
   return `${lines.join("\n")}\n`;
 }
 
-/** Inside quotes, Mermaid takes entities with `#` for what it would read as its own. */
+/** Escapes text for quotes: Mermaid uses entities with `#`. */
 function label(name: string): string {
   const short = name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name;
   return toOneLine(short).replace(/[#"<>&`\\[\]{}|]/g, (char) => `#${char.charCodeAt(0)};`);

@@ -1,4 +1,4 @@
-// `list_types` and `list_type` of `graph`: what nodes there are.
+// `list_types` and `list_type` of `graph`: which nodes exist.
 import { TrunklineError } from "@trunkline/core";
 import type { GraphResult } from "../contract/index.js";
 import { hexOf } from "../engine/sqlite/contents.js";
@@ -6,7 +6,10 @@ import type { SqlValue } from "../engine/sqlite/database.js";
 import { collectionKey, externalKey, fileKey, NODE_TYPES, type NodeType, tagKey } from "./index.js";
 import type { GraphDatabases } from "./stored-graph.js";
 
-/** How the nodes of a type are selected: rows of `rest` (the key without its space), `name`, and maybe `path` and `hash`. */
+/**
+ * How to select the nodes of a type: rows of `rest` (the key without its prefix), `name`, and optionally `path` and
+ * `hash`.
+ */
 interface Listing {
   readonly from: "truth" | "index";
   readonly sql: string;
@@ -60,7 +63,7 @@ const LISTINGS: Readonly<Partial<Record<NodeType, Listing>>> = {
   },
 };
 
-/** How many nodes of each type there are. */
+/** The number of nodes of each type. */
 export function typesOf(env: GraphDatabases, collection: string | undefined): { type: NodeType; count: number }[] {
   const scope = [collection ?? null, collection ?? null];
   const counts = new Map<NodeType, number>();
@@ -81,7 +84,6 @@ export function typesOf(env: GraphDatabases, collection: string | undefined): { 
   });
 }
 
-/** The nodes of one type. */
 export function nodesOfType(
   env: GraphDatabases,
   text: string,
@@ -89,8 +91,8 @@ export function nodesOfType(
 ): Extract<GraphResult, { readonly total: number }> {
   const type = NODE_TYPES.find((name) => name === text.trim().toLowerCase());
   if (type === undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is no type of node.`, {
-      hint: `There are: ${NODE_TYPES.join(", ")}.`,
+    throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is not a node type.`, {
+      hint: `Node types: ${NODE_TYPES.join(", ")}.`,
     });
   }
   const scope: SqlValue[] = [collection ?? null, collection ?? null];

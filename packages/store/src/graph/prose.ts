@@ -1,10 +1,9 @@
-// Links and headings of Markdown and HTML. A heading is a symbol whose qualified name is its anchor, so that a link to
-// it resolves by name.
+// Links and headings of Markdown and HTML. A heading is a symbol whose qualified name is its anchor, so that links to
+// it resolve by name.
 
 import type { FileEdge, GraphLanguage, GraphLink, GraphSymbol } from "./model/graph-model.js";
 import { fileKey, symbolKey } from "./model/node-keys.js";
 
-/** What prose adds to a file's graph. */
 interface Prose {
   readonly symbols: readonly GraphSymbol[];
   readonly edges: readonly FileEdge[];
@@ -22,7 +21,6 @@ interface Heading {
 const MAX_LINKS = 20_000;
 const MAX_HEADINGS = 5_000;
 
-/** Reads Markdown or HTML. */
 export function readProse(path: string, text: string, language: GraphLanguage): Prose {
   const links: GraphLink[] = [];
   const headings: Heading[] = [];
@@ -94,7 +92,7 @@ function addLink(links: GraphLink[], raw: string, line: number, label?: string):
   });
 }
 
-// No nested quantifiers: each is linear on a line, and lines are cut at a length that keeps that cheap.
+// No nested quantifiers: each is linear per line, and lines are capped at a length that keeps that cheap.
 const INLINE =
   /!?\[((?:[^[\]\\]|\\.|\[[^[\]]*\]){0,500})\]\(\s*(<[^<>\n]{0,1000}>|(?:[^\s()\\]|\\.|\([^\s()]{0,500}\)){1,1000})(?:\s+(?:"[^"]{0,500}"|'[^']{0,500}'|\([^)]{0,500}\)))?\s*\)/g;
 const REFERENCE = /!?\[([^[\]]{1,300})\](?:\[([^[\]]{0,300})\])?(?![(:])/g;
@@ -161,7 +159,7 @@ function readMarkdownLine(
 ): void {
   const rest = body.replace(INLINE, (_whole, label: string, target: string) => {
     addLink(found.links, target.replace(/\\(.)/g, "$1"), line, label);
-    // A linked picture has a link inside its label.
+    // A linked image has a link inside its label.
     for (const inner of label.matchAll(INLINE)) addLink(found.links, inner[2] ?? "", line, inner[1]);
     return "";
   });

@@ -1,4 +1,3 @@
-// One set of rules per language.
 import { TrunklineError } from "@trunkline/core";
 import { cppRules, cRules, maskCppWords } from "./languages/c.js";
 import { csharpRules } from "./languages/csharp.js";
@@ -27,14 +26,14 @@ const RULES: Partial<Record<GraphLanguage, LanguageRules>> = {
   php: phpRules,
 };
 
-/** The rules of a language that has a grammar. */
+/** The rules for a language with a grammar. */
 export function rulesOf(language: GraphLanguage): LanguageRules {
   const rules = RULES[language];
   if (rules === undefined) throw new TrunklineError("INTERNAL", `There are no rules for ${language}.`);
   return rules;
 }
 
-/** The text as the grammar of the language can read it; of the same length. */
+/** The text as the grammar can read it; same length. */
 export function parsedText(text: string, language: GraphLanguage): string {
   return language === "c" ? maskCppWords(text) : text;
 }

@@ -1,5 +1,5 @@
-// Both databases seen as one graph. Edges of the text come from the index; tags, collections, equal content and versions
-// are read from the truth as they are.
+// Both databases as one graph. Edges from texts come from the index; tags, collections, equal content and versions are
+// read from the content database.
 
 import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
 import type { Db, SqlValue } from "../engine/sqlite/database.js";
@@ -17,13 +17,13 @@ import {
   versionKey,
 } from "./index.js";
 
-/** The databases that the graph is read from. */
+/** The databases the graph is read from. */
 export interface GraphDatabases {
   readonly truth: Db;
   readonly index: Db;
 }
 
-/** Both databases as one graph, within one collection or over all. */
+/** Both databases as one graph, within one collection or across all. */
 export class StoredGraph implements Neighbours {
   readonly #truth: Db;
   readonly #index: Db;
@@ -38,7 +38,7 @@ export class StoredGraph implements Neighbours {
     this.#truth = truth;
     this.#index = index;
     this.#collection = options.collection ?? null;
-    // Half of them may be known already; what goes beyond can only be cut.
+    // Half of them may be known already; anything beyond would be cut anyway.
     this.#most = 2 * options.limit + 2;
     this.#check = options.check;
   }
@@ -83,7 +83,7 @@ export class StoredGraph implements Neighbours {
     }));
   }
 
-  /** A document has tags and lies in a collection; documents with the same content point at each other. */
+  /** A document has tags and is in a collection; documents with the same content point to each other. */
   #outgoing(parsed: ParsedKey): (readonly [Relation, () => string[]])[] {
     const { path = "", hash = "" } = parsed;
     switch (parsed.space) {
@@ -157,7 +157,7 @@ export class StoredGraph implements Neighbours {
   #sameContent(path: string): string[] {
     const hash = this.#hashOf(path);
     if (hash === undefined) return [];
-    // Nothing is nothing in common.
+    // Empty files have nothing in common.
     return this.#files("c.hash = ? AND c.size > 0 AND d.path <> ?", hash, path);
   }
 
@@ -172,7 +172,7 @@ export class StoredGraph implements Neighbours {
     )?.hash;
   }
 
-  /** The contents that a document had before. */
+  /** The contents a document had before. */
   #versions(path: string): string[] {
     const rows = this.#truth.all<{ hash: Uint8Array }>(
       `SELECT c.hash, max(v.seq_from) AS last FROM documents d JOIN versions v ON v.document = d.id

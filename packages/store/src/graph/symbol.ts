@@ -1,4 +1,4 @@
-// One definition of a document, for `get`. It is parsed on the spot, so that older versions have symbols too.
+// One definition in a document, for `get`. Parsed on the spot, so that older versions have symbols too.
 import { TrunklineError } from "@trunkline/core";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, readContent } from "../engine/sqlite/contents.js";
@@ -8,7 +8,7 @@ import { type ExtractInput, extractGraph, type GraphSymbol, parseKey } from "./i
 
 const NAMES_IN_HINT = 20;
 
-/** What {@link findSymbol} reads. */
+/** The input of {@link findSymbol}. */
 export function symbolSource(
   truth: Db,
   { content, path }: { readonly content: ContentRow; readonly path: string | undefined },
@@ -18,7 +18,7 @@ export function symbolSource(
   return { path: path ?? "content", text: decodeText(readContent(truth, content, call.check)) };
 }
 
-/** The definition of this name: a node key, a qualified name (`Hub.start`), the end of one, or the name alone. */
+/** The definition with this name: a node key, a qualified name (`Hub.start`), the end of one, or the name alone. */
 export async function findSymbol(source: ExtractInput, name: string): Promise<GraphSymbol> {
   const { symbols, incomplete } = await extractGraph(source);
   const wanted = parseKey(name)?.qualifiedName ?? name;
@@ -34,7 +34,7 @@ export async function findSymbol(source: ExtractInput, name: string): Promise<Gr
     const names = symbols.slice(0, NAMES_IN_HINT).map((symbol) => symbol.qualifiedName);
     const more = symbols.length > names.length ? `, and ${symbols.length - names.length} more` : "";
     throw new TrunklineError("NOT_FOUND", `${source.path} has no symbol "${name}".`, {
-      hint: incomplete?.message ?? (names.length === 0 ? "It has none." : `It has: ${names.join(", ")}${more}.`),
+      hint: incomplete?.message ?? (names.length === 0 ? "It has no symbols." : `Symbols: ${names.join(", ")}${more}.`),
     });
   }
   if (others.length === 0) return only;
@@ -42,13 +42,13 @@ export async function findSymbol(source: ExtractInput, name: string): Promise<Gr
   const places = found
     .slice(0, NAMES_IN_HINT)
     .map(({ qualifiedName, startLine }) => `${qualifiedName} (line ${startLine})`);
-  throw new TrunklineError("AMBIGUOUS", `"${name}" stands for ${found.length} symbols: ${places.join(", ")}.`, {
-    hint: "Give the whole qualified name.",
+  throw new TrunklineError("AMBIGUOUS", `"${name}" matches ${found.length} symbols: ${places.join(", ")}.`, {
+    hint: "Use the full qualified name.",
     data: { matches },
   });
 }
 
-/** A second definition of the same name ends with `~2`. */
+/** A second definition of the same name ends in `~2`. */
 function withoutNumber(qualifiedName: string): string {
   return qualifiedName.replace(/~\d+$/, "");
 }

@@ -1,9 +1,8 @@
-// Walks the graph from one node outwards. Pure: the caller says what the neighbours of a node are.
+// Traverses the graph from one node outwards. Pure: the caller provides the neighbours of a node.
 import { TrunklineError } from "@trunkline/core";
 import { type GraphEdge, type NodeType, RELATIONS, type Relation } from "./model/graph-model.js";
 import { parseKey, typeOfKey } from "./model/node-keys.js";
 
-/** A node of an answer. */
 export interface GraphNode {
   readonly key: string;
   readonly type: NodeType;
@@ -14,31 +13,30 @@ export interface GraphNode {
   readonly distance: number;
 }
 
-/** What is known of a node besides its key. */
+/** What is known about a node besides its key. */
 export type NodeDescription = Partial<Omit<GraphNode, "key" | "distance">>;
 
-/** What {@link traverse} asks of the graph. */
+/** What {@link traverse} needs of the graph. */
 export interface Neighbours {
-  /** Edges that begin at the key, or end there with `reverse`; only those of `relation` where it is given. */
+  /** Edges that start at the key, or end there with `reverse`; only those of `relation`, if given. */
   edges(key: string, filter: { readonly relation?: Relation; readonly reverse: boolean }): Iterable<GraphEdge>;
   /** The keys of a file's symbols. */
   symbols(fileKey: string): Iterable<string>;
-  /** Absent: what the key itself tells. */
+  /** Default: what the key itself tells. */
   describe?(key: string): NodeDescription | undefined;
 }
 
-/** How far and along what. */
 export interface TraverseOptions {
   readonly relation?: Relation;
   /** 1 to 5; default 1. */
   readonly depth?: number;
-  /** The most nodes to answer with; default 100. */
+  /** The maximum number of nodes; default 100. */
   readonly limit?: number;
   /** Follow incoming edges. */
   readonly reverse?: boolean;
 }
 
-/** What {@link traverse} found. `nodes` leaves the origin out and is sorted by distance. */
+/** What {@link traverse} found. `nodes` excludes the origin and is sorted by distance. */
 export interface Traversal {
   readonly origin: Omit<GraphNode, "distance">;
   readonly nodes: readonly GraphNode[];
@@ -47,7 +45,7 @@ export interface Traversal {
   readonly truncated: boolean;
 }
 
-/** The relation of this name, in any case; undefined where there is none. */
+/** The relation with this name, in any case; undefined if there is none. */
 export function parseRelation(text: string): Relation | undefined {
   const upper = text
     .trim()
@@ -57,16 +55,16 @@ export function parseRelation(text: string): Relation | undefined {
 }
 
 /**
- * Breadth first, so that each node has its shortest distance. The calls of a file are those of its symbols: they are
- * answered as edges of the file. Edges keep their direction, also with `reverse`.
+ * Breadth first, so that each node has its shortest distance. A file's calls are those of its symbols, returned as
+ * edges of the file. Edges keep their direction, even with `reverse`.
  */
 export function traverse(origin: string, options: TraverseOptions, neighbours: Neighbours): Traversal {
   const { depth = 1, limit = 100, reverse = false, relation } = options;
   if (!Number.isInteger(depth) || depth < 1 || depth > 5) {
-    throw new TrunklineError("INVALID_ARGUMENT", `The depth of a graph is 1 to 5, not ${depth}.`);
+    throw new TrunklineError("INVALID_ARGUMENT", `The graph depth must be 1 to 5, not ${depth}.`);
   }
   if (!Number.isInteger(limit) || limit < 1) {
-    throw new TrunklineError("INVALID_ARGUMENT", `The limit of a graph is at least 1, not ${limit}.`);
+    throw new TrunklineError("INVALID_ARGUMENT", `The graph limit must be at least 1, not ${limit}.`);
   }
   const distances = new Map([[origin, 0]]);
   const edges = new Map<string, GraphEdge>();
@@ -96,7 +94,7 @@ export function traverse(origin: string, options: TraverseOptions, neighbours: N
   return { origin: describe(origin, neighbours), nodes, edges: [...edges.values()], truncated };
 }
 
-/** The most telling first: where the limit cuts, it cuts what is known by name only. */
+/** Most informative first: if the limit cuts, it cuts unresolved edges. */
 function edgesOf(
   key: string,
   filter: { readonly relation?: Relation; readonly reverse: boolean },

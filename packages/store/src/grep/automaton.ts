@@ -1,5 +1,5 @@
-// From the tree of a pattern to a nondeterministic automaton, and from the sets in it to classes of characters that it
-// cannot tell apart. The matcher makes a deterministic one of it while it reads.
+// Compiles a pattern's tree to a nondeterministic automaton, and its sets to classes of characters that it cannot tell
+// apart. The matcher makes it deterministic while reading.
 import { TrunklineError } from "@trunkline/core";
 import { type CharSet, charSet, has, MAX_CODE_POINT } from "./char-set.js";
 import type { Look, Node } from "./syntax.js";
@@ -11,13 +11,16 @@ export const OP_SPLIT = 1;
 const OP_LOOK = 2;
 export const OP_MATCH = 3;
 
-/** A look and which `\w` it means. */
+/** A look and which `\w` it uses. */
 interface LookOp {
   readonly look: Look;
   readonly ascii: boolean;
 }
 
-/** Instruction `i` is `op[i]`; a character goes on to `a` if it is in set `b`, a split to `a` and `b`, look `b` to `a`. */
+/**
+ * Instruction `i` is `op[i]`; a character continues at `a` if it is in set `b`, a split at `a` and `b`, look `b` at
+ * `a`.
+ */
 export interface Automaton {
   readonly op: Uint8Array;
   readonly a: Int32Array;
@@ -27,7 +30,7 @@ export interface Automaton {
   readonly looks: readonly LookOp[];
   /** Whether the symbols are bytes instead of characters. */
   readonly bytes: boolean;
-  /** Whether a match can only begin where a line begins. */
+  /** Whether a match can only start at the beginning of a line. */
   readonly anchored: boolean;
 }
 
@@ -49,7 +52,7 @@ class Builder {
 
   emit(op: number, a: number, b: number): number {
     if (this.op.length >= MAX_INSTRUCTIONS) {
-      throw new TrunklineError("INVALID_ARGUMENT", "The pattern is too big: its repetitions multiply.", {
+      throw new TrunklineError("INVALID_ARGUMENT", "The pattern is too large: its repetitions multiply.", {
         hint: "Use smaller counts in {n,m}, or * and +.",
       });
     }
@@ -66,7 +69,7 @@ class Builder {
     return idOf(this.#lookIds, `${look.look} ${look.ascii}`, () => this.looks.push(look) - 1);
   }
 
-  /** Instructions that match the node and go on at `next`; answers with the first of them. */
+  /** Instructions that match the node and continue at `next`; returns the first of them. */
   compile(node: Node, next: number): number {
     switch (node.kind) {
       case "empty":
@@ -91,7 +94,7 @@ class Builder {
   compileRepeat(node: Node, min: number, max: number | undefined, next: number): number {
     let after = next;
     if (max === undefined) {
-      // The loop is a split whose first way is filled in once the body is there.
+      // The loop is a split whose first branch is filled in once the body exists.
       const loop = this.emit(OP_SPLIT, next, next);
       this.a[loop] = this.compile(node, loop);
       after = loop;
@@ -101,7 +104,7 @@ class Builder {
     for (let count = 0; count < min; count++) {
       const before = this.op.length;
       after = this.compile(node, after);
-      // Nothing was added, so that nothing ever will be: a{0} a thousand times.
+      // Nothing was added, so nothing ever will be: a{0} a thousand times.
       if (this.op.length === before) break;
     }
     return after;
@@ -124,13 +127,13 @@ function idOf(ids: Map<string, number>, key: string, make: () => number): number
   return id;
 }
 
-/** Compiles a tree. Throws `INVALID_ARGUMENT` where its repetitions make too much of it. */
+/** Compiles a tree. Throws `INVALID_ARGUMENT` if its repetitions make it too large. */
 export function buildAutomaton(node: Node): Automaton {
   const bytes = usesBytes(node);
   if (bytes && usesUnicodeWords(node)) {
     throw new TrunklineError(
       "INVALID_ARGUMENT",
-      "The pattern has a word boundary of Unicode and a class of bytes ((?-u) with what is not ASCII): only one of them can be had.",
+      "The pattern combines a Unicode word boundary with a byte class ((?-u) with non-ASCII bytes), which is not possible.",
       { hint: "Write the boundary as (?-u:\\b)." },
     );
   }
@@ -183,14 +186,14 @@ function isAnchored(node: Node): boolean {
   }
 }
 
-/** Symbols that no set of the automaton tells apart, and what is known of each class. */
+/** Symbols that no set of the automaton tells apart, and what is known about each class. */
 export interface SymbolClasses {
-  /** Number of classes, those of the line feed and of bytes that are no character included. */
+  /** The number of classes, including those for the line feed and for invalid bytes. */
   readonly count: number;
   readonly lineFeed: number;
-  /** A byte that is no part of a character. Nothing matches it; it is no word character. */
+  /** A byte that is not part of a character. Nothing matches it, and it is not a word character. */
   readonly invalid: number;
-  /** Class of every interval: symbols from `from[i]` up to the next. */
+  /** The class of every interval: symbols from `from[i]` up to the next. */
   readonly from: Int32Array;
   readonly classOfInterval: Int32Array;
   /** `inSet[set * count + class]`. */
@@ -258,7 +261,7 @@ export function classify(automaton: Automaton): SymbolClasses {
   };
 }
 
-/** The interval that holds the symbol, looked for from `low` on. */
+/** The interval that contains the symbol, searched from `low` on. */
 export function intervalAt(from: Int32Array, symbol: number, low: number): number {
   let below = low;
   let above = from.length - 1;

@@ -1,12 +1,11 @@
-// Sets of code points as sorted, disjoint ranges: [from, to, from, to, ...], both ends included.
+// Code point sets as sorted, disjoint ranges: [from, to, from, to, ...], both ends included.
 
-/** A set of code points, or of bytes where a pattern says `(?-u)`. */
+/** A set of code points, or of bytes under `(?-u)`. */
 export type CharSet = readonly number[];
 
-/** The last code point. */
 export const MAX_CODE_POINT = 0x10ffff;
 
-/** A set of pairs in any order, overlapping or not. */
+/** A set from pairs in any order, overlapping or not. */
 export function charSet(pairs: readonly number[]): CharSet {
   const ranges: [number, number][] = [];
   for (let index = 0; index < pairs.length; index += 2) {
@@ -22,19 +21,17 @@ export function charSet(pairs: readonly number[]): CharSet {
   return result;
 }
 
-/** The set of one code point. */
 export function single(codePoint: number): CharSet {
   return [codePoint, codePoint];
 }
 
-/** What is in either. */
 export function union(a: CharSet, b: CharSet): CharSet {
   if (a.length === 0) return b;
   if (b.length === 0) return a;
   return charSet([...a, ...b]);
 }
 
-/** What is not in the set, up to `max`. */
+/** Everything not in the set, up to `max`. */
 export function complement(set: CharSet, max = MAX_CODE_POINT): CharSet {
   const result: number[] = [];
   let next = 0;
@@ -47,7 +44,6 @@ export function complement(set: CharSet, max = MAX_CODE_POINT): CharSet {
   return result;
 }
 
-/** What is in both. */
 export function intersection(a: CharSet, b: CharSet): CharSet {
   const result: number[] = [];
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {
@@ -60,12 +56,10 @@ export function intersection(a: CharSet, b: CharSet): CharSet {
   return result;
 }
 
-/** What is in `a` and not in `b`. */
 export function difference(a: CharSet, b: CharSet, max = MAX_CODE_POINT): CharSet {
   return intersection(a, complement(b, max));
 }
 
-/** Whether the code point is in the set. */
 export function has(set: CharSet, codePoint: number): boolean {
   let low = 0;
   let high = set.length / 2 - 1;
@@ -78,7 +72,7 @@ export function has(set: CharSet, codePoint: number): boolean {
   return false;
 }
 
-/** How many code points are in the set. */
+/** The number of code points in the set. */
 export function sizeOf(set: CharSet): number {
   let size = 0;
   for (let index = 0; index < set.length; index += 2) size += (set[index + 1] as number) - (set[index] as number) + 1;

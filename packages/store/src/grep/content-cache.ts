@@ -1,14 +1,14 @@
-// Contents that a thread of grep has read and checked, kept for the next query: reading one takes several times as long
-// as searching it. A content never changes under its hash, so that nothing here can be out of date.
+// Contents that a grep thread has read and verified, cached for the next query: reading one takes several times as long
+// as searching it. Content never changes under its hash, so nothing here can be stale.
 
-/** A content as the scanner wants it. `undefined`: it is binary. */
+/** A content as the scanner needs it. `undefined`: it is binary. */
 export type ScannableText = Buffer | undefined;
 
-/** A block of memory that holds contents one after the other, and is forgotten as a whole. */
+/** A block of memory that holds consecutive contents and is dropped as a whole. */
 interface Arena {
   readonly memory: Buffer;
   used: number;
-  /** The query that last found something in it. */
+  /** The query that last used it. */
   query: number;
   readonly hashes: string[];
 }
@@ -21,13 +21,13 @@ interface Kept {
 }
 
 const ARENA_BYTES = 2 << 20;
-/** What a content takes beside its bytes, by and large: its hash, where it lies, its place in the table. */
+/** The approximate overhead per content: its hash, offset and table entry. */
 const ENTRY_BYTES = 256;
 
 /**
- * Keeps as much as its budget allows. What the queries before have not used goes first. What the query at hand has used
- * does not go to make room for more of it: of a store that is larger than the budget, a part then stays from query to
- * query, where the oldest content would always be the one that is needed next.
+ * Caches as much as its budget allows. Contents not used by recent queries are dropped first. Contents used by the
+ * current query are not dropped to make room for more of it: if the store is larger than the budget, a part of it then
+ * stays from query to query, whereas LRU would always drop what is needed next.
  */
 export class ContentCache {
   readonly #budgetBytes: number;
@@ -43,17 +43,17 @@ export class ContentCache {
     this.#arenaBytes = Math.min(ARENA_BYTES, Math.floor(budgetBytes / 16));
   }
 
-  /** What it takes, never more than the budget. */
+  /** Its size, never more than the budget. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Says for which query contents are asked from now on. */
+  /** Sets the query that contents are requested for. */
   begin(query: number): void {
     this.#query = query;
   }
 
-  /** The content, in an object of its own so that binary content can be told from none. */
+  /** The content, wrapped so that binary content differs from none. */
   get(hash: string): { readonly text: ScannableText } | undefined {
     const kept = this.#kept.get(hash);
     if (kept === undefined) return undefined;
@@ -62,7 +62,7 @@ export class ContentCache {
     return { text: binary ? undefined : arena.memory.subarray(start, end) };
   }
 
-  /** Keeps a copy, if there is room or can be made. */
+  /** Stores a copy, if there is room or can be made. */
   add(hash: string, text: ScannableText): void {
     if (this.#kept.has(hash)) return;
     const length = text?.length ?? 0;
@@ -77,7 +77,7 @@ export class ContentCache {
     this.#kept.set(hash, { arena, start, end: start + length, binary: text === undefined });
   }
 
-  /** Gives all memory back. */
+  /** Frees all memory. */
   clear(): void {
     this.#kept.clear();
     this.#arenas.clear();
@@ -86,7 +86,7 @@ export class ContentCache {
   }
 
   #arenaFor(length: number): Arena | undefined {
-    // A long content has an arena to itself, so that little is lost at the end of the others.
+    // A long content gets its own arena, so that little is wasted at the end of the others.
     const alone = length > this.#arenaBytes / 8;
     const filling = this.#filling;
     if (!alone && filling !== undefined && filling.used + length <= filling.memory.length) return filling;
@@ -99,7 +99,7 @@ export class ContentCache {
     return arena;
   }
 
-  /** Forgets arenas until there is room for so many bytes more; false where there cannot be. */
+  /** Drops arenas until there is room for this many more bytes; false if that is impossible. */
   #makeRoom(bytes: number, except: Arena | undefined): boolean {
     if (bytes > this.#budgetBytes / 2) return false;
     while (this.#sizeBytes + bytes > this.#budgetBytes) {

@@ -1,4 +1,4 @@
-// `grep` in a reader: which documents may match, page by page. The threads of grep read and match them.
+// `grep` in a reader: which documents may match, page by page. The grep threads read and match them.
 import { sep } from "node:path";
 import { TrunklineError } from "@trunkline/core";
 import { reachedSeq } from "../engine/indexing/catch-up.js";
@@ -17,13 +17,13 @@ export type GrepFilters = Pick<
   "collection" | "snapshot" | "tags" | "matchAllTags" | "metadata" | "session"
 >;
 
-/** A file or folder as it was given, and what it is from the caller's working folder. */
+/** A file or folder as given, and resolved against the caller's working directory. */
 export interface GivenPath {
   readonly given: string;
   readonly absolute: string;
 }
 
-/** What one page of documents is asked for with. */
+/** The parameters of one page of documents. */
 export interface GrepPageParams {
   readonly filters: GrepFilters;
   readonly trigrams: TrigramQuery | "none";
@@ -33,12 +33,12 @@ export interface GrepPageParams {
   readonly limit: number;
 }
 
-/** Up to so many documents that may match are looked up one by one; with more, all documents are gone through. */
+/** Up to this many candidate documents are looked up one by one; beyond that, all documents are scanned. */
 const MOST_LOOKED_UP = 20_000;
 
 /**
- * What the given paths stand for: the path itself, also from the working folder; where nothing is there, whatever ends
- * in it. Throws `NOT_FOUND` for a path that stands for nothing.
+ * Resolves the given paths: the path itself, also from the working directory; if nothing is there, whatever ends in it.
+ * Throws `NOT_FOUND` for a path that matches nothing.
  */
 export function grepPlaces(
   { truth }: ReadEnvironment,
@@ -53,7 +53,7 @@ export function grepPlaces(
       const found = exact.length > 0 ? exact : placesEndingIn(truth, selection, name);
       if (found.length === 0) {
         throw new TrunklineError("NOT_FOUND", `The store has no document or folder "${given}".`, {
-          hint: "list shows what there is; include takes patterns.",
+          hint: "list shows what exists; include accepts patterns.",
         });
       }
       for (const place of found) places.add(place);
@@ -85,7 +85,7 @@ function placesEndingIn(truth: Db, { from, where, values }: Selection, name: str
   return rows.map((row) => row.place);
 }
 
-/** The character after this one. */
+/** The next character. */
 function after(character: string): string {
   return String.fromCharCode(character.charCodeAt(0) + 1);
 }
@@ -103,7 +103,7 @@ const COLUMNS = "d.path, c.hash, c.size, c.type, v.id AS version";
 /** One page of the documents that may match, and of binary ones, which are counted. */
 export function grepPage(env: ReadEnvironment, params: GrepPageParams, call: Call): GrepPage {
   const { truth, index } = env;
-  // The index before the truth: what changes in between has a higher sequence number than the index knows.
+  // The index before the content database: changes in between have a higher sequence number than the index knows.
   return index.reading(() => {
     const candidates = candidatesOf(env, params.trigrams);
     return truth.reading(() => {
@@ -126,13 +126,13 @@ export function grepPage(env: ReadEnvironment, params: GrepPageParams, call: Cal
   });
 }
 
-/** The same content at the same path, in two collections, is one to whoever reads the answer. */
+/** The same content at the same path in two collections is one to the reader of the answer. */
 function isFirst(row: Row, position: number, rows: readonly Row[]): boolean {
   const before = rows[position - 1];
   return before === undefined || before.path !== row.path || Buffer.compare(before.hash, row.hash) !== 0;
 }
 
-/** With the entries that the index has of them. */
+/** Adds the index entries. */
 function withEntries(index: Db, rows: readonly Row[]): ListedDocument[] {
   const found = index.all<{ id: number; version: number }>(
     "SELECT id, version FROM entries WHERE version IN (SELECT value FROM json_each(?))",
@@ -155,7 +155,7 @@ interface KeptCandidates {
 
 const kept = new WeakMap<Db, KeptCandidates>();
 
-/** The entries that may match, by the index as it is now; undefined where every document may. */
+/** The entries that may match according to the current index; undefined if every document may. */
 function candidatesOf(
   { truth, index }: ReadEnvironment,
   query: TrigramQuery | "none",
@@ -172,8 +172,8 @@ function candidatesOf(
 }
 
 /**
- * The ids of the documents whose current version may match, of those that the index has not seen, and of binary ones;
- * undefined where they are many.
+ * The ids of documents whose current version may match, that the index has not seen, or that are binary; undefined if
+ * there are many.
  */
 function documentsToLookUp({ truth, index }: ReadEnvironment, candidates: ReadonlySet<number>): number[] | undefined {
   if (candidates.size > MOST_LOOKED_UP) return undefined;
@@ -193,7 +193,7 @@ interface Bounds {
   readonly values: readonly SqlValue[];
 }
 
-/** The stretch of paths that the page lies in. `undefined`: there is nothing in it. */
+/** The range of paths the page covers. `undefined`: it is empty. */
 function boundsOf({ places, from }: GrepPageParams): Bounds | undefined {
   const sql: string[] = [];
   const values: SqlValue[] = [];
@@ -202,7 +202,7 @@ function boundsOf({ places, from }: GrepPageParams): Bounds | undefined {
     const [first, last] = [sorted[0], sorted.at(-1)];
     if (first === undefined || last === undefined) return undefined;
     sql.push("d.path >= ? AND d.path < ?");
-    // A folder's documents come before what begins with the character after its separator.
+    // A folder's documents come before anything that starts with the character after its separator.
     const ends = sorted.flatMap((place) => SEPARATORS.map((separator) => place + after(separator)));
     values.push(first, ends.sort(compareText).at(-1) as string);
   }
@@ -217,7 +217,7 @@ function boundsOf({ places, from }: GrepPageParams): Bounds | undefined {
   return { sql: sql.map((condition) => ` AND ${condition}`).join(""), values };
 }
 
-/** All documents, in the order of their paths and hashes. */
+/** All documents, ordered by path and hash. */
 function scan(truth: Db, { from, where, values }: Selection, bounds: Bounds, limit: number): Row[] {
   return truth.all<Row>(
     `SELECT ${COLUMNS} FROM ${from} WHERE ${where}${bounds.sql} ORDER BY d.path, c.hash LIMIT ?`,

@@ -1,11 +1,11 @@
-// The documents that grep goes through, as a reader keeps and sends them. Listing tens of thousands of them takes SQLite
-// longer than searching their contents takes grep, so that the list is kept for as long as nothing changes.
+// The documents grep goes through, as a reader caches and sends them. Listing tens of thousands of them takes SQLite
+// longer than grep needs to search their contents, so the list is cached as long as nothing changes.
 
 import type { Db } from "../engine/sqlite/database.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { compareText, type GrepDocument } from "./index.js";
 
-/** A document with the number that the index has it under, if it has. */
+/** A document with its index entry, if it has one. */
 export interface ListedDocument {
   readonly path: string;
   readonly hash: string;
@@ -14,20 +14,20 @@ export interface ListedDocument {
   readonly entry: number | undefined;
 }
 
-/** Where a page begins: at a path, or after a document. */
+/** Where a page starts: at a path, or after a document. */
 interface Place {
   readonly path: string;
   readonly hash?: string | undefined;
 }
 
-/** Documents that may match, in order and as columns. `next`: where the page after it begins. */
+/** Documents that may match, in order and as columns. `next`: where the following page starts. */
 export interface GrepPage {
-  /** A list in JSON. */
+  /** A JSON list. */
   readonly paths: string;
-  /** With a space between each two. */
+  /** Separated by spaces. */
   readonly hashes: string;
   readonly sizes: Float64Array;
-  /** The positions of those that are binary. */
+  /** The positions of binary documents. */
   readonly binary: readonly number[];
   readonly next?: { readonly path: string; readonly hash: string };
 }
@@ -44,7 +44,7 @@ export function pageOf(documents: readonly ListedDocument[], next: GrepPage["nex
 
 export const EMPTY_PAGE = pageOf([], undefined);
 
-/** The documents of a page, on the other side. */
+/** The documents of a page, on the receiving side. */
 export function documentsOf({ paths, hashes, sizes, binary }: GrepPage): GrepDocument[] {
   const isBinary = new Set(binary);
   const split = hashes.split(" ");
@@ -57,7 +57,7 @@ export function documentsOf({ paths, hashes, sizes, binary }: GrepPage): GrepDoc
   }));
 }
 
-/** Binary documents are counted, those that the index has not seen may match, of the others it says which may. */
+/** Binary documents are counted, those the index has not seen may match, and for the others the index decides. */
 export function mayMatch({ binary, entry }: ListedDocument, candidates: ReadonlySet<number> | undefined): boolean {
   return candidates === undefined || binary || entry === undefined || candidates.has(entry);
 }
@@ -65,11 +65,11 @@ export function mayMatch({ binary, entry }: ListedDocument, candidates: Readonly
 const MOST_LISTED = 100_000;
 const KEPT_MS = 5 * 60_000;
 
-/** The documents of one selection, as they were found page by page. */
+/** The documents of one selection, as found page by page. */
 class DocumentList {
   readonly key: string;
   readonly #documents: ListedDocument[] = [];
-  /** Where the documents come from that are not in the list yet. */
+  /** Where documents that are not in the list yet start. */
   #next: Place | undefined;
   #state: "begun" | "complete" | "given up" = "begun";
 
@@ -81,7 +81,7 @@ class DocumentList {
     return this.#state === "complete";
   }
 
-  /** Takes a page up that begins where the list ends; others are of no use to it. */
+  /** Adds a page that starts where the list ends; others are ignored. */
   append(
     documents: readonly ListedDocument[],
     { from, next }: { from: Place | undefined; next: Place | undefined },
@@ -97,7 +97,7 @@ class DocumentList {
     if (next === undefined) this.#state = "complete";
   }
 
-  /** Up to `limit` documents that may match, from a place on. */
+  /** Up to `limit` documents that may match, from a position on. */
   page(
     { from, limit }: { from: Place | undefined; limit: number },
     candidates: ReadonlySet<number> | undefined,
@@ -130,8 +130,8 @@ class DocumentList {
 const kept = new WeakMap<Db, { list: DocumentList; timer: NodeJS.Timeout }>();
 
 /**
- * The list of a selection as both databases are in the transactions at hand; it may have only just been begun. The last
- * one of each reader is kept.
+ * The list of a selection for the state of both databases in the current transactions; it may be empty so far. Each
+ * reader keeps the last one.
  */
 export function listOf({ truth, index }: ReadEnvironment, selection: string): DocumentList {
   const key = `${truth.pragma<number>("data_version")} ${index.pragma<number>("data_version")} ${selection}`;

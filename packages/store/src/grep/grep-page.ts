@@ -1,4 +1,4 @@
-// One page of an answer of grep: what it holds, where it ends, and the cursor from which the next one goes on.
+// One page of a grep answer: what it contains, where it ends, and the cursor for the next one.
 import { TrunklineError } from "@trunkline/core";
 import type { GrepMatch, GrepResult, GrepState } from "../contract/index.js";
 import { decodeCursor, encodeCursor } from "../contract/params.js";
@@ -8,13 +8,13 @@ import type { GrepDocument, GrepQuery } from "./grep-query.js";
 import type { CompiledPattern } from "./pattern.js";
 import type { ScannedMatch } from "./scan.js";
 
-/** The limits of an answer where nothing else is said. */
+/** The default limits of an answer. */
 export const DEFAULTS = { budgetMs: 10_000, maxMatches: 1000, maxBytes: 1 << 20, maxFiles: 10_000 };
 
-/** In a cursor: all of the document has been answered. */
+/** In a cursor: the whole document has been returned. */
 export const WHOLE_DOCUMENT = -1;
 
-/** Where an answer ends, and what had been counted up to there, or in all where `known` says so. */
+/** Where an answer ends, and what was counted up to there, or in total if `known` is set. */
 export interface Place {
   readonly path: string;
   readonly hash: string;
@@ -25,7 +25,7 @@ export interface Place {
   readonly known: boolean;
 }
 
-/** Everything a query needs, checked. */
+/** A validated query. */
 export interface Query {
   readonly params: GrepQuery;
   readonly pattern: CompiledPattern;
@@ -39,13 +39,13 @@ export interface Query {
   readonly wanted: (path: string) => boolean;
 }
 
-/** Where the answer before ended. Throws `INVALID_ARGUMENT` for the cursor of another query. */
+/** Where the previous answer ended. Throws `INVALID_ARGUMENT` for another query's cursor. */
 export function readCursor(cursor: string, digest: string): Place {
   const [of, path, hash, line, total, files, binary, known] = decodeCursor(cursor, 8);
   const numbers = [line, total, files, binary, known];
   if (of !== digest || typeof path !== "string" || typeof hash !== "string" || !numbers.every(Number.isInteger)) {
     throw new TrunklineError("INVALID_ARGUMENT", "This cursor belongs to another grep.", {
-      hint: "Pass the cursor of the answer before, with the same parameters.",
+      hint: "Pass the cursor of the previous answer, with the same parameters.",
     });
   }
   return {
@@ -59,7 +59,7 @@ export function readCursor(cursor: string, digest: string): Place {
   };
 }
 
-/** One answer while it is made: takes the answers of batches in order until it is full, and counts on. */
+/** An answer in the making: takes batch answers in order until it is full, and keeps counting. */
 export class Page {
   readonly #query: Query;
   readonly #matches: GrepMatch[] = [];
@@ -70,7 +70,7 @@ export class Page {
   #binary: number;
   /** Where the page ends, once something did not fit. */
   #end: Place | undefined;
-  /** The last place up to which everything is in the page. */
+  /** The last position up to which the page is complete. */
   #reached: Place | undefined;
   #timedOutAt: string | undefined;
   #told = 0;
@@ -95,14 +95,14 @@ export class Page {
       before,
       after,
       afterLine: first !== undefined && isSame(first, from) ? (from?.line ?? 0) : 0,
-      // One more than fits, so that a page knows that there is more.
+      // One more than fits, so that a page knows there is more.
       collect: full ? 0 : limits.maxMatches - this.#matches.length + 1,
       collectBytes: full ? 0 : limits.maxBytes - this.#bytes,
       firstOnly: mode === "files",
     };
   }
 
-  /** Takes a batch's answer. False: the page is done, and what is under way is not needed. */
+  /** Takes a batch's answer. False: the page is done, and running work is not needed. */
   take(documents: readonly GrepDocument[], answer: BatchAnswer): boolean {
     const { from } = this.#query;
     if (from?.known !== true) this.#binary += answer.binary;
@@ -121,14 +121,14 @@ export class Page {
     return false;
   }
 
-  /** The matches that have come in since this was last asked. */
+  /** The matches added since the last call. */
   untold(): readonly GrepMatch[] {
     const matches = this.#matches.slice(this.#told);
     this.#told = this.#matches.length;
     return matches;
   }
 
-  /** Everything up to and with this document is in the page. */
+  /** Marks everything up to and including this document as covered. */
   #reach(document: GrepDocument | undefined): void {
     if (document !== undefined && this.#end === undefined) this.#reached = this.#place(document, WHOLE_DOCUMENT);
   }
@@ -155,7 +155,7 @@ export class Page {
       if (this.#end === undefined) this.#files.push({ path: document.path, count: found.count });
     }
     if (from?.known !== true) {
-      // A document that is gone on with was counted up to the line of the cursor.
+      // A resumed document was already counted up to the cursor's line.
       this.#total += found.count - found.skipped;
       if (!isContinued) this.#fileCount++;
     }
@@ -176,7 +176,7 @@ export class Page {
     if (this.#end === undefined && taken < found.count - found.skipped) this.#endAt(document, { taken, isContinued });
   }
 
-  /** The page ends after the last match in it. */
+  /** Ends the page after its last match. */
   #endAt(document: GrepDocument, { taken, isContinued }: { taken: number; isContinued: boolean }): void {
     if (taken === 0 && !isContinued) {
       this.#end = this.#reached;
@@ -234,8 +234,8 @@ export class Page {
 
   #timeout(path: string): TrunklineError {
     const { budgetMs } = this.#query.limits;
-    return new TrunklineError("TIMEOUT", `grep had ${budgetMs} ms and did not get through ${path}.`, {
-      hint: "Leave the document out with exclude, or make the pattern simpler: smaller counts in {n,m}.",
+    return new TrunklineError("TIMEOUT", `grep reached its limit of ${budgetMs} ms in ${path}.`, {
+      hint: "Skip the document with exclude, or simplify the pattern: smaller counts in {n,m}.",
       retryable: false,
       data: { path, budgetMs: budgetMs },
     });

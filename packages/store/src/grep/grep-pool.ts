@@ -1,5 +1,5 @@
-// The threads that grep matches in, shared by all queries. The main thread never runs a pattern. A thread that does not
-// stop when it is told to is killed; nothing but its own batch is lost.
+// The grep threads, shared by all queries. The main thread never runs a pattern. A thread that does not stop when told
+// to is killed; only its own batch is lost.
 import { totalmem } from "node:os";
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, messageOf, TrunklineError } from "@trunkline/core";
@@ -13,19 +13,18 @@ import type {
 } from "./grep-messages.js";
 import { columnsOf, partsOf, together } from "./parts.js";
 
-/** How many threads there are and how they read. */
 export interface GrepPoolOptions extends GrepThreadData {
-  /** Threads that are kept. Default 2. */
+  /** Threads to keep. Default 2. */
   readonly threads?: number | undefined;
-  /** Threads at most, so that a query does not wait for another one. Default 8. */
+  /** Maximum threads, so that one query does not wait for another. Default 8. */
   readonly maxThreads?: number | undefined;
-  /** What the threads keep of the contents they have read, all together. Default: 256 MB, or an eighth of the memory. */
+  /** Total size of the threads' content caches. Default: 256 MB, or an eighth of the memory. */
   readonly cacheBytes?: number | undefined;
-  /** How long they keep it after the last query. Default 5 minutes. */
+  /** How long they are kept after the last query. Default 5 minutes. */
   readonly cacheIdleMs?: number | undefined;
 }
 
-/** A batch without what the pool adds. Its documents come with their contents where the threads do not read. */
+/** A batch before the pool adds its part. Its documents come with their contents if the threads do not read. */
 export interface BatchRequest extends Omit<Batch, "id" | "shared" | "keep" | keyof BatchDocuments> {
   readonly documents: readonly { readonly path: string; readonly hash: string }[];
   readonly contents?: readonly Uint8Array[] | undefined;
@@ -35,7 +34,7 @@ type Unnumbered = Omit<Batch, "id" | "shared" | "keep">;
 
 interface Job {
   readonly batch: Omit<Batch, "keep">;
-  /** The number of the thread that keeps the contents of the batch, where any does. */
+  /** The number of the thread that caches the batch's contents, if any. */
   readonly home: number | undefined;
   readonly settle: (answer: SentAnswer | TrunklineError) => void;
   timer: NodeJS.Timeout | undefined;
@@ -43,7 +42,7 @@ interface Job {
 
 interface Thread {
   readonly worker: Worker;
-  /** Threads that are kept have a number; one that is only there because all of them are busy has none. */
+  /** Permanent threads have a number; extra ones for peak load do not. */
   readonly number: number | undefined;
   job: Job | undefined;
 }
@@ -54,13 +53,12 @@ const NOTHING = { counts: new Int32Array(), collected: [], binary: [] };
 
 const THREAD_ENTRY = new URL("./grep-thread.js", import.meta.url);
 
-/** A thread takes longer to start than so few documents take to be searched: one is enough for them. */
+/** Starting a thread takes longer than searching this few documents: one is enough. */
 const FEW_DOCUMENTS = 128;
 
-/** A thread looks whether it should stop at least this often, unless something is very wrong. */
+/** A thread checks whether to stop at least this often, unless something is very wrong. */
 const GRACE_MS = 1000;
 
-/** The threads of grep. */
 export class GrepPool implements AsyncDisposable {
   readonly #options: GrepPoolOptions;
   readonly #threads: Thread[] = [];
@@ -72,24 +70,24 @@ export class GrepPool implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** How many batches of one query are worth having under way. */
+  /** How many batches of one query are worth running at once. */
   get width(): number {
     return this.#kept + 1;
   }
 
-  /** Whether the threads read contents by themselves. */
+  /** Whether the threads read contents themselves. */
   get reads(): boolean {
     return this.#options.reader !== undefined;
   }
 
-  /** Starts a thread, so that it is ready when the first batch comes. */
+  /** Starts a thread, so that it is ready for the first batch. */
   warm(): void {
     if (!this.#closed && this.#threads.length === 0) this.#start(0);
   }
 
   /**
-   * Has a batch searched. `query` is the number of the query it is part of: a query with nothing under way does not wait
-   * for others. An aborted signal makes the threads stop; the answer then says where.
+   * Searches a batch. `query` is the number of its query: a query with nothing running does not wait for others. An
+   * aborted signal makes the threads stop; the answer then says where.
    */
   async run({ documents, contents, ...request }: BatchRequest, signal: AbortSignal): Promise<BatchAnswer> {
     if (contents !== undefined) {
@@ -104,7 +102,7 @@ export class GrepPool implements AsyncDisposable {
     const parts = partsOf(documents, isEnough ? 1 : this.#kept);
     const answers = parts.map(({ home, positions }) => {
       const own = positions.map((position) => documents[position] as { path: string; hash: string });
-      // Only the first document of the batch may have been begun before.
+      // Only the first document of the batch can be a resumed one.
       const scan = positions[0] === 0 ? request.scan : { ...request.scan, afterLine: 0 };
       return this.#run({ ...request, ...columnsOf(own), scan }, home, signal);
     });
@@ -138,7 +136,7 @@ export class GrepPool implements AsyncDisposable {
     });
   }
 
-  /** Ends the threads; what is under way rejects with `CLOSED`. Idempotent. */
+  /** Ends the threads; running batches reject with `CLOSED`. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const job of this.#queue.splice(0)) job.settle(closedError());
@@ -163,7 +161,7 @@ export class GrepPool implements AsyncDisposable {
     }
   }
 
-  /** What can begin now, and where. Queries take turns: one that has no thread goes first. */
+  /** What can start now, and where. Queries take turns: one without a thread goes first. */
   #next(): { job: Job; thread: Thread } | undefined {
     const running = new Set(this.#threads.map((thread) => thread.job?.batch.query));
     for (const starved of [true, false]) {
@@ -181,7 +179,7 @@ export class GrepPool implements AsyncDisposable {
       const own = this.#threads.find(({ number }) => number === home);
       if (own === undefined) return this.#start(home);
       if (own.job === undefined) return own;
-      // It is worth waiting for, unless another query has it.
+      // Worth waiting for, unless another query has it.
       if (!starved) return undefined;
     }
     const idle = this.#threads.find(({ job }) => job === undefined);
@@ -235,12 +233,12 @@ export class GrepPool implements AsyncDisposable {
     const job = thread.job;
     if (!this.#drop(thread)) return;
     job?.settle(
-      new TrunklineError("INTERNAL", `A thread of grep ended: ${messageOf(error)}.`, { cause: error, retryable: true }),
+      new TrunklineError("INTERNAL", `A grep thread ended: ${messageOf(error)}.`, { cause: error, retryable: true }),
     );
     if (!this.#closed) this.#dispatch();
   }
 
-  /** Takes the thread away and ends it; false where that was done before. */
+  /** Removes and ends the thread; false if that was done before. */
   #drop(thread: Thread): boolean {
     const index = this.#threads.indexOf(thread);
     if (index === -1) return false;
@@ -261,7 +259,7 @@ export class GrepPool implements AsyncDisposable {
       }
       const thread = this.#threads.find((candidate) => candidate.job === job);
       if (thread === undefined) return;
-      // What the batch found before is lost with the thread: it counts as stopped at its beginning.
+      // What the batch had found is lost with the thread: it counts as stopped at its start.
       const stuckAt = Atomics.load(new Int32Array(job.batch.shared), 1);
       this.#drop(thread);
       job.settle({ id: job.batch.id, ...NOTHING, stoppedAt: 0, stuckAt });
@@ -283,7 +281,7 @@ function inOnePiece(contents: readonly Uint8Array[]): Pick<BatchDocuments, "byte
   return { bytes, data };
 }
 
-/** A container may be given less than the machine has; where nothing limits it, the limit is 0 or beyond all measure. */
+/** A container may have less memory than the machine; without a limit, the value is 0 or enormous. */
 function availableBytes(): number {
   const limit = process.constrainedMemory?.() ?? 0;
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

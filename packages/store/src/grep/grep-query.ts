@@ -1,5 +1,5 @@
-// The operation `grep`: documents from a source, through the threads, into one answer in the order of paths, page by
-// page. Nothing is left out silently: what is not in an answer is behind its cursor.
+// The operation `grep`: documents from a source, through the threads, into one answer in path order, page by page.
+// Nothing is dropped silently: what is not in an answer is behind its cursor.
 import { createHash } from "node:crypto";
 import { abortable, abortError, TrunklineError } from "@trunkline/core";
 import type { FilterParams, GrepMatch, GrepParams, GrepResult } from "../contract/index.js";
@@ -11,41 +11,39 @@ import type { BatchRequest, GrepPool } from "./grep-pool.js";
 import type { TrigramQuery } from "./literals.js";
 import { compilePattern } from "./pattern.js";
 
-/** What grep itself takes: the documents and the filters are the source's business. */
+/** grep's own parameters: documents and filters are up to the source. */
 export type GrepQuery = Omit<GrepParams, "documents" | keyof FilterParams>;
 
-/** A document that may match. `read` is needed only where the threads of the pool have no reader of their own. */
+/** A document that may match. `read` is only needed if the pool's threads have no reader. */
 export interface GrepDocument {
   readonly path: string;
   readonly hash: string;
   readonly sizeBytes?: number | undefined;
-  /** Known to be binary: it is counted and not read. */
+  /** Known to be binary: counted but not read. */
   readonly binary?: boolean | undefined;
   read?(): Promise<Uint8Array>;
 }
 
-/** What a source is asked for. */
 export interface GrepRequest {
-  /** Documents without these trigrams cannot match; a source may leave them out. "none": all may match. */
+  /** Documents without these trigrams cannot match, and a source may skip them. "none": all may match. */
   readonly trigrams: TrigramQuery | "none";
   readonly paths: readonly string[] | undefined;
-  /** Documents whose path comes before this one are not needed. */
+  /** Documents with an earlier path are not needed. */
   readonly fromPath: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Where documents come from: in batches of any size, in the order of paths and then hashes, by their UTF-8 bytes. */
+/** Provides documents: in batches of any size, ordered by path, then hash, by their UTF-8 bytes. */
 export interface GrepSource {
   documents(request: GrepRequest): AsyncIterable<readonly GrepDocument[]>;
 }
 
-/** The limits of one answer. */
 export interface GrepLimits {
   /** Default 10 s. */
   readonly budgetMs?: number | undefined;
   /** Matches in one answer; default 1,000. */
   readonly maxMatches?: number | undefined;
-  /** Bytes of text in one answer, by and large; default 1 MiB. */
+  /** Approximate bytes of text in one answer; default 1 MiB. */
   readonly maxBytes?: number | undefined;
   /** Files in one answer of `count` or `files_with_matches`; default 10,000. */
   readonly maxFiles?: number | undefined;
@@ -53,17 +51,19 @@ export interface GrepLimits {
 
 const BATCH_BYTES = 4 << 20;
 const BATCH_DOCUMENTS = 1024;
-/** A source that does not say how long a document is: a usual length. */
+/** The assumed length if a source does not say. */
 const USUAL_BYTES = 8192;
 
-/** How a query is followed and stopped. */
 export interface GrepCallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Is told the matches of the answer as they are found, in order: the answer itself waits until all have been counted. */
+  /** Receives the matches of the answer as they are found, in order; the answer itself waits until all are counted. */
   readonly onMatches?: ((matches: readonly GrepMatch[]) => void) | undefined;
 }
 
-/** Searches. Rejects with `INVALID_ARGUMENT` for a bad pattern, and with `TIMEOUT` where not one document got done. */
+/**
+ * Searches. Rejects with `INVALID_ARGUMENT` for a bad pattern, and with `TIMEOUT` if not even one document was
+ * finished.
+ */
 export async function grep(
   params: GrepQuery,
   environment: { readonly source: GrepSource; readonly pool: GrepPool; readonly limits?: GrepLimits | undefined },
@@ -83,7 +83,7 @@ export async function grep(
     throw error;
   } finally {
     signal?.removeEventListener("abort", onAbort);
-    // Whatever is still under way is of no use to anybody.
+    // Anything still running is no longer needed.
     stop.abort();
   }
   if (signal?.aborted) throw abortError(signal, "grep");
@@ -130,7 +130,7 @@ interface Search {
   readonly onMatches: GrepCallOptions["onMatches"];
 }
 
-/** Sends batches out, a few at a time, and takes their answers in order. */
+/** Sends out a few batches at a time, and takes their answers in order. */
 async function search(query: Query, page: Page, { source, pool, stop, onMatches }: Search): Promise<void> {
   const deadline = Date.now() + query.limits.budgetMs;
   // While the source looks for documents.
@@ -158,7 +158,7 @@ async function search(query: Query, page: Page, { source, pool, stop, onMatches 
       };
       return pool.run(request, stop.signal);
     });
-    // It is awaited in turn; until then a failure must not count as unhandled.
+    // Awaited in turn; until then a failure must not count as unhandled.
     answer.catch(() => {});
     underWay.push({ documents, answer });
   };
@@ -170,7 +170,7 @@ async function search(query: Query, page: Page, { source, pool, stop, onMatches 
   while (underWay.length > 0) if (!(await takeOne())) return;
 }
 
-/** The documents that are wanted, in batches that are worth a message. */
+/** The wanted documents, in batches worth a message. */
 async function* batches(
   query: Query,
   page: Page,
@@ -178,7 +178,7 @@ async function* batches(
 ): AsyncGenerator<GrepDocument[]> {
   let batch: GrepDocument[] = [];
   let bytes = 0;
-  // The first batch is small, so that a page that is filled soon is answered soon.
+  // The first batch is small, so that a page that fills up quickly is answered quickly.
   let most = { bytes: BATCH_BYTES / 8, documents: BATCH_DOCUMENTS / 8 };
   const request = {
     trigrams: query.pattern.trigrams(),
@@ -211,7 +211,7 @@ function isAnswered(document: GrepDocument, from: Place | undefined): boolean {
   return order < 0 || (order === 0 && from.line === WHOLE_DOCUMENT);
 }
 
-/** In the order of their UTF-8 bytes, which is that of their code points. */
+/** Orders by UTF-8 bytes, which equals code point order. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -1,4 +1,4 @@
-// How a thread of grep reads contents: with a connection of its own that cannot write.
+// How a grep thread reads contents: with its own read-only connection.
 import { join } from "node:path";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
 import { openChunk } from "../engine/content/prepare.js";
@@ -7,7 +7,6 @@ import { type Db, openDatabase } from "../engine/sqlite/database.js";
 import { TRUTH_APPLICATION_ID, TRUTH_FILE } from "../engine/sqlite/schema.js";
 import type { GrepReader } from "./index.js";
 
-/** What a thread is told to open. */
 export interface GrepReaderData {
   readonly folder: string;
 }
@@ -20,16 +19,16 @@ export function openGrepReader({ folder }: GrepReaderData): GrepReader {
     applicationId: TRUTH_APPLICATION_ID,
   });
   return {
-    // One transaction instead of one for each content.
+    // One transaction instead of one per content.
     together: (work) => truth.reading(work),
     read({ path, hash }) {
       try {
         return wholeChunk(truth, hash) ?? truth.reading(() => readWhole(truth, hash));
       } catch (error) {
         if (!isTrunklineError(error, "IO") || error.data?.damaged !== true) throw error;
-        throw new TrunklineError("IO", `${path} cannot be searched: ${error.message}`, {
+        throw new TrunklineError("IO", `Cannot search ${path}: ${error.message}`, {
           cause: error,
-          hint: "Leave it out with exclude, or mend it: trunkline store repair, or add the file again.",
+          hint: "Skip it with exclude, or fix it: run trunkline store repair, or add the file again.",
           data: { ...error.data, path },
         });
       }
@@ -37,7 +36,7 @@ export function openGrepReader({ folder }: GrepReaderData): GrepReader {
   };
 }
 
-/** Most contents are one chunk, which then has the hash of the content: one look-up is all. */
+/** Most contents are a single chunk with the content's hash: one lookup is enough. */
 function wholeChunk(truth: Db, hash: string): Uint8Array | undefined {
   const row = truth.get<{ size: number; codec: number; data: Uint8Array }>(
     "SELECT size, codec, data FROM chunks WHERE hash = ?",
@@ -48,6 +47,6 @@ function wholeChunk(truth: Db, hash: string): Uint8Array | undefined {
 
 function readWhole(truth: Db, hash: string): Uint8Array {
   const content = findContent(truth, hash);
-  // Deleted since it was listed, and gc took it: there is nothing to find in it.
+  // Deleted since it was listed and removed by gc: there is nothing to find.
   return content === undefined ? new Uint8Array() : readContent(truth, content);
 }

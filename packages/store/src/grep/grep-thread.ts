@@ -1,4 +1,4 @@
-// A thread of grep: takes batches, one at a time, and answers with what it found.
+// A grep thread: takes one batch at a time and answers with what it found.
 import { parentPort, workerData } from "node:worker_threads";
 import { TrunklineError, toTrunklineError } from "@trunkline/core";
 import { ContentCache, type ScannableText } from "./content-cache.js";
@@ -15,7 +15,7 @@ const cache = new ContentCache(cacheBytes);
 /** Thrown by the checkpoint. */
 class Stopped extends Error {}
 
-/** What was learned of a pattern is of use for the next batch. */
+/** Reuses what was learned about a pattern for the next batch. */
 function scannerFor(batch: Batch): Scanner {
   const key = JSON.stringify([batch.pattern, batch.options]);
   const scanner = scanners.get(key) ?? new Scanner(compilePattern(batch.pattern, batch.options));
@@ -28,12 +28,12 @@ function scannerFor(batch: Batch): Scanner {
 let opening: Promise<GrepReader> | undefined;
 
 async function openReader(): Promise<GrepReader> {
-  if (wanted === undefined) throw new TrunklineError("INTERNAL", "This thread of grep was given no reader.");
+  if (wanted === undefined) throw new TrunklineError("INTERNAL", "This grep thread has no reader.");
   const module = (await import(wanted.module)) as { openGrepReader(data: unknown): GrepReader | Promise<GrepReader> };
   return await module.openGrepReader(wanted.data);
 }
 
-/** Searches documents in order. `next` stops, and goes on, where a content has to be waited for. */
+/** Searches documents in order. `next` stops when a content has to be waited for, and resumes. */
 class Run {
   readonly #batch: Batch;
   readonly #reader: GrepReader | undefined;
@@ -72,7 +72,7 @@ class Run {
     }
   }
 
-  /** Goes on until a content has to be waited for; undefined when all is done. */
+  /** Runs until a content has to be waited for; undefined when all is done. */
   #slice(scanner: Scanner): Promise<ScannableText> | undefined {
     while (this.#index < this.#hashes.length) {
       Atomics.store(this.#shared, 1, this.#index);
@@ -84,7 +84,7 @@ class Run {
     return undefined;
   }
 
-  /** The content; a promise only where the reader needs one. */
+  /** The content; a promise only if the reader needs one. */
   #text(index: number): ScannableText | Promise<ScannableText> {
     const { bytes, data, keep } = this.#batch;
     const lies = bytes?.[index];
@@ -142,7 +142,7 @@ function opened(): Promise<GrepReader> {
   return opening;
 }
 
-// The first batch finds it open.
+// Open it before the first batch.
 if (wanted !== undefined) void opened();
 
 async function run(batch: Batch): Promise<SentAnswer> {
@@ -156,7 +156,7 @@ async function run(batch: Batch): Promise<SentAnswer> {
   }
 }
 
-// The thread lives as long as its port is open; the timer alone does not keep it.
+// The thread lives as long as its port is open; the timer alone does not keep it alive.
 const idle = setTimeout(() => cache.clear(), cacheIdleMs).unref();
 const parent = parentPort;
 // Batches come one at a time: the pool waits for an answer before it sends the next.

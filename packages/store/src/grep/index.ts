@@ -1,4 +1,4 @@
-/** grep: patterns in ripgrep's dialect over documents, by threads of its own. */
+/** grep: patterns in ripgrep's dialect over documents, in its own threads. */
 
 export type { GrepReader } from "./grep-messages.js";
 export { GrepPool, type GrepPoolOptions } from "./grep-pool.js";

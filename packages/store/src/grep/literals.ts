@@ -1,20 +1,20 @@
-// What a text has to contain for a pattern to match in it: one literal, for a quick look at the bytes, and a condition
-// on trigrams, for an index. Both only ever err on the side of "may match". The trigram part follows Russ Cox,
-// "Regular Expression Matching with a Trigram Index".
+// What a text must contain for a pattern to match: one literal, for a quick byte search, and a condition on trigrams,
+// for an index. Both err only on the side of "may match". The trigram part follows Russ Cox, "Regular Expression
+// Matching with a Trigram Index".
 import { type CharSet, members, sizeOf } from "./char-set.js";
 import type { Node } from "./syntax.js";
 
-/** A condition on the trigrams (three characters in a row) that a text contains. */
+/** A condition on the trigrams (three consecutive characters) of a text. */
 export type TrigramQuery =
   | { readonly kind: "trigram"; readonly text: string }
   | { readonly kind: "and" | "or"; readonly of: readonly TrigramQuery[] };
 
-/** How an index folds a character before it makes trigrams of it. */
+/** How an index folds a character before building trigrams. */
 export type Fold = (codePoint: number) => number;
 
 /**
- * Folds what every index that ignores case folds: ASCII, the long s and the Kelvin sign. The other letters are left as
- * they are; a query then names each of their cases, which is right for any folding.
+ * Folds what every case-insensitive index folds: ASCII, the long s and the Kelvin sign. Other letters are left alone; a
+ * query then lists each of their cases, which is right for any folding.
  */
 export const foldAscii: Fold = (codePoint) => {
   if (codePoint >= 0x41 && codePoint <= 0x5a) return codePoint + 32;
@@ -23,7 +23,7 @@ export const foldAscii: Fold = (codePoint) => {
   return codePoint;
 };
 
-/** For an index that keeps case. */
+/** For a case-sensitive index. */
 export const keepCase: Fold = (codePoint) => codePoint;
 
 /** undefined is no condition at all. */
@@ -31,9 +31,9 @@ type Condition = TrigramQuery | undefined;
 
 interface Info {
   readonly canBeEmpty: boolean;
-  /** Everything it matches, where that is little. */
+  /** Everything it matches, if that is little. */
   readonly exact: ReadonlySet<string> | undefined;
-  /** Every match begins with one of these, ends with one of those. */
+  /** Every match starts with one of these and ends with one of those. */
   readonly prefix: ReadonlySet<string>;
   readonly suffix: ReadonlySet<string>;
   readonly match: Condition;
@@ -47,7 +47,7 @@ const NOTHING: ReadonlySet<string> = new Set([""]);
 const ANYTHING: Info = { canBeEmpty: false, exact: undefined, prefix: NOTHING, suffix: NOTHING, match: undefined };
 const EMPTY_INFO: Info = { canBeEmpty: true, exact: NOTHING, prefix: NOTHING, suffix: NOTHING, match: undefined };
 
-/** The condition that a text with a match fulfils; "none" where the pattern has no literal that is long enough. */
+/** The condition that a matching text fulfils; "none" if the pattern has no literal that is long enough. */
 export function trigramQuery(node: Node, fold: Fold = foldAscii): TrigramQuery | "none" {
   const info = simplify(infoOf(node, fold), true);
   return (info.exact === undefined ? info.match : andStrings(info.match, info.exact)) ?? "none";
@@ -124,7 +124,7 @@ function either(left: Info, right: Info): Info {
   });
 }
 
-/** Keeps the sets small: what they say goes into the condition, and only their ends are kept. */
+/** Keeps the sets small: their content moves into the condition, and only their ends are kept. */
 function simplify(info: Info, force = false): Info {
   if (info.exact) {
     const shortest = minLength(info.exact);
@@ -179,7 +179,10 @@ function minLength(set: ReadonlySet<string>): number {
   return Math.min(...[...set].map((text) => [...text].length));
 }
 
-/** The condition and: one of the strings, by its trigrams. A string that is too short says nothing, so that none does. */
+/**
+ * Adds to the condition: one of the strings, by its trigrams. A string that is too short says nothing, so the whole set
+ * says nothing.
+ */
 function andStrings(condition: Condition, strings: ReadonlySet<string>): Condition {
   if (strings.size === 0 || minLength(strings) < 3) return condition;
   const ways = [...strings].map((text): Condition => {
@@ -212,13 +215,13 @@ function combine(kind: "and" | "or", conditions: readonly TrigramQuery[]): Trigr
   return of.length === 1 ? (of[0] as TrigramQuery) : { kind, of };
 }
 
-/** The condition in words. Equal conditions have equal words. */
+/** The condition as text. Equal conditions have equal texts. */
 export function queryText(query: TrigramQuery): string {
   if (query.kind === "trigram") return JSON.stringify(query.text);
   return `(${query.of.map(queryText).join(query.kind === "and" ? " AND " : " OR ")})`;
 }
 
-/** Whether a text whose trigrams are known may match. */
+/** Whether a text with known trigrams may match. */
 export function mayMatch(query: TrigramQuery | "none", contains: (trigram: string) => boolean): boolean {
   if (query === "none") return true;
   if (query.kind === "trigram") return contains(query.text);
@@ -233,7 +236,7 @@ export interface RequiredLiteral {
   readonly whole: boolean;
 }
 
-/** The longest literal that the pattern cannot do without. */
+/** The longest literal that the pattern requires. */
 export function requiredLiteral(node: Node): RequiredLiteral | undefined {
   let best = "";
   let run = "";
@@ -260,7 +263,7 @@ export function requiredLiteral(node: Node): RequiredLiteral | undefined {
       case "repeat":
         if (part.min === 0) end();
         else {
-          // Once, and then perhaps more of it.
+          // Once, and then possibly more of it.
           visit(part.node);
           end();
         }

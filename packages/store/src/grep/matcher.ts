@@ -1,30 +1,30 @@
-// Finds the lines of a text that match, in time linear in the text: a deterministic automaton that is made of the
-// nondeterministic one state by state, as the text asks for them. There is no backtracking, so that no pattern can run
-// away on a hostile text. It works on the bytes themselves; what is not UTF-8 matches nothing, as in ripgrep.
+// Finds matching lines in linear time: a deterministic automaton, built lazily from the nondeterministic one as the
+// text needs its states. No backtracking, so no pattern can run away on a hostile text. Works on the bytes themselves;
+// invalid UTF-8 matches nothing, as in ripgrep.
 import { type Automaton, classify, intervalAt, OP_CHAR, OP_MATCH, OP_SPLIT, type SymbolClasses } from "./automaton.js";
 
 const UNKNOWN = -1;
 const MATCH = -2;
 const DEAD = -3;
-/** The byte begins a character of several bytes. */
+/** The byte starts a multi-byte character. */
 const MULTI = -4;
 
-/** What is known of the character before a state, as bits; a state is a set of instructions and these. */
+/** What is known about the character before a state, as bits; a state is a set of instructions plus these. */
 const AT_START = 1;
 const AFTER_WORD = 2;
 const AFTER_ASCII_WORD = 4;
 const AFTER_INVALID = 8;
 
-/** States are forgotten when their table has grown to this many entries. */
+/** States are discarded when their table reaches this many entries. */
 const MAX_TABLE = 4 << 20;
 const SLAB_BYTES = 1 << 20;
-/** Instructions looked at while states are made, between two checkpoints: well under a millisecond. */
+/** Instructions processed while building states, between two checkpoints: well under a millisecond. */
 const WORK_PER_CHECK = 50_000;
 
-/** Called now and then during long work; throws to stop it. */
+/** Called regularly during long work; throws to stop it. */
 export type Checkpoint = () => void;
 
-/** Says in which line the next match is. One at a time: it is not reentrant. */
+/** Finds the line of the next match. Not reentrant. */
 export class Matcher {
   readonly #automaton: Automaton;
   readonly #classes: SymbolClasses;
@@ -40,9 +40,9 @@ export class Matcher {
   readonly #stack: number[] = [];
   #work = 0;
   #checkpoint: Checkpoint = () => {};
-  /** The bits that any look of the pattern asks for: states that differ in others only are one. */
+  /** The bits that any look of the pattern needs: states that differ only in others are the same. */
   readonly #relevant: number;
-  /** The state of a search in the middle of a line that has found no beginning, and the bytes that leave it so. */
+  /** The state of a search in mid-line before any match has started, and the bytes that keep it there. */
   #idle = UNKNOWN;
   readonly #idleBytes = new Uint8Array(256);
 
@@ -87,12 +87,12 @@ export class Matcher {
   }
 
   /**
-   * An offset in the first line that matches, or -1. Both `from` and `to` are where a line begins or the text ends.
-   * The offset is at most that of the line feed which ends the line.
+   * An offset in the first matching line, or -1. `from` and `to` must be line starts or the end of the text. The offset
+   * is at most that of the line feed that ends the line.
    */
   find(bytes: Uint8Array, from: number, to: number, checkpoint: Checkpoint): number {
     this.#checkpoint = checkpoint;
-    // State 0 is the one in which a line begins.
+    // State 0 is the start of a line.
     let state = 0;
     let position = from;
     while (position < to) {
@@ -115,7 +115,7 @@ export class Matcher {
   #position = 0;
   #state = 0;
 
-  /** Runs until `stop`; a character may reach up to `end`. Leaves where it got to in #position and #state. */
+  /** Runs until `stop`; a character may extend to `end`. Leaves its position in #position and #state. */
   #run(bytes: Uint8Array, from: number, stop: number, end: number, first: number): number {
     let position = from;
     let state = first;
@@ -134,7 +134,7 @@ export class Matcher {
         continue;
       }
       let next = table[state + (byteClass[bytes[position] as number] as number)] as number;
-      // The hot loop: known states and ASCII. Most of most texts passes in the idle state, where no table is needed.
+      // The hot loop: known states and ASCII. Most of a text passes in the idle state, where no table is needed.
       while (next >= 0) {
         state = next;
         if (++position >= stop) break;
@@ -176,7 +176,7 @@ export class Matcher {
     return -1;
   }
 
-  /** The state after a symbol of this class, from the table or made now. */
+  /** The state after a symbol of this class, from the table or built now. */
   #next(state: number, symbolClass: number): number {
     const known = this.#table[state + symbolClass] as number;
     if (known !== UNKNOWN) return known;
@@ -187,7 +187,7 @@ export class Matcher {
       this.#checkpoint();
     }
     if (this.#table.length >= MAX_TABLE) {
-      // Linear still, only slower: the text makes more states than are worth keeping.
+      // Still linear, only slower: the text produces more states than are worth keeping.
       this.#reset();
       return this.#step(set, before, symbolClass);
     }
@@ -210,7 +210,7 @@ export class Matcher {
       }
     }
     if (!anchored) this.#close(start, members);
-    // Bit by bit what the next state knows of this symbol.
+    // Collects what the next state knows about this symbol.
     let after = 0;
     if (this.#classes.isWord[symbolClass] === 1) after |= AFTER_WORD;
     if (this.#classes.isAsciiWord[symbolClass] === 1) after |= AFTER_ASCII_WORD;
@@ -218,7 +218,7 @@ export class Matcher {
     return this.#stateOf(members, after & this.#relevant);
   }
 
-  /** Follows splits from an instruction and adds what it comes to: characters, looks and the match. */
+  /** Follows splits from an instruction and adds what it reaches: characters, looks and the match. */
   #close(instruction: number, members: number[]): void {
     const { op, a, b } = this.#automaton;
     const stack = this.#stack;
@@ -232,7 +232,7 @@ export class Matcher {
     }
   }
 
-  /** The members with every look followed that holds between `before` and the symbol; undefined where it matches. */
+  /** The members after following every look that holds between `before` and the symbol; undefined if it matches. */
   #resolveLooks(set: Int32Array, before: number, symbolClass: number): Int32Array | number[] | undefined {
     const { op, a, b, looks } = this.#automaton;
     if (looks.length === 0) return set;
@@ -265,7 +265,7 @@ export class Matcher {
         return !was && is;
       case "word-end":
         return was && !is;
-      // Next to a byte that is no character ripgrep sees no end of a word.
+      // ripgrep sees no word boundary next to an invalid byte.
       case "word-start-half":
         return !was && (before & AFTER_INVALID) === 0;
       default:
@@ -273,7 +273,7 @@ export class Matcher {
     }
   }
 
-  /** The number of the state, ready to be added to a class; made if it is new. */
+  /** The number of the state, ready to be added to a class; created if new. */
   #stateOf(members: number[], before: number): number {
     const { op } = this.#automaton;
     if (members.some((instruction) => op[instruction] === OP_MATCH)) return MATCH;
@@ -295,7 +295,7 @@ export class Matcher {
     return offset;
   }
 
-  /** Forgets all states but the one in which a line begins. */
+  /** Discards all states except the start of a line. */
   #reset(): void {
     this.#table = new Int32Array(0);
     this.#states = [];
@@ -304,7 +304,7 @@ export class Matcher {
     this.#markValue++;
     const members: number[] = [];
     this.#close(this.#automaton.start, members);
-    // A pattern that matches nothing at all is found at the first symbol: the state has to exist.
+    // A pattern that matches the empty string is found at the first symbol: the state must exist.
     const matches = members.filter((instruction) => this.#automaton.op[instruction] === OP_MATCH);
     const state = this.#stateOf(
       members.filter((instruction) => this.#automaton.op[instruction] !== OP_MATCH),
@@ -312,13 +312,13 @@ export class Matcher {
     );
     if (matches.length > 0) {
       if (state === DEAD) this.#table = new Int32Array(this.#stride);
-      // Every line matches, whatever is in it.
+      // Every line matches.
       this.#table.fill(MATCH, 0, this.#stride);
     } else if (!this.#automaton.anchored) this.#findIdle();
   }
 
   #findIdle(): void {
-    // After a character that no set has, if there is one: a byte that is none does as well.
+    // After a character that is in no set, if there is one; an invalid byte works as well.
     const idle = this.#next(0, this.#byteClass[0] as number);
     if (idle < 0) return;
     for (let byte = 0; byte < 0x80; byte++) {
@@ -328,7 +328,7 @@ export class Matcher {
   }
 }
 
-/** The character at the position as `code point * 8 + length`; what is none is -1 and one byte long. */
+/** The character at the position as `code point * 8 + length`; invalid bytes are -1 with length one. */
 function decode(bytes: Uint8Array, position: number, end: number): number {
   const INVALID = (-1 << 3) | 1;
   const lead = bytes[position] as number;

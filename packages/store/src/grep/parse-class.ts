@@ -1,8 +1,8 @@
-// Character classes of ripgrep's dialect: [a-z], nested sets, &&, --, ~~, [:alpha:], \p{..} and the escapes.
+// Character classes in ripgrep's dialect: [a-z], nested sets, &&, --, ~~, [:alpha:], \p{..} and the escapes.
 import { type CharSet, charSet, difference, intersection, single, union } from "./char-set.js";
 import { asciiPerlClass, foldAsciiCase, foldCase, perlClass, posixClass, unicodeProperty } from "./unicode.js";
 
-/** What of the reader of a pattern the classes need; it is declared here so that the two files do not import each other. */
+/** What classes need of the pattern reader; declared here so that the two files do not import each other. */
 interface ClassReader {
   at: number;
   readonly done: boolean;
@@ -34,7 +34,7 @@ export function parseClass(reader: ClassReader, depth = 0): CharSet {
     return difference(union(a, b), intersection(a, b));
   };
   reader.skipSpace();
-  // A hyphen in front is literal, any number of them; so is a bracket in front.
+  // Leading hyphens are literal, any number of them; so is a leading bracket.
   while (reader.take("-")) {
     items = union(items, single(0x2d));
     reader.skipSpace();
@@ -48,7 +48,7 @@ export function parseClass(reader: ClassReader, depth = 0): CharSet {
   }
   while (true) {
     reader.skipSpace();
-    if (reader.done) reader.fail("a class is not closed", start, start + 1);
+    if (reader.done) reader.fail("unclosed class", start, start + 1);
     if (reader.take("]")) break;
     const found = ["&&", "--", "~~"].find((text) => !(first && text === "--") && reader.take(text));
     if (found !== undefined) {
@@ -79,7 +79,7 @@ function parseItem(reader: ClassReader, depth: number): CharSet {
   return parseRangeFrom(reader, char.codePointAt(0) as number, start);
 }
 
-/** After a character that may begin a range. */
+/** After a character that may start a range. */
 function parseRangeFrom(reader: ClassReader, from: number, start: number): CharSet {
   reader.skipSpace();
   if (reader.peek() !== "-" || reader.peek(1) === "]" || reader.peek(1) === "-") return single(from);
@@ -94,11 +94,11 @@ function parseRangeFrom(reader: ClassReader, from: number, start: number): CharS
   const char = reader.next();
   const to = char === "\\" ? parseClassEscape(reader, at) : (char.codePointAt(0) as number);
   if (typeof to !== "number") reader.fail("a range ends with a class", start);
-  if (to < from) reader.fail("a range ends before it begins", start);
+  if (to < from) reader.fail("a range ends before it starts", start);
   return [from, to];
 }
 
-/** After `[` in a class: `:alpha:]`, or nothing taken. */
+/** After `[` in a class: `:alpha:]`, or nothing. */
 function parsePosix(reader: ClassReader): CharSet | undefined {
   const start = reader.at;
   if (!reader.take(":")) return undefined;
@@ -117,7 +117,7 @@ function parsePosix(reader: ClassReader): CharSet | undefined {
 const LETTER_ESCAPES: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
 const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** After `\`: a code point, or a class. `start` is where the backslash stands. */
+/** After `\`: a code point or a class. `start` is the position of the backslash. */
 export function parseClassEscape(reader: ClassReader, start: number): number | CharSet {
   const char = reader.next();
   if (char === "") reader.fail("a \\ at the end escapes nothing", start);
@@ -138,45 +138,42 @@ export function parseClassEscape(reader: ClassReader, start: number): number | C
   const known: Readonly<Record<string, string>> = {
     K: "\\K",
     G: "\\G",
-    Z: "\\Z; \\z is there",
+    Z: "\\Z; use \\z",
     R: "\\R",
     X: "\\X",
     h: "\\h",
     Q: "\\Q..\\E",
     c: "\\c",
   };
-  return reader.fail(
-    Object.hasOwn(known, char) ? `ripgrep's dialect has no ${known[char]}` : "an escape that nothing is known by",
-    start,
-  );
+  return reader.fail(Object.hasOwn(known, char) ? `ripgrep's dialect has no ${known[char]}` : "unknown escape", start);
 }
 
 function parseHex(reader: ClassReader, start: number, length: number): number {
   let digits = "";
   if (reader.take("{")) {
     while (!reader.done && reader.peek() !== "}") digits += reader.next();
-    if (!reader.take("}")) reader.fail("a hexadecimal escape is not closed", start);
+    if (!reader.take("}")) reader.fail("unclosed hexadecimal escape", start);
   } else while (digits.length < length && !reader.done) digits += reader.next();
   const value = /^[0-9A-Fa-f]{1,8}$/.test(digits) ? Number.parseInt(digits, 16) : -1;
   if (value < 0) reader.fail("an escape needs hexadecimal digits", start);
-  if (value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) reader.fail("an escape is no character", start);
+  if (value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) reader.fail("an escape is not a character", start);
   return value;
 }
 
 function parseProperty(reader: ClassReader, start: number, upper: boolean): CharSet {
-  if (!reader.flags.unicode) reader.fail("\\p is not there under (?-u)", start);
+  if (!reader.flags.unicode) reader.fail("\\p is not available under (?-u)", start);
   let name = "";
   let negated = upper;
   if (reader.take("{")) {
     while (!reader.done && reader.peek() !== "}") name += reader.next();
-    if (!reader.take("}")) reader.fail("a property is not closed", start);
+    if (!reader.take("}")) reader.fail("unclosed property", start);
   } else name = reader.next();
   if (name.includes("!=")) {
     negated = !negated;
     name = name.replace("!=", "=");
   }
   const set = unicodeProperty(name);
-  if (set === undefined) reader.fail(`there is no Unicode property ${name}`, start);
+  if (set === undefined) reader.fail(`unknown Unicode property ${name}`, start);
   const folded = fold(reader, set);
   return negated ? negateIn(reader, folded) : folded;
 }

@@ -1,10 +1,10 @@
-// Parses ripgrep's dialect, which is that of Rust's regex crate, into a tree. Character classes are in parse-class.ts.
+// Parses ripgrep's dialect, that of Rust's regex crate, into a tree. Character classes are in parse-class.ts.
 import { type CharSet, difference, has, single } from "./char-set.js";
 import { parseClass, parseClassEscape } from "./parse-class.js";
 import { concat, EMPTY, type Look, type Node, patternError } from "./syntax.js";
 import { ANY, foldAsciiCase, foldCase } from "./unicode.js";
 
-/** The flags that `(?imsUux)` set; `m` is on, as in ripgrep. */
+/** The flags set by `(?imsUux)`; `m` is on, as in ripgrep. */
 interface Flags {
   readonly ignoreCase: boolean;
   readonly dotAll: boolean;
@@ -12,7 +12,7 @@ interface Flags {
   readonly unicode: boolean;
 }
 
-/** A place in the pattern with what is in force there. */
+/** A position in the pattern with the flags in force there. */
 class Reader {
   readonly pattern: string;
   readonly chars: readonly string[];
@@ -29,7 +29,7 @@ class Reader {
     return this.at >= this.chars.length;
   }
 
-  /** The character here, or "" at the end. */
+  /** The current character, or "" at the end. */
   peek(ahead = 0): string {
     return this.chars[this.at + ahead] ?? "";
   }
@@ -38,7 +38,7 @@ class Reader {
     return this.chars[this.at++] ?? "";
   }
 
-  /** Takes the text if it stands here. */
+  /** Consumes the text if it is next. */
   take(text: string): boolean {
     for (let index = 0; index < text.length; index++) if (this.peek(index) !== text[index]) return false;
     this.at += text.length;
@@ -65,7 +65,7 @@ const MAX_REPETITIONS = 100_000;
 const LINE_FEED: CharSet = single(0x0a);
 const LACKS = "ripgrep's dialect has no";
 
-/** Parses a pattern. Throws `INVALID_ARGUMENT` that names the place for syntax that ripgrep lacks. */
+/** Parses a pattern. Throws `INVALID_ARGUMENT` with the position for syntax that ripgrep does not have. */
 export function parsePattern(pattern: string, options: { ignoreCase: boolean }): Node {
   const reader = new Reader(pattern, {
     ignoreCase: options.ignoreCase,
@@ -75,11 +75,11 @@ export function parsePattern(pattern: string, options: { ignoreCase: boolean }):
   });
   const names = new Set<string>();
   const node = parseAlternation(reader, 0, names);
-  if (!reader.done) reader.fail("a group is closed that was not opened", reader.at, reader.at + 1);
+  if (!reader.done) reader.fail("unopened group", reader.at, reader.at + 1);
   return node;
 }
 
-/** A text taken literally. */
+/** A literal text. */
 export function parseLiteral(text: string, options: { ignoreCase: boolean }): Node {
   const reader = new Reader(text, { ignoreCase: options.ignoreCase, dotAll: false, extended: false, unicode: true });
   const parts: Node[] = [];
@@ -135,7 +135,7 @@ function parseCounts(reader: Reader, start: number): [number, number | undefined
     while (/^[0-9]$/.test(reader.peek())) reader.at++;
     const digits = reader.chars.slice(from, reader.at).join("");
     reader.skipSpace();
-    if (reader.done) reader.fail("a counted repetition is not closed", start);
+    if (reader.done) reader.fail("unclosed counted repetition", start);
     if (digits === "") reader.fail("a repetition needs a decimal number", from, from + 1);
     if (Number(digits) > MAX_REPETITIONS) reader.fail(`more than ${MAX_REPETITIONS} repetitions`, from);
     return Number(digits);
@@ -146,12 +146,12 @@ function parseCounts(reader: Reader, start: number): [number, number | undefined
     reader.skipSpace();
     max = reader.peek() === "}" ? undefined : number();
   }
-  if (!reader.take("}")) reader.fail("a counted repetition is not closed", start);
-  if (max !== undefined && max < min) reader.fail("a repetition ends before it begins", start);
+  if (!reader.take("}")) reader.fail("unclosed counted repetition", start);
+  if (max !== undefined && max < min) reader.fail("a repetition ends before it starts", start);
   return [min, max];
 }
 
-/** What `(?i)` alone leaves: nothing, and nothing that could be repeated. */
+/** What `(?i)` alone leaves: nothing, and nothing to repeat. */
 const FLAGS_ONLY: Node = { kind: "concat", parts: [] };
 
 function parseAtom(reader: Reader, depth: number, names: Set<string>): Node | undefined {
@@ -205,9 +205,9 @@ function parseGroup(reader: Reader, depth: number, names: Set<string>): Node {
     }
   }
   const node = parseAlternation(reader, depth + 1, names);
-  if (!reader.take(")")) reader.fail("a group is not closed", start, start + 1);
+  if (!reader.take(")")) reader.fail("unclosed group", start, start + 1);
   reader.flags = outer;
-  // A group is one thing to repeat, even where flags alone would be left.
+  // A group is one thing to repeat, even if only flags are left.
   return node === FLAGS_ONLY ? EMPTY : node;
 }
 
@@ -215,15 +215,15 @@ function parseGroupName(reader: Reader, names: Set<string>): void {
   const start = reader.at;
   while (!reader.done && reader.peek() !== ">") reader.at++;
   const name = reader.chars.slice(start, reader.at).join("");
-  if (!reader.take(">")) reader.fail("a group's name is not closed", start);
+  if (!reader.take(">")) reader.fail("unclosed group name", start);
   if (!/^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_.[\]]*$/u.test(name)) {
-    reader.fail("a group's name has a character that it cannot have", start, reader.at - 1);
+    reader.fail("invalid character in a group name", start, reader.at - 1);
   }
   if (names.has(name)) reader.fail(`two groups are named ${name}`, start, reader.at - 1);
   names.add(name);
 }
 
-/** After `(?`: sets flags. True where that was all, as in `(?i)`; false where a group follows, as in `(?i:`. */
+/** After `(?`: sets flags. True if that was all, as in `(?i)`; false if a group follows, as in `(?i:`. */
 function parseFlags(reader: Reader, start: number): boolean {
   let on = true;
   let any = false;
@@ -243,7 +243,7 @@ function parseFlags(reader: Reader, start: number): boolean {
       any = false;
       continue;
     }
-    if (char === "") reader.fail("a group is not closed", start, start + 1);
+    if (char === "") reader.fail("unclosed group", start, start + 1);
     if (!/^[imsUuxR]$/.test(char)) {
       reader.fail(`${char} is not a flag`, at, at + 1, "The flags are i, m, s, U, u and x.");
     }
@@ -255,7 +255,7 @@ function parseFlags(reader: Reader, start: number): boolean {
     else if (char === "s") next.dotAll = on;
     else if (char === "x") next.extended = on;
     else if (char === "u") next.unicode = on;
-    // `m` and `U` make no difference to which lines match.
+    // `m` and `U` do not affect which lines match.
   }
 }
 
@@ -300,7 +300,10 @@ function literal(reader: Reader, codePoint: number, start: number): Node {
   return setNode(reader, reader.flags.unicode ? foldCase(set) : foldAsciiCase(set), start);
 }
 
-/** A line never holds a line feed: a class loses it, and what can match nothing else is an error, as in ripgrep. */
+/**
+ * A line never contains a line feed: classes lose it, and a class that can match nothing else is an error, as in
+ * ripgrep.
+ */
 function setNode(reader: Reader, set: CharSet, start: number): Node {
   const rest = has(set, 0x0a) ? difference(set, LINE_FEED) : set;
   if (rest.length === 0) {
@@ -308,7 +311,7 @@ function setNode(reader: Reader, set: CharSet, start: number): Node {
       set.length === 0 ? "a class that nothing can match" : "a pattern cannot match a line break",
       start,
       reader.at,
-      "Lines are searched one by one. Search for a part of one line.",
+      "Lines are searched one by one. Search for part of a line.",
     );
   }
   const isAscii = (rest[rest.length - 1] as number) < 0x80;

@@ -1,15 +1,15 @@
-// One batch in several threads: each content belongs to one of them, which then finds it in its memory when it comes up
-// again. The answers are put together as if one thread had given them.
+// Splits one batch across several threads: each content belongs to one thread, which then has it in memory when it
+// comes up again. The answers are merged as if one thread had given them.
 import type { BatchAnswer, BatchDocuments, DocumentMatches, SentAnswer } from "./grep-messages.js";
 
 /** The documents of a batch that belong to one thread. */
 interface Part {
   readonly home: number;
-  /** Where each of them stands in the batch. */
+  /** Their positions in the batch. */
   readonly positions: readonly number[];
 }
 
-/** Deals documents out to the threads that they belong to. */
+/** Assigns documents to threads. */
 export function partsOf(documents: readonly { readonly hash: string }[], threads: number): Part[] {
   const parts = Array.from({ length: threads }, (_, home) => ({ home, positions: [] as number[] }));
   documents.forEach(({ hash }, position) => {
@@ -18,7 +18,7 @@ export function partsOf(documents: readonly { readonly hash: string }[], threads
   return parts.filter(({ positions }) => positions.length > 0);
 }
 
-/** What a thread is told of documents. */
+/** What a thread needs to know about documents. */
 export function columnsOf(documents: readonly { readonly path: string; readonly hash: string }[]): BatchDocuments {
   return {
     paths: JSON.stringify(documents.map(({ path }) => path)),
@@ -26,7 +26,7 @@ export function columnsOf(documents: readonly { readonly path: string; readonly 
   };
 }
 
-/** One answer of those of the parts, in the same order. Where one was stopped, what lies behind that place is left out. */
+/** Merges the parts' answers in order. If one part was stopped, everything after that position is dropped. */
 export function together(
   parts: readonly { readonly positions: readonly number[] }[],
   answers: readonly SentAnswer[],

@@ -1,4 +1,4 @@
-// A pattern as grep uses it: parsed, with what an index and a look at the bytes can know of it beforehand.
+// A pattern ready for grep: parsed, with what an index and a byte search can know about it in advance.
 import { TrunklineError } from "@trunkline/core";
 import { type Automaton, buildAutomaton } from "./automaton.js";
 import {
@@ -12,31 +12,29 @@ import {
 import { parseLiteral, parsePattern } from "./parse.js";
 import { concat, type Node } from "./syntax.js";
 
-/** How a pattern is meant. */
 export interface PatternOptions {
   readonly ignoreCase?: boolean | undefined;
-  /** Matches only between characters that are no part of a word, as `rg --word-regexp`. */
+  /** Matches only whole words, like `rg --word-regexp`. */
   readonly word?: boolean | undefined;
-  /** The lines that do not match. */
+  /** Selects the lines that do not match. */
   readonly invert?: boolean | undefined;
-  /** The pattern is plain text, as `rg --fixed-strings`. */
+  /** The pattern is plain text, like `rg --fixed-strings`. */
   readonly fixed?: boolean | undefined;
 }
 
-/** A compiled pattern. */
 export interface CompiledPattern {
   readonly source: string;
   readonly options: PatternOptions;
   readonly automaton: Automaton;
-  /** What has to stand in every line that matches. */
+  /** A literal that every matching line must contain. */
   readonly literal: RequiredLiteral | undefined;
-  /** What a content must fulfil to be worth reading; "none" where nothing is known. */
+  /** What a content must contain to be worth reading; "none" if nothing is known. */
   trigrams(fold?: Fold): TrigramQuery | "none";
 }
 
 const MAX_PATTERN_LENGTH = 100_000;
 
-/** Compiles a pattern of ripgrep's dialect. Throws `INVALID_ARGUMENT` that says what is wrong and where. */
+/** Compiles a pattern in ripgrep's dialect. Throws `INVALID_ARGUMENT` with what is wrong and where. */
 export function compilePattern(pattern: string, options: PatternOptions = {}): CompiledPattern {
   if (pattern.length > MAX_PATTERN_LENGTH) {
     throw new TrunklineError("INVALID_ARGUMENT", `The pattern is longer than ${MAX_PATTERN_LENGTH} characters.`);
@@ -56,7 +54,7 @@ export function compilePattern(pattern: string, options: PatternOptions = {}): C
     options,
     automaton: buildAutomaton(node),
     literal: requiredLiteral(node),
-    // What a content lacks makes its lines match an inverted pattern.
+    // Lines without the trigrams match an inverted pattern.
     trigrams: (fold = foldAscii) => (options.invert === true ? "none" : trigramQuery(node, fold)),
   };
 }

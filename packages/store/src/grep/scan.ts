@@ -1,40 +1,38 @@
-// One content: which of its lines match, with their numbers, text and context. Synchronous and pure, so that it can run
-// in any worker.
+// Scans one content: which lines match, with numbers, text and context. Synchronous and pure, so it can run in any
+// worker.
 import { type Checkpoint, Matcher } from "./matcher.js";
 import type { CompiledPattern } from "./pattern.js";
 
-/** What is wanted of a content. */
 export interface ScanOptions {
-  /** Matching lines after which the content is left; 0 for no limit. */
+  /** Stop after this many matching lines; 0 for no limit. */
   readonly maxCount: number;
   readonly before: number;
   readonly after: number;
-  /** Matches are collected from the line after this one. */
+  /** Collect matches from the line after this one. */
   readonly afterLine: number;
-  /** How many matches are collected at most; all are counted. */
+  /** The maximum number of matches to collect; all are counted. */
   readonly collect: number;
-  /** Bytes of text after which no more matches are collected; the one that goes over it is the last. */
+  /** Stop collecting after this many bytes of text; the match that exceeds it is the last. */
   readonly collectBytes: number;
-  /** One match is all that has to be known. */
+  /** Stop after the first match. */
   readonly firstOnly: boolean;
 }
 
-/** A line that matches, without its line feed. */
+/** A matching line, without its line feed. */
 export interface ScannedMatch {
   readonly line: number;
   readonly text: string;
-  /** The lines in front that were not shown yet; each line is shown once, as by ripgrep. */
+  /** The lines before it that were not shown yet; each line is shown once, as in ripgrep. */
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** What all of its text takes in the content. */
+  /** The size of all its text in the content. */
   readonly sizeBytes: number;
 }
 
-/** What a content has. */
 export interface ScanResult {
   readonly binary: boolean;
   readonly count: number;
-  /** How many of them lie before those that were to be collected. */
+  /** How many of them come before the ones to collect. */
   readonly skipped: number;
   readonly matches: readonly ScannedMatch[];
 }
@@ -45,7 +43,7 @@ const BINARY: ScanResult = { binary: true, count: 0, skipped: 0, matches: [] };
 const NONE: ScanResult = { binary: false, count: 0, skipped: 0, matches: [] };
 const NO_CHECKPOINT: Checkpoint = () => {};
 
-/** Finds lines by one pattern in one content after the other. Keeps what it learned of the pattern between contents. */
+/** Finds lines by one pattern in a series of contents. Keeps what it learned about the pattern between contents. */
 export class Scanner {
   readonly #matcher: Matcher;
   readonly #literal: Buffer | undefined;
@@ -61,13 +59,13 @@ export class Scanner {
     this.#invert = pattern.options.invert === true;
   }
 
-  /** The matching lines of a content. `checkpoint` is called now and then and may throw to stop. */
+  /** The matching lines of a content. `checkpoint` is called regularly and may throw to stop. */
   scan(bytes: Uint8Array, options: ScanOptions, checkpoint: Checkpoint = NO_CHECKPOINT): ScanResult {
     const text = scannable(bytes);
     return text === undefined ? BINARY : this.scanText(text, options, checkpoint);
   }
 
-  /** As {@link scan}, for what {@link scannable} has made of a content. */
+  /** Like {@link scan}, for the result of {@link scannable}. */
   scanText(text: Buffer, options: ScanOptions, checkpoint: Checkpoint = NO_CHECKPOINT): ScanResult {
     const limit = options.firstOnly ? 1 : options.maxCount === 0 ? Number.POSITIVE_INFINITY : options.maxCount;
     if (options.collect <= 0 && options.afterLine === 0 && !this.#invert) {
@@ -79,7 +77,7 @@ export class Scanner {
       : new Collector(text, options).run(this.#matching(text, checkpoint), limit);
   }
 
-  /** How many lines match; no more than `limit` is of interest. */
+  /** How many lines match, counting up to `limit`. */
   #count(text: Buffer, limit: number, checkpoint: Checkpoint): number {
     let count = 0;
     for (let position = 0; position < text.length; ) {
@@ -90,7 +88,7 @@ export class Scanner {
     return count;
   }
 
-  /** Where each matching line begins. */
+  /** The start of each matching line. */
   *#matching(text: Buffer, checkpoint: Checkpoint): Generator<number> {
     for (let position = 0; position < text.length; ) {
       const found = this.#find(text, position, checkpoint);
@@ -101,7 +99,7 @@ export class Scanner {
     }
   }
 
-  /** Where each line begins that does not match. */
+  /** The start of each line that does not match. */
   *#others(text: Buffer, checkpoint: Checkpoint): Generator<number> {
     let position = 0;
     for (const start of this.#matching(text, checkpoint)) {
@@ -111,13 +109,13 @@ export class Scanner {
     for (; position < text.length; position = lineAfter(text, position)) yield position;
   }
 
-  /** An offset in the first matching line from `from` on, which is where a line begins; or -1. */
+  /** An offset in the first matching line at or after `from`, which must be a line start; or -1. */
   #find(text: Buffer, from: number, checkpoint: Checkpoint): number {
     const literal = this.#literal;
     if (literal === undefined) return this.#matcher.find(text, from, text.length, checkpoint);
     let vain = 0;
     for (let position = from; position < text.length; ) {
-      // A literal that is in every other line only costs time.
+      // A literal that occurs in every other line only costs time.
       if (++vain > 16 && (position - from) / vain < MIN_BYTES_PER_LITERAL) {
         return this.#matcher.find(text, position, text.length, checkpoint);
       }
@@ -134,7 +132,7 @@ export class Scanner {
   }
 }
 
-/** Where the next line begins. Most lines are short, and looking for their end here takes less than the call does. */
+/** The start of the next line. Most lines are short, and searching here is cheaper than the call. */
 function lineAfter(text: Buffer, position: number): number {
   const near = Math.min(position + 64, text.length);
   for (let at = position; at < near; at++) if (text[at] === 0x0a) return at + 1;
@@ -143,13 +141,13 @@ function lineAfter(text: Buffer, position: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
-/** What can be searched of a content; undefined where it is binary. */
+/** The searchable text of a content; undefined if it is binary. */
 export function scannable(bytes: Uint8Array): Buffer | undefined {
   const text = textOf(bytes);
   return text.includes(0) ? undefined : text;
 }
 
-/** The bytes without a byte order mark; UTF-16 that says so becomes UTF-8. */
+/** The bytes without a byte order mark; marked UTF-16 becomes UTF-8. */
 function textOf(bytes: Uint8Array): Buffer {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const [first, second] = buffer;
@@ -165,10 +163,10 @@ class Collector {
   readonly #options: ScanOptions;
   readonly #matches: { line: number; text: string; before: string[]; after: string[]; sizeBytes: number }[] = [];
   #sizeBytes = 0;
-  /** The line that begins at #position has number #line. */
+  /** The line at #position has number #line. */
   #position = 0;
   #line = 1;
-  /** Number of the last line that was shown, and how many lines of context it may still be followed by. */
+  /** The last line shown, and how many context lines may still follow it. */
   #shown = 0;
   #owed = 0;
 
@@ -181,7 +179,7 @@ class Collector {
     const { collect, collectBytes, afterLine } = this.#options;
     let count = 0;
     let skipped = 0;
-    // The last collected match waits here for the lines after it until the next match is known.
+    // The last collected match waits for its following lines until the next match is known.
     let open = false;
     for (const start of starts) {
       count++;
@@ -195,14 +193,14 @@ class Collector {
     return { binary: false, count, skipped, matches: this.#matches };
   }
 
-  /** Goes on to the line that begins at `target`, counting, and gives lines to the open match that it is owed. */
+  /** Advances to the line at `target`, counting, and adds context lines to the open match. */
   #advance(target: number, open: boolean): void {
     let position = this.#position;
     let line = this.#line;
     const last = open ? this.#matches.at(-1) : undefined;
     while (position < target) {
       if (last === undefined || this.#owed === 0) {
-        // Nobody wants these lines: only their number counts. Far from the end of the text this is all there is.
+        // Only the number of these lines matters. Far from the end of the text this is all there is to do.
         if (target >= this.#text.length) {
           position = target;
           break;
@@ -225,7 +223,7 @@ class Collector {
     this.#line = line;
   }
 
-  /** Takes the match up whose line begins here; false where it lies before the ones that are wanted. */
+  /** Adds the match on the line at this position; false if it comes before the wanted ones. */
   #add(start: number, afterLine: number): boolean {
     const line = this.#line;
     const end = lineAfter(this.#text, start);

@@ -1,4 +1,4 @@
-// `grep` on the main thread: readers list the documents, the threads of grep read and match them.
+// `grep` on the main thread: readers list the documents, grep threads read and match them.
 import { resolve } from "node:path";
 import type { GrepParams, GrepResult } from "../contract/index.js";
 import type { Remotes } from "../engine/threads/rpc.js";
@@ -9,7 +9,7 @@ import { compareText, type GrepCallOptions, GrepPool, type GrepRequest, type Gre
 
 const READER_MODULE = new URL("./grep-reader.js", import.meta.url).href;
 
-/** The first page is small, so that matching begins soon. */
+/** Small, so that matching starts early. */
 const FIRST_PAGE = 500;
 const PAGE = 5000;
 
@@ -28,7 +28,7 @@ export class StoreGrep {
     this.#cwd = cwd;
   }
 
-  /** Searches. `session` is an id by now. */
+  /** Searches. `session` is already an id. */
   async run(
     params: Omit<GrepParams, "session"> & { session: string | undefined },
     options: GrepCallOptions,
@@ -40,7 +40,7 @@ export class StoreGrep {
       : undefined;
     const source =
       documents === undefined ? storeSource(this.#readers, { filters, paths: given }) : givenSource(documents);
-    // The source knows what the paths stand for. They and the filters are here because a cursor is for the same ones.
+    // The source resolves the paths. They and the filters are part of the query because a cursor is bound to them.
     const query = { ...sortedByName(rest), pattern: rest.pattern, cursor, within: documents ?? given, filters };
     return await grep(query, { source, pool: this.#threads }, options);
   }
@@ -50,12 +50,12 @@ export class StoreGrep {
   }
 }
 
-/** So that the order in which parameters are written makes no difference. */
+/** Makes the order of parameters irrelevant. */
 function sortedByName<T extends object>(params: T): T {
   return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
 }
 
-/** Documents that the caller knows, whether or not the store has them under these paths. */
+/** Documents the caller knows, whether or not the store has them under these paths. */
 function givenSource(documents: readonly { readonly path: string; readonly hash: string }[]): GrepSource {
   const distinct = new Map(documents.map(({ path, hash }) => [JSON.stringify([path, hash]), { path, hash }]));
   const sorted = [...distinct.values()].sort((a, b) => compareText(a.path, b.path) || compareText(a.hash, b.hash));
@@ -66,7 +66,7 @@ function givenSource(documents: readonly { readonly path: string; readonly hash:
   };
 }
 
-/** The documents of the store. The next page is fetched while the one before is searched. */
+/** The store's documents. Fetches the next page while the current one is searched. */
 function storeSource(
   readers: ReaderCalls,
   { filters, paths }: { filters: GrepFilters; paths: readonly GivenPath[] | undefined },
@@ -76,7 +76,7 @@ function storeSource(
       const places = paths === undefined ? undefined : await readers.grepPlaces({ filters, paths }, { signal });
       const fetch = (from: GrepPageParams["from"], limit: number): Promise<GrepPage> => {
         const page = readers.grepPage({ filters, trigrams, places, from, limit }, { signal });
-        // It is awaited in turn, or not at all where the search ends before.
+        // Awaited later, or not at all if the search ends earlier.
         page.catch(() => {});
         return page;
       };

@@ -1,14 +1,16 @@
-// The trigram index: which contents cannot match a pattern. It comes after the acknowledged write, so that an entry it
-// has not reached is a candidate for every pattern. Entries come in segments; those of a few entries are put together
-// with their neighbours. What a removed entry left in a segment goes then: its id is never used again, so that nobody
-// asks for it meanwhile.
+// The trigram index: which contents cannot match a pattern. It is updated after the write is acknowledged, so an entry
+// it has not reached is a candidate for every pattern. Entries are stored in segments; small ones are merged with their
+// neighbours. Removed entries disappear from a segment at that point: ids are never reused, so no one asks for them
+// meanwhile.
 import type { Indexer, PreparedEntry } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import type { TrigramQuery } from "./literals.js";
 import { TRIGRAM_KEYS, textKeys, trigramKey } from "./trigram-keys.js";
 import { type Block, type EntryKeys, makeBlocks, readBlock } from "./trigram-segment.js";
 
-/** So many segments become one of up to so many entries, unless one of them is most of it already. */
+/**
+ * This many segments are merged into one of up to this many entries, unless one of them already makes up most of it.
+ */
 const PUT_TOGETHER = 8;
 const MOST_ENTRIES = 1024;
 
@@ -19,13 +21,12 @@ interface Segment {
   readonly entries: number;
 }
 
-/** The `trigram` indexer. */
 export const trigramIndexer: Indexer = {
   name: "trigram",
   version: 2,
   when: "background",
   create(index) {
-    // The id of a block is that of its segment * TRIGRAM_KEYS + its first key.
+    // A block's id is its segment's id * TRIGRAM_KEYS + its first key.
     index.exec(`CREATE TABLE IF NOT EXISTS trigram_segments (
         id INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, last INTEGER NOT NULL, entries INTEGER NOT NULL);
       CREATE TABLE IF NOT EXISTS trigram_blocks (id INTEGER PRIMARY KEY, lists BLOB NOT NULL);
@@ -38,7 +39,7 @@ export const trigramIndexer: Indexer = {
     addEntries(index, [{ entry, text, made: text === undefined ? undefined : textKeys(text.body) }]);
   },
   addAll: addEntries,
-  /** The index knows the content alone. */
+  /** The index depends only on content. */
   update() {},
   remove(index, entryId) {
     index.run("DELETE FROM trigram_unread WHERE entry = ?", entryId);
@@ -68,7 +69,7 @@ export const trigramIndexer: Indexer = {
 function addEntries(index: Db, prepared: readonly PreparedEntry[]): void {
   const entries: EntryKeys[] = [];
   for (const { entry, made } of prepared) {
-    // What prepare made.
+    // The value that prepare produced.
     if (made !== undefined) entries.push({ id: entry.id, keys: made as Int32Array });
     else if (entry.type === "text") index.run("INSERT OR IGNORE INTO trigram_unread VALUES (?)", entry.id);
   }
@@ -100,7 +101,7 @@ function blocksOf(index: Db, { id }: Segment): Block[] {
     .map((row) => ({ first: row.id - start, data: row.lists }));
 }
 
-/** Makes one segment of the newest ones where they are small. Answers 0 where there is nothing to be done. */
+/** Merges the newest segments if they are small. Returns 0 if there is nothing to do. */
 function putTogether(index: Db): number {
   const newest = index
     .all<Segment>(`SELECT * FROM trigram_segments ORDER BY first DESC LIMIT ${PUT_TOGETHER}`)
@@ -132,8 +133,8 @@ function putTogether(index: Db): number {
 }
 
 /**
- * The ids of the entries that may match; undefined for all. Entries that the index has not reached are among them, and
- * ids of removed entries may be.
+ * The ids of the entries that may match; undefined for all. Includes entries the index has not reached, and may include
+ * removed ones.
  */
 export function findCandidates(index: Db, query: TrigramQuery | "none"): Set<number> | undefined {
   if (query === "none") return undefined;
@@ -165,7 +166,7 @@ function candidatesIn(index: Db, segment: Segment, query: TrigramQuery): Readonl
   }
 }
 
-/** The entries of a segment that have a trigram. */
+/** The entries of a segment that contain a trigram. */
 function listOf(index: Db, { id, first }: Segment, key: number): readonly number[] {
   const start = id * TRIGRAM_KEYS;
   const row = index.get<{ id: number; lists: Uint8Array }>(

@@ -1,10 +1,9 @@
-// Trigrams as numbers: three characters of seven bits each. Characters outside ASCII share these numbers; where two meet,
-// a text that cannot match is read in vain, and nothing is missed.
+// Trigrams as numbers: three characters of seven bits each. Characters outside ASCII share these numbers; a collision
+// only means reading a text that cannot match, never missing one.
 import { foldAscii } from "./literals.js";
 
 const CHARACTER_BITS = 7;
 
-/** How many keys there are. */
 export const TRIGRAM_KEYS = 1 << (3 * CHARACTER_BITS);
 
 function characterKey(codePoint: number): number {
@@ -16,7 +15,6 @@ function append(key: number, character: number): number {
   return ((key << CHARACTER_BITS) | character) & (TRIGRAM_KEYS - 1);
 }
 
-/** The key of a trigram of a pattern. */
 export function trigramKey(trigram: string): number {
   let key = 0;
   for (const character of trigram) key = append(key, characterKey(character.codePointAt(0) as number));
@@ -24,11 +22,11 @@ export function trigramKey(trigram: string): number {
 }
 
 const LINE_FEED = 0x0a;
-/** In which text each key was last seen. */
+/** The text in which each key was last seen. */
 let lastSeen: Uint16Array | undefined;
 let texts = 0;
 
-/** The keys of a text, each once, in no order. No match goes beyond a line, so that no trigram does. */
+/** The distinct keys of a text, unordered. Matches never span lines, so trigrams don't either. */
 export function textKeys(text: string): Int32Array {
   lastSeen ??= new Uint16Array(TRIGRAM_KEYS);
   if (++texts > 0xffff) {

@@ -1,30 +1,30 @@
-// A segment of the trigram index: for some entries in a row, which of them have each trigram. Its lists are sorted by
-// trigram and cut into blocks, so that one look-up finds a list. A list is the distance of its key from the one before,
-// its length, and the distances of its entries: numbers of seven bits a byte, the lowest first, with the eighth bit set
-// where more follow.
+// A segment of the trigram index: which of a run of entries contain each trigram. Its lists are sorted by trigram and
+// split into blocks, so that one lookup finds a list. A list is the distance of its key from the previous one, its
+// length, and the distances of its entries, as numbers of seven bits per byte, lowest first, with the eighth bit set if
+// more follow.
 import { TRIGRAM_KEYS } from "./trigram-keys.js";
 
-/** An entry and the keys of its text, each once. */
+/** An entry and the distinct keys of its text. */
 export interface EntryKeys {
   readonly id: number;
   readonly keys: Int32Array;
 }
 
-/** Lists one after the other. `first` is the key of the first of them. */
+/** Consecutive lists. `first` is the key of the first one. */
 export interface Block {
   readonly first: number;
   readonly data: Uint8Array;
 }
 
-/** A block ends with the list that makes it this long. */
+/** A block ends with the list that reaches this length. */
 const BLOCK_BYTES = 2048;
-/** A number of 32 bits. */
+/** A 32-bit number. */
 const LONGEST_NUMBER = 5;
 
-/** Of each key that is met while a segment is made: how many entries have it, then where its list ends. Else 0. */
+/** For each key found while building a segment: how many entries have it, then where its list ends. Otherwise 0. */
 let places: Int32Array | undefined;
 
-/** The blocks of a segment. The entries come in the order of their ids, the first of which is `base` or more. */
+/** The blocks of a segment. Entries are in id order, the first at `base` or above. */
 export function makeBlocks(entries: readonly EntryKeys[], base: number): Block[] {
   places ??= new Int32Array(TRIGRAM_KEYS);
   const met = countKeys(entries, places);
@@ -53,7 +53,7 @@ export function makeBlocks(entries: readonly EntryKeys[], base: number): Block[]
   return writer.finish();
 }
 
-/** Answers the keys, each once, in order. */
+/** Returns the distinct keys, in order. */
 function countKeys(entries: readonly EntryKeys[], counts: Int32Array): Int32Array {
   const met: number[] = [];
   for (const { keys } of entries) {
@@ -122,13 +122,13 @@ class BlockWriter {
   }
 }
 
-/** Goes through the lists of a block until `take` answers true. */
+/** Goes through the lists of a block until `take` returns true. */
 export function readBlock({ first, data }: Block, base: number, take: (key: number, ids: number[]) => boolean): void {
   let at = 0;
   const read = (): number => {
     let number = 0;
     for (let shift = 0; ; shift += 7) {
-      // Nothing beyond the end is read of a block that is sound.
+      // A valid block is never read past its end.
       const byte = data[at++] ?? 0;
       number |= (byte & 0x7f) << shift;
       if (byte < 0x80) return number;

@@ -1,9 +1,10 @@
-// Unicode properties and simple case folding as code point sets. They are read off the JavaScript engine's own regular
-// expressions, which costs some ten milliseconds each, once. The few that nearly every pattern needs are in a table.
+// Unicode properties and simple case folding as code point sets. They are derived from the JavaScript engine's own
+// regular expressions, which costs some ten milliseconds each, once. The few that nearly every pattern needs are in a
+// table.
 import { type CharSet, charSet, complement, difference, union } from "./char-set.js";
 import { UNICODE_TABLES } from "./unicode-tables.js";
 
-/** The planes that have assigned code points in unequal runs. The others are uniform up to their last two. */
+/** The planes with irregular runs of assigned code points. The others are uniform up to their last two. */
 const MIXED_PLANES = [0, 1, 2, 3, 14];
 const UNIFORM_PLANES = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16];
 
@@ -29,7 +30,7 @@ function planeTexts(): { plane: number; text: string }[] {
 
 const SURROGATES: CharSet = [0xd800, 0xdfff];
 
-/** All code points that a class in the engine's own syntax matches, such as `\p{Lu}`. Throws `SyntaxError`. */
+/** All code points matched by a class in the engine's own syntax, such as `\p{Lu}`. Throws `SyntaxError`. */
 export function setOfClass(source: string): CharSet {
   const runs = new RegExp(`(?:${source})+`, "gu");
   const one = new RegExp(`^(?:${source})$`, "u");
@@ -50,7 +51,6 @@ export function setOfClass(source: string): CharSet {
   return difference(charSet(pairs), SURROGATES);
 }
 
-/** The classes in unicode-tables.ts. */
 export const TABLE_CLASSES = {
   d: "\\p{Nd}",
   s: "\\p{White_Space}",
@@ -58,7 +58,7 @@ export const TABLE_CLASSES = {
   cased: "[\\p{Changes_When_Casemapped}\\p{Changes_When_Casefolded}]",
 } as const;
 
-/** The form of a set in the tables: differences in base 36. */
+/** The table form of a set: differences in base 36. */
 export function encodeSet(set: CharSet): string {
   return set.map((value, index) => (value - (set[index - 1] ?? 0)).toString(36)).join(" ");
 }
@@ -84,10 +84,10 @@ function kept(source: string): CharSet {
   return set;
 }
 
-/** Everything a `char` can be: all code points but the surrogates. */
+/** All code points except surrogates. */
 export const ANY: CharSet = complement(SURROGATES);
 
-/** `\d`, `\s` and `\w` as Unicode Technical Standard 18 has them. */
+/** `\d`, `\s` and `\w` as defined by Unicode Technical Standard 18. */
 export function perlClass(letter: "d" | "s" | "w"): CharSet {
   return fromTable(letter);
 }
@@ -121,12 +121,12 @@ const POSIX: Readonly<Record<string, CharSet>> = {
   xdigit: [0x30, 0x39, 0x41, 0x46, 0x61, 0x66],
 };
 
-/** The class that `[:name:]` stands for. */
+/** The class for `[:name:]`. */
 export function posixClass(name: string): CharSet | undefined {
   return Object.hasOwn(POSIX, name) ? POSIX[name] : undefined;
 }
 
-// Names are compared loosely (`greek`, `Old Italic`, `isLu`); the engine wants them exactly, so they are listed.
+// Names are compared loosely (`greek`, `Old Italic`, `isLu`), but the engine needs the exact ones, so they are listed.
 const CATEGORIES =
   "L Letter Lu Uppercase_Letter Ll Lowercase_Letter Lt Titlecase_Letter LC Cased_Letter Lm Modifier_Letter Lo Other_Letter M Mark Mn Nonspacing_Mark Mc Spacing_Mark Me Enclosing_Mark N Number Nd Decimal_Number Nl Letter_Number No Other_Number P Punctuation Pc Connector_Punctuation Pd Dash_Punctuation Ps Open_Punctuation Pe Close_Punctuation Pi Initial_Punctuation Pf Final_Punctuation Po Other_Punctuation S Symbol Sm Math_Symbol Sc Currency_Symbol Sk Modifier_Symbol So Other_Symbol Z Separator Zs Space_Separator Zl Line_Separator Zp Paragraph_Separator C Other Cc Control Cf Format Cs Surrogate Co Private_Use Cn Unassigned digit punct cntrl".split(
     " ",
@@ -149,7 +149,7 @@ function byLooseName(names: readonly string[], name: string): string | undefined
   return names.find((candidate) => loose(candidate) === name);
 }
 
-/** The set that `\p{name}` or `\p{name=value}` stands for; undefined where there is no such property. */
+/** The set for `\p{name}` or `\p{name=value}`; undefined if there is no such property. */
 export function unicodeProperty(text: string): CharSet | undefined {
   const parts = /^([^=:]*)[=:](.*)$/s.exec(text);
   if (parts) return propertyValue(loose(parts[1] ?? ""), loose(parts[2] ?? ""));
@@ -194,10 +194,10 @@ function script(property: string, name: string): CharSet | undefined {
 
 let orbits: Map<number, readonly number[]> | undefined;
 
-/** Every code point that has others equal to it but for case, with all of them and itself. */
+/** Every code point with case variants, mapped to all of them including itself. */
 function caseOrbits(): Map<number, readonly number[]> {
   if (orbits !== undefined) return orbits;
-  // Under `iu` the engine compares by simple case folding, as Rust does; upper and lower case only propose candidates.
+  // With `iu` the engine uses simple case folding, like Rust; upper and lower case only suggest candidates.
   const sameButForCase = /^(.)\1$/iu;
   const groups = new Map<number, Set<number>>();
   const cased = fromTable("cased");
@@ -221,7 +221,7 @@ function join(groups: Map<number, Set<number>>, a: number, b: number): void {
 
 let foldable: readonly number[] | undefined;
 
-/** The set with everything that equals one of its members but for case. */
+/** The set plus all case variants of its members. */
 export function foldCase(set: CharSet): CharSet {
   const all = caseOrbits();
   foldable ??= [...all.keys()].sort((a, b) => a - b);

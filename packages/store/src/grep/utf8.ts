@@ -1,9 +1,9 @@
-// Sets of code points as sequences of byte ranges, for patterns that also speak of single bytes.
+// Code point sets as byte range sequences, for patterns that also match single bytes.
 import type { CharSet } from "./char-set.js";
 
 const LENGTH_LIMITS = [0x7f, 0x7ff, 0xffff, 0x10ffff];
 
-/** Every member of the set in UTF-8: each answer is a sequence of ranges, one per byte. */
+/** The set in UTF-8: each result is a sequence of ranges, one per byte. */
 export function utf8Sequences(set: CharSet): CharSet[][] {
   const sequences: CharSet[][] = [];
   for (let index = 0; index < set.length; index += 2) add(sequences, set[index] as number, set[index + 1] as number);
@@ -24,7 +24,7 @@ function add(sequences: CharSet[][], from: number, to: number): void {
       return;
     }
   }
-  // Cut until all bytes but the first that differs run over their whole range.
+  // Split until all bytes after the first differing one cover their whole range.
   for (let bits = 6; bits <= 18 && to > 0x7f; bits += 6) {
     const mask = (1 << bits) - 1;
     if ((from & ~mask) === (to & ~mask)) break;

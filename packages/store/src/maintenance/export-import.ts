@@ -1,4 +1,4 @@
-// `export` and `import`: the whole truth in one file, and its history played into another store.
+// `export` and `import`: the whole content database in one file, and its history replayed into another store.
 import { existsSync, statSync } from "node:fs";
 import { placeFileSync, TrunklineError } from "@trunkline/core";
 import { takeSnapshot } from "../documents/change.js";
@@ -20,7 +20,7 @@ import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker, type PackedChunk, unpackChunk } from "../engine/writing/incoming.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 
-/** `export`: a compact copy of the truth as it is at this moment. The file appears when it is complete. */
+/** `export`: a compact copy of the content database at this moment. The file appears once it is complete. */
 export function exportStore(
   { truth }: MoveEnvironment,
   { path, overwrite = false }: { path: string; overwrite?: boolean | undefined },
@@ -28,7 +28,7 @@ export function exportStore(
 ): { path: string; bytes: number } {
   if (existsSync(path) && !overwrite) {
     throw new TrunklineError("INVALID_ARGUMENT", `${path} exists.`, {
-      hint: "Give another path, or overwrite it (--overwrite).",
+      hint: "Choose another path, or overwrite the file (--overwrite).",
     });
   }
   placeFileSync(path, (_fd, partial) => {
@@ -38,7 +38,6 @@ export function exportStore(
   return { path, bytes: statSync(path).size };
 }
 
-/** A content of the export with its chunks. */
 export interface ImportedContent {
   readonly hash: string;
   readonly size: number;
@@ -71,7 +70,7 @@ type ImportEnvironment = MoveEnvironment<{
   importEvents: typeof importEventBatch;
 }>;
 
-/** `import`: everything an export holds, in the order in which it happened. What is there already is not stored again. */
+/** `import`: everything in an export, in its original order. Existing content is not stored again. */
 export async function importStore(
   env: ImportEnvironment,
   { path }: { path: string },
@@ -91,13 +90,13 @@ export async function importStore(
   }
 }
 
-/** Whatever is wrong with the file is said of the file, and not of the store. */
+/** Reports problems as problems of the file, not of the store. */
 function openExport(path: string): Db {
-  if (!existsSync(path)) throw new TrunklineError("NOT_FOUND", `There is no such file: ${path}`);
+  if (!existsSync(path)) throw new TrunklineError("NOT_FOUND", `File not found: ${path}`);
   const foreign = (cause?: unknown) =>
-    new TrunklineError("INVALID_ARGUMENT", `${path} is not an export of this format.`, {
+    new TrunklineError("INVALID_ARGUMENT", `${path} is not an export in this format.`, {
       cause,
-      hint: "trunkline store export writes one.",
+      hint: "Create one with trunkline store export.",
     });
   let source: Db | undefined;
   try {
@@ -143,7 +142,7 @@ async function importContents(
       row.id,
     )) {
       const incoming = { ...chunk, hash: hexOf(chunk.hash) };
-      // Nothing damaged comes in.
+      // Do not import damaged chunks.
       openChunk(incoming);
       chunks.push(packer.pack(incoming));
     }
@@ -215,7 +214,7 @@ function historyOf(source: Db): ImportedEvent[] {
   return timed.sort((a, b) => a.seq - b.seq || a.order - b.order).map(({ event }) => event);
 }
 
-/** In the writer: contents with all their chunks. */
+/** Runs in the writer: contents with all their chunks. */
 export function importContentBatch(
   { truth }: WriteContext,
   { contents, data }: { contents: readonly ImportedContent[]; data: ArrayBuffer },
@@ -234,7 +233,7 @@ export function importContentBatch(
   return { newBytes };
 }
 
-/** In the writer: a stretch of history. */
+/** Runs in the writer: a part of the history. */
 export function importEventBatch(context: WriteContext, { events }: { events: readonly ImportedEvent[] }): void {
   const { truth } = context;
   for (const event of events) {

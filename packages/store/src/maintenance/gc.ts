@@ -1,4 +1,4 @@
-// `gc`: removes what nothing refers to, in steps that are short enough for others to read and write in between.
+// `gc`: removes unreferenced data, in steps short enough for others to read and write in between.
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { GcResult } from "../contract/index.js";
@@ -11,22 +11,21 @@ import { RESULTS_KEPT_MS } from "../engine/writing/store-content.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 
 const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
-/** How many rows a step looks at, at most. */
+/** The maximum number of rows per step. */
 const WINDOW = 2000;
 const DOCUMENTS_PER_STEP = 200;
 const MOST_SHRINKING_STEPS = 2000;
 
 const PHASES = ["expire", "trash", "contents", "uploads", "chunks"] as const;
 
-/** Where a collection stands between two steps. */
+/** The state of a collection between two steps. */
 export interface GcState {
   readonly phase: (typeof PHASES)[number] | "done";
-  /** The last row id looked at in this phase. */
+  /** The last row id checked in this phase. */
   readonly after: number;
   readonly counts: Omit<GcResult, "steps">;
 }
 
-/** `gc`. */
 export async function gc(
   env: MoveEnvironment<{ gcStep: typeof gcStep; shrink: typeof shrink }>,
   { now = Date.now() }: { now?: number },
@@ -44,7 +43,7 @@ export async function gc(
     steps++;
     call.progress({ progress: steps, message: state.phase });
   }
-  // Others may free pages meanwhile; they are left for the next time.
+  // Others may free pages meanwhile; those are left for the next run.
   const last = steps + MOST_SHRINKING_STEPS;
   for (let more = true; more && steps < last; steps++) {
     call.check();
@@ -54,7 +53,7 @@ export async function gc(
   return { ...state.counts, steps };
 }
 
-/** Gives free pages back to the file system; `more` until there are none. Runs in the writer. */
+/** Returns free pages to the file system; `more` until there are none. Runs in the writer. */
 export function shrink({ truth, index }: Databases, _params: Record<string, never>): { more: boolean } {
   const more = [truth, index].map((db) => {
     db.exec("PRAGMA incremental_vacuum(500)");
@@ -63,7 +62,7 @@ export function shrink({ truth, index }: Databases, _params: Record<string, neve
   return { more: more.includes(true) };
 }
 
-/** One step. Answers where the next one begins. */
+/** One step. Returns where the next one starts. */
 export function gcStep({ truth }: WriteContext, { state, now }: { state: GcState; now: number }): GcState {
   switch (state.phase) {
     case "expire":
@@ -87,7 +86,7 @@ function nextPhase(state: GcState, counts: Partial<GcState["counts"]> = {}): GcS
   return { phase, after: 0, counts: { ...state.counts, ...counts } };
 }
 
-/** Old documents of the results collection go to the trash, which is emptied next. */
+/** Moves expired documents of the results collection to the trash, which is emptied next. */
 function expire(truth: Db, state: GcState, now: number): GcState {
   const collection = collectionId(truth, RESULTS_COLLECTION);
   const old =
@@ -122,7 +121,7 @@ function emptyTrash(truth: Db, state: GcState): GcState {
       id,
     );
     if (last === undefined) truth.run("DELETE FROM documents WHERE id = ?", id);
-    // A snapshot still shows it: it stays, but nothing brings it back as a document.
+    // A snapshot still contains it: it stays, but cannot come back as a document.
     else truth.run("UPDATE documents SET state = 'removed', version = ? WHERE id = ?", last.id, id);
   }
   const next = { ...state.counts, documents, versions };
@@ -167,7 +166,7 @@ function nextWindow(truth: Db, table: "contents" | "chunks", state: GcState): Gc
   return last === null || after >= last ? nextPhase(state) : { ...state, after };
 }
 
-/** Interrupted downloads that nobody took up again. */
+/** Interrupted downloads that were never resumed. */
 function removeOldPartials(folder: string, now: number): void {
   const partials = join(folder, PARTIAL_FOLDER);
   if (statSync(partials, { throwIfNoEntry: false }) === undefined) return;

@@ -1,4 +1,4 @@
-// `repair`: damaged chunks are taken again from files that still have them, then the indexes are made anew.
+// `repair`: recovers damaged chunks from files that still have them, then rebuilds the indexes.
 import { readFileSync, statSync } from "node:fs";
 import { isTrunklineError } from "@trunkline/core";
 import type { RepairResult } from "../contract/index.js";
@@ -12,7 +12,6 @@ import type { WriteContext } from "../engine/writing/write-queue.js";
 
 const MAX_FILE_BYTES = 1024 * 1024 * 1024;
 
-/** `repair`. */
 export async function repair(
   env: MoveEnvironment<{ replaceChunk: typeof replaceChunk; rebuild: typeof rebuild }>,
   _params: Record<string, never>,
@@ -37,7 +36,7 @@ export async function repair(
   return { documents, chunks, lost };
 }
 
-/** Makes the index anew from the truth. Runs in the writer. */
+/** Rebuilds the index from the content database. Runs in the writer. */
 export function rebuild(databases: Databases, _params: Record<string, never>, call: Call): number {
   const context = { ...databases, texts: new Map(), check: call.check };
   rebuildIndex(context);
@@ -67,7 +66,7 @@ function damagedChunks({ truth }: Databases, call: Call): { id: number; hash: st
   return damaged;
 }
 
-/** The bytes of a chunk, from a file that a document with this chunk was read from. */
+/** A chunk's bytes, from a file that a document with this chunk was read from. */
 function findAgain({ truth }: Databases, chunk: number, hash: string, call: Call): Uint8Array | undefined {
   const paths = truth.all<{ path: string }>(
     `SELECT DISTINCT d.path FROM content_chunks cc JOIN versions v ON v.content = cc.content JOIN documents d ON d.id = v.document
@@ -89,7 +88,7 @@ function findAgain({ truth }: Databases, chunk: number, hash: string, call: Call
   return undefined;
 }
 
-/** In the writer: sound bytes in place of damaged ones. */
+/** Runs in the writer: replaces damaged bytes. */
 export function replaceChunk({ truth }: WriteContext, { hash, bytes }: { hash: string; bytes: Uint8Array }): void {
   const { codec, data, size } = prepareChunk(bytes, () => false);
   truth.run(

@@ -9,8 +9,8 @@ import { graphProgress } from "../graph/graph-indexer.js";
 import { embeddingProgress } from "../search/embedding-queue.js";
 
 /**
- * `status`. All bytes are those of every version of every document, and of content without a document; what was not
- * stored again is the difference to the bytes of distinct chunks.
+ * `status`. Total bytes cover every version of every document plus content without a document; the savings are the
+ * difference to the bytes of distinct chunks.
  */
 export function status(env: ReadEnvironment, params: StatusParams): StatusResult {
   const { truth } = env;
@@ -64,7 +64,7 @@ function details(env: ReadEnvironment, chunks: { bytes: number; stored: number }
   };
 }
 
-/** How many documents are found by meaning: with the model used last, and with others that still have vectors. */
+/** How many documents are searchable by meaning: with the model used last, and with others that still have vectors. */
 function embeddings({ index }: ReadEnvironment) {
   const [latest, ...older] = embeddingProgress(index);
   if (latest === undefined) return {};

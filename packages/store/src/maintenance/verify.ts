@@ -1,4 +1,4 @@
-// `verify`: every chunk, every content, every reference, every index. Named steps, each with what it looked at.
+// `verify`: every chunk, content, reference and index, in named steps that report what they checked.
 import { isTrunklineError, messageOf } from "@trunkline/core";
 import type { VerifyProblem, VerifyResult } from "../contract/index.js";
 import { openChunk } from "../engine/content/prepare.js";
@@ -27,7 +27,7 @@ const STEPS: readonly (readonly [string, (verification: Verification) => number 
   ["index", checkIndex],
 ];
 
-/** `verify`. Damage is reported, not thrown. */
+/** `verify`. Reports damage instead of throwing. */
 export async function verify(
   env: VerifyEnvironment,
   _params: Record<string, never>,
@@ -42,7 +42,7 @@ export async function verify(
     try {
       checked = await run({ env, call, report: (problem) => problems.push(problem) });
     } catch (error) {
-      // A page that cannot be read ends the step, not the verification.
+      // An unreadable page ends the step, not the verification.
       if (!isTrunklineError(error, "IO")) throw error;
       problems.push({ kind: "database", message: `${name}: ${messageOf(error)}` });
     }
@@ -97,7 +97,7 @@ async function checkContents({ env, call, report }: Verification): Promise<numbe
       call.check();
       checked++;
       const message = damageOf(() => env.truth.reading(() => readAll(env.truth, row, call)));
-      // gc may have taken it since the window was read.
+      // gc may have removed it since the window was read.
       const gone = message !== undefined && env.truth.get("SELECT 1 FROM contents WHERE id = ?", row.id) === undefined;
       if (message !== undefined && !gone) {
         report({ kind: "content", message, hash: hexOf(row.hash), paths: pathsWithContent(env.truth, row.id) });
@@ -110,7 +110,7 @@ async function checkContents({ env, call, report }: Verification): Promise<numbe
 
 function readAll(truth: Db, content: ContentRow, call: Call): void {
   for (const _chunk of readChunks(truth, content, call.check)) {
-    // Reading checks.
+    // Reading verifies.
   }
 }
 
@@ -143,7 +143,7 @@ function pathsWithContent(truth: Db, content: number): string[] {
     .map((row) => row.path);
 }
 
-/** Each answers the rows that should not be there. */
+/** Each query returns rows that should not exist. */
 const REFERENCE_CHECKS: readonly (readonly [string, string])[] = [
   [
     "a live document without a current version",
@@ -187,7 +187,7 @@ function checkReferences({ env, call, report }: Verification): number {
   });
 }
 
-/** What the indexers themselves find wrong. Runs in the writer. */
+/** Problems found by the indexers themselves. Runs in the writer. */
 export function checkIndexers({ index, indexers }: Databases, _params: Record<string, never>): string[] {
   return indexers.flatMap((indexer) => {
     try {
@@ -199,7 +199,7 @@ export function checkIndexers({ index, indexers }: Databases, _params: Record<st
   });
 }
 
-/** What the indexers themselves find wrong. They need to write for that: of a store that may only be read they say nothing. */
+/** Problems found by the indexers themselves. They need to write for that, so a read-only store reports none. */
 async function askIndexers({ writer }: VerifyEnvironment, { signal }: Call): Promise<readonly string[]> {
   try {
     await writer.ready({}, { signal });
@@ -213,7 +213,7 @@ async function askIndexers({ writer }: VerifyEnvironment, { signal }: Call): Pro
 async function checkIndex({ env, call, report }: Verification): Promise<number> {
   for (const message of await askIndexers(env, call)) report({ kind: "index", message });
   const { index, truth } = env;
-  // Entries first: what the truth changes afterwards has a higher sequence number and is left out.
+  // Read entries first: later changes to the content database have a higher sequence number and are skipped.
   const { entries, keywordRows, reached } = index.reading(() => ({
     reached: reachedSeq(index),
     entries: index.all<{ id: number; document: number; version: number; live: number }>("SELECT * FROM entries"),
@@ -242,12 +242,13 @@ async function checkIndex({ env, call, report }: Verification): Promise<number> 
   for (const entry of live.values()) {
     const changed = truth.get("SELECT 1 FROM documents WHERE id = ?", entry.document);
     if (changed === undefined)
-      report({ kind: "index", message: `The index has an entry of a document that is gone (${entry.id}).` });
+      report({ kind: "index", message: `The index has an entry of a removed document (${entry.id}).` });
   }
   for (const entry of entries) {
     if (!keywordRows.delete(entry.id))
       report({ kind: "index", message: `Entry ${entry.id} is not in the keyword index.` });
   }
-  for (const id of keywordRows) report({ kind: "index", message: `The keyword index has rows of no entry (${id}).` });
+  for (const id of keywordRows)
+    report({ kind: "index", message: `The keyword index has rows without an entry (${id}).` });
   return checked;
 }

@@ -1,5 +1,5 @@
-// The words of a text that is ASCII, as nearly all source is: character by character, without making strings of what
-// comes again. Regular expressions that give every word of a text took a good part of indexing.
+// Extracts the words of an ASCII text, as nearly all source is: character by character, without creating strings for
+// repetitions. Regular expressions over every word took a good part of the indexing time.
 
 const OTHER = 0;
 const LOWER = 1;
@@ -10,12 +10,12 @@ KINDS.fill(DIGIT, 0x30, 0x3a);
 KINDS.fill(UPPER, 0x41, 0x5b);
 KINDS.fill(LOWER, 0x61, 0x7b);
 
-/** Where a word was last seen in the text at hand, by a hash of it; only a word that is really the same counts. */
+/** Where a word was last seen in the current text, by its hash; only an identical word counts. */
 const SLOTS = 1 << 14;
 const starts = new Int32Array(SLOTS);
 const lengths = new Int32Array(SLOTS);
 
-/** Words of at least `shortest` characters as they are written, most of them once; and the parts of compound ones. */
+/** Words of at least `shortest` characters as written, mostly once each, and the parts of compound ones. */
 export function asciiWords(
   text: string,
   shortest: number,
@@ -46,7 +46,7 @@ export function asciiWords(
   return { whole, parts };
 }
 
-/** `HTTPRequest`: the second part begins one character before. */
+/** `HTTPRequest`: the second part starts one character earlier. */
 function isSecondStart(kind: number, before: number, beforeThat: number): boolean {
   return kind === LOWER && before === UPPER && beforeThat === UPPER;
 }
@@ -88,7 +88,7 @@ function pushParts(
   cut(end);
 }
 
-/** Nothing beyond the end. */
+/** Handles positions past the end. */
 function kindAt(text: string, at: number): number {
   return at < text.length ? (KINDS[text.charCodeAt(at)] ?? OTHER) : OTHER;
 }

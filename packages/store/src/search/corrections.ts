@@ -1,4 +1,4 @@
-// Corrects typos: words that nothing has, or hardly anything, are replaced by the likest word that documents do have.
+// Corrects typos: words that are missing or very rare are replaced by the most similar word in the documents.
 import { splitIdentifier } from "../engine/content/text.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { editDistance } from "./edit-distance.js";
@@ -15,13 +15,13 @@ export interface Correction {
 const SHORTEST_TYPO = 4;
 const MOST_EDITS = 2;
 const MOST_CANDIDATES = 200;
-/** A word in no more rows than this may be a typo that somebody else made as well … */
+/** A word in at most this many rows may be a typo that someone else also made … */
 const HARDLY_ANY = 2;
-/** … if a word one edit away is in so many times more. */
+/** … if a word one edit away is this many times more frequent. */
 const MUCH_MORE = 20;
 const COUNTED_ROWS = 1000;
 
-/** The terms, with corrections where `similarity` (0 to 1) allows them. */
+/** The terms, with corrections if `similarity` (0 to 1) allows them. */
 export function correctTerms(
   index: Db,
   words: readonly string[],
@@ -52,7 +52,7 @@ function correctWord(index: Db, word: string, similarity: number): Found | undef
   return rows === 0 ? correctIdentifier(index, word, similarity) : undefined;
 }
 
-/** A compound identifier that nothing has is corrected part by part. */
+/** Corrects an unknown compound identifier part by part. */
 function correctIdentifier(index: Db, word: string, similarity: number): Found | undefined {
   const parts = splitIdentifier(word);
   if (parts.length < 2) return undefined;
@@ -68,7 +68,7 @@ function correctIdentifier(index: Db, word: string, similarity: number): Found |
   return { to: corrected.join("_"), similarity: least, unknown: true };
 }
 
-/** The likest word that is in documents; of equally like ones the one that most have. */
+/** The most similar word in the documents; among equals, the most frequent. */
 function likest(
   index: Db,
   word: string,
@@ -103,7 +103,7 @@ function alike(a: string, b: string, distance: number): number {
   return 1 - distance / Math.max(a.length, b.length);
 }
 
-/** How many rows of the keyword index have it; counting stops at `most`. */
+/** How many rows of the keyword index have it; stops counting at `most`. */
 function rowsWith(index: Db, query: string, most: number): number {
   return index.one<{ n: number }>(
     "SELECT count(*) AS n FROM (SELECT 1 FROM keyword WHERE keyword MATCH ? LIMIT ?)",

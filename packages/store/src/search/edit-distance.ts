@@ -1,6 +1,6 @@
 /**
- * The Damerau–Levenshtein distance (insert, remove, replace, swap neighbours), or `limit + 1` as soon as it is certain
- * to be beyond `limit`.
+ * The Damerau–Levenshtein distance (insert, remove, replace, swap neighbours), or `limit + 1` once it certainly exceeds
+ * `limit`.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   const beyond = limit + 1;

@@ -1,5 +1,5 @@
-// The thread's side of embedding: what is to be embedded next, and where the vectors go. The queue is the list of
-// entries itself; each model remembers the entry up to which it has everything, so a restart goes on from there.
+// The thread's side of embedding: what to embed next, and where the vectors go. The queue is the list of entries
+// itself; each model remembers the entry up to which it is complete, so a restart continues from there.
 
 import { describeEntry, readIndexText } from "../engine/indexing/catch-up.js";
 import { hasIndexedText } from "../engine/indexing/indexer.js";
@@ -8,13 +8,13 @@ import type { Call } from "../engine/threads/rpc.js";
 import { signsOf } from "./vector-math.js";
 import { type EmbedderRow, embedderRow, type Passage, passagesOf, vectorBytes } from "./vectors-indexer.js";
 
-/** A text that has no vector of the model yet. */
+/** A text without a vector of the model. */
 export interface WaitingText {
   readonly hash: string;
   readonly text: string;
 }
 
-/** What the model is to do next. `through` goes back with the vectors. */
+/** The model's next step. Pass `through` back with the vectors. */
 export interface EmbeddingStep {
   readonly texts: readonly WaitingText[];
   readonly through: number;
@@ -24,7 +24,7 @@ export interface EmbeddingStep {
 const ENTRIES_PER_LOOK = 64;
 const FORGOTTEN_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** The next texts to embed. Entries whose passages all have vectors already are passed over. */
+/** The next texts to embed. Skips entries whose passages all have vectors. */
 export function nextTexts(
   { truth, index }: { truth: Db; index: Db },
   { model, dimensions, most }: { model: string; dimensions: number; most: number },
@@ -108,7 +108,7 @@ function advance(index: Db, model: string, through: number): void {
   index.run("UPDATE embedders SET entry = max(entry, ?) WHERE model = ?", through, model);
 }
 
-/** Keeps vectors, and remembers how far the model is. */
+/** Stores vectors and remembers how far the model is. */
 export function keepVectors(
   { index }: { index: Db },
   {
@@ -120,7 +120,7 @@ export function keepVectors(
 ): void {
   index.immediate(() => {
     const row = embedderRow(index, model);
-    // The index was made anew meanwhile; the queue begins again.
+    // The index was rebuilt meanwhile; the queue starts over.
     if (row === undefined) return;
     for (const { hash, vector } of vectors) {
       const bytes = Buffer.from(hash, "hex");
@@ -136,7 +136,7 @@ export function keepVectors(
   }, call.check);
 }
 
-/** A model has everything: what only older models or removed documents needed can go. */
+/** A model is complete: remove what only older models or removed documents needed. */
 function complete(index: Db, row: EmbedderRow, call: Call): void {
   index.immediate(() => {
     index.run("UPDATE embedders SET complete = 1 WHERE id = ?", row.id);
@@ -153,7 +153,7 @@ function complete(index: Db, row: EmbedderRow, call: Call): void {
   }, call.check);
 }
 
-/** How far each model is, for `status`. Documents are counted, in every version that can be found. */
+/** How far each model is, for `status`. Counts documents in every searchable version. */
 export function embeddingProgress(index: Db) {
   const { total } = index.one<{ total: number }>("SELECT count(*) AS total FROM entries");
   return index

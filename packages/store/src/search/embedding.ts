@@ -1,5 +1,5 @@
-// The caller's side of embedding: the model runs here, in the caller's process, beside the write path. It takes texts
-// from the index in small steps and embeds queries in between.
+// The caller's side of embedding: the model runs in the caller's process, next to the write path. It embeds texts from
+// the index in small steps, and queries in between.
 import { type Embedder, type Logger, messageOf } from "@trunkline/core";
 import type { Remotes } from "../engine/threads/rpc.js";
 import type { keepVectors, nextTexts } from "./embedding-queue.js";
@@ -8,19 +8,19 @@ const TEXTS_PER_STEP = 32;
 const RETRY_MS = 30_000;
 const REMEMBERED_QUERIES = 64;
 
-/** A query as a vector, with the model that its vectors have to be of; or why there is none. */
+/** A query's vector with its model, or why there is none. */
 export type QueryVector = { readonly model: string; readonly vector: Float32Array } | { readonly missing: string };
 
 type IndexerCalls = Remotes<{ nextTexts: typeof nextTexts; keepVectors: typeof keepVectors }>;
 
-/** Embeds what the store has, and what it is asked. */
+/** Embeds the store's texts and queries. */
 export class Embedding {
   readonly #indexer: IndexerCalls;
   readonly #logger: Logger;
   readonly #follow: boolean;
   /** Answers queries. */
   #current: Embedder | undefined;
-  /** Takes over when it has embedded everything. */
+  /** Takes over once it has embedded everything. */
   #next: Embedder | undefined;
   #running: Promise<void> | undefined;
   #again = false;
@@ -29,14 +29,14 @@ export class Embedding {
   readonly #stop = new AbortController();
   readonly #queries = new Map<string, Float32Array>();
 
-  /** `follow`: embeds what is added. A store that is only read has its vectors from others. */
+  /** `follow`: embeds new documents. A read-only store gets its vectors from others. */
   constructor(indexer: IndexerCalls, { logger, follow }: { logger: Logger; follow: boolean }) {
     this.#indexer = indexer;
     this.#logger = logger;
     this.#follow = follow;
   }
 
-  /** From now on this model. One that was there goes on answering until the new one has everything. */
+  /** Switches to this model. A previous one keeps answering until the new one is complete. */
   use(embedder: Embedder): void {
     if (this.#current === undefined || this.#current.model === embedder.model || !this.#follow) {
       this.#current = embedder;
@@ -45,7 +45,7 @@ export class Embedding {
     this.wake();
   }
 
-  /** Something may be new. Does not wait. */
+  /** There may be something new. Does not wait. */
   wake(): void {
     const embedder = this.#next ?? this.#current;
     if (embedder === undefined || !this.#follow || this.#stop.signal.aborted) return;
@@ -68,7 +68,7 @@ export class Embedding {
     while (this.#running !== undefined) await this.#running;
   }
 
-  /** The vector of a query. A model that fails does not fail the search. */
+  /** The vector of a query. A failing model does not fail the search. */
   async queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
     const embedder = this.#current;
     if (embedder === undefined) return { missing: "the store has no embedding model" };
@@ -76,7 +76,7 @@ export class Embedding {
     if (known !== undefined) return { model: embedder.model, vector: known };
     try {
       const [vector] = await embedder.embed([query], signal === undefined ? {} : { signal });
-      if (vector === undefined) return { missing: "the embedding model gave no vector" };
+      if (vector === undefined) return { missing: "the embedding model returned no vector" };
       if (this.#queries.size >= REMEMBERED_QUERIES) this.#queries.clear();
       if (embedder === this.#current) this.#queries.set(query, vector);
       return { model: embedder.model, vector };
@@ -86,7 +86,7 @@ export class Embedding {
     }
   }
 
-  /** Stops the work. The model is its owner's to close. Idempotent. */
+  /** Stops the work. The model's owner closes it. Idempotent. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#retry);
@@ -117,7 +117,7 @@ export class Embedding {
 
   #fail(error: unknown): void {
     if (this.#stop.signal.aborted) return;
-    // Once for each reason: an endpoint that is down says so every time.
+    // Once per reason: an endpoint that is down fails every time.
     if (this.#failure !== messageOf(error)) this.#logger.warn("embedding failed", { error });
     this.#failure = messageOf(error);
     this.#retry = setTimeout(() => this.wake(), RETRY_MS).unref();

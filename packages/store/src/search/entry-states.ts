@@ -1,15 +1,15 @@
-// What is known of all entries at once, kept until a document changes. Background indexers write the same database all
-// the time; they change nothing here.
+// The state of all entries, cached until a document changes. Background indexers write the same database all the time,
+// but change nothing here.
 import type { Db } from "../engine/sqlite/database.js";
 
-/** By entry id: there is none, it is an older version that a snapshot shows, or it is the current one. */
+/** By entry id: missing, an older version in a snapshot, or current. */
 export const ABSENT = 0;
 const HIDDEN = 1;
 export const LIVE = 2;
 
-/** All entries as they are at one moment. */
+/** All entries at one moment. */
 export interface Entries {
-  /** Equal for two moments between which no document changed. */
+  /** Equal for two moments if no document changed between them. */
   readonly key: string;
   /** By entry id. */
   readonly states: Uint8Array;
@@ -18,13 +18,13 @@ export interface Entries {
 
 const kept = new WeakMap<Db, Entries>();
 
-/** The entries of the index now. */
+/** The current entries of the index. */
 export function entriesOf(index: Db): Entries {
   const facts = index.all<{ key: string; value: string | number }>(
     "SELECT key, value FROM facts WHERE key IN ('seq', 'vectors_made')",
   );
   const last = index.one<{ last: number }>("SELECT coalesce(max(id), 0) AS last FROM entries").last;
-  // An index that was made anew gives its numbers out again, and reaches the same sequence number.
+  // A rebuilt index reuses its numbers and reaches the same sequence number.
   const key = [...facts.map((fact) => fact.value), last].join("/");
   const known = kept.get(index);
   if (known?.key === key) return known;

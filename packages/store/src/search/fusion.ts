@@ -1,13 +1,13 @@
-// Makes one ranking of two: each side's scores are brought to 0…1 and added with a weight that depends on the query
-// and on what was found. Pure.
+// Merges two rankings: each side's scores are normalised to 0…1 and added with a weight that depends on the query and
+// the hits. Pure.
 
-/** An entry with a score of one side. */
+/** An entry with one side's score. */
 interface Scored {
   readonly entry: number;
   readonly score: number;
 }
 
-/** A score and what it was made of. */
+/** A score and its parts. */
 interface Fused {
   readonly entry: number;
   readonly score: number;
@@ -15,25 +15,25 @@ interface Fused {
   readonly semantic: number;
 }
 
-/** Scores are brought to 0…1 over so many of the best. */
+/** Scores are normalised over this many of the best. */
 const NORMALISED_OVER = 100;
 
-/** What the weight is made from. */
+/** The inputs of the weight. */
 interface WeightSigns {
-  /** Which part of the query are names in a program: 0 to 1. */
+  /** The share of the query that is identifiers: 0 to 1. */
   readonly identifiers: number;
-  /** How much what is near in meaning looks like programs: 0 to 1. */
+  /** How much the semantic hits look like code: 0 to 1. */
   readonly code: number;
-  /** How far the nearest in meaning is before the next, as a part of its cosine. */
+  /** How far the nearest hit is ahead of the next, relative to its cosine. */
   readonly lead: number;
-  /** The best BM25 as a part of what the words of the query weigh: 1 where one text has about all of them once. */
+  /** The best BM25 relative to the total weight of the query's words: 1 if one text has about all of them once. */
   readonly coverage: number;
 }
 
 /**
- * The weight of meaning against words. Where some text has nearly all the words of the query, and often, words are to
- * be trusted; where none has, the query says in other words what is looked for, and meaning finds it: the more so in
- * programs, which call things by other names than people. Less on meaning where the query itself names identifiers.
+ * The weight of meaning against words. If some text has nearly all the query's words, and often, words can be trusted.
+ * If none has, the query uses different words, and meaning finds it; even more so in code, which names things
+ * differently than people do. Meaning counts less if the query itself contains identifiers.
  */
 export function meaningWeight({ identifiers, code, lead, coverage }: WeightSigns): number {
   const uncovered = 1 / (1 + Math.exp((coverage - USUAL_COVERAGE) / COVERAGE_RANGE));
@@ -41,15 +41,15 @@ export function meaningWeight({ identifiers, code, lead, coverage }: WeightSigns
   return (0.3 + uncovered * (0.425 + 0.15 * code) + sure) * (1 - 0.5 * identifiers);
 }
 
-// Chosen on the judged questions of CoSQA, of bench/store/prose, and of two sets made of manual pages and headings, so
-// what quality.js says of the first two is not held out: chosen without CoSQA it had .568 there, not .591. Coverage of
-// .9 to 1.1 and a range of .2 to .3 move each of the four by about a point.
+// Tuned on the judged questions of CoSQA, of bench/store/prose, and of two sets built from manual pages and headings,
+// so the figures of quality.js for the first two are not held out: tuned without CoSQA it scored .568 there, not .591.
+// A coverage of .9 to 1.1 and a range of .2 to .3 move each of the four by about a point.
 const USUAL_COVERAGE = 1;
 const COVERAGE_RANGE = 0.2;
-/** A lead beyond this says that meaning is sure of its first. */
+/** A lead beyond this means that the first semantic hit is certain. */
 const USUAL_LEAD = 0.1;
 
-/** Both rankings as one, the best first. Each has to come with the best first. */
+/** Merges both rankings, best first. Each must be sorted best first. */
 export function fuse(keyword: readonly Scored[], semantic: readonly Scored[], weight: number): Fused[] {
   const words = normaliser(keyword, 0);
   const meaning = normaliser(semantic, undefined);
@@ -63,7 +63,7 @@ export function fuse(keyword: readonly Scored[], semantic: readonly Scored[], we
     .sort((a, b) => b.score - a.score || a.entry - b.entry);
 }
 
-/** `least` stands for what has no score at all; where it is unknown, the last of the best does. */
+/** `least` is the score of something without any; if unknown, the last of the best is used. */
 function normaliser(ranked: readonly Scored[], least: number | undefined): (score: number) => number {
   const best = ranked[0]?.score ?? 0;
   const last = ranked[Math.min(ranked.length, NORMALISED_OVER) - 1]?.score ?? 0;

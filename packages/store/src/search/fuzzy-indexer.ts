@@ -1,9 +1,9 @@
 // The words that typos are corrected to: every distinct word of the texts, unstemmed, with its trigrams. FTS5's own
-// vocabulary has stems only, and a stem put into a query would be stemmed once more. It comes after the
-// acknowledgement; words of removed documents stay, and are passed over because nothing has them any more.
+// vocabulary only has stems, and a stem in a query would be stemmed again. Updated after the acknowledgement; words of
+// removed documents stay, and are ignored because no document has them.
 //
-// Which words have a trigram is kept by FTS5 as well, one row a word: a table with a row for each trigram of each word
-// took longer to fill.
+// FTS5 also stores which words have a trigram, one row per word: a table with a row for each trigram of each word took
+// longer to fill.
 import { type IndexText, MAX_IDENTIFIER_LENGTH } from "../engine/content/text.js";
 import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
 import { knownNumbers } from "../engine/indexing/known-numbers.js";
@@ -14,7 +14,6 @@ const LONGEST_WORD = 32;
 const MOST_WORDS_PER_ENTRY = 50_000;
 const READ_CHARACTERS = 4 * 1024 * 1024;
 
-/** The `fuzzy` indexer. */
 export const fuzzyIndexer: Indexer = {
   name: "fuzzy",
   version: 2,
@@ -30,10 +29,10 @@ export const fuzzyIndexer: Indexer = {
   },
   add(index, _entry, _text, prepared) {
     const known = knownNumbers(index, { table: "words", column: "word" });
-    // What prepare made.
+    // The value that prepare produced.
     for (const word of prepared as readonly string[]) {
       if (known.has(word)) continue;
-      // Nearly all that are not in memory are new.
+      // Nearly all keys that are not in memory are new.
       const { changes, id } = index.run("INSERT OR IGNORE INTO words (word) VALUES (?)", word);
       if (changes === 0) {
         known.set(word, index.one<{ id: number }>("SELECT id FROM words WHERE word = ?", word).id);
@@ -50,7 +49,7 @@ export const fuzzyIndexer: Indexer = {
   },
 };
 
-/** The form in which words are compared: lower case, without marks, as the keyword index has them before stemming. */
+/** The form in which words are compared: lowercase, without diacritics, as in the keyword index before stemming. */
 export function foldWord(word: string): string {
   if (isAscii(word)) return word.toLowerCase();
   return word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
@@ -61,7 +60,7 @@ function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text);
 }
 
-/** The trigrams of a word, with its beginning and its end as characters, as they are kept for words of a length. */
+/** The trigrams of a word, with markers for start and end, as stored for words of a length. */
 export function gramTerms(word: string, length: number): string[] {
   const padded = `^${word}$`;
   const grams = new Set<string>();
@@ -69,7 +68,7 @@ export function gramTerms(word: string, length: number): string[] {
   return [...grams];
 }
 
-/** The words of an entry that typos may be corrected to, each once. */
+/** The distinct words of an entry that typos may be corrected to. */
 export function wordsOfEntry(
   entry: Pick<IndexEntry, "title" | "path" | "tags" | "metadata">,
   text: IndexText | undefined,
@@ -95,7 +94,7 @@ export function wordsOfEntry(
   return [...words];
 }
 
-/** Numbers, hashes and encoded bytes are nobody's intention. */
+/** Excludes numbers, hashes and encoded bytes. */
 function isWord(word: string): boolean {
   if (word.length < SHORTEST_WORD || word.length > LONGEST_WORD) return false;
   let digits = 0;

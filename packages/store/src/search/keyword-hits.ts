@@ -1,4 +1,4 @@
-// Ranking by words: BM25 over every document that has some of them. All of them are counted.
+// Keyword ranking: BM25 over every document that has some of the words. All of them are counted.
 
 import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Db } from "../engine/sqlite/database.js";
@@ -7,29 +7,27 @@ import type { Scope } from "./search-scope.js";
 import { ftsTerm, isCompound, type Term } from "./terms.js";
 import { boundOfRank } from "./vector-math.js";
 
-/** An entry and its BM25, which is positive and unbounded here. */
+/** An entry and its BM25, positive and unbounded. */
 interface KeywordHit {
   readonly entry: number;
   readonly score: number;
 }
 
-/** What words find. */
 export interface KeywordHits {
-  /** The best, best first. */
+  /** Best first. */
   readonly best: readonly KeywordHit[];
-  /** How many there are in all. */
   readonly total: number;
-  /** The BM25 of any entry; 0 where it has none of the words. */
+  /** The BM25 of any entry; 0 if it has none of the words. */
   scoreOf(entry: number): number;
-  /** What the words weigh together: the BM25 of a text of usual length that has each of them once. */
+  /** The total weight of the words: the BM25 of a text of usual length with each of them once. */
   readonly weight: number;
 }
 
 const NOTHING: KeywordHits = { best: [], total: 0, scoreOf: () => 0, weight: 0 };
-/** Nothing that is found has a score of nothing. */
+/** A hit never has a zero score. */
 const LEAST_SCORE = 1e-6;
 
-/** Entries within the scope that have some of the terms. `most`: how many of the best are wanted. */
+/** Entries in the scope that have some of the terms. `most`: how many of the best to return. */
 export function keywordHits(
   index: Db,
   { terms, scope, most }: { terms: readonly Term[]; scope: Scope; most: number },

@@ -1,19 +1,18 @@
-// The keyword index: FTS5 over title, path, tags, metadata, body and the parts of compound identifiers. It is part of
-// the acknowledged write. The table is contentless: snippets are cut from the content itself.
+// The keyword index: FTS5 over title, path, tags, metadata, body and the parts of compound identifiers. Part of the
+// acknowledged write. The table is contentless: snippets are cut from the content itself.
 import { type IndexText, identifierWords, splitIdentifier } from "../engine/content/text.js";
 import type { Indexer } from "../engine/indexing/indexer.js";
 
 /**
- * A long text becomes several rows, so that no single statement runs for long and a phrase far apart does not count as
- * near. Row id = entry id * KEYWORD_ROWS_PER_ENTRY + number of the piece.
+ * A long text becomes several rows, so that no statement runs for long and distant words do not count as near. Row id =
+ * entry id * KEYWORD_ROWS_PER_ENTRY + piece number.
  */
 export const KEYWORD_ROWS_PER_ENTRY = 4096;
 const PIECE_LENGTH = 512 * 1024;
 
-/** What a hit in each column counts, in the order of the columns. */
+/** The weight of a hit in each column, in column order. */
 export const KEYWORD_WEIGHTS = [6, 3, 4, 2, 1, 0.8] as const;
 
-/** The `keyword` indexer. */
 export const keywordIndexer: Indexer = {
   name: "keyword",
   version: 1,
@@ -56,13 +55,13 @@ export const keywordIndexer: Indexer = {
   },
 };
 
-/** Where the root happens to lie says nothing about a document: its name does, and what is below it. */
+/** The root's location says nothing about a document; its name does, and the path below it. */
 export function pathInRoot({ path, root }: { readonly path: string; readonly root: string | undefined }): string {
   const above = root === undefined ? -1 : Math.max(root.lastIndexOf("/"), root.lastIndexOf("\\"));
   return root !== undefined && above >= 0 && path.startsWith(root) ? path.slice(above + 1) : path;
 }
 
-/** Cut at line ends, so that no word is cut in two. */
+/** Cuts at line ends, so that no word is split. */
 function piecesOf(text: IndexText | undefined): { body: string; words: string }[] {
   if (text === undefined) return [];
   if (text.body.length <= PIECE_LENGTH) return [text];

@@ -1,6 +1,6 @@
-// What the keyword index says of one word by itself: which entries have it, and what it adds to the score of each. BM25
-// is a sum over the words of a query, so that the parts can be kept: the next query with the same word has them. For
-// frequent words there are lists that were worked out beforehand; FTS5 is asked for the rest.
+// What the keyword index says about a single word: which entries have it, and what it adds to each score. BM25 is a sum
+// over the query's words, so the parts can be cached: the next query with the same word reuses them. Frequent words
+// have precomputed lists; FTS5 answers the rest.
 
 import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Db } from "../engine/sqlite/database.js";
@@ -8,7 +8,7 @@ import { ABSENT, type Entries, entriesOf } from "./entry-states.js";
 import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
 import { RANK_SCALE } from "./ranks-indexer.js";
 
-/** Entries that have a word, each once, and the BM25 of the word in each: positive, unbounded. */
+/** Entries that have a word, each once, and the word's BM25 in each: positive, unbounded. */
 export interface Postings {
   readonly entries: Int32Array;
   readonly scores: Float32Array;
@@ -17,7 +17,7 @@ export interface Postings {
 /** 8 bytes each: 32 MB. */
 const KEPT_POSTINGS = 4_000_000;
 const ROWS_PER_CHECK = 256;
-/** What a word counts in an entry of which only is known that it has it: that of one in a text of usual length. */
+/** A word's score in an entry if only its presence is known: one occurrence in a text of usual length. */
 const USUAL_RANK = 1;
 
 /** The words of one state of the index. */
@@ -25,7 +25,7 @@ class Words {
   readonly #index: Db;
   readonly #entries: Entries;
   readonly #postings = new Map<string, Postings>();
-  /** The last entry that is in lists, and how many there were when that was read. */
+  /** The last entry covered by lists, and how many lists there were when that was read. */
   readonly #covered: number;
   readonly #changed: readonly number[];
   #kept = 0;
@@ -38,21 +38,20 @@ class Words {
     this.#changed = covered === undefined ? [] : index.column<number>("SELECT entry FROM rank_changed");
   }
 
-  /** How many entries there are in all. */
   get count(): number {
     return this.#entries.count;
   }
 
-  /** Whether it still says what the index says. */
+  /** Whether it is still up to date. */
   fits(entries: Entries, covered: number): boolean {
     return entries.key === this.#entries.key && covered === this.#covered;
   }
 
-  /** The entries that have a term. `query` is the term as FTS5 takes it, `word` what it is where it is one word. */
+  /** The entries that have a term. `query` is the term in FTS5 syntax, `word` the term if it is a single word. */
   postings(query: string, word: string | undefined, check: () => void): Postings {
     const known = this.#postings.get(query);
     if (known !== undefined) {
-      // The one that was used last is the last to go.
+      // Move it to the end: the most recently used is evicted last.
       this.#postings.delete(query);
       this.#postings.set(query, known);
       return known;
@@ -117,7 +116,7 @@ class Words {
     return this.#index.get(sql, query, first, first + KEYWORD_ROWS_PER_ENTRY) !== undefined;
   }
 
-  /** Has FTS5 score every entry from `first` on. Of the pieces of one text the best counts. */
+  /** Has FTS5 score every entry from `first` on. The best piece of a text counts. */
   #ask(query: string, first: number, check: () => void): Postings {
     const entries: number[] = [];
     const scores: number[] = [];
@@ -156,11 +155,11 @@ function completeSegments(index: Db): number {
 const stems = new WeakMap<Db, Map<string, string | undefined>>();
 const KEPT_STEMS = 10_000;
 
-/** What the keyword index makes of a word; undefined where that is more or less than one. FTS5 itself is asked. */
+/** The stem of a word according to the keyword index; undefined if it is not exactly one. Asks FTS5 itself. */
 function stemOf(index: Db, word: string): string | undefined {
   let known = stems.get(index);
   if (known === undefined) {
-    // In memory: the store may lie where nothing can be written.
+    // In memory: the store may be read-only.
     index.exec(`PRAGMA temp_store = MEMORY;
       CREATE VIRTUAL TABLE temp.stemming USING fts5(
         word, content='', tokenize='porter unicode61 remove_diacritics 2');
@@ -180,7 +179,7 @@ function stemOf(index: Db, word: string): string | undefined {
 
 const kept = new WeakMap<Db, Words>();
 
-/** The words of the index as it is now. */
+/** The words of the current index. */
 export function wordsOf(index: Db): Words {
   const entries = entriesOf(index);
   const covered = coveredBy(index)?.last ?? 0;

@@ -1,26 +1,25 @@
-// What frequent words add to the score of each entry, worked out beforehand: BM25 of a word that thousands of texts have
-// takes FTS5 tens of milliseconds, and reading these lists takes a fraction of one. They come in segments of entries, in
-// the background; whatever no segment covers yet is asked of FTS5. Only the part of BM25 that depends on the text is
-// kept: how rare the word is changes with every document.
+// What frequent words add to each entry's score, precomputed: BM25 of a word in thousands of texts takes FTS5 tens of
+// milliseconds, and reading these lists takes a fraction of one. Built in the background in segments of entries; FTS5
+// answers for entries without a segment. Only the part of BM25 that depends on the text is stored: how rare the word is
+// changes with every document.
 
 import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Indexer } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
 
-/** A word in fewer texts than this is scored quickly enough as it is asked for. */
+/** A word in fewer texts than this is fast enough on demand. */
 const FREQUENT = 300;
-/** Entries in a segment: at least, so that there are not many, and at most. */
+/** Entries per segment: at least, to keep their number low, and at most. */
 const LEAST_ENTRIES = 1024;
 const MOST_ENTRIES = 8192;
-/** Changed entries that are looked up one by one; with more, everything is worked out again. */
+/** Changed entries that are looked up one by one; beyond that, everything is recomputed. */
 const MOST_CHANGED = 200;
 const TERMS_PER_LOOK = 200;
 
-/** Numbers are kept as whole ones: BM25 of one word is at most 2.2 times its weight. */
+/** Ranks are stored as integers: the BM25 of one word is at most 2.2 times its weight. */
 export const RANK_SCALE = 0xffff / 2.2;
 
-/** The `ranks` indexer. */
 export const ranksIndexer: Indexer = {
   name: "ranks",
   version: 1,
@@ -57,11 +56,11 @@ interface Segment {
   readonly id: number;
   readonly first: number;
   readonly last: number;
-  /** The last word that was looked at. */
+  /** The last word processed. */
   readonly term: string;
 }
 
-/** Works on the next segment for a short time. Answers 0 when there is none to be made. */
+/** Works on the next segment for a short time. Returns 0 if there is none to build. */
 function settle(index: Db, forMs: number): number {
   const { changed } = index.one<{ changed: number }>("SELECT count(*) AS changed FROM rank_changed");
   if (changed > MOST_CHANGED) forgetAll(index);
@@ -101,10 +100,10 @@ function nextSegment(index: Db): Segment | undefined {
   return { id, first, last, term: "" };
 }
 
-/** The list of a word for the segment, and for earlier ones that were made when it was not frequent yet. */
+/** A word's list for this segment, and for earlier ones from before it was frequent. */
 function rankTerm(index: Db, segment: Segment, { term, doc }: { term: string; doc: number }): void {
   const query = `"${term.replaceAll('"', '""')}"`;
-  // FTS5 stems what it is asked for once more, which may make another word of a stem; that one is left out.
+  // FTS5 stems its query again, which may turn a stem into another word; those are skipped.
   if (index.one<{ n: number }>("SELECT count(*) AS n FROM keyword WHERE keyword MATCH ?", query).n !== doc) return;
   const { rows } = index.one<{ rows: number }>("SELECT count(*) AS rows FROM entries");
   const without = index.all<Segment>(
@@ -134,7 +133,7 @@ function makeList(
     const entry = Math.floor(row / KEYWORD_ROWS_PER_ENTRY);
     const rank = Math.max(1, Math.min(0xffff, Math.round((-score / rarity) * RANK_SCALE)));
     const at = entries.length - 1;
-    // Of the pieces of one text the best counts.
+    // The best piece of a text counts.
     if (entries[at] === entry) ranks[at] = Math.max(ranks[at] as number, rank);
     else {
       entries.push(entry);

@@ -1,4 +1,4 @@
-// One ranking for a query: by words, by meaning, or by both.
+// Ranks a query: by words, by meaning, or by both.
 import { boundedBm25 } from "@trunkline/core";
 import type { SearchParams, SearchResult } from "../contract/index.js";
 import type { Db } from "../engine/sqlite/database.js";
@@ -9,53 +9,48 @@ import type { Scope } from "./search-scope.js";
 import { codeShareOf, missingVectors, type SemanticHit, semanticHits } from "./semantic.js";
 import { identifierShare, type Term } from "./terms.js";
 
-/** An entry in the answer's order. */
 export interface Hit {
   readonly entry: number;
   readonly score: number;
-  /** The passage that was found by meaning. */
+  /** The passage found by meaning. */
   readonly passage?: number | undefined;
-  /** What the score is made of, for `explain`. */
+  /** The parts of the score, for `explain`. */
   readonly parts: Readonly<Record<string, unknown>>;
 }
 
-/** The best of what was found. */
 export interface Ranking {
   readonly type: SearchResult["type"];
-  /** At least as many as were wanted, where there are so many. */
+  /** At least as many as requested, if there are that many. */
   readonly hits: readonly Hit[];
-  /** How many there are in all. */
   readonly total: number;
   readonly notice?: string | undefined;
 }
 
-/** What is to be ranked. */
 interface RankQuery {
   readonly query: string;
   readonly type: SearchParams["type"];
   readonly embedded: QueryVector | undefined;
   readonly terms: readonly Term[];
   readonly scope: Scope;
-  /** How many hits are wanted. */
+  /** How many hits to return. */
   readonly most: number;
-  /** Entries that are among the hits wherever they rank, if they are found at all. */
+  /** Entries that are included wherever they rank, if found at all. */
   readonly pinned: ReadonlySet<number>;
 }
 
-/** So many of the best by words are compared by meaning in any case. */
+/** This many of the best keyword hits are always compared by meaning. */
 const COMPARED = 200;
-/** So many that are near in meaning join those that have the words. */
+/** This many semantic hits join the keyword hits. */
 const JOINING = 100;
 
-/** What has none of the words has to be at least so near to join: everything is somewhat near to anything. */
+/** The minimum similarity for a hit without any of the words: everything is somewhat similar to anything. */
 const LEAST_COSINE = 0.2;
-/** The same where nothing has any of the words, so that they may mean nothing at all. */
+/** The same if no document has any of the words, which may then mean nothing at all. */
 const LEAST_COSINE_ALONE = 0.35;
 
-/** Ranks what the query finds within its scope. */
 export function rank(index: Db, query: RankQuery, check: () => void): Ranking {
   const { embedded, type: asked = "hybrid" } = query;
-  // Everything is somewhat near to nothing.
+  // Everything is somewhat similar to nothing.
   if (query.query.trim() === "") return { type: "keyword", hits: [], total: 0 };
   const { terms, scope } = query;
   const words = () => keywordHits(index, { terms, scope, most: Math.max(query.most, COMPARED) }, check);
@@ -75,7 +70,7 @@ export function rank(index: Db, query: RankQuery, check: () => void): Ranking {
   const notice =
     missing === undefined
       ? undefined
-      : `Embedding is under way: ${missing.embedded} of ${missing.total} documents are found by meaning so far.`;
+      : `Embedding is in progress: ${missing.embedded} of ${missing.total} documents can be found by meaning so far.`;
   const ranking = keyword === undefined ? byMeaning(semantic) : byBoth(index, query, { keyword, semantic });
   return { ...ranking, notice };
 }
@@ -121,13 +116,13 @@ function byBoth(
   const joining = semantic.filter(
     ({ entry, score }, at) => best.has(entry) || (score >= floor && (at < JOINING || pinned.has(entry))),
   );
-  // What joins may have the words too, further down than the best go.
+  // Joining hits may have the words too, further down than the best reach.
   const also = joining.flatMap(({ entry }) => {
     const score = best.has(entry) ? 0 : keyword.scoreOf(entry);
     return score > 0 ? [{ entry, score }] : [];
   });
   const fused = fuse([...keyword.best, ...also], joining, weight);
-  // Fusion compares with the best there is; how good that is shows in the scores of each side.
+  // Fusion is relative to the best hit; how good that is shows in each side's scores.
   const sure = Math.max(boundedBm25(keyword.best[0]?.score ?? 0), joining[0]?.score ?? 0);
   const hits = fused.map(({ entry, score, ...parts }): Hit => {
     const words = keyword.scoreOf(entry);
@@ -149,13 +144,13 @@ function byBoth(
   return { type: "hybrid", hits, total: keyword.total + joined };
 }
 
-/** How far the nearest is before the next. */
+/** How far the nearest hit is ahead of the next. */
 function leadOf([first, second]: readonly SemanticHit[]): number {
   if (first === undefined || second === undefined || first.score <= 0) return 0;
   return (first.score - second.score) / first.score;
 }
 
-/** A number as answers have it. */
+/** A number as shown in answers. */
 export function rounded(number: number): number {
   return Number(number.toFixed(4));
 }

@@ -1,4 +1,4 @@
-// `search`: words and meaning rank, filters come before any cut, snippets are cut from the content.
+// `search`: words and meaning rank, filters apply before any cut, snippets are cut from the content.
 import { TrunklineError } from "@trunkline/core";
 import type { SearchHit, SearchParams, SearchResult } from "../contract/index.js";
 import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
@@ -17,7 +17,7 @@ import { passageRow } from "./semantic.js";
 import { cutSnippet } from "./snippet.js";
 import { type Term, termsOf } from "./terms.js";
 
-/** Parameters of `search` with the session resolved to its id, and the query embedded where that was possible. */
+/** Parameters of `search` with the session resolved to its id, and the query embedded if possible. */
 export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
   Omit<SelectionParams, "type"> & {
     readonly type?: SearchParams["type"];
@@ -28,10 +28,9 @@ export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
 
 const DEFAULT_LIMIT = 10;
 const DEFAULT_SIMILARITY = 0.7;
-/** The least that four digits can show. */
+/** The smallest value four digits can show. */
 const LEAST_SHOWN_SCORE = 0.0001;
 
-/** `search`. */
 export function search(
   env: ReadEnvironment,
   params: ResolvedSearchParams,
@@ -90,7 +89,7 @@ function wordsOf(index: Db, params: ResolvedSearchParams): { terms: Term[]; corr
   const words = termsOf(params.query);
   const similarity = params.similarity ?? DEFAULT_SIMILARITY;
   if (!(similarity >= 0 && similarity <= 1)) {
-    throw new TrunklineError("INVALID_ARGUMENT", `similarity has to be a number from 0 to 1, not ${similarity}.`);
+    throw new TrunklineError("INVALID_ARGUMENT", `similarity must be a number from 0 to 1, not ${similarity}.`);
   }
   const exact = params.fuzzy === false || params.hash !== undefined || params.type === "semantic";
   return exact ? { terms: words.map((word) => ({ word })), corrections: [] } : correctTerms(index, words, similarity);
@@ -109,7 +108,7 @@ function pinnedFirst(hits: readonly Hit[], pinned: ReadonlySet<number>): readonl
   return [...hits].sort((a, b) => Number(pinned.has(b.entry)) - Number(pinned.has(a.entry)));
 }
 
-/** Every document whose content begins with these digits. */
+/** Every document whose content hash starts with these digits. */
 function byHash({ truth, index }: ReadEnvironment, params: ResolvedSearchParams): Ranking {
   const selection = selectDocuments(truth, filtersOf(params));
   const hits = matchingIds(truth, params.hash as string, Number.MAX_SAFE_INTEGER).flatMap((id) =>
@@ -164,7 +163,7 @@ function describe(
     hash: hexOf(row.hash),
     title: row.title ?? baseNameOf(row.path),
     path: row.path,
-    // A word that nearly every document has is worth next to nothing, and still not nothing.
+    // A word in nearly every document is worth next to nothing, but still not zero.
     score: hit.score > 0 ? Math.max(LEAST_SHOWN_SCORE, rounded(hit.score)) : 0,
     snippet,
     ...(line === undefined ? {} : { line }),

@@ -1,4 +1,4 @@
-// Ranking by meaning: the best passage of each document counts.
+// Semantic ranking: the best passage of each document counts.
 import type { Db } from "../engine/sqlite/database.js";
 import type { Scope } from "./search-scope.js";
 import { vectorIndexOf } from "./vector-index.js";
@@ -10,13 +10,12 @@ export interface SemanticHit {
   readonly passage: number;
 }
 
-/** What a search by meaning needs. */
 interface SemanticQuery {
   readonly model: string;
   readonly vector: Float32Array;
 }
 
-/** Entries within the scope, the nearest first; `undefined` where the model has no vectors here. */
+/** Entries in the scope, nearest first; `undefined` if the model has no vectors here. */
 export function semanticHits(
   index: Db,
   { model, vector }: SemanticQuery,
@@ -36,7 +35,7 @@ export function semanticHits(
 
 const LOOKED_AT = 20;
 
-/** How much the nearest passages look like programs, on average. */
+/** How much the nearest passages look like code, on average. */
 export function codeShareOf(index: Db, hits: readonly SemanticHit[]): number {
   const first = hits.slice(0, LOOKED_AT);
   if (first.length === 0) return 0;
@@ -44,7 +43,7 @@ export function codeShareOf(index: Db, hits: readonly SemanticHit[]): number {
   return sum / first.length;
 }
 
-/** Where a passage stands in its text. */
+/** Where a passage is in its text. */
 export function passageRow(
   index: Db,
   passage: number,
@@ -52,7 +51,7 @@ export function passageRow(
   return index.get("SELECT from_line, to_line, code FROM passages WHERE id = ?", passage);
 }
 
-/** How many of the documents that can be found have their vectors, where not all have. */
+/** How many searchable documents have vectors, if not all do. */
 export function missingVectors(index: Db, model: string): { embedded: number; total: number } | undefined {
   const row = index.get<{ entry: number }>("SELECT entry FROM embedders WHERE model = ?", model);
   const reached = row?.entry ?? 0;

@@ -4,8 +4,8 @@ import { splitIdentifier } from "../engine/content/text.js";
 const MAX_LINE_LENGTH = 240;
 
 /**
- * The line with most of the terms, and lines around it; `within` says which lines were found by meaning. The number is
- * that of the line itself.
+ * The line with most of the terms, and lines around it; `within` are the lines found by meaning. The number is that of
+ * the line itself.
  */
 export function cutSnippet(
   text: string,
@@ -46,7 +46,7 @@ export function cutSnippet(
   return { snippet: shown.join("\n"), line: best.line === -1 && within === undefined ? undefined : at + 1 };
 }
 
-/** The index knows stems; the text does not. What most endings leave is enough to find the place. */
+/** The index has stems; the text does not. Stripping common endings is enough to find the position. */
 function roughStem(word: string): string {
   return word.length <= 4 ? word : word.replace(/(?:ing|ies|ed|es|s|y|e)$/i, "");
 }

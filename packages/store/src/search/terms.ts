@@ -1,21 +1,21 @@
-// The words of a query, and how FTS5 is asked for them.
+// The words of a query, and how to ask FTS5 for them.
 import { splitIdentifier } from "../engine/content/text.js";
 
-/** One word of a query, as it was written, and what else may stand for it. */
+/** One word of a query as written, with alternatives. */
 export interface Term {
   readonly word: string;
-  /** A word to look for as well as, or instead of, the one that was written. */
+  /** A word to search for in addition to, or instead of, the written one. */
   readonly corrected?: string | undefined;
-  /** Nothing has the word itself. */
+  /** No document has the word itself. */
   readonly unknown?: boolean | undefined;
 }
 
-/** The words of a query, as they were written. */
+/** The words of a query as written. */
 export function termsOf(query: string): string[] {
   return [...new Set(query.match(/[\p{L}\p{N}_]+/gu) ?? [])].filter((term) => /[\p{L}\p{N}]/u.test(term));
 }
 
-/** A term as FTS5 takes it: the word itself, or all the parts of a compound identifier. */
+/** A term in FTS5 syntax: the word itself, or all parts of a compound identifier. */
 export function ftsWord(word: string): string {
   const parts = splitIdentifier(word);
   const whole = `"${word}"`;
@@ -28,14 +28,14 @@ export function ftsTerm({ word, corrected, unknown }: Term): string {
   return unknown ? ftsWord(corrected) : `(${ftsWord(word)} OR ${ftsWord(corrected)})`;
 }
 
-/** Whether FTS5 is asked for more than one word in its place. */
+/** Whether FTS5 is asked for more than one word. */
 export function isCompound({ word, corrected }: Term): boolean {
   return corrected !== undefined || splitIdentifier(word).length > 1;
 }
 
 const IDENTIFIER = /[\p{Ll}\p{N}]\p{Lu}|\p{L}_\p{L}|\w\.\w|::|->|\(\)|^[\p{Lu}_\d]{4,}$|[/\\#]\w/u;
 
-/** Which part of the query's words look like names in a program rather than like language: 0 to 1. */
+/** The share of the query's words that look like identifiers rather than language: 0 to 1. */
 export function identifierShare(query: string): number {
   const words = query.split(/\s+/).filter((word) => word !== "");
   if (words.length === 0) return 0;

@@ -1,6 +1,6 @@
-// The vectors of one model in memory, one bit a dimension: which side of zero it is on. Three looks, each at fewer and
-// more closely: the number of differing bits for all; the query's numbers against the bits for the likely ones; the
-// numbers of both, from the database, for the best of those.
+// One model's vectors in memory, one bit per dimension: its sign. Three passes, each over fewer candidates and more
+// precise: the number of differing bits for all; the query's numbers against the bits for the likely ones; full vectors
+// from the database for the best of those.
 
 import type { Db } from "../engine/sqlite/database.js";
 import { ABSENT, type Entries, entriesOf } from "./entry-states.js";
@@ -19,20 +19,20 @@ import {
 } from "./vector-math.js";
 import { type EmbedderRow, embedderRow } from "./vectors-indexer.js";
 
-/** A passage and how near it is to the query: the cosine. */
+/** A passage and its cosine to the query. */
 interface NearPassage {
   readonly entry: number;
   readonly passage: number;
   readonly similarity: number;
 }
 
-/** How many come to the second look, at least and as a part of all, and how many to the third. */
+/** How many reach the second pass, at least and as a share of all, and how many the third. */
 const LEAST_LIKELY = 2000;
 const LIKELY_SHARE = 0.02;
 const COMPARED = 300;
 const LEAST_ROOM = 1024;
 
-/** Keeps up with the database by itself: every search takes up what is new and forgets what is gone. */
+/** Keeps up with the database by itself: every search adds new vectors and drops removed ones. */
 class VectorIndex {
   readonly #index: Db;
   readonly #embedder: number;
@@ -60,12 +60,12 @@ class VectorIndex {
     return this.#rows;
   }
 
-  /** What it takes in memory. */
+  /** Its memory use. */
   get sizeBytes(): number {
     return this.#bits.byteLength + this.#entries.byteLength + this.#passages.byteLength + this.#vectors.byteLength;
   }
 
-  /** Takes up passages and vectors that were not there before, and forgets those of entries that are gone. */
+  /** Adds new passages and vectors, and drops those of removed entries. */
   refresh(check: () => void): void {
     const version = this.#index.pragma<number>("data_version");
     if (version === this.#dataVersion) return;
@@ -83,7 +83,7 @@ class VectorIndex {
     if (passage <= this.#lastPassage && vector <= this.#lastVector) return;
     const isFirst = this.#rows === 0;
     if (isFirst) [this.#lastPassage, this.#lastVector] = [0, 0];
-    // Signs are a thirtieth of the vectors, so that a large store is there soon after it was opened.
+    // Signs are a thirtieth of the vectors, so a large store is ready soon after opening.
     const rows = this.#index.tuples<[number, number, number, Uint8Array | null]>(
       `SELECT p.id, p.entry, v.id, s.signs FROM vectors v JOIN passages p ON p.hash = v.hash
          LEFT JOIN vector_signs s ON s.vector = v.id
@@ -95,7 +95,7 @@ class VectorIndex {
       this.#embedder,
       this.#lastVector,
       vector,
-      // The first time everything comes in the order of passages, by the second part.
+      // The first time, everything comes in passage order through the second part.
       isFirst ? 0 : passage,
       isFirst ? 0 : 1,
       this.#embedder,
@@ -111,7 +111,7 @@ class VectorIndex {
     this.#lastVector = vector;
   }
 
-  /** Closes the gaps that removed entries leave, and gives memory back when most of it is empty. */
+  /** Closes the gaps left by removed entries, and frees memory if most of it is empty. */
   #forget({ states }: Entries): void {
     const words = this.#words;
     let to = 0;
@@ -125,14 +125,14 @@ class VectorIndex {
       }
       to++;
     }
-    // Rows are filled bit by bit, so that free ones have to be empty.
+    // Rows are filled bit by bit, so free ones must be zero.
     this.#bits.fill(0, to * words, this.#rows * words);
     this.#rows = to;
     const room = this.#entries.length;
     if (room > LEAST_ROOM && to * 4 < room) this.#resize(Math.max(LEAST_ROOM, to * 2));
   }
 
-  /** The nearest passages within the scope, best first; `also` are entries whose best passage is compared in any case. */
+  /** The nearest passages in the scope, best first; the best passage of each entry in `also` is always compared. */
   nearest(query: Float32Array, { scope, also = [] }: { scope: Scope; also?: Iterable<number> }): NearPassage[] {
     const signs = new Int32Array(this.#words);
     setSigns(signs, 0, query);
@@ -167,7 +167,7 @@ class VectorIndex {
 
   #compare(query: Float32Array, rows: readonly number[]): NearPassage[] {
     const length = lengthOf(query);
-    // In the order of the table, so that neighbours are read together.
+    // In table order, so that neighbours are read together.
     const ids = Float64Array.from(new Set(rows.map((row) => this.#vectors[row] as number))).sort();
     const numbers = new Map<number, number>();
     const found = this.#index.tuples<[number, Uint8Array]>(
@@ -189,7 +189,7 @@ class VectorIndex {
     const at = this.#rows * this.#words;
     if (signs !== null && signs.length === this.#words * 4) this.#bits.set(wordsOf(signs), at);
     else {
-      // Kept by a version that did not write signs.
+      // Written by a version without signs.
       const row = this.#index.get<{ vector: Uint8Array }>("SELECT vector FROM vectors WHERE id = ?", vector);
       const floats = row === undefined ? undefined : floatsOf(row.vector);
       if (floats?.length !== this.#dimensions) return;
@@ -215,13 +215,13 @@ class VectorIndex {
 
 const kept = new WeakMap<Db, { key: string; vectors: VectorIndex }>();
 
-/** The vectors of a model, up to date; `undefined` where it has none. */
+/** A model's vectors, up to date; `undefined` if it has none. */
 export function vectorIndexOf(index: Db, model: string, check: () => void): VectorIndex | undefined {
   const row = embedderRow(index, model);
   if (row === undefined) return undefined;
-  // An index of an earlier version that this process may only read.
+  // An older index that this process may only read.
   if (index.get("SELECT 1 FROM sqlite_schema WHERE name = 'vector_signs'") === undefined) return undefined;
-  // An index that was made anew gives its numbers out again.
+  // A rebuilt index reuses its numbers.
   const made = index.get<{ value: string }>("SELECT value FROM facts WHERE key = 'vectors_made'")?.value ?? "";
   const key = `${made}/${row.id}/${row.model}`;
   let state = kept.get(index);

@@ -1,30 +1,30 @@
-// Arithmetic on vectors and on their signs. Pure.
+// Arithmetic on vectors and their signs. Pure.
 import type { Scope } from "./search-scope.js";
 
-/** The distance of what is out of the scope. */
+/** The distance of rows outside the scope. */
 export const OUT = 0xffff;
 
-/** Sets a bit for each number above zero. The bits have to be clear. */
+/** Sets a bit for each number above zero. The bits must be clear. */
 export function setSigns(bits: Int32Array, at: number, numbers: Float32Array): void {
   for (let n = 0; n < numbers.length; n++) {
     if ((numbers[n] as number) > 0) bits[at + (n >>> 5)] = (bits[at + (n >>> 5)] as number) | (1 << (n & 31));
   }
 }
 
-/** The signs of a vector as they are kept. */
+/** The signs of a vector in their stored form. */
 export function signsOf(numbers: Float32Array): Uint8Array {
   const bits = new Int32Array(Math.ceil(numbers.length / 32));
   setSigns(bits, 0, numbers);
   return new Uint8Array(bits.buffer);
 }
 
-/** Kept signs as words. */
+/** Stored signs as 32-bit words. */
 export function wordsOf(bytes: Uint8Array): Int32Array {
   if (bytes.byteOffset % 4 === 0) return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2);
   return new Int32Array(bytes.slice().buffer);
 }
 
-/** In how many bits each row differs from `signs`. */
+/** The number of bits in which each row differs from `signs`. */
 export function countDistances(
   bits: Int32Array,
   signs: Int32Array,
@@ -38,7 +38,7 @@ export function countDistances(
       distances[row] = OUT;
       continue;
     }
-    // Three words are added bit by bit first: what is left to be counted are sums and carries, two words of three. The
+    // First adds three words bit by bit, which leaves two words to count instead of three: sums and carries. The
     // counts, four side by side in one number, are added up at the end; they fit for up to 1,024 dimensions.
     let ones = 0;
     let twos = 0;
@@ -57,7 +57,7 @@ export function countDistances(
   return distances;
 }
 
-/** For each of the four bytes how many of its bits are set. */
+/** The number of set bits in each of the four bytes. */
 function bitsInBytes(bits: number): number {
   let x = bits - ((bits >>> 1) & 0x55555555);
   x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
@@ -68,7 +68,7 @@ function sumOfBytes(x: number): number {
   return (x & 0xff) + ((x >>> 8) & 0xff) + ((x >>> 16) & 0xff) + (x >>> 24);
 }
 
-/** The distance within which so many rows are; `most` where there are not so many. */
+/** The smallest distance that includes at least `wanted` rows; `most` if there are not enough. */
 export function distanceOfRank(distances: Uint16Array, { wanted, most }: { wanted: number; most: number }): number {
   const counts = new Uint32Array(most + 1);
   for (let row = 0; row < distances.length; row++) {
@@ -82,9 +82,12 @@ export function distanceOfRank(distances: Uint16Array, { wanted, most }: { wante
   return most;
 }
 
-/** A query's numbers against signs: +1 and -1 in place of the numbers of the other. Much closer than counting bits. */
+/**
+ * Scores a query's numbers against signs, with +1 and -1 in place of the other vector's numbers. Much more accurate
+ * than counting bits.
+ */
 export class SignTable {
-  /** For each byte of signs, what each of its 256 values comes to. */
+  /** For each byte of signs, the sum for each of its 256 values. */
   readonly #sums: Float32Array;
   readonly #words: number;
 
@@ -118,9 +121,9 @@ export class SignTable {
   }
 }
 
-/** Numbers as the database has them. */
+/** Decodes numbers from the database. */
 export function floatsOf(bytes: Uint8Array): Float32Array {
-  // A copy where need be, because what the driver gives need not begin at a multiple of four.
+  // Copies if necessary, because the driver's buffer may not start at a multiple of four.
   if (bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2);
   return new Float32Array(bytes.slice().buffer);
 }
@@ -145,8 +148,8 @@ export function cosine(query: Float32Array, vector: Float32Array, queryLength: n
 const BUCKETS = 2048;
 
 /**
- * A bound that about `rank` of the numbers reach, and no fewer where there are so many: what is left to be sorted is
- * little more than what is wanted. Numbers up to `above` do not count.
+ * A bound that about `rank` of the numbers reach, and at least that many if they exist, so little more than the wanted
+ * part has to be sorted. Ignores numbers up to `above`.
  */
 export function boundOfRank(numbers: Float32Array, rank: number, above = Number.NEGATIVE_INFINITY): number {
   let least = Number.POSITIVE_INFINITY;
@@ -170,6 +173,6 @@ export function boundOfRank(numbers: Float32Array, rank: number, above = Number.
   }
   let bucket = BUCKETS;
   for (let sum = counts[bucket] as number; sum < rank && bucket > 0; ) sum += counts[--bucket] as number;
-  // A little lower, so that what is at the edge is not lost to rounding.
+  // Slightly lower, so values at the edge are not lost to rounding.
   return bucket === 0 ? least : least + (bucket - 0.001) / scale;
 }

@@ -1,5 +1,5 @@
-// Vectors of passages. A passage is a part of a text that is embedded by itself; its vector is kept by the hash of what
-// was embedded and by the model, so that equal passages are embedded once, whatever document they stand in.
+// Vectors of passages. A passage is a part of a text that is embedded separately. Its vector is stored under the model
+// and the hash of the embedded text, so equal passages are embedded once, whatever document they are in.
 import { randomUUID } from "node:crypto";
 import { contentIdOf } from "@trunkline/core";
 import type { IndexText } from "../engine/content/text.js";
@@ -7,26 +7,26 @@ import type { IndexEntry, Indexer } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { baseNameOf } from "../engine/sqlite/documents.js";
 
-/** A part of a text, with what stands in front of it when it is embedded. */
+/** A part of a text, with the header that precedes it when it is embedded. */
 export interface Passage {
   readonly number: number;
-  /** Both included; the first line is 1. */
+  /** Both inclusive; the first line is 1. */
   readonly fromLine: number;
   readonly toLine: number;
   readonly text: string;
   readonly hash: string;
-  /** How much it looks like a program: 0 to 1. */
+  /** How much it looks like code: 0 to 1. */
   readonly code: number;
 }
 
 const PASSAGE_TOKENS = 200;
-/** Up to this a text is left whole; the model reads 256. */
+/** Texts up to this size are not split; the model reads 256. */
 const WHOLE_TOKENS = 250;
 const OVERLAP_TOKENS = 30;
-/** A text beyond this, about 2 MB, is found by meaning in its beginning only. */
+/** For a text beyond this, about 2 MB, semantic search only covers the start. */
 const MOST_PASSAGES = 2500;
 
-/** The `vectors` indexer: it has the tables and forgets removed entries. The embedding queue fills them. */
+/** The `vectors` indexer: creates the tables and drops removed entries. The embedding queue fills them. */
 export const vectorsIndexer: Indexer = {
   name: "vectors",
   version: 1,
@@ -59,7 +59,7 @@ export const vectorsIndexer: Indexer = {
   },
 };
 
-/** Cuts a text at line ends, and long lines at sentences, into passages of about 200 tokens that overlap a little. */
+/** Splits a text at line ends, and long lines at sentences, into passages of about 200 tokens with a small overlap. */
 export function passagesOf(entry: Pick<IndexEntry, "title" | "path">, text: IndexText): Passage[] {
   const pieces = linePieces(text.body);
   const total = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
@@ -125,14 +125,14 @@ function overlapFrom(pieces: readonly LinePiece[], end: number): number {
   return from;
 }
 
-/** About as many as WordPiece would make: a word of up to six letters is one, marks are one each. */
+/** Estimates the number of WordPiece tokens: a word of up to six letters is one, punctuation marks are one each. */
 function tokensOf(text: string): number {
   let tokens = 0;
   for (const [word] of text.matchAll(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu)) tokens += Math.ceil(word.length / 7);
   return tokens;
 }
 
-/** The title where there is one, else the file's name in words. Folders stay out, so that a moved file keeps its vectors. */
+/** The title if there is one, otherwise the file name as words. Without folders, so a moved file keeps its vectors. */
 function headerOf({ title, path }: Pick<IndexEntry, "title" | "path">, text: IndexText): string {
   const known = title ?? text.title;
   if (known !== undefined) return text.body.slice(0, 400).includes(known) ? "" : known;
@@ -141,7 +141,7 @@ function headerOf({ title, path }: Pick<IndexEntry, "title" | "path">, text: Ind
   return /\p{L}{3}/u.test(name) && !/^[0-9a-f-]{8,}$/i.test(name) ? name.replace(/[-_.]+/g, " ") : "";
 }
 
-/** The share of marks that programs are full of and language is not, on a scale from 0 to 1. */
+/** The share of punctuation that is common in code and rare in prose, on a scale from 0 to 1. */
 function codeShare(text: string): number {
   const marks = text.match(/[(){}[\]=_;<>+*/\\|&$#@"`]/g)?.length ?? 0;
   const visible = text.replace(/\s+/g, "").length;
@@ -149,12 +149,12 @@ function codeShare(text: string): number {
   return Math.min(1, Math.max(0, (marks / visible - 0.03) / 0.07));
 }
 
-/** Numbers as they are kept: little-endian, as on every platform that Node runs on. */
+/** Numbers in their stored form: little-endian, as on every platform that Node runs on. */
 export function vectorBytes(vector: Float32Array): Uint8Array {
   return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
-/** The row of a model; `undefined` where nothing was embedded with it. */
+/** The row of a model; `undefined` if nothing was embedded with it. */
 export function embedderRow(index: Db, model: string): EmbedderRow | undefined {
   return index.get<EmbedderRow>("SELECT * FROM embedders WHERE model = ?", model);
 }
@@ -164,9 +164,9 @@ export interface EmbedderRow {
   readonly id: number;
   readonly model: string;
   readonly dimensions: number;
-  /** Everything up to this entry has its vectors. */
+  /** All entries up to this one have vectors. */
   readonly entry: number;
-  /** Whether it once had all of them. */
+  /** Whether all entries had vectors at some point. */
   readonly complete: number;
   readonly used: number;
 }

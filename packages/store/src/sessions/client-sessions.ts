@@ -1,4 +1,4 @@
-// The sessions that are under way in this process: each client has at most one, with its watchers.
+// The open sessions of this process: each client has at most one, with its watchers.
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
 import type {
   OperationParams,
@@ -18,14 +18,13 @@ interface OpenSession {
   readonly watchers: Watcher[];
 }
 
-/** What sessions call in the store's threads. */
+/** The calls that sessions make in the store's threads. */
 interface SessionThreads {
   readonly reader: Remotes<{ resume: typeof resumeSession }>;
   readonly writer: Remotes<{ start: typeof startSession; stop: typeof stopSession }>;
   readonly mover: Remotes<{ takeChanges: typeof takeChanges }>;
 }
 
-/** Sessions by client. */
 export class ClientSessions {
   readonly #threads: SessionThreads;
   readonly #logger: Logger;
@@ -49,12 +48,12 @@ export class ClientSessions {
     return this.#sessions.get(client)?.id;
   }
 
-  /** The id of the client's session; throws where it has none. */
+  /** The id of the client's session. Throws if it has none. */
   require(options: StoreCallOptions): string {
     return this.#open(options).id;
   }
 
-  /** The id that a filter means: the client's own session for `true`. */
+  /** The session id that a filter refers to: the client's own session for `true`. */
   meant(session: boolean | string | undefined, options: StoreCallOptions): string | undefined {
     if (session === undefined || session === false) return undefined;
     return session === true ? this.require(options) : session;
@@ -68,7 +67,7 @@ export class ClientSessions {
     return started;
   }
 
-  /** Makes a session that is under way, maybe of an earlier process, the client's own. */
+  /** Makes an open session, possibly from an earlier process, the client's current one. */
   async resume(session: string, options: StoreCallOptions): Promise<SessionStarted> {
     const { client = "", signal } = options;
     const resumed = await this.#threads.reader.resume({ session }, { signal });
@@ -87,7 +86,7 @@ export class ClientSessions {
     return await this.#threads.writer.stop({ session: session.id }, { signal });
   }
 
-  /** Paths are absolute. */
+  /** Paths must be absolute. */
   async watch(params: WatchParams, options: StoreCallOptions): Promise<{ watching: readonly string[] }> {
     const session = this.#open(options);
     const { client = "", onProgress, onChanges } = options;
@@ -103,29 +102,29 @@ export class ClientSessions {
         onProgress?.({ progress: taken, message: paths.join(", ") });
       },
     };
-    // Loaded when it is first needed: most uses of a store watch nothing.
+    // Loaded on demand: most uses of a store watch nothing.
     const { Watcher } = await import("./watcher.js");
     const places = { store: this.#folder, guarded: this.#guarded };
     for (const root of params.paths) {
       const watcher = await Watcher.start(root, target, places).catch((error: unknown) => {
-        throw new TrunklineError("NOT_FOUND", `${root} cannot be watched: ${messageOf(error)}`, { cause: error });
+        throw new TrunklineError("NOT_FOUND", `Cannot watch ${root}: ${messageOf(error)}`, { cause: error });
       });
       session.watchers.push(watcher);
-      // Stopped meanwhile: nobody else would stop this one.
+      // The session was stopped in the meantime: nothing else would stop this watcher.
       if (this.#sessions.get(client) !== session) await watcher.stop();
     }
     return { watching: params.paths };
   }
 
-  /** Tells the path of every document that any watcher has taken up or found gone. */
+  /** Reports the path of every document that a watcher has indexed or found missing. */
   onChanged(listener: (path: string) => void): () => void {
-    // One entry per listener, even where the same function is given twice.
+    // One entry per listener, even if the same function is passed twice.
     const own = (path: string) => listener(path);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
   }
 
-  /** Stops all watching; the sessions themselves stay open in the store. */
+  /** Stops all watchers; the sessions stay open in the store. */
   async close(): Promise<void> {
     const watchers = [...this.#sessions.values()].flatMap((session) => session.watchers);
     this.#sessions.clear();
@@ -137,7 +136,7 @@ export class ClientSessions {
       try {
         listener(path);
       } catch (error) {
-        this.#logger.error("a listener of changed documents failed", { error: messageOf(error) });
+        this.#logger.error("a listener for changed documents failed", { error: messageOf(error) });
       }
     }
   }
@@ -145,6 +144,6 @@ export class ClientSessions {
   #open({ client = "" }: StoreCallOptions): OpenSession {
     const session = this.#sessions.get(client);
     if (session !== undefined) return session;
-    throw new TrunklineError("INVALID_ARGUMENT", "No session is under way.", { hint: "Begin one with start." });
+    throw new TrunklineError("INVALID_ARGUMENT", "No session is open.", { hint: "Begin one with start." });
   }
 }

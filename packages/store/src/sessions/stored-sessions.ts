@@ -1,4 +1,5 @@
-// Sessions in the truth: what was added, changed and pinned in a stretch of work. What changes them runs in the writer.
+// Sessions in the content database: what was added, changed and pinned in a period of work. Changes to them run in the
+// writer.
 import { randomBytes } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import type { SessionInfo, SessionSummary } from "../contract/index.js";
@@ -30,7 +31,7 @@ const DEFAULT_LIMIT = 100;
 const SESSIONS = `SELECT s.*, (SELECT count(*) FROM session_documents d WHERE d.session = s.id) AS documents,
   (SELECT count(*) FROM pins p WHERE p.session = s.id) AS pinned FROM sessions s`;
 
-/** Sessions, the newest first; `open`: only those under way. */
+/** Sessions, newest first; `open`: only open ones. */
 export function listSessions(
   { truth }: ReadEnvironment,
   params: { limit?: number | undefined; open?: boolean | undefined },
@@ -55,15 +56,15 @@ export function listSessions(
   });
 }
 
-/** Makes sure that a session is under way. */
+/** Checks that a session is open. */
 export function resumeSession({ truth }: ReadEnvironment, { session }: { session: string }): { sessionId: string } {
   if (requireSession(truth, session).stopped === null) return { sessionId: session };
   throw new TrunklineError("INVALID_ARGUMENT", `The session "${session}" has been stopped.`, {
-    hint: "Start another: what is added later belongs to that.",
+    hint: "Start a new one; documents added later belong to it.",
   });
 }
 
-/** Ends a session. What it added stays, and what it pinned stays pinned until it is unpinned. */
+/** Ends a session. Its documents stay, and its pins remain until they are removed. */
 export function stopSession({ truth }: WriteContext, { session }: { session: string }): SessionSummary {
   const row = requireSession(truth, session);
   const stopped = row.stopped ?? Date.now();
@@ -93,7 +94,6 @@ export function stopSession({ truth }: WriteContext, { session }: { session: str
   };
 }
 
-/** What is to be pinned. */
 export interface PinParams {
   readonly session: string;
   readonly hash?: string | undefined;
@@ -134,7 +134,7 @@ function requireSession(truth: Db, id: string): SessionRow {
   const row = truth.get<SessionRow>("SELECT * FROM sessions WHERE id = ?", id);
   if (row === undefined) {
     throw new TrunklineError("NOT_FOUND", `The store has no session "${id}".`, {
-      hint: "trunkline store sessions shows those that there are.",
+      hint: "Run trunkline store sessions to list them.",
     });
   }
   return row;

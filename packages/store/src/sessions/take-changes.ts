@@ -1,4 +1,4 @@
-// What a watcher noticed, brought into the store: files that are there are taken, files that are gone are marked removed.
+// Applies a watcher's findings to the store: existing files are added, missing ones are marked removed.
 import { realpathSync, statSync } from "node:fs";
 import { dirname, sep } from "node:path";
 import { isFolderSync, isTrunklineError, systemCodeOf } from "@trunkline/core";
@@ -19,7 +19,6 @@ export interface TakeChangesParams {
   readonly session: string | undefined;
 }
 
-/** What became of them. */
 export interface TakenChanges {
   readonly files: number;
   readonly removed: number;
@@ -27,7 +26,7 @@ export interface TakenChanges {
   readonly problems: readonly FileProblem[];
 }
 
-/** Looks at each path as it is now; what happened in between does not matter. */
+/** Checks the current state of each path; intermediate states do not matter. */
 export async function takeChanges(env: DocumentMover, params: TakeChangesParams, call: Call): Promise<TakenChanges> {
   const { root, collection, session } = params;
   const problems: FileProblem[] = [];
@@ -66,7 +65,7 @@ export async function takeChanges(env: DocumentMover, params: TakeChangesParams,
   return { files: added + changed, removed, changes, problems };
 }
 
-/** The version that a live document has. */
+/** The version of a live document. */
 function versionAt({ truth }: DocumentMover, collection: string, path: string): number | undefined {
   return truth.get<{ version: number }>(
     `SELECT d.version FROM documents d JOIN collections k ON k.id = d.collection

@@ -1,5 +1,5 @@
-// Watches folders and files for a session. Events only say where to look; bursts are gathered, and each path is then
-// looked at as it is, so that editors that write a new file and rename it make one change.
+// Watches folders and files for a session. Events only say where to look. Bursts are collected, then each path is
+// checked in its current state, so an editor that writes a new file and renames it causes one change.
 import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { type Logger, systemCodeOf } from "@trunkline/core";
@@ -7,25 +7,25 @@ import { type FSWatcher, watch } from "chokidar";
 import ignore, { type Ignore } from "ignore";
 import { Guard, type GuardedPaths, realPathOf } from "../engine/files/guard.js";
 
-/** How long a path has to be quiet, and how long a burst may put off what it is about. */
+/** How long a path has to be quiet, and how long a burst may delay its processing. */
 const QUIET_MS = 50;
 const LONGEST_MS = 500;
 
-/** What a watcher needs of the store. */
+/** The part of the store that a watcher needs. */
 export interface WatchTarget {
-  /** Takes paths up; called one at a time. */
+  /** Indexes paths; called one at a time. */
   take(root: string, paths: readonly string[]): Promise<void>;
   readonly logger: Logger;
 }
 
-/** What is not watched wherever it is. */
+/** Places that are never watched. */
 export interface UnwatchedPlaces {
-  /** The store's own folder. */
+  /** The store's folder. */
   readonly store: string;
   readonly guarded: GuardedPaths;
 }
 
-/** One watched root. */
+/** Watches one root. */
 export class Watcher {
   readonly #root: string;
   readonly #realRoot: string;
@@ -56,7 +56,7 @@ export class Watcher {
     this.#watcher.on("error", (error) => target.logger.warn("watching failed", { root, error }));
   }
 
-  /** Begins to watch; resolves when changes are noticed. */
+  /** Starts watching; resolves once changes are detected. */
   static async start(root: string, target: WatchTarget, places: UnwatchedPlaces): Promise<Watcher> {
     lstatSync(root);
     const watcher = new Watcher(root, target, places);
@@ -64,7 +64,7 @@ export class Watcher {
     return watcher;
   }
 
-  /** Stops, after what was noticed has been taken up. */
+  /** Stops after all detected changes are indexed. */
   async stop(): Promise<void> {
     await this.#watcher.close();
     clearTimeout(this.#timer);
@@ -87,11 +87,11 @@ export class Watcher {
     this.#taking = this.#taking
       .then(() => this.#target.take(this.#root, paths))
       .catch((error: unknown) =>
-        this.#target.logger.warn("changed files could not be taken up", { root: this.#root, error }),
+        this.#target.logger.warn("changed files could not be indexed", { root: this.#root, error }),
       );
   }
 
-  /** As .gitignore files between the root and the path say. */
+  /** Applies the .gitignore files between the root and the path. */
   #isIgnored(path: string): boolean {
     const way = relative(this.#root, path);
     if (way === "" || way.startsWith("..")) return false;
@@ -114,7 +114,7 @@ export class Watcher {
   }
 }
 
-/** Whether it is a folder is not known here, so a rule for folders counts too. */
+/** It is unknown here whether the path is a folder, so rules for folders apply too. */
 function either(rules: Ignore, name: string): { ignored: boolean; unignored: boolean } {
   const file = rules.test(name);
   return file.ignored || file.unignored ? file : rules.test(`${name}/`);

@@ -10,7 +10,7 @@ describe("the table of operations", () => {
   });
 
   it.each(operations)(
-    "%s has aliases that stand for one parameter each, and are not a parameter themselves",
+    "%s has aliases that map to one parameter each, and are not parameters themselves",
     (_, { params }) => {
       const names = Object.keys(params);
       const aliases = Object.values(params).flatMap(
@@ -21,14 +21,14 @@ describe("the table of operations", () => {
     },
   );
 
-  it("spells each name in one way only", () => {
+  it("has one spelling per name", () => {
     const names = operations.flatMap(([name, { params }]) => [name, ...Object.keys(params)]);
     expect(names.filter((name) => snakeCase(camelCase(name)) !== name)).toEqual(["outputPath"]);
   });
 });
 
-describe("the spelling of the wire", () => {
-  it("is that of results at every depth", () => {
+describe("the wire spelling", () => {
+  it("applies to results at every depth", () => {
     const result = { snapshotId: "s", results: [{ timedOut: { budgetMs: 1 } }], total: 2, none: null };
     expect(toWire(result)).toEqual({
       snapshot_id: "s",
@@ -38,7 +38,7 @@ describe("the spelling of the wire", () => {
     });
   });
 
-  it("leaves keys alone that are the user's", () => {
+  it("leaves the user's own keys alone", () => {
     const metadata = { authorName: "Ada", nested: { keptAsIs: true } };
     const fileTypes = { ".camelCase": { documents: 1 } };
     expect(toWire({ metadata, fileTypes })).toEqual({ metadata, file_types: fileTypes });

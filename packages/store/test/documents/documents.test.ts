@@ -31,7 +31,7 @@ async function paths(store: Awaited<ReturnType<typeof openStore>>, params = {}):
 }
 
 describe("add", () => {
-  it("honours .gitignore at every level and never enters .git or the store", async () => {
+  it("respects .gitignore at every level and never enters .git or the store", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, {
       ".gitignore": "*.log\nbuild/\n",
@@ -63,18 +63,18 @@ describe("add", () => {
     expect(added.problems?.map((problem) => problem.path.split("/").pop()).sort()).toEqual(["leak", "leak.txt"]);
   });
 
-  it("says of a link that leads nowhere or to itself that it does", async () => {
+  it("reports a link that leads nowhere or to itself", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "in/real.txt": "inside" });
     symlinkSync("nowhere", join(folder, "in", "dangling"));
     symlinkSync("itself", join(folder, "in", "itself"));
     const { files, problems } = await store.add({ path: "in" });
     expect(files).toBe(1);
-    expect(problems?.map(({ message }) => message)).toEqual(Array(2).fill("a symbolic link that leads nowhere"));
+    expect(problems?.map(({ message }) => message)).toEqual(Array(2).fill("a broken symbolic link"));
   });
 
   it.skipIf(process.platform === "win32" || process.getuid?.() === 0)(
-    "says of a file and of a folder that it may not read that access was denied, and takes the rest",
+    "reports files and folders it cannot read, and adds the rest",
     async () => {
       const { store, folder } = await temporaryStore();
       makeFiles(folder, { "in/open.txt": "open", "in/secret.txt": "secret", "in/shut/a.txt": "a" });
@@ -83,11 +83,11 @@ describe("add", () => {
       const { files, problems } = await store.add({ path: "in" });
       chmodSync(join(folder, "in", "shut"), 0o700);
       expect(files).toBe(1);
-      expect(problems?.map(({ message }) => message)).toEqual(Array(2).fill("access was denied"));
+      expect(problems?.map(({ message }) => message)).toEqual(Array(2).fill("access denied"));
     },
   );
 
-  it("reads an unchanged file only once, notices an edit of the same size, and marks what is gone", async () => {
+  it("reads an unchanged file only once, notices an edit of the same size, and marks removed files", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "t/a.txt": "aaaa", "t/b.txt": "bbbb", "t/c.txt": "cccc" });
     for (const name of ["a", "b", "c"]) utimesSync(join(folder, "t", `${name}.txt`), 1000, 1000);
@@ -101,7 +101,7 @@ describe("add", () => {
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 
-  it("takes a file that only changed its time as the same content", async () => {
+  it("treats a file with only a new timestamp as the same content", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "t/a.txt": "same" });
     await store.add({ path: "t" });
@@ -129,7 +129,7 @@ describe("add", () => {
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 
-  it("saves at least nine tenths of twenty versions of a large file with small edits", async () => {
+  it("saves at least 90 % over twenty versions of a large file with small edits", async () => {
     const { store, folder } = await temporaryStore();
     const content = seededRandom().bytes(5_000_000);
     for (let version = 0; version < 20; version++) {
@@ -141,7 +141,7 @@ describe("add", () => {
     expect((await store.get({ path: "edited.bin" })).versions).toHaveLength(20);
   });
 
-  it("finds a long text by words near its end, and still does after tags were added by adding it again", async () => {
+  it("finds a long text by words near its end, even after re-adding it with tags", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, {
       "t/long.txt": `${"filler words ".repeat(340_000)}\nptarmigan\n`,
@@ -155,13 +155,13 @@ describe("add", () => {
     expect(await store.search({ query: "ptarmigan", type: "keyword", tags: ["birds"] })).toMatchObject({ total: 2 });
   });
 
-  it("says what is wrong with a path that is not there", async () => {
+  it("explains what is wrong with a missing path", async () => {
     const { store } = await temporaryStore();
     await expect(store.add({ path: "nothing-here" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(store.add({})).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it("takes one whole state of a file that somebody keeps writing to, or reports it", async () => {
+  it("stores one consistent state of a file that is being written, or reports it", async () => {
     const { store, folder } = await temporaryStore();
     const file = join(folder, "live.log");
     writeFileSync(file, "line\n");
@@ -181,7 +181,7 @@ describe("add", () => {
 });
 
 describe("get", () => {
-  it("gives lines, bytes and binary content", async () => {
+  it("returns lines, bytes and binary content", async () => {
     const { store } = await temporaryStore();
     await store.add({ content: "one\ntwo\nthree\nfour", name: "l.txt" });
     expect(await store.get({ path: "l.txt", lines: "2-3" })).toMatchObject({
@@ -199,7 +199,7 @@ describe("get", () => {
     await expect(store.get({ path: "l.txt", lines: "0-3" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it("writes to outputPath only inside an allowed folder, also through links", async () => {
+  it("writes to outputPath only inside an allowed folder, even through links", async () => {
     const { store, folder } = await temporaryStore();
     await store.add({ content: "text", name: "t.txt" });
     mkdirSync(join(folder, "open"));
@@ -221,13 +221,13 @@ describe("get", () => {
     }
   });
 
-  it("takes an abbreviated hash, and lists the matches of an ambiguous one", async () => {
+  it("accepts an abbreviated hash, and lists the matches of an ambiguous one", async () => {
     const { store, path } = await temporaryStore();
     const { hash } = await store.add({ content: "x", name: "x" });
     expect(await store.get({ hash: `sha256:${hash?.slice(0, 8)}` })).toMatchObject({ hash, path: "x" });
     await expect(store.get({ hash: "0000000" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(store.get({ hash: "00000000" })).rejects.toMatchObject({ code: "NOT_FOUND" });
-    // Two contents that share eight digits are hard to come by, so one is planted.
+    // Two contents that share eight digits are hard to find, so one is planted.
     const twin = `${hash?.slice(0, 8)}${"0".repeat(56)}`;
     const db = new Database(join(path, "content.sqlite"));
     db.prepare("INSERT INTO contents (hash, size, type, added) VALUES (?, 0, 'text', 0)").run(Buffer.from(twin, "hex"));
@@ -279,7 +279,7 @@ describe("snapshots", () => {
     expect(await restore({ includePatterns: ["*.txt"] })).toEqual({
       restored: 0,
       skipped: 1,
-      conflicts: [{ path: "a.txt", reason: "another file is there" }],
+      conflicts: [{ path: "a.txt", reason: "a different file exists there" }],
     });
     expect(await restore({ overwrite: true, excludePatterns: ["sub/**"] })).toMatchObject({ restored: 1, skipped: 1 });
     expect(readFileSync(join(folder, "out", "a.txt"), "utf8")).toBe("mine");
@@ -302,7 +302,7 @@ describe("snapshots", () => {
 });
 
 describe("gc", () => {
-  it("removes what nothing refers to, and keeps documents, pins, versions and fresh bare content", async () => {
+  it("removes unreferenced content, and keeps documents, pins, versions and fresh bare content", async () => {
     const { store } = await temporaryStore();
     const kept = await store.add({ content: "kept", name: "kept" });
     await store.add({ content: "kept too", name: "kept" });
@@ -320,7 +320,7 @@ describe("gc", () => {
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 
-  it("does not make a large result wait for an index, and finds lines in it all the same", async () => {
+  it("does not delay a large result for indexing, and still finds lines in it", async () => {
     const { store } = await temporaryStore();
     const content = `${"a line of a long answer\n".repeat(20_000)}the needle\n`;
     const { hash } = await store.add({ content, name: "long", collection: "results" });
@@ -332,7 +332,7 @@ describe("gc", () => {
     expect("matches" in grepped && grepped.matches.map((match) => match.hash)).toEqual([hash]);
   });
 
-  it("lets documents of the results collection expire after seven days", async () => {
+  it("expires documents of the results collection after seven days", async () => {
     const { store, path } = await temporaryStore();
     const old = await store.add({ content: "old result", name: "old", collection: "results" });
     await store.add({ content: "new result", name: "new", collection: "results" });
@@ -362,7 +362,7 @@ describe("gc", () => {
 });
 
 describe("export and import", () => {
-  it("carry documents, versions and snapshots into another store", async () => {
+  it("copy documents, versions and snapshots to another store", async () => {
     const { store, folder } = await temporaryStore();
     await store.add({ content: "first", name: "a", tags: ["t"], snapshotLabel: "one" });
     await store.add({ content: "second", name: "a", snapshotLabel: "two" });
@@ -382,7 +382,7 @@ describe("export and import", () => {
 });
 
 describe("an import", () => {
-  it("says of a file that is not there, or no export, that it is so, and nothing of the store", async () => {
+  it("reports a missing or invalid export file, without blaming the store", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "notes.md": "These are notes and no database, however long they become.\n".repeat(50) });
     await expect(store.import({ path: "nowhere" })).rejects.toMatchObject({
@@ -398,7 +398,7 @@ describe("an import", () => {
 });
 
 describe("several processes", () => {
-  it("see each other's writes, and concurrent writes of both are all there", async () => {
+  it("see each other's writes, and all concurrent writes survive", async () => {
     const { store, path } = await temporaryStore();
     await using other = await openStore({ path });
     await Promise.all(

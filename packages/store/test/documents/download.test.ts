@@ -77,7 +77,7 @@ describe("fetching", () => {
     });
   });
 
-  it("connects to the address that was checked, whatever the name stands for a moment later", async () => {
+  it("connects to the checked address, even if the name resolves differently a moment later", async () => {
     const url = await serve((_request, response) => response.end("right"));
     const answers = ["127.0.0.1", "127.0.0.9"];
     const resolve = async () => [answers.shift() as string];
@@ -89,7 +89,7 @@ describe("fetching", () => {
     answer.body.destroy();
   });
 
-  it("refuses a name with one private address among public ones", async () => {
+  it("rejects a name with one private address among public ones", async () => {
     const resolve = async () => ["1.1.1.1", "10.0.0.1"];
     const request = { url: "http://mixed.test/", headers: {}, signal, isAllowed: isPublicAddress, resolve };
     await expect(fetchChecked(request)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
@@ -97,7 +97,7 @@ describe("fetching", () => {
 });
 
 describe("download", () => {
-  it("stores what it fetched, after a redirect, with the url as its path", async () => {
+  it("stores what it fetched, after a redirect, with the URL as its path", async () => {
     const { store } = await temporaryStore();
     const base = await serve((request, response) => {
       if (request.url === "/old") response.writeHead(301, { location: "/new" }).end();
@@ -114,7 +114,7 @@ describe("download", () => {
     expect(await store.search({ query: "pelican", tags: ["web"], type: "keyword" })).toMatchObject({ total: 1 });
   });
 
-  it("refuses loopback in every spelling", async () => {
+  it("rejects loopback in every spelling", async () => {
     const { store } = await temporaryStore();
     for (const host of [
       "127.0.0.1",
@@ -131,14 +131,14 @@ describe("download", () => {
     }
   });
 
-  it("refuses other protocols", async () => {
+  it("rejects other protocols", async () => {
     const { store } = await temporaryStore();
     for (const url of ["file:///etc/passwd", "ftp://example.com/x", "nonsense"]) {
       await expect(store.download({ url }, LOCAL)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
   });
 
-  it("stores nothing when the checksum is wrong or there are too many bytes", async () => {
+  it("stores nothing if the checksum is wrong or there are too many bytes", async () => {
     const { store } = await temporaryStore();
     const url = await serve((request, response) => {
       if (request.url === "/streamed") response.write("x".repeat(500));
@@ -153,7 +153,7 @@ describe("download", () => {
     expect(await store.status()).toMatchObject({ totalObjects: 0, uniqueBlocks: 0 });
   });
 
-  it("goes on after a restart where it was interrupted", async () => {
+  it("resumes after a restart where it was interrupted", async () => {
     const { store, path, folder } = await temporaryStore();
     const content = seededRandom().bytes(300_000);
     const ranges: (string | undefined)[] = [];
@@ -179,7 +179,7 @@ describe("download", () => {
     expect(ranges).toEqual([undefined, `bytes=${answer.resumedBytes}-`]);
   });
 
-  it("stops when the server is silent for too long, and at once when it is cancelled", async () => {
+  it("stops if the server is silent for too long, and at once if cancelled", async () => {
     const { store } = await temporaryStore();
     const url = await serve(() => {});
     await expect(store.download({ url, timeoutMs: 50 }, LOCAL)).rejects.toMatchObject({ code: "TIMEOUT" });

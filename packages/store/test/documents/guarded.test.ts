@@ -1,4 +1,4 @@
-// What a store does not take in or write over, and who may read it.
+// What a store does not add or overwrite, and who may read it.
 
 import {
   chmodSync,
@@ -35,8 +35,8 @@ async function pathsIn(store: Store): Promise<string[]> {
   return "paths" in listed ? [...listed.paths].sort() : [];
 }
 
-describe("folders of Git and of Trunkline, and those of the program", () => {
-  it("are not taken in with the folder around them, through links neither", async () => {
+describe("folders of Git, Trunkline and the program", () => {
+  it("are not added with the folder around them, not even through links", async () => {
     const folder = temporaryFolder();
     write(folder, {
       "work/a.md": "a",
@@ -109,7 +109,7 @@ describe.skipIf(process.platform === "win32")("a store", () => {
     ),
   };
 
-  it("is its owner's to read, while it is open and afterwards", async () => {
+  it("is readable only by its owner, while open and afterwards", async () => {
     const path = join(temporaryFolder(), "deep", "store");
     {
       await using store = await openStore({ path });
@@ -119,17 +119,20 @@ describe.skipIf(process.platform === "win32")("a store", () => {
     expect(modesIn(path)).toEqual(PRIVATE);
   });
 
-  it.each([{}, { lazyWriter: true }, { readOnly: true }])("is made so when it is opened as %j", async (options) => {
-    const path = join(temporaryFolder(), "store");
-    await (await openStore({ path })).close();
-    for (const name of readdirSync(path)) chmodSync(join(path, name), 0o644);
-    chmodSync(path, 0o755);
-    await using store = await openStore({ path, ...options });
-    await store.list({});
-    expect(modesIn(path)).toEqual(PRIVATE);
-  });
+  it.each([{}, { lazyWriter: true }, { readOnly: true }])(
+    "is made private when it is opened as %j",
+    async (options) => {
+      const path = join(temporaryFolder(), "store");
+      await (await openStore({ path })).close();
+      for (const name of readdirSync(path)) chmodSync(join(path, name), 0o644);
+      chmodSync(path, 0o755);
+      await using store = await openStore({ path, ...options });
+      await store.list({});
+      expect(modesIn(path)).toEqual(PRIVATE);
+    },
+  );
 
-  it("does not shut a folder that holds other things", async () => {
+  it("does not change a folder that holds other things", async () => {
     const path = temporaryFolder();
     chmodSync(path, 0o755);
     write(path, { "index.html": "mine" });

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryStore } from "../support/temporary.js";
 
-/** Every file below a folder: its bytes, its mode and its time. */
+/** Every file below a folder: its bytes, mode and time. */
 function picture(folder: string): Record<string, { bytes: string; mode: number; mtimeMs: number }> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return Object.fromEntries(
@@ -37,7 +37,7 @@ function write(path: string, content: string | Uint8Array, { mode = 0o644, secon
 
 describe("restore", () => {
   it.skipIf(process.platform === "win32")(
-    "brings back each of two snapshots byte for byte, with modes and times, whatever was edited between and after",
+    "restores each of two snapshots byte for byte, with modes and times, whatever was edited since",
     async () => {
       const { store, folder } = await temporaryStore();
       const work = join(folder, "work");

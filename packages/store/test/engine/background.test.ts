@@ -21,7 +21,7 @@ async function writeChain(folder: string): Promise<string> {
 }
 
 async function expectComplete(store: Store): Promise<void> {
-  // Each file defines a function, imports another file, and its function calls one there.
+  // Each file defines a function, imports another file, and calls a function there.
   const graph = { documents: FILES, symbols: FILES, edges: 3 * FILES, pending: 0 };
   expect(await store.status({ detailed: true })).toMatchObject({ graph });
   for (const number of [0, 63, 64, 128, 255, FILES - 1]) {
@@ -35,7 +35,7 @@ async function expectComplete(store: Store): Promise<void> {
 }
 
 describe("background indexing of many documents", () => {
-  it("takes up every one of them, in whichever thread it is prepared", async () => {
+  it("indexes every one of them, whichever thread prepares it", async () => {
     const cwd = await temporaryFolder();
     const source = await writeChain(cwd);
     const { store } = await temporaryStore({ cwd });
@@ -44,7 +44,7 @@ describe("background indexing of many documents", () => {
     await expectComplete(store);
   });
 
-  it("goes on where it was when the store is closed in the middle", async () => {
+  it("resumes where it was when the store was closed in the middle", async () => {
     const cwd = await temporaryFolder();
     const source = await writeChain(cwd);
     const { store, path } = await temporaryStore({ cwd });

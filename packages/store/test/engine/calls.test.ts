@@ -11,11 +11,11 @@ describe("calls", () => {
     await store.add({ content: "threads are up", name: "warm" });
     const before = performance.eventLoopUtilization();
     await store.add({ path: "big.bin" });
-    // Hashing, cutting and compressing on the main thread would keep it busy all the time.
+    // Hashing, chunking and compressing on the main thread would keep it busy all the time.
     expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.5);
   });
 
-  it("stop the work, not only the waiting, and leave the store sound", async () => {
+  it("stop the work, not just the waiting, and leave the store intact", async () => {
     const { store, folder } = await temporaryStore();
     writeFileSync(join(folder, "big.bin"), seededRandom().bytes(60_000_000));
     const controller = new AbortController();
@@ -27,7 +27,7 @@ describe("calls", () => {
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 
-  it("share transactions when many come at once, and each gets its own answer or error", async () => {
+  it("share transactions when many arrive at once, and each gets its own answer or error", async () => {
     const { store } = await temporaryStore();
     const results = await Promise.allSettled(
       Array.from({ length: 200 }, (_, number) =>
@@ -41,7 +41,7 @@ describe("calls", () => {
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 
-  it("report progress of a folder", async () => {
+  it("report progress for a folder", async () => {
     const { store, folder } = await temporaryStore();
     writeFileSync(join(folder, "a.txt"), "a");
     const messages: unknown[] = [];

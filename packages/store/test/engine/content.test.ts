@@ -12,7 +12,7 @@ import { compileGlob } from "../../src/engine/files/glob.js";
 import { cutSnippet } from "../../src/search/snippet.js";
 
 describe("chunking", () => {
-  it("keeps to the limits, joins up to the whole, and cuts equal bytes equally", () => {
+  it("respects the limits, joins back to the whole, and cuts equal bytes equally", () => {
     const bytes = seededRandom().bytes(2_000_000);
     const ends = cutPoints(bytes);
     const sizes = ends.map((end, index) => end - (ends[index - 1] ?? 0));
@@ -34,7 +34,7 @@ describe("chunking", () => {
     );
   });
 
-  it("finds its way back after an insertion", () => {
+  it("resynchronises after an insertion", () => {
     const bytes = seededRandom().bytes(1_000_000);
     const changed = Buffer.concat([bytes.subarray(0, 300_000), Buffer.from("!"), bytes.subarray(300_000)]);
     const known = new Set(prepareContent(bytes, () => false).chunks.map((chunk) => chunk.hash));
@@ -42,7 +42,7 @@ describe("chunking", () => {
     expect(fresh.length).toBeLessThanOrEqual(3);
   });
 
-  it("compresses where that helps, and a damaged chunk does not open", () => {
+  it("compresses where that helps, and does not open a damaged chunk", () => {
     const text = prepareChunk(Buffer.from("again and again ".repeat(100)), () => false);
     expect([text.codec, (text.data?.length ?? 0) < 200]).toEqual([1, true]);
     expect(prepareChunk(seededRandom().bytes(5000), () => false).codec).toBe(0);
@@ -57,7 +57,7 @@ describe("chunking", () => {
 });
 
 describe("compression", () => {
-  it("gives every thread its own bytes back, however many compress at once", async () => {
+  it("returns each thread's own bytes, however many compress at once", async () => {
     const program = new URL("../programs/compressing.js", import.meta.url);
     const wrong = await Promise.all(
       [1, 2, 3, 4].map(async () => {
@@ -80,7 +80,7 @@ describe("text", () => {
     expect(splitIdentifier(identifier)).toEqual(parts);
   });
 
-  it("gathers the parts of compound identifiers only", () => {
+  it("collects only the parts of compound identifiers", () => {
     expect(identifierWords("const parseHTTPRequest = open(parseHTTPRequest, fileName); plain words NASA")).toBe(
       "parse HTTP Request file Name",
     );
@@ -102,7 +102,7 @@ describe("text", () => {
     expect(titleOf("#!/bin/sh\n# comment")).toBeUndefined();
   });
 
-  it("cuts the line with most of the words", () => {
+  it("cuts out the line with most of the words", () => {
     const text = "nothing\nan index only\nthe indexing of queries\nend";
     expect(cutSnippet(text, ["index", "query"], { context: 1, lineNumbers: true })).toEqual({
       snippet: "2: an index only\n3: the indexing of queries\n4: end",
@@ -142,7 +142,7 @@ describe("diffs", () => {
     }
   });
 
-  it("say nothing where nothing differs, and mark a missing newline at the end", () => {
+  it("are empty for equal texts, and mark a missing final newline", () => {
     expect(unifiedDiff("a\n", "a\n", { from: "a", to: "b" })).toBe("");
     expect(unifiedDiff("a\n", "a", { from: "a", to: "b" })).toContain("\\ No newline at end of file");
   });
@@ -152,7 +152,7 @@ function toText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** Applies a unified diff, checking every line it names. */
+/** Applies a unified diff, checking every line in it. */
 function applied(before: readonly string[], diff: string): string[] {
   const after: string[] = [];
   let position = 0;
@@ -171,7 +171,7 @@ function applied(before: readonly string[], diff: string): string[] {
 }
 
 describe("restore targets", () => {
-  it("strip roots, keep equal names of different roots apart, and refuse to leave", () => {
+  it("strip roots, keep equal names of different roots apart, and reject escapes", () => {
     const rows = [
       { path: "/w/app/readme.md", root: "/w/app" },
       { path: "/w/lib/readme.md", root: "/w/lib" },

@@ -25,7 +25,7 @@ async function killedWriter(
     acknowledged.push(line);
     if (armed) return;
     armed = true;
-    // The moment of the kill is what is being tried out; nothing waits for it.
+    // The moment of the kill is what is being tested; nothing waits for it.
     setTimeout(() => child.kill("SIGKILL"), afterMs);
   });
   const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
@@ -54,7 +54,7 @@ async function expectNothingLost(path: string, acknowledged: readonly string[]):
 }
 
 describe("kill -9", () => {
-  it("loses nothing that was acknowledged in 200 kills of writers, four at a time in one store", async () => {
+  it("loses nothing acknowledged in 200 kills of writers, four at a time in one store", async () => {
     const random = seededRandom();
     const path = join(await temporaryFolder(), "store");
     const acknowledged: string[] = [];
@@ -68,7 +68,7 @@ describe("kill -9", () => {
     expect(acknowledged.length).toBeGreaterThanOrEqual(200);
   });
 
-  it("loses nothing that the whole store acknowledged, threads and all", async () => {
+  it("loses nothing the whole store acknowledged, including its threads", async () => {
     const random = seededRandom();
     const path = join(await temporaryFolder(), "store");
     const acknowledged: string[] = [];

@@ -30,7 +30,7 @@ function mountSmall(folder: string, size: string): void {
   onTestFinished(() => void execFileSync("umount", ["-l", folder]));
 }
 
-/** A closed store with two documents on a file system of its own, which `freeze` makes read-only. */
+/** A closed store with two documents on its own file system, which `freeze` makes read-only. */
 async function mountedStore(): Promise<{ folder: string; path: string; freeze: () => void }> {
   const folder = await temporaryFolder();
   const mounted = join(folder, "fixed");
@@ -56,7 +56,7 @@ function damageChunk(path: string, hash: string): void {
 }
 
 describe("damage", () => {
-  it("never gives back a chunk with a flipped bit, reports it with its paths, and repairs it from the file", async () => {
+  it("never returns a chunk with a flipped bit, reports it with its paths, and repairs it from the file", async () => {
     const { store, folder, path } = await temporaryStore();
     writeFileSync(join(folder, "a.txt"), "a text that will be damaged ".repeat(50));
     const { hash } = await store.add({ path: "a.txt" });
@@ -72,7 +72,7 @@ describe("damage", () => {
     expect((await store.get({ path: "a.txt", includeContent: true })).size).toBe(1400);
   });
 
-  it("finds flipped bits anywhere in the database file, and never answers with wrong bytes", async () => {
+  it("detects flipped bits anywhere in the database file, and never answers with wrong bytes", async () => {
     const { store, path } = await temporaryStore();
     const contents = Array.from({ length: 40 }, () => seededRandom().bytes(9000));
     for (const [number, content] of contents.entries()) await store.add({ content, name: `n${number}` });
@@ -98,7 +98,7 @@ describe("damage", () => {
     }
   });
 
-  it("makes a missing or damaged index anew when it is opened", async () => {
+  it("rebuilds a missing or damaged index on opening", async () => {
     const { store, path } = await temporaryStore();
     for (let number = 0; number < 20; number++) await store.add({ content: `walrus ${number}`, name: `n${number}` });
     await store.close();
@@ -112,7 +112,7 @@ describe("damage", () => {
     }
   });
 
-  it("notices an index that lost rows, and repair brings them back", async () => {
+  it("notices an index that lost rows, and repair restores them", async () => {
     const { store, path } = await temporaryStore();
     await store.add({ content: "narwhal", name: "n" });
     const db = new Database(join(path, "index.sqlite"));
@@ -126,7 +126,7 @@ describe("damage", () => {
 });
 
 describe("opening", () => {
-  it("refuses a newer format and says so", async () => {
+  it("rejects a newer format and says so", async () => {
     const { store, path } = await temporaryStore();
     await store.close();
     const db = new Database(join(path, "content.sqlite"));
@@ -138,7 +138,7 @@ describe("opening", () => {
     });
   });
 
-  it("refuses a database of another program", async () => {
+  it("rejects another program's database", async () => {
     const folder = await temporaryFolder();
     const db = new Database(join(folder, "content.sqlite"));
     db.pragma("application_id = 1234");
@@ -147,7 +147,7 @@ describe("opening", () => {
     await expect(openStore({ path: folder })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it.skipIf(process.platform !== "linux")("ends where a folder cannot be made, also in /proc", async () => {
+  it.skipIf(process.platform !== "linux")("fails if a folder cannot be created, even in /proc", async () => {
     for (const path of ["/proc/nowhere", "/proc/nowhere/deep/store", "/dev/null", "/dev/null/store"]) {
       await expect(openStore({ path })).rejects.toMatchObject({
         code: "IO",
@@ -156,7 +156,7 @@ describe("opening", () => {
     }
   });
 
-  it("refuses every change when it is opened for reading only", async () => {
+  it("rejects every change if opened read-only", async () => {
     const { store, path } = await temporaryStore();
     await store.add({ content: "x", name: "x" });
     await using reader = await openStore({ path, readOnly: true });
@@ -166,7 +166,7 @@ describe("opening", () => {
 });
 
 describe("the disk", () => {
-  it.skipIf(!canMount)(`says that the disk is full and stays good${NEEDS_ROOT}`, async () => {
+  it.skipIf(!canMount)(`reports a full disk and stays intact${NEEDS_ROOT}`, async () => {
     const folder = await temporaryFolder();
     mountSmall(join(folder, "small"), "6m");
     const path = join(folder, "small", "store");
@@ -182,7 +182,7 @@ describe("the disk", () => {
     expect((await store.verify()).problems).toEqual([]);
   });
 
-  it.skipIf(!canMount)(`says that a folder is read-only${NEEDS_ROOT}`, async () => {
+  it.skipIf(!canMount)(`reports a read-only folder${NEEDS_ROOT}`, async () => {
     const folder = await temporaryFolder();
     const mounted = join(folder, "fixed");
     mountSmall(mounted, "6m");
@@ -193,7 +193,7 @@ describe("the disk", () => {
     });
   });
 
-  it.skipIf(!canMount)(`reads a store on a read-only file system, and refuses to change it${NEEDS_ROOT}`, async () => {
+  it.skipIf(!canMount)(`reads a store on a read-only file system, and rejects changes${NEEDS_ROOT}`, async () => {
     const { folder, path, freeze } = await mountedStore();
     freeze();
     await using store = await openStore({ path, cwd: folder });
@@ -221,7 +221,7 @@ describe("the disk", () => {
     await expect(store.gc()).rejects.toMatchObject(refused);
   });
 
-  it.skipIf(!canMount)(`reads what a killed process left, also where nothing can be written${NEEDS_ROOT}`, async () => {
+  it.skipIf(!canMount)(`reads what a killed process left, even if nothing can be written${NEEDS_ROOT}`, async () => {
     const folder = await temporaryFolder();
     const mounted = join(folder, "fixed");
     mountSmall(mounted, "20m");
@@ -229,7 +229,7 @@ describe("the disk", () => {
     const store = await openStore({ path });
     await store.add({ content: "a heron", name: "kept.txt" });
     await store.indexed();
-    // What stands in the write-ahead log only has to be read from there.
+    // Data that is only in the write-ahead log must be read from there.
     cpSync(path, join(mounted, "killed"), { recursive: true });
     await store.close();
     expect(statSync(join(mounted, "killed", "content.sqlite-wal")).size).toBeGreaterThan(0);
@@ -238,39 +238,33 @@ describe("the disk", () => {
     expect(await again.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
   });
 
-  it.skipIf(!canMount)(
-    `says what to do where the files beside the databases were not copied${NEEDS_ROOT}`,
-    async () => {
-      const { path, freeze } = await mountedStore();
-      for (const name of readdirSync(path)) if (/-(?:wal|shm)$/.test(name)) rmSync(join(path, name));
-      freeze();
-      await expect(openStore({ path })).rejects.toMatchObject({
-        code: "IO",
-        message: expect.stringMatching(/content\.sqlite-wal and content\.sqlite-shm are missing/),
-        hint: expect.stringMatching(/Copy the store/),
-      });
-    },
-  );
+  it.skipIf(!canMount)(`says what to do if the files next to the databases were not copied${NEEDS_ROOT}`, async () => {
+    const { path, freeze } = await mountedStore();
+    for (const name of readdirSync(path)) if (/-(?:wal|shm)$/.test(name)) rmSync(join(path, name));
+    freeze();
+    await expect(openStore({ path })).rejects.toMatchObject({
+      code: "IO",
+      message: expect.stringMatching(/content\.sqlite-wal and content\.sqlite-shm are missing/),
+      hint: expect.stringMatching(/Copy the store/),
+    });
+  });
 
-  it.skipIf(process.platform === "win32")(
-    "reads for somebody who may not write the folder, and refuses changes",
-    () => {
-      // Root may write everything, so that the test becomes somebody else; who is nobody in particular stays who they are.
-      const script = fileURLToPath(new URL("../programs/without-permission.js", import.meta.url));
-      const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: "utf8" });
-      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-      expect(JSON.parse(stdout)).toEqual({
-        folder: { found: 1, code: "IO", message: expect.stringMatching(/store may not be written\.$/) },
-        files: { found: 1, code: "IO", message: expect.stringMatching(/content\.sqlite may not be written\.$/) },
-      });
-    },
-  );
+  it.skipIf(process.platform === "win32")("reads for a user who may not write the folder, and rejects changes", () => {
+    // Root may write everywhere, so the test switches to another user; an ordinary user stays as is.
+    const script = fileURLToPath(new URL("../programs/without-permission.js", import.meta.url));
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual({
+      folder: { found: 1, code: "IO", message: expect.stringMatching(/store may not be written\.$/) },
+      files: { found: 1, code: "IO", message: expect.stringMatching(/content\.sqlite may not be written\.$/) },
+    });
+  });
 
   it("leaves nothing behind in the folder but its own files", async () => {
     const { store, path } = await temporaryStore();
     await store.add({ content: "x", name: "x" });
     await store.close();
-    // The empty files beside the databases are what makes the store readable where nothing can be written.
+    // The empty files next to the databases keep the store readable when nothing can be written.
     expect(readdirSync(path).filter((name) => /-(?:wal|shm)$/.test(name))).toHaveLength(4);
     const names = readdirSync(path).map((name) => name.replace(/-(?:wal|shm)$/, ""));
     expect([...new Set(names)].sort()).toEqual(["content.sqlite", "index.sqlite"]);

@@ -20,7 +20,7 @@ function give(key: string): void {
   known.set(key, index.run("INSERT INTO keys (key) VALUES (?)", key).id);
 }
 
-describe("numbers that are kept in memory", () => {
+describe("numbers cached in memory", () => {
   it("are known in later transactions", () => {
     index.immediate(
       () => give("a"),
@@ -30,7 +30,7 @@ describe("numbers that are kept in memory", () => {
     expect(knownNumbers(index, TEXTS).get("b")).toBeUndefined();
   });
 
-  it("are forgotten when the transaction is undone that gave them, also where others have them by now", () => {
+  it("are forgotten when their transaction is rolled back, even if others use them by now", () => {
     give("a");
     const undone = () =>
       index.immediate(
@@ -47,7 +47,7 @@ describe("numbers that are kept in memory", () => {
     expect(knownNumbers(index, TEXTS).has("b")).toBe(false);
   });
 
-  it("are forgotten when the index is made anew", () => {
+  it("are forgotten when the index is rebuilt", () => {
     give("a");
     index.exec("UPDATE facts SET value = 'second'");
     expect(knownNumbers(index, TEXTS).has("a")).toBe(false);

@@ -17,7 +17,7 @@ describe("the graph of one file", () => {
   });
 
   it.each(LANGUAGE_CASES)(
-    "of $fixture has each symbol defined by the file and contained once at most",
+    "of $fixture has each symbol defined by the file and contained at most once",
     async ({ fixture }) => {
       const graph = await fixtureGraph(fixture);
       const keys = graph.symbols.map(({ key }) => key);
@@ -35,7 +35,7 @@ describe("the graph of one file", () => {
     expect(GRAPH_LANGUAGES.filter((language) => !covered.has(language))).toEqual(prose);
   });
 
-  it("tells position, signature and visibility", async () => {
+  it("reports position, signature and visibility", async () => {
     const graph = await fixtureGraph("typescript/hub.ts");
     const start = graph.symbols.find(({ qualifiedName }) => qualifiedName === "Hub.start");
     expect(start).toEqual({
@@ -62,13 +62,13 @@ describe("the graph of one file", () => {
     ]);
   });
 
-  it("counts columns in UTF-16 units, after letters outside of ASCII too", async () => {
+  it("counts columns in UTF-16 units, even after non-ASCII characters", async () => {
     const graph = await extractGraph({ path: "/a.ts", text: 'const 名 = "𝒳";  function ünï() { return 名; }\n' });
     expect(symbolLines(graph)).toEqual(["variable 名", "function ünï"]);
     expect(graph.symbols[1]).toMatchObject({ startLine: 1, startColumn: 18 });
   });
 
-  it("tells overloads apart by number, and takes the signatures of one function of TypeScript together", async () => {
+  it("numbers overloads, and merges the signatures of one TypeScript function", async () => {
     const java = await extractGraph({
       path: "/A.java",
       text: "class A { void f(int a) {} void f(String a) {} void f() {} }",
@@ -81,7 +81,7 @@ describe("the graph of one file", () => {
     expect(symbolLines(typescript)).toEqual(["class A", "method A.f"]);
   });
 
-  it("takes words that only C++ reserves for names in C", async () => {
+  it("accepts words reserved only in C++ as names in C", async () => {
     const graph = await extractGraph({
       path: "/a.c",
       text: "struct class { int new; };\nint template(int this) { return this + delete(this); }\nint delete(int private) { return private; }\n",

@@ -64,7 +64,7 @@ async function walk(store: Store, params: GraphParams): Promise<Walk> {
   return found;
 }
 
-/** `from RELATION to` without the root of the project; what is not resolved has a `?`. */
+/** `from RELATION to` without the project root; unresolved targets have a `?`. */
 async function edges(store: Store, root: string, params: GraphParams): Promise<string[]> {
   const found = await walk(store, params);
   return found.edges
@@ -104,7 +104,7 @@ describe("graph", () => {
     });
   });
 
-  it("goes as deep as it is told, and sorts by distance", async () => {
+  it("goes as deep as requested, and sorts by distance", async () => {
     const { store, root } = await projectStore();
     const start = `symbol:${root}/src/app.ts#main`;
     const near = await walk(store, { nodeKey: start, relation: "calls" });
@@ -139,7 +139,7 @@ describe("graph", () => {
     ]);
   });
 
-  it("takes up what changes, moves and goes", async () => {
+  it("follows changed, moved and removed files", async () => {
     const { store, root } = await projectStore();
     const callers = { relation: "calls", reverse: true } as const;
     await write(root, { "src/hub.ts": `export class Hub {\n  start(): void {}\n}\n` });
@@ -217,7 +217,7 @@ describe("graph", () => {
     ]);
   });
 
-  it("draws", async () => {
+  it("draws a chart", async () => {
     const { store } = await projectStore();
     const found = await store.graph({ name: "src/app.ts", relation: "imports", format: "mermaid" });
     if (!("mermaid" in found)) throw new Error("nothing was drawn");
@@ -229,7 +229,7 @@ describe("graph", () => {
     });
   });
 
-  it("says which documents a name may mean, and refuses what makes no sense", async () => {
+  it("lists the documents a name may mean, and rejects invalid requests", async () => {
     const { store, root } = await projectStore({ "a/index.ts": "export const a = 1;", "b/index.ts": "", "c.ts": "" });
     await expect(store.graph({ name: "index.ts" })).rejects.toMatchObject({
       code: "AMBIGUOUS",
@@ -314,7 +314,7 @@ describe("graph", () => {
 });
 
 describe("get", () => {
-  it("answers the lines of a symbol, of older versions too", async () => {
+  it("returns the lines of a symbol, including in older versions", async () => {
     const { store, root } = await projectStore();
     const path = join(root, "src/hub.ts");
     expect(await store.get({ path, symbol: "start" })).toMatchObject({
@@ -331,7 +331,7 @@ describe("get", () => {
     });
   });
 
-  it("answers what a document is related to", async () => {
+  it("returns what a document is related to", async () => {
     const { store, root } = await projectStore();
     const { related } = await store.get({ path: join(root, "src/app.ts"), graph: true });
     const distances = Object.fromEntries((related?.nodes ?? []).map((node) => [node.name, node.distance]));

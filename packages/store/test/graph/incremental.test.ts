@@ -11,8 +11,8 @@ import { graphOf, resolvedLines } from "./support.js";
 
 const read = async (path: string, text: string) => await extractGraph({ path, text });
 
-describe("a change resolves again only what depends on it", () => {
-  it("and leaves the others alone where nothing that they can see has changed", async () => {
+describe("a change resolves only what depends on it", () => {
+  it("and leaves the others alone if nothing they can see has changed", async () => {
     const graph = await graphOf({
       "/p/a.ts": `import { b } from "./b.js"; b();`,
       "/p/b.ts": "export function b() { one(); }",
@@ -25,17 +25,17 @@ describe("a change resolves again only what depends on it", () => {
     expect(resolvedLines(graph, "/p/a.ts", "CALLS")).toEqual(["file -> symbol:/p/b.ts#b"]);
   });
 
-  it("when a file comes that was looked for in vain", async () => {
+  it("when a missing file is added", async () => {
     const graph = await graphOf({ "/p/a.ts": `import { b } from "./b"; b();`, "/p/c.ts": `import "./d";` });
     expect(resolvedLines(graph, "/p/a.ts", "IMPORTS")).toEqual(["file -> external:./b"]);
     expect(graph.put([await read("/p/b/index.ts", "export function b() {}")])).toEqual(["/p/a.ts", "/p/b/index.ts"]);
     expect(resolvedLines(graph, "/p/a.ts", "CALLS")).toEqual(["file -> symbol:/p/b/index.ts#b"]);
-    // One that wins over it.
+    // One that takes precedence.
     expect(graph.put([await read("/p/b.ts", "export function b() {}")])).toEqual(["/p/a.ts", "/p/b.ts"]);
     expect(resolvedLines(graph, "/p/a.ts", "CALLS")).toEqual(["file -> symbol:/p/b.ts#b"]);
   });
 
-  it("when a file goes, through all that passed its names on", async () => {
+  it("when a file is removed, through all that re-exported its names", async () => {
     const graph = await graphOf({
       "/p/a.ts": `import { deep } from "./index.js"; deep();`,
       "/p/index.ts": `export * from "./deep.js";`,
@@ -61,7 +61,7 @@ describe("a change resolves again only what depends on it", () => {
     expect(resolvedLines(graph, "/p/a.py", "CALLS")).toEqual(["#run -> symbol:/p/c.py#C.save"]);
   });
 
-  it("when a file of the project says that imports mean something else", async () => {
+  it("when a project file changes what imports mean", async () => {
     const graph = await graphOf({
       "/p/src/a.ts": `import "@/b";`,
       "/p/src/b.ts": "",
@@ -75,7 +75,7 @@ describe("a change resolves again only what depends on it", () => {
     expect(resolvedLines(graph, "/p/src/a.ts", "IMPORTS")).toEqual(["file -> external:@/b"]);
   });
 
-  it("when a file joins a package of Go", async () => {
+  it("when a file joins a Go package", async () => {
     const graph = await graphOf({
       "/g/a.go": "package g\nfunc a() { b() }\n",
       "/h/a.go": "package h\nfunc a() { b() }\n",
@@ -85,14 +85,14 @@ describe("a change resolves again only what depends on it", () => {
     expect(resolvedLines(graph, "/h/a.go", "CALLS")).toEqual(["#a -> external:b"]);
   });
 
-  it("when a heading is renamed that a link leads to", async () => {
+  it("when the heading a link points to is renamed", async () => {
     const graph = await graphOf({ "/d/a.md": "[x](b.md#one)", "/d/b.md": "# One\n" });
     expect(resolvedLines(graph, "/d/a.md", "REFERENCES")).toEqual(["file -> symbol:/d/b.md#one"]);
     graph.put([await read("/d/b.md", "# Two\n")]);
     expect(resolvedLines(graph, "/d/a.md", "REFERENCES")).toEqual(["file -> file:/d/b.md"]);
   });
 
-  it("and ends where a graph made at once ends, in whatever order the files come and go", async () => {
+  it("and ends with the same graph as building it at once, in any order of changes", async () => {
     const files: Record<string, string> = {
       "/p/package.json": `{ "name": "p", "main": "src/index.ts" }`,
       "/p/src/index.ts": `export * from "./a.js"; export { b as c } from "./b";`,
@@ -120,15 +120,15 @@ describe("a change resolves again only what depends on it", () => {
   });
 });
 
-describe("what the index keeps", () => {
-  it("is plain data that comes back from JSON as it was", async () => {
+describe("what the index stores", () => {
+  it("is plain data that survives JSON", async () => {
     const file = await read("/p/a.ts", `import { b } from "./b.js";\nexport class A { m(): A { b(); return this; } }`);
     expect(JSON.parse(JSON.stringify(file))).toEqual({ ...file });
     const source = { file: () => undefined, providers: () => [] };
     expect(resolveFile(JSON.parse(JSON.stringify(file)), source)).toEqual(resolveFile(file, source));
   });
 
-  it("are keys by which a file is found, and a hash of what others see of it", async () => {
+  it("includes the keys of a file and a hash of what others see of it", async () => {
     const index = await read("/p/lib/index.ts", "export const a = 1;");
     expect(providedKeys(index)).toEqual(["path:/p/lib/index.ts", "stem:/p/lib/index", "stem:/p/lib"]);
     const java = await read("/j/A.java", "package a.b; class A { class Inner {} }");

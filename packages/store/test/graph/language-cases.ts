@@ -1,6 +1,6 @@
-// What each fixture holds: written out by the program once, then read against the sources.
+// Expected content of each fixture: generated once, then checked against the sources.
 
-/** What is expected of one fixture. Lines are those of support.ts. */
+/** The expected result of one fixture. Lines are in the format of support.ts. */
 export interface LanguageCase {
   readonly fixture: string;
   readonly language: string;
@@ -11,7 +11,7 @@ export interface LanguageCase {
   readonly implements: readonly string[];
 }
 
-/** One per language, and one more for TSX. */
+/** One per language, plus one for TSX. */
 export const LANGUAGE_CASES: readonly LanguageCase[] = [
   {
     fixture: "typescript/hub.ts",

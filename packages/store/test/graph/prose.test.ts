@@ -68,7 +68,7 @@ describe("links and headings", () => {
     ]);
   });
 
-  it("resolve to the file or heading in the store, and are kept by name otherwise", async () => {
+  it("resolve to the stored file or heading, and are kept by name otherwise", async () => {
     const graph = await graphOf({
       "/docs/guide.md": GUIDE,
       "/docs/api.md": "# API\n\n## Open a store\n",
@@ -98,7 +98,7 @@ describe("links and headings", () => {
     ]);
   });
 
-  it("give headings the anchors that GitHub gives them", () => {
+  it("give headings the same anchors as GitHub", () => {
     expect(slugOf("What's new in 2.0?")).toBe("whats-new-in-20");
     expect(slugOf("Über `uns` – kurz")).toBe("über-uns--kurz");
   });

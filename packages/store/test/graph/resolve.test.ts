@@ -5,7 +5,7 @@ import { graphOf, resolvedLines } from "./support.js";
 interface ResolveCase {
   readonly name: string;
   readonly files: Readonly<Record<string, string>>;
-  /** The file whose edges are looked at. */
+  /** The file whose edges are checked. */
   readonly from: string;
   readonly relation?: Relation;
   readonly expected: readonly string[];

@@ -10,7 +10,7 @@ import { LANGUAGE_CASES } from "./language-cases.js";
 import { edgeLines, fixtureGraph, symbolLines } from "./support.js";
 
 describe("extraction survives", () => {
-  it("syntax errors, and keeps what stands around them", async () => {
+  it("syntax errors, and keeps what is around them", async () => {
     const graph = await extractGraph({
       path: "/a.ts",
       text: "export function before() { after(); }\nclass { ]] = = \nfunction after() {}\nconst x = {{{\n",
@@ -20,7 +20,7 @@ describe("extraction survives", () => {
     expect(graph.incomplete).toBeUndefined();
   });
 
-  it.each(LANGUAGE_CASES)("a file of $language that ends anywhere", async ({ fixture, language }) => {
+  it.each(LANGUAGE_CASES)("a $language file that ends anywhere", async ({ fixture, language }) => {
     const whole = await fixtureGraph(fixture);
     const { readFileSync } = await import("node:fs");
     const url = new URL(`./fixtures/${fixture}`, import.meta.url);
@@ -82,7 +82,7 @@ describe("extraction survives", () => {
     }
   });
 
-  it("bytes that are no text, and says so", async () => {
+  it("binary bytes, and says so", async () => {
     const nul = await extractGraph({ path: "/a.ts", text: "function f() {}\0\0" });
     expect(nul).toMatchObject({ incomplete: { reason: "binary" }, symbols: [] });
     const broken = await extractGraph({ path: "/a.ts", text: "\ufffd\ufffd\ufffd abc ".repeat(20) });
@@ -118,7 +118,7 @@ describe("extraction survives", () => {
     expect(JSON.stringify(graph).length).toBeLessThan(60 * 1024 * 1024);
   });
 
-  it("functions nested deeper than the limit, which count as part of what they lie in", async () => {
+  it("functions nested deeper than the limit, which count as part of the enclosing one", async () => {
     const text = `${Array.from({ length: 40 }, (_, depth) => `function f${depth}(){`).join("")}last();${"}".repeat(40)}`;
     const graph = await extractGraph({ path: "/deep.js", text });
     expect(graph.incomplete?.reason).toBe("depth");
@@ -126,7 +126,7 @@ describe("extraction survives", () => {
     expect(edgeLines(graph, "CALLS")).toHaveLength(1);
   });
 
-  it("5 MB of minified code within the time budget", async () => {
+  it("5 MB of minified code within the time limit", async () => {
     const line =
       'function a(b,c){var d=e(b);return d.f(c)?g.h(d,function(i){return i.j(k)}):{l:m(n),o:"p"}}var q=a(1,2);';
     const text = line.repeat(Math.ceil((5 * 1024 * 1024) / line.length));
@@ -135,12 +135,12 @@ describe("extraction survives", () => {
     const timeMs = 1_500;
     const graph = await extractGraph({ path: "/bundle.min.js", text }, { maxLength: text.length, timeMs });
     expect(graph.incomplete?.reason).toMatch(/^(?:time|count)$/);
-    // The parser goes on with the next file as if nothing had happened.
+    // The parser continues with the next file as if nothing had happened.
     const next = await extractGraph({ path: "/next.js", text: "function next() {}" });
     expect(symbolLines(next)).toEqual(["function next"]);
   });
 
-  it("thousands of files with memory that does not grow without end", async () => {
+  it("thousands of files without growing memory forever", async () => {
     const text = "export class A { m() { this.n(); } n() {} }\n".repeat(50);
     for (let round = 0; round < 100; round++) await extractGraph({ path: "/a.ts", text });
     const before = process.memoryUsage().rss;
@@ -148,7 +148,7 @@ describe("extraction survives", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
   });
 
-  it("the release of its parsers", async () => {
+  it("releasing its parsers", async () => {
     await extractGraph({ path: "/a.go", text: "package a\nfunc F() {}\n" });
     await releaseParsers();
     const input = { path: "/a.go", text: "package a\nfunc F() {}\n" };

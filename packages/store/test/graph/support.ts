@@ -5,7 +5,7 @@ import { extractGraph, type FileGraph, type GraphEdge, MemoryGraph, type Relatio
 
 const FIXTURES = fileURLToPath(new URL("./fixtures/", import.meta.url));
 
-/** The graph of a fixture. Sources that the project's own tools would check carry `.txt` after their name. */
+/** The graph of a fixture. Sources that the project's own tools would check have `.txt` appended. */
 export async function fixtureGraph(name: string): Promise<FileGraph> {
   const folder = join(FIXTURES, name, "..");
   const base = name.slice(name.lastIndexOf("/") + 1);
@@ -13,12 +13,12 @@ export async function fixtureGraph(name: string): Promise<FileGraph> {
   return await extractGraph({ path: `/fixtures/${name}`, text: readFileSync(join(folder, file), "utf8") });
 }
 
-/** `kind qualifiedName` of all symbols, in the order of the source. */
+/** `kind qualifiedName` of all symbols, in source order. */
 export function symbolLines(graph: FileGraph): string[] {
   return graph.symbols.map(({ kind, qualifiedName }) => `${kind} ${qualifiedName}`);
 }
 
-/** `from -> to` of the edges of a relation as the file alone tells them; what it does not tell has a `?`. */
+/** `from -> to` of a relation's edges as far as the file alone tells; unknown targets have a `?`. */
 export function edgeLines(graph: FileGraph, relation: Relation): string[] {
   return graph.edges
     .filter((edge) => edge.relation === relation)
@@ -36,14 +36,14 @@ export function importLines(graph: FileGraph): string[] {
   );
 }
 
-/** All the files, resolved against each other. Keys are paths, values their texts. */
+/** All files, resolved against each other. Keys are paths, values their texts. */
 export async function graphOf(files: Readonly<Record<string, string>>): Promise<MemoryGraph> {
   const graph = new MemoryGraph();
   graph.put(await Promise.all(Object.entries(files).map(([path, text]) => extractGraph({ path, text }))));
   return graph;
 }
 
-/** `from -> to` of a file's resolved edges; keys as they are, but for the file's own path. */
+/** `from -> to` of a file's resolved edges; keys unchanged, except for the file's own path. */
 export function resolvedLines(graph: MemoryGraph, path: string, relation: Relation): string[] {
   return graph
     .edgesOf(path)

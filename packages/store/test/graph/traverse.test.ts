@@ -29,7 +29,7 @@ function nodeLines({ nodes }: Traversal): string[] {
 }
 
 describe("a walk through the graph", () => {
-  it("leaves the origin out, gives each node its shortest distance and sorts by it", async () => {
+  it("excludes the origin, finds each node's shortest distance and sorts by it", async () => {
     const graph = await sample();
     const result = traverse("file:/p/a.ts", { relation: "IMPORTS", depth: 5 }, graph);
     expect(nodeLines(result)).toEqual(["1 file file:/p/b.ts", "1 external external:node:fs", "2 file file:/p/c.ts"]);
@@ -42,7 +42,7 @@ describe("a walk through the graph", () => {
     ]);
   });
 
-  it("takes the calls of a file's symbols for those of the file, in both directions", async () => {
+  it("counts calls of a file's symbols as calls of the file, in both directions", async () => {
     const graph = await sample();
     const calls = traverse("file:/p/a.ts", { relation: "CALLS" }, graph);
     expect(nodeLines(calls)).toEqual(["1 function symbol:/p/b.ts#b", "1 function symbol:/p/a.ts#log"]);
@@ -64,7 +64,7 @@ describe("a walk through the graph", () => {
     expect(result.edges[0]).toMatchObject({ from: "symbol:/p/c.ts#c", to: "symbol:/p/a.ts#a" });
   });
 
-  it("stops at the limit, says so, and keeps what is resolved before what is not", async () => {
+  it("stops at the limit, says so, and prefers resolved edges", async () => {
     const graph = await sample();
     const result = traverse("file:/p/a.ts", { relation: "IMPORTS", limit: 1 }, graph);
     expect(nodeLines(result)).toEqual(["1 file file:/p/b.ts"]);
@@ -74,7 +74,7 @@ describe("a walk through the graph", () => {
     expect(result.edges.every(({ from, to }) => keys.has(from) && keys.has(to))).toBe(true);
   });
 
-  it("refuses a depth or limit that makes no sense", async () => {
+  it("rejects an invalid depth or limit", async () => {
     const graph = await sample();
     for (const options of [{ depth: 0 }, { depth: 6 }, { depth: 1.5 }, { limit: 0 }]) {
       expect(() => traverse("file:/p/a.ts", options, graph)).toThrowError(
@@ -83,7 +83,7 @@ describe("a walk through the graph", () => {
     }
   });
 
-  it("takes relations in any case", () => {
+  it("accepts relations in any case", () => {
     expect(parseRelation("imports")).toBe("IMPORTS");
     expect(parseRelation("In-Collection")).toBe("IN_COLLECTION");
     expect(parseRelation("likes")).toBeUndefined();
@@ -91,7 +91,7 @@ describe("a walk through the graph", () => {
 });
 
 describe("a Mermaid chart", () => {
-  it("shows nodes by name and edges by relation, dotted where the target is known by name only", async () => {
+  it("shows nodes by name and edges by relation, dotted if the target is unresolved", async () => {
     const result = traverse("file:/p/a.ts", { relation: "IMPORTS" }, await sample());
     expect(toMermaid(result)).toBe(`flowchart LR
   n0[["a.ts"]]
@@ -102,7 +102,7 @@ describe("a Mermaid chart", () => {
 `);
   });
 
-  it("cannot be broken out of by a name", () => {
+  it("cannot be broken by a name", () => {
     const name = 'a"]; click n0 "javascript:alert(1)"\nend <b>|x|';
     const chart = toMermaid({
       origin: { key: "file:/x", type: "file", name },
@@ -129,11 +129,11 @@ describe("node keys", () => {
     [collectionKey("default"), { space: "collection", name: "default" }],
     [contentKey("ab12"), { space: "content", name: "ab12", hash: "ab12" }],
     [versionKey("/a.ts", "ab12"), { space: "version", name: "a.ts", path: "/a.ts", hash: "ab12" }],
-  ])("%s can be taken apart", (key, expected) => {
+  ])("%s can be parsed", (key, expected) => {
     expect(parseKey(key)).toEqual(expected);
   });
 
-  it("that are none are told from those that are", () => {
+  it("are told from other strings", () => {
     for (const text of ["", "file", "file:", "symbol:/a.ts", "symbol:#x", "http://x", ":x"])
       expect(parseKey(text)).toBeUndefined();
   });

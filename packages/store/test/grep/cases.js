@@ -1,6 +1,6 @@
-// What grep and ripgrep are asked on the same tree.
+// Patterns run by grep and ripgrep on the same tree.
 
-/** Patterns that ripgrep takes. @type {import("./rg.js").Case[]} */
+/** Patterns that ripgrep accepts. @type {import("./rg.js").Case[]} */
 export const CASES = [
   { pattern: "foo" },
   { pattern: "foo", ignoreCase: true },
@@ -106,7 +106,7 @@ export const CASES = [
   { pattern: "x{1000}" },
 ];
 
-/** Patterns that ripgrep refuses. @type {import("./rg.js").Case[]} */
+/** Patterns that ripgrep rejects. @type {import("./rg.js").Case[]} */
 export const REFUSED = [
   "(?=x)",
   "(?!x)",

@@ -8,8 +8,8 @@ function content(number: number, length = 2000): Buffer {
   return Buffer.alloc(length, `${number} `);
 }
 
-describe("the contents that a thread keeps", () => {
-  it("are given back as they were, binary ones as such", () => {
+describe("the contents a thread caches", () => {
+  it("are returned unchanged, binary ones as such", () => {
     const cache = new ContentCache(BUDGET);
     for (let number = 0; number < 100; number++) cache.add(`h${number}`, content(number));
     cache.add("binary", undefined);
@@ -20,7 +20,7 @@ describe("the contents that a thread keeps", () => {
     expect(cache.get("none")).toBeUndefined();
   });
 
-  it("never take more than the budget, whatever comes, and are never mixed up", () => {
+  it("never exceed the budget, and are never mixed up", () => {
     const below = random(5);
     for (const budget of [0, 1000, 100_000, BUDGET]) {
       const cache = new ContentCache(budget);
@@ -39,7 +39,7 @@ describe("the contents that a thread keeps", () => {
     }
   });
 
-  it("that older queries used make room first", () => {
+  it("of older queries are evicted first", () => {
     const cache = new ContentCache(BUDGET);
     const ask = (query: number, numbers: readonly number[]) => {
       cache.begin(query);
@@ -55,7 +55,7 @@ describe("the contents that a thread keeps", () => {
     expect(kept(0)).toBeGreaterThan(kept(1000));
   });
 
-  it("are of use also when every query goes through more than fits", () => {
+  it("are useful even if every query reads more than fits", () => {
     const cache = new ContentCache(BUDGET);
     let found = 0;
     for (let query = 1; query <= 3; query++) {

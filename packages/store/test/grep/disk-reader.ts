@@ -1,4 +1,4 @@
-// How a thread of grep reads documents that are files in a folder.
+// How a grep thread reads documents that are files in a folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TrunklineError } from "@trunkline/core";

@@ -63,7 +63,7 @@ describe("grep on a store", () => {
     });
   });
 
-  it("counts, names files, inverts, ignores case, takes words and stops at max_count", async () => {
+  it("counts, lists files, inverts, ignores case, matches words and stops at max_count", async () => {
     const { store, folder } = await treeStore();
     const at = (name: string) => join(folder, "t", name);
     expect(await store.grep({ pattern: "needle", count: true })).toMatchObject({
@@ -93,7 +93,7 @@ describe("grep on a store", () => {
     expect(await found(store, { pattern: "needle", maxCount: 1 })).toEqual(["a.ts:2", "b.ts:1", "c.md:1"]);
   });
 
-  it("takes paths as files, folders, whole, relative or by their ends, and says which is not there", async () => {
+  it("accepts paths as files or folders, absolute, relative or by suffix, and reports missing ones", async () => {
     const { store, folder } = await treeStore();
     await store.add({ content: "needle", name: "notes/n.txt" });
     const inSub = ["b.ts:1", "b.ts:4", "c.md:1"];
@@ -110,13 +110,13 @@ describe("grep on a store", () => {
     await expect(store.grep({ pattern: "needle", paths: ["t/su"] })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("includes and excludes by patterns", async () => {
+  it("includes and excludes by pattern", async () => {
     const { store } = await treeStore();
     expect(await found(store, { pattern: "needle", include: ["*.ts"] })).toEqual(["a.ts:2", "b.ts:1", "b.ts:4"]);
     expect(await found(store, { pattern: "needle", exclude: ["sub/**"] })).toEqual(["a.ts:2"]);
   });
 
-  it("has the filters that list has", async () => {
+  it("has the same filters as list", async () => {
     const { store } = await temporaryStore();
     await store.add({ content: "needle one\n", name: "one", tags: ["x"], metadata: { kind: "a" } });
     await store.add({ content: "needle two\n", name: "two", tags: ["x", "y"], collection: "second" });
@@ -141,7 +141,7 @@ describe("grep on a store", () => {
     await expect(store.grep({ pattern: "needle", snapshot: "none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("shows a snapshot as it was, also after the index was made anew", async () => {
+  it("shows a snapshot as it was, even after the index was rebuilt", async () => {
     const { store } = await temporaryStore();
     await store.add({ content: "old needle\n", name: "changed" });
     await store.add({ content: "needle to go\n", name: "deleted" });
@@ -163,7 +163,7 @@ describe("grep on a store", () => {
     await check();
   });
 
-  it("finds what is not indexed yet, and what was just changed, at once", async () => {
+  it("finds what is not indexed yet, and what just changed, at once", async () => {
     const { store } = await temporaryStore();
     for (let number = 0; number < 100; number++) {
       await store.add({ content: `needle${number}end\n`, name: "same name" });
@@ -172,7 +172,7 @@ describe("grep on a store", () => {
     }
   });
 
-  it("does not find what was deleted, and finds it again after undelete", async () => {
+  it("does not find deleted documents, and finds them again after undelete", async () => {
     const { store } = await treeStore();
     await store.delete({ name: "c.md" });
     expect(await found(store, { pattern: "# needle" })).toEqual([]);
@@ -184,7 +184,7 @@ describe("grep on a store", () => {
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 
-  it("skips binary content and counts it, whatever the pattern", async () => {
+  it("skips and counts binary content, whatever the pattern", async () => {
     const { store } = await treeStore();
     await store.add({ content: new Uint8Array([0, 1, 2, ...Buffer.from("needle")]), name: "binary" });
     for (const moment of ["before", "after"]) {
@@ -195,7 +195,7 @@ describe("grep on a store", () => {
     }
   });
 
-  it("shows the same content at the same path in two collections once, and other content as its own", async () => {
+  it("shows the same content at the same path in two collections once, and different content separately", async () => {
     const { store } = await temporaryStore();
     for (const collection of ["a", "b"]) await store.add({ content: "needle\n", name: "n", collection });
     await store.add({ content: "hay\nneedle\n", name: "n", collection: "c" });
@@ -204,7 +204,7 @@ describe("grep on a store", () => {
     expect((await found(store, { pattern: "needle" })).sort()).toEqual(["n:1", "n:2"]);
   });
 
-  it("goes on with a cursor, complete and in order, and refuses it for another query", async () => {
+  it("continues with a cursor, complete and in order, and rejects it for another query", async () => {
     const { store } = await temporaryStore();
     const names = Array.from({ length: 30 }, (_, number) => `n${String(number).padStart(2, "0")}`);
     const text = Array.from({ length: 200 }, (_, line) => (line % 2 === 0 ? "a needle" : "hay")).join("\n");
@@ -216,7 +216,7 @@ describe("grep on a store", () => {
     const first = await store.grep({ pattern: "needle", ignoreCase: true });
     expect(first).toMatchObject({ truncated: true, total: 3000, files: 30 });
     const { cursor } = first;
-    // The order of parameters is nobody's concern.
+    // The order of parameters does not matter.
     const second = await store.grep({ ignoreCase: true, pattern: "needle", cursor });
     expect(second).toMatchObject({ truncated: true, total: 3000, files: 30 });
     for (const other of [{ pattern: "hay" }, { collection: "default" }, { paths: ["n01"] }]) {
@@ -226,7 +226,7 @@ describe("grep on a store", () => {
     }
   });
 
-  it("goes through more documents than a page holds, by the index and without it", async () => {
+  it("goes through more documents than a page holds, with and without the index", async () => {
     const { store, folder } = await temporaryStore();
     const files = Object.fromEntries(
       Array.from({ length: 1300 }, (_, number) => [
@@ -250,18 +250,18 @@ describe("grep on a store", () => {
     expect(await store.grep({ pattern: "even", count: true, snapshot: "s" })).toMatchObject({ total: 650 });
   });
 
-  it("refuses a pattern that is none", async () => {
+  it("rejects an invalid pattern", async () => {
     const { store } = await treeStore();
     for (const pattern of ["(", "(?=a)", "\\1"]) {
       await expect(store.grep({ pattern })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
   });
 
-  it("answers a hostile pattern on hostile text, while other reads go on", async () => {
+  it("handles a hostile pattern on hostile text while other reads continue", async () => {
     const { store } = await treeStore();
     await store.add({ content: `${`${"a".repeat(50_000)}!\n`.repeat(40)}`, name: "hostile" });
     expect(await store.grep({ pattern: "(a+)+$", count: true })).toMatchObject({ total: 0, truncated: false });
-    // Half an hour of work: it goes on until it is stopped, so that what ends before was not held up by it.
+    // Half an hour of work that runs until stopped, so whatever ends earlier was not held up by it.
     const below = random(3);
     const letters = new Uint8Array(1 << 20).map(() => (below(2) === 0 ? 0x61 : 0x62));
     await store.add({ content: letters, name: "toil" });
@@ -292,11 +292,11 @@ describe("grep on a store", () => {
     expect(await found(store, { pattern: "[n]eedle = \\d" })).toEqual(["a.ts:1", "new.ts:1"]);
     await store.delete({ name: "new.ts" });
     expect(await found(store, { pattern: "[n]eedle = \\d" })).toEqual(["a.ts:1"]);
-    // The same question again, from what the reader has kept.
+    // The same query again, from the reader's cache.
     expect(await found(store, { pattern: "[n]eedle = \\d" })).toEqual(["a.ts:1"]);
   });
 
-  it("stops when it is told to, and when the store closes", async () => {
+  it("stops on abort, and when the store closes", async () => {
     const { store } = await treeStore();
     const reason = AbortSignal.abort();
     await expect(store.grep({ pattern: "needle" }, { signal: reason })).rejects.toMatchObject({ code: "ABORTED" });
@@ -307,7 +307,7 @@ describe("grep on a store", () => {
     await pending.catch((error: unknown) => expect(error).toMatchObject({ code: "CLOSED" }));
   });
 
-  it("works on a store opened for reading, also where the trigram index was never made", async () => {
+  it("works on a read-only store, even if the trigram index was never built", async () => {
     const cwd = await temporaryFolder();
     const { store, path } = await temporaryStore({ cwd });
     await store.add({ content: "a needle\n", name: "n" });
@@ -329,7 +329,7 @@ describe("grep on a store", () => {
     await look();
   });
 
-  it("says which document is damaged instead of leaving it out", async () => {
+  it("names a damaged document instead of skipping it", async () => {
     const { store, path } = await treeStore();
     await store.close();
     const truth = new Database(join(path, "content.sqlite"));
@@ -343,7 +343,7 @@ describe("grep on a store", () => {
       message: expect.stringContaining("c.md"),
     });
     expect(await found(again, { pattern: "needle", exclude: ["c.md"] })).toEqual(["a.ts:2", "b.ts:1", "b.ts:4"]);
-    // The index says that it cannot match, so that it is not read.
+    // The index says that it cannot match, so it is not read.
     expect(await found(again, { pattern: "import x" })).toEqual(["a.ts:1"]);
     await again.snapshot({ label: "s" });
     expect(await found(again, { pattern: "import x", snapshot: "s" })).toEqual(["a.ts:1"]);

@@ -28,7 +28,7 @@ function matchesOf(result: GrepResult) {
   return result;
 }
 
-/** All pages of a query, one after the other. */
+/** All pages of a query. */
 async function pages(
   files: readonly { name: string; bytes: Uint8Array }[],
   params: GrepQuery,
@@ -51,7 +51,7 @@ describe("an answer", () => {
     text("c.txt", "bar"),
   ];
 
-  it("has every matching line in the order of paths, with totals", async () => {
+  it("returns every matching line in path order, with totals", async () => {
     const result = matchesOf(await ask(files, { pattern: "foo" }));
     expect(result.matches.map(({ path, line, text }) => `${path}:${line}:${text}`)).toEqual([
       "a.txt:1:foo",
@@ -74,7 +74,7 @@ describe("an answer", () => {
     });
   });
 
-  it("names the files that have a match", async () => {
+  it("lists the files with a match", async () => {
     const result = await ask(files, { pattern: "foo", filesWithMatches: true });
     expect(result).toEqual({ files: ["a.txt", "b.txt"], truncated: false, binary: 0 });
   });
@@ -93,7 +93,7 @@ describe("an answer", () => {
     expect(result).toMatchObject({ total: 3, binary: 1 });
   });
 
-  it("keeps to paths, include and exclude", async () => {
+  it("respects paths, include and exclude", async () => {
     const tree = ["src/a.ts", "src/b.js", "srcs/c.ts", "lib/d.ts"].map((name) => text(name, "foo"));
     const found = async (params: Partial<GrepQuery>) => {
       const result = await ask(tree, { pattern: "foo", filesWithMatches: true, ...params });
@@ -105,7 +105,7 @@ describe("an answer", () => {
     expect(await found({ include: ["*.ts"], exclude: ["lib/**"] })).toEqual(["src/a.ts", "srcs/c.ts"]);
   });
 
-  it("asks the source for what has the trigrams only", async () => {
+  it("asks the source only for documents with the trigrams", async () => {
     const source = new MemorySource(makeTree(), { filters: true });
     const filtered = await grep({ pattern: "quick" }, { source, pool });
     const whole = await grep({ pattern: "quick" }, { source: new MemorySource(makeTree()), pool });
@@ -113,7 +113,7 @@ describe("an answer", () => {
     expect({ ...filtered, binary: 0 }).toEqual({ ...whole, binary: 0 });
   });
 
-  it("refuses what makes no sense", async () => {
+  it("rejects invalid requests", async () => {
     await expect(ask(files, { pattern: "(" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(ask(files, { pattern: "x", context: -1 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(ask(files, { pattern: "x", maxCount: 1.5 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
@@ -121,10 +121,10 @@ describe("an answer", () => {
   });
 });
 
-describe("threads that read for themselves", () => {
+describe("threads with their own reader", () => {
   const module = new URL("./disk-reader.js", import.meta.url).href;
 
-  it("find what is found in memory, and say what cannot be read", async () => {
+  it("find the same as in memory, and report what cannot be read", async () => {
     const tree = makeTree();
     const folder = writeTree(tree);
     await using own = new GrepPool({ reader: { module, data: { folder } }, cacheBytes: 0 });
@@ -135,7 +135,7 @@ describe("threads that read for themselves", () => {
     await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("read a content once, keep it by its hash, and forget it when nothing is asked", async () => {
+  it("read a content once, cache it by hash, and forget it when idle", async () => {
     const tree = makeTree();
     const folder = writeTree(tree);
     await using own = new GrepPool({ reader: { module, data: { folder } }, cacheIdleMs: 500 });
@@ -148,7 +148,7 @@ describe("threads that read for themselves", () => {
     await expect(grep({ pattern: "x" }, { source: changed, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await vi.waitFor(
       async () => {
-        // Asked less often than it forgets.
+        // Longer than the cache lives.
         await new Promise((resolve) => setTimeout(resolve, 600));
         await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
       },
@@ -156,7 +156,7 @@ describe("threads that read for themselves", () => {
     );
   });
 
-  it("end at the same place with several threads as with one, wherever a page is full", async () => {
+  it("stop at the same place with one or several threads, wherever a page is full", async () => {
     const tree = makeTree();
     const folder = writeTree(tree);
     const source = new MemorySource(tree);
@@ -177,7 +177,7 @@ describe("threads that read for themselves", () => {
 });
 
 describe("onMatches", () => {
-  it("is told the matches of the answer, in order, before the rest has been counted", async () => {
+  it("receives the matches of the answer, in order, before the rest is counted", async () => {
     const many = Array.from({ length: 9000 }, (_, number) => text(`f${String(number).padStart(4, "0")}`, "foo\n"));
     let searched = 0;
     const source = new MemorySource(many);
@@ -220,7 +220,7 @@ describe("context", () => {
     ]);
   });
 
-  it("may differ before and after, and carries line numbers where asked", async () => {
+  it("may differ before and after, and has line numbers on request", async () => {
     const result = matchesOf(
       await ask([file], { pattern: "5|9", beforeContext: 1, afterContext: 0, lineNumbers: true }),
     );
@@ -248,7 +248,7 @@ describe("pages", () => {
     [{ pattern: "o", beforeContext: 3, lineNumbers: true }],
     [{ pattern: "o", invert: true, maxCount: 7 }],
     [{ pattern: "", afterContext: 1 }],
-  ])("are together what one answer is, for any size: %j", async (params) => {
+  ])("together equal one answer, for any size: %j", async (params) => {
     const whole = matchesOf(await ask(tree, params, { maxMatches: 1e6, maxBytes: 1e9 }));
     expect(whole.truncated).toBe(false);
     for (const limits of [{ maxMatches: 1 + Math.ceil(whole.total / 9) }, { maxMatches: 50 }, { maxBytes: 1500 }]) {
@@ -259,7 +259,7 @@ describe("pages", () => {
     }
   });
 
-  it("of counts and of files go on exactly, too", async () => {
+  it("of counts and of files continue exactly, too", async () => {
     const whole = await ask(tree, { pattern: "foo", count: true });
     const counts = await pages(tree, { pattern: "foo", count: true }, { maxFiles: 3 });
     expect(counts.flatMap((page) => page.files as unknown[])).toEqual(whole.files);
@@ -269,7 +269,7 @@ describe("pages", () => {
     expect(files.flatMap((page) => page.files as unknown[])).toEqual(paths);
   });
 
-  it("are not truncated when the last one is exactly full", async () => {
+  it("are not truncated if the last one is exactly full", async () => {
     const file = text("f", lines("foo", "foo", "foo", "foo"));
     const all = await pages([file], { pattern: "foo" }, { maxMatches: 2 });
     expect(all.map((page) => matchesOf(page).matches.length)).toEqual([2, 2]);

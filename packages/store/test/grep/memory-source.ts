@@ -1,8 +1,8 @@
-// Documents in memory, for the tests of grep.
+// Documents in memory, for grep tests.
 import { contentIdOf } from "@trunkline/core";
 import { compareText, type GrepDocument, type GrepRequest, type GrepSource, mayMatch } from "../../src/grep/index.js";
 
-/** A source over names and bytes. `requests` holds what it was asked. */
+/** A source over names and bytes. `requests` records what it was asked. */
 export class MemorySource implements GrepSource {
   readonly requests: GrepRequest[] = [];
   readonly #documents: { document: GrepDocument; trigrams: Set<string> | undefined }[];
@@ -26,7 +26,7 @@ export class MemorySource implements GrepSource {
   }
 }
 
-/** The trigrams that an index which ignores the case of ASCII has of a text. */
+/** The trigrams of a text in an index that ignores ASCII case. */
 export function trigramsOf(bytes: Uint8Array): Set<string> {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe ? "utf-16be" : "utf-8";
   const text = new TextDecoder(encoding).decode(bytes);

@@ -32,30 +32,30 @@ describe("an error about a pattern", () => {
     ["\\k<n>", "backreferences", 0],
     ["(?>a)", "atomic groups", 0],
     ["a\\Kb", "\\K", 1],
-    ["\u{1F600}\u{1F600}[z-a]", "a range ends before it begins", 3],
-    ["a{5,2}", "a repetition ends before it begins", 1],
-    ["x(y", "a group is not closed", 1],
+    ["\u{1F600}\u{1F600}[z-a]", "a range ends before it starts", 3],
+    ["a{5,2}", "a repetition ends before it starts", 1],
+    ["x(y", "unclosed group", 1],
     ["a\\nb", "line break", 1],
     ["\\p{Klingon}", "Klingon", 0],
-  ])("names what ripgrep lacks and where: %s", (pattern, problem, start) => {
+  ])("says what is not supported and where: %s", (pattern, problem, start) => {
     const error = errorOf(pattern);
     expect(error.message).toContain(problem);
     expect(error.start).toBe(start);
   });
 
-  it("comes for repetitions that multiply, in no time", () => {
+  it("is immediate for repetitions that multiply", () => {
     expect(() => compilePattern("((a{1000}){1000}){1000}")).toThrow(/too big/);
     expect(() => compilePattern("(((((){99999}){99999}){99999}){99999}){99999}")).not.toThrow();
   });
 
-  it("comes for groups that are nested too deep", () => {
+  it("is raised for groups nested too deeply", () => {
     expect(() => compilePattern(`${"(".repeat(5000)}${")".repeat(5000)}`)).toThrow(/nested/);
     expect(() => compilePattern("[".repeat(5000))).toThrow(/nested/);
   });
 });
 
-describe("syntax of newer ripgreps", () => {
-  it("is taken: named groups without P, half boundaries, escaped punctuation", () => {
+describe("syntax of newer ripgrep versions", () => {
+  it("is accepted: named groups without P, half boundaries, escaped punctuation", () => {
     expect(matches("(?<year>\\d{4})\\/", "on 2024/01")).toBe(true);
     expect(matches("\\<foo\\>", "a foo b")).toBe(true);
     expect(matches("\\<foo\\>", "afoo")).toBe(false);
@@ -64,7 +64,7 @@ describe("syntax of newer ripgreps", () => {
 });
 
 describe("trigrams", () => {
-  it("are those of the literals that have to be there", () => {
+  it("come from the literals that must be present", () => {
     expect(trigrams("parse")).toBe('("par" AND "ars" AND "rse")');
     expect(trigrams("Parse")).toBe('("par" AND "ars" AND "rse")');
     expect(trigrams("foo.*bar")).toBe('("foo" AND "bar")');
@@ -74,7 +74,7 @@ describe("trigrams", () => {
     expect(trigrams('a"b')).toBe('"a\\"b"');
   });
 
-  it("ignore case where the pattern does", () => {
+  it("ignore case if the pattern does", () => {
     expect(trigrams("kiss", { ignoreCase: true })).toBe('("kis" AND "iss")');
     expect(trigrams("\u00e9t\u00e9", { ignoreCase: true })).toContain("OR");
     const keeping = compilePattern("abc", { ignoreCase: true }).trigrams(keepCase);
@@ -82,20 +82,20 @@ describe("trigrams", () => {
   });
 
   it.each([["ab"], ["\\w+"], ["foo|\\d"], ["(foo)*"], ["(foo)?"], [".*"], [""], ["a.b.c"], ["(?-u:\\xff)ab"]])(
-    "are none without a literal of three characters: %s",
+    "are empty without a literal of three characters: %s",
     (pattern) => {
       expect(trigrams(pattern)).toBe("none");
     },
   );
 
-  it("are none for lines that do not match", () => {
+  it("are empty for inverted matches", () => {
     expect(trigrams("foo", { invert: true })).toBe("none");
   });
 });
 
-describe("the tables of Unicode", () => {
+describe("the Unicode tables", () => {
   it.skipIf(UNICODE_TABLES.version !== process.versions.unicode)(
-    "are what this version of the engine says (not with another version of Unicode)",
+    "match this version of the engine (not with another version of Unicode)",
     () => {
       for (const [name, source] of Object.entries(TABLE_CLASSES)) {
         expect([name, UNICODE_TABLES[name as keyof typeof TABLE_CLASSES]]).toEqual([
@@ -106,7 +106,7 @@ describe("the tables of Unicode", () => {
     },
   );
 
-  it("are read back as they were written", () => {
+  it("are read back as written", () => {
     expect(encodeSet(perlClass("s"))).toBe(UNICODE_TABLES.s);
   });
 });

@@ -1,4 +1,4 @@
-// Writes ripgrep.json: what the real ripgrep answers to cases.js on tree.js. Run with ripgrep installed, then format.
+// Writes ripgrep.json: the real ripgrep's answers to cases.js on tree.js. Run it with ripgrep installed, then format.
 import { rmSync, writeFileSync } from "node:fs";
 import { CASES, REFUSED } from "./cases.js";
 import { askRg, rgVersion, writeTree } from "./rg.js";

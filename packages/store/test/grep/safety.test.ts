@@ -9,14 +9,14 @@ beforeAll(() => {
 });
 afterAll(async () => await pool.close());
 
-/** A text on which every place begins thousands of ways to go on: the most work a pattern can be. */
+/** A text where every position starts thousands of alternatives: the most work a pattern can cause. */
 function toil(bytes: number): Buffer {
   const below = random(3);
   return Buffer.from(new Uint8Array(bytes).map(() => (below(2) === 0 ? 0x61 : 0x62)));
 }
 const TOIL = "a[ab]{30000}c";
 
-describe("a pattern that makes others backtrack", () => {
+describe("a pattern that makes other engines backtrack", () => {
   it.each([
     ["(a+)+$"],
     ["(a|a)*$"],
@@ -25,7 +25,7 @@ describe("a pattern that makes others backtrack", () => {
     ["^(([a-z])+.)+[A-Z]([a-z])+$"],
     ["(.*)*(.*)*(.*)*=!"],
     ["\\s*,?\\s*(\\w+\\s*)*;"],
-  ])("is done with at once: %s", async (pattern) => {
+  ])("finishes at once: %s", async (pattern) => {
     const source = new MemorySource([
       { name: "a", bytes: Buffer.from(`${"a".repeat(200_000)}!\n`) },
       { name: "x", bytes: Buffer.from(`${"x".repeat(200_000)}\n${" ".repeat(100_000)}\n`) },
@@ -34,7 +34,7 @@ describe("a pattern that makes others backtrack", () => {
   });
 });
 
-describe("the time budget", () => {
+describe("the time limit", () => {
   it("ends a query that is too much work and names the document", async () => {
     const source = new MemorySource([{ name: "toil", bytes: toil(4 << 20) }]);
     await expect(grep({ pattern: TOIL }, { source, pool, limits: { budgetMs: 300 } })).rejects.toMatchObject({
@@ -44,7 +44,7 @@ describe("the time budget", () => {
     });
   });
 
-  it("keeps what was found before, says where it ended, and goes on from there", async () => {
+  it("keeps earlier matches, says where it ended, and continues from there", async () => {
     const source = new MemorySource([
       { name: "a", bytes: Buffer.from("quick\n") },
       { name: "toil", bytes: toil(4 << 20) },
@@ -63,7 +63,7 @@ describe("the time budget", () => {
     expect(await grep({ pattern, exclude: ["toil"] }, { source, pool })).toMatchObject({ total: 2, truncated: false });
   });
 
-  it("is each query's own: others go on meanwhile", async () => {
+  it("applies per query: others continue meanwhile", async () => {
     const source = new MemorySource(
       Array.from({ length: 12 }, (_, number) => ({ name: `toil${number}`, bytes: toil(1 << 20) })),
     );
@@ -91,7 +91,7 @@ describe("a signal", () => {
     await expect(result).rejects.toMatchObject({ code: "ABORTED" });
   });
 
-  it("that is aborted already starts nothing", async () => {
+  it("that is already aborted starts nothing", async () => {
     const source = new MemorySource([]);
     await expect(grep({ pattern: "x" }, { source, pool }, { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: "ABORTED",
@@ -101,7 +101,7 @@ describe("a signal", () => {
 });
 
 describe("closing the pool", () => {
-  it("ends what is under way with CLOSED", async () => {
+  it("ends running queries with CLOSED", async () => {
     const own = new GrepPool();
     const source = new MemorySource([{ name: "toil", bytes: toil(4 << 20) }]);
     const result = grep({ pattern: TOIL }, { source, pool: own });

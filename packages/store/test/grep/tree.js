@@ -1,5 +1,5 @@
-// The tree that grep and ripgrep are compared on: every kind of line end, encoding and character that has gone wrong
-// somewhere. The same on every machine.
+// The tree on which grep and ripgrep are compared: every kind of line ending, encoding and character that has ever
+// caused trouble. The same on every machine.
 
 /** @param {number} seed */
 export function random(seed) {

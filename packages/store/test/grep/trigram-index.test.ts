@@ -40,7 +40,7 @@ afterAll(() => {
 });
 
 describe("the trigram index", () => {
-  it("leaves out no entry that matches, on 1,500 random patterns, and leaves many out", () => {
+  it("skips no matching entry on 1,500 random patterns, and skips many others", () => {
     const below = random(23);
     let leftOut = 0;
     for (let count = 0; count < 1500; count++) {
@@ -58,7 +58,7 @@ describe("the trigram index", () => {
     expect(leftOut).toBeGreaterThan(1000);
   });
 
-  it("folds case as patterns that ignore it do", () => {
+  it("folds case like patterns that ignore it", () => {
     for (const word of [
       "kelvin",
       "small",
@@ -75,7 +75,7 @@ describe("the trigram index", () => {
     }
   });
 
-  it("counts what it could not read, and what it has not reached, as candidates", () => {
+  it("treats unreadable and not yet indexed entries as candidates", () => {
     const { trigrams } = compilePattern("zzz nowhere");
     const candidates = () => [...(findCandidates(index, trigrams()) ?? [])].sort((a, b) => a - b);
     expect(candidates()).toEqual([]);
@@ -88,7 +88,7 @@ describe("the trigram index", () => {
     expect(candidates()).toEqual([]);
   });
 
-  it("puts small segments together without losing anything, and forgets removed entries then", () => {
+  it("merges small segments without loss, and drops removed entries then", () => {
     const segments = () => index.one<{ n: number }>("SELECT count(*) AS n FROM trigram_segments").n;
     const candidatesOf = (word: string) => findCandidates(index, compilePattern(word).trigrams());
     const before = ["needle", "return", "the", "\u00e9t\u00e9"].map((word) => [word, candidatesOf(word)]);
@@ -114,7 +114,7 @@ describe("the trigram index", () => {
     expect(trigramIndexer.check?.(index)).toEqual([]);
   });
 
-  it("takes many entries up at once as it takes them up one by one", () => {
+  it("indexes many entries at once like one by one", () => {
     const made = tree.map(({ bytes }, number) => {
       const text = indexTextOf(bytes);
       return { entry: entryOf(1001 + number), text, made: textKeys(text.body) };
@@ -127,14 +127,14 @@ describe("the trigram index", () => {
     }
   });
 
-  it("says when a block has entries of another segment", () => {
+  it("reports a block with entries of another segment", () => {
     index.run("UPDATE trigram_segments SET last = last - 1 WHERE id = (SELECT max(id) FROM trigram_segments)");
     expect(trigramIndexer.check?.(index)).toEqual([expect.stringContaining("1 entries that do not belong to it")]);
   });
 });
 
 describe("the keys of a text", () => {
-  it("are those of its trigrams, each once, whatever it is made of", () => {
+  it("are those of its trigrams, each once, for any content", () => {
     const short = ["", "a", "ab", "abc", "ABCabc", "\u00e9", "a\u00e9b", "abc\u00e9", "\u{1f600}\u{1f600}a\u{1f600}"];
     const texts = [...short, "xxabcabc\u00e9\u{1f600}zabc", "\u017f\u212a\u017f kelvin \u212a"];
     for (const text of [...texts, ...tree.map(({ bytes }) => bytes.toString())]) {

@@ -1,4 +1,4 @@
-// Adds one document to a store, has it indexed, and ends.
+// Adds one document to a store, waits for the index, and exits.
 import { openStore } from "../../src/index.js";
 
 const [path = "", name = "", content = ""] = process.argv.slice(2);

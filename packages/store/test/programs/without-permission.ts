@@ -1,5 +1,5 @@
-// Makes a store, takes the right to write away, and prints what can still be done with it: first without the right to write
-// the folder, then without the right to write the files.
+// Creates a store, removes write permission, and prints what still works: first without permission to write the folder,
+// then without permission to write the files.
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Writes without end and says what was acknowledged, one name a line, until it is killed. With "lean" it runs the
-// writer's code in its own thread, which starts faster; else it uses the store as everybody does.
+// Writes forever and prints each acknowledged name on a line until it is killed. With "lean" it runs the writer's code
+// in its own thread, which starts faster; otherwise it uses the store like everyone else.
 import { writeSync } from "node:fs";
 
 const [folder = "", prefix = "", kind = "store"] = process.argv.slice(2);
@@ -7,10 +7,10 @@ const acknowledge = kind === "lean" ? await leanWriter() : await storeWriter();
 
 for (let number = 0; ; number++) {
   const name = `${prefix}-${number}.txt`;
-  // Sizes from a line to several chunks, so that a kill hits transactions of every kind.
+  // From one line to several chunks, so that a kill hits transactions of every kind.
   const size = number % 7 === 3 ? 150_000 : 200;
   await acknowledge(name, `document ${name}\n${`${name} `.repeat(size / name.length)}`);
-  // Synchronous: once acknowledged, the parent has to hear of it.
+  // Synchronous: the parent must see every acknowledgement.
   writeSync(1, `${name}\n`);
 }
 

@@ -9,7 +9,7 @@ function wordsOf(text: string): string[] {
 }
 
 describe("the words that typos are corrected to", () => {
-  it("are whole ones and the parts of compound ones, in lower case, each once", () => {
+  it("are whole words and the parts of compound ones, lowercase, each once", () => {
     expect(wordsOf("parseHTTPRequest(parser) // Parser of HTTPRequest, abc x9 utf8Text\nparser")).toEqual([
       "parsehttprequest",
       "parser",
@@ -23,11 +23,11 @@ describe("the words that typos are corrected to", () => {
     ]);
   });
 
-  it("are no numbers, hashes or encoded bytes", () => {
+  it("are not numbers, hashes or encoded bytes", () => {
     expect(wordsOf(`123456 a1b2c3d4 ${"long".repeat(20)} base64`)).toEqual(["base64"]);
   });
 
-  it("are the same in ASCII as beside a character that is not", () => {
+  it("are the same in ASCII text as next to a non-ASCII character", () => {
     let state = 7;
     const random = (below: number) => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -42,7 +42,7 @@ function numbers(count: number, seed: number): Float32Array {
 }
 
 describe("signs of vectors", () => {
-  it.each([32, 64, 384, 768, 1000])("are counted and multiplied right in %i dimensions", (dimensions) => {
+  it.each([32, 64, 384, 768, 1000])("are counted and multiplied correctly in %i dimensions", (dimensions) => {
     const words = Math.ceil(dimensions / 32);
     const vectors = [1, 2, 3, 4].map((seed) => numbers(dimensions, seed));
     const bits = new Int32Array(words * vectors.length);
@@ -61,7 +61,7 @@ describe("signs of vectors", () => {
     }
   });
 
-  it("are cut off at a bound that leaves no fewer than are wanted, and few more", () => {
+  it("are cut at a bound that keeps as many as requested, and few more", () => {
     const all = numbers(5000, 7);
     for (const rank of [1, 10, 300, 4999]) {
       const bound = boundOfRank(all, rank);
@@ -96,7 +96,7 @@ async function largeStore(): Promise<{ store: Store; path: string; folder: strin
 }
 
 describe("lists of frequent words", () => {
-  it("rank as FTS5 does, and follow what is added, tagged and deleted later", async () => {
+  it("rank like FTS5, and follow later adds, tags and deletes", async () => {
     const { store, path } = await largeStore();
     const env = reading(path);
     const { truth, index } = env;
@@ -140,7 +140,7 @@ describe("lists of frequent words", () => {
 });
 
 describe("paths in the keyword index", () => {
-  it("begin with the name of the root", () => {
+  it("start with the name of the root", () => {
     expect(pathInRoot({ path: "/home/me/project/src/a.ts", root: "/home/me/project" })).toBe("project/src/a.ts");
     expect(pathInRoot({ path: "notes.md", root: undefined })).toBe("notes.md");
     expect(pathInRoot({ path: "/a.ts", root: "/" })).toBe("a.ts");
@@ -148,7 +148,7 @@ describe("paths in the keyword index", () => {
 });
 
 describe("vectors in memory", () => {
-  it("go with the documents that are deleted or changed", async () => {
+  it("disappear with deleted or changed documents", async () => {
     const { store, path } = await temporaryStore({ embedder: new FakeEmbedder() });
     for (let n = 0; n < 20; n++) await store.add({ content: `text number ${"x".repeat(n + 1)}`, name: `${n}.md` });
     await store.indexed();
@@ -168,8 +168,8 @@ describe("vectors in memory", () => {
 });
 
 describe("hybrid search", () => {
-  it("takes nothing up that is hardly near, and asks for more where nobody has any of the words", async () => {
-    // Queries lie at a known angle to every document.
+  it("ignores distant hits, and asks for more if no document has any of the words", async () => {
+    // Queries have a known angle to every document.
     const cosines: Readonly<Record<string, number>> = {
       "qwvx zzpt": 0.3,
       "boats zzpt": 0.3,
@@ -199,7 +199,7 @@ describe("hybrid search", () => {
     expect(await total("boats qwvx")).toBe(1);
   });
 
-  it("counts what has the words and what joins by meaning once each", async () => {
+  it("counts keyword hits and semantic hits once each", async () => {
     const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
     await store.add({ content: "cat", name: "word.md" });
     await store.add({ content: "feline", name: "meaning.md" });
@@ -209,8 +209,8 @@ describe("hybrid search", () => {
   });
 });
 
-describe("an index that another process writes", () => {
-  it("is seen by search, by grep and by the graph of a store that has it open", async () => {
+describe("an index written by another process", () => {
+  it("is seen by search, grep and graph of an open store", async () => {
     const { store, path } = await temporaryStore({ embedder: new FakeEmbedder() });
     await store.add({ content: 'import { b } from "./b.js";\nb();\n', name: "/p/a.ts" });
     await store.indexed();

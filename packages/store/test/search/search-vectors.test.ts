@@ -17,7 +17,7 @@ function textOf(body: string) {
 }
 
 describe("passages", () => {
-  it("leave a short text whole and have its title or name in front", () => {
+  it("leave a short text whole and prefix its title or name", () => {
     expect(passagesOf({ title: undefined, path: "/x/garden-notes.md" }, textOf("Roses."))).toMatchObject([
       { text: "garden notes\nRoses.", fromLine: 1, toLine: 1 },
     ]);
@@ -56,7 +56,7 @@ describe("passages", () => {
 });
 
 describe("embedding in the background", () => {
-  it("finds what means the same and has no word in common, with the place in a long text", async () => {
+  it("finds synonyms without a common word, with the position in a long text", async () => {
     const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
     const filler = Array.from({ length: 200 }, (_, n) => `filler ${n} about nothing much at all`);
     await store.add({ content: [...filler, "kitten kitten kitten kitten", ...filler].join("\n"), name: "long.md" });
@@ -70,7 +70,7 @@ describe("embedding in the background", () => {
     expect(Math.abs((long?.line ?? 0) - 201)).toBeLessThan(40);
   });
 
-  it("embeds equal text once, nothing twice after a restart, and reports how far it is", async () => {
+  it("embeds equal text once, nothing twice after a restart, and reports its progress", async () => {
     const embedder = new FakeEmbedder();
     const { store, folder, path } = await temporaryStore({ embedder });
     await store.add({ content: "same text", name: "1" });
@@ -87,7 +87,7 @@ describe("embedding in the background", () => {
     expect(embedder.seen.filter((text) => text === "same text")).toHaveLength(1);
   });
 
-  it("goes on where it was stopped, and says meanwhile what is missing", async () => {
+  it("resumes where it was stopped, and reports what is missing meanwhile", async () => {
     const embedder = new FakeEmbedder();
     const { store, folder, path } = await temporaryStore({ embedder });
     let lists = 0;
@@ -117,7 +117,7 @@ describe("embedding in the background", () => {
     expect(whole).not.toHaveProperty("notice");
   });
 
-  it("does not hold up a write while the model is busy", async () => {
+  it("does not delay a write while the model is busy", async () => {
     const embedder = new FakeEmbedder();
     const { store } = await temporaryStore();
     let release = () => {};
@@ -132,7 +132,7 @@ describe("embedding in the background", () => {
     release();
   });
 
-  it("answers with the old model until the new one has everything", async () => {
+  it("uses the old model until the new one is complete", async () => {
     const old = new FakeEmbedder("old");
     const { store } = await temporaryStore({ embedder: old });
     await store.add({ content: "feline", name: "cat.md" });
@@ -155,7 +155,7 @@ describe("embedding in the background", () => {
     expect(await store.status()).toMatchObject({ embeddings: { model: "new", embedded: 2, complete: true } });
   });
 
-  it("follows changes: a new version is found by what it says now", async () => {
+  it("follows changes: a new version is found by its new text", async () => {
     const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
     await store.add({ content: "feline", name: "a.md" });
     await store.add({ content: "unrelated", name: "b.md" });
@@ -178,7 +178,7 @@ describe.skipIf(!available)(`search with the embedded model${available ? "" : ` 
   });
   afterAll(() => embedder.close());
 
-  it("finds by meaning, and by both puts what has the words and the meaning first", async () => {
+  it("finds by meaning, and in hybrid mode ranks matches of both kinds first", async () => {
     const { store } = await temporaryStore({ embedder });
     await store.add({ content: "Steps to recover a forgotten login.", name: "login.md" });
     await store.add({ content: "The recipe needs two eggs and some flour.", name: "cake.md" });

@@ -29,7 +29,7 @@ describe("the edit distance", () => {
     ["datebasa", "database", 2],
     ["data", "database", 3],
     ["completely", "different", 3],
-  ])("of %s and %s is %i, where 3 stands for more than two", (a, b, distance) => {
+  ])("of %s and %s is %i, where 3 means more than two", (a, b, distance) => {
     expect(editDistance(a, b, 2)).toBe(distance);
     expect(editDistance(b, a, 2)).toBe(distance);
   });
@@ -58,7 +58,7 @@ describe("fuzzy search", () => {
     }
   });
 
-  it("leaves words alone that are there, and all words where it is switched off or similarity asks for more", async () => {
+  it("leaves known words alone, and all words if switched off or below the similarity", async () => {
     const { store } = await temporaryStore();
     await addAll(store, documents);
     expect(await search(store, { query: "database", type: "keyword" })).not.toHaveProperty("corrections");
@@ -77,7 +77,7 @@ describe("fuzzy search", () => {
     expect(found).not.toHaveProperty("corrections");
   });
 
-  it("finds a misspelt word that others misspelt too, together with the right one", async () => {
+  it("finds a common misspelling together with the correct word", async () => {
     const { store } = await temporaryStore();
     const right = Array.from(
       { length: 40 },
@@ -90,8 +90,8 @@ describe("fuzzy search", () => {
   });
 });
 
-describe("a search that cannot go by meaning", () => {
-  it("goes by keyword and says why", async () => {
+describe("a search that cannot use meaning", () => {
+  it("falls back to keyword and says why", async () => {
     const { store } = await temporaryStore();
     await addAll(store, { "a.md": "heron" });
     for (const type of ["hybrid", "semantic"] as const) {
@@ -102,7 +102,7 @@ describe("a search that cannot go by meaning", () => {
     expect(await search(store, { query: "heron", type: "keyword" })).not.toHaveProperty("notice");
   });
 
-  it("shows no score of nothing for what was found, even by a word that every document has", async () => {
+  it("never shows a zero score for a hit, even for a word in every document", async () => {
     const { store } = await temporaryStore();
     await addAll(store, { "a.md": "bread with butter", "b.md": "tea with milk", "c.md": "rice with beans" });
     const { results } = await search(store, { query: "retry with backoff" });
@@ -110,7 +110,7 @@ describe("a search that cannot go by meaning", () => {
     for (const { score } of results) expect(score).toBeGreaterThan(0);
   });
 
-  it("goes by keyword where the model fails for the query", async () => {
+  it("falls back to keyword if the model fails for the query", async () => {
     const embedder = new FakeEmbedder();
     const { store } = await temporaryStore({ embedder });
     await addAll(store, { "a.md": "heron" });
@@ -187,7 +187,7 @@ describe("results", () => {
     }
   });
 
-  it("are all documents that a hash of eight digits or more stands for", async () => {
+  it("are all documents that match a hash of eight digits or more", async () => {
     const { store } = await temporaryStore();
     await addAll(store, { "a.md": "same", "b.md": "same", "c.md": "other" });
     const hash = contentIdOf("same");
@@ -198,7 +198,7 @@ describe("results", () => {
 });
 
 describe("a query", () => {
-  it("without a word finds nothing, by meaning either", async () => {
+  it("without a word finds nothing, not even by meaning", async () => {
     const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
     await addAll(store, { "a.md": "heron" });
     for (const type of ["keyword", "semantic", "hybrid"] as const) {
@@ -212,7 +212,7 @@ describe("a query", () => {
     ["read_file encoding", 0.5],
     ["Array.from", 1],
     ["What is it?", 0],
-  ])("%j names identifiers to the part of %d", (query, share) => {
+  ])("%j consists of identifiers to the part of %d", (query, share) => {
     expect(identifierShare(query)).toBe(share);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Store } from "../../src/index.js";
 import { temporaryStore } from "../support/temporary.js";
 
-/** Calls `act` once watching has begun and resolves when everything it did has been taken up. */
+/** Calls `act` once watching has started and resolves when everything it did is indexed. */
 async function watched(store: Store, paths: string[], count: number, act: () => void): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const onProgress = ({ progress }: { progress: number }) => void (progress >= count && resolve());
@@ -30,7 +30,7 @@ describe("sessions", () => {
     expect(await store.stop({}, ben)).toMatchObject({ label: "review", added: ["of-ben"] });
   });
 
-  it("put pinned content in front of search, and keep it from gc until it is unpinned", async () => {
+  it("rank pinned content first, and keep it from gc until it is unpinned", async () => {
     const { store } = await temporaryStore();
     await store.add({ content: "heron heron heron heron", name: "best" });
     const { hash } = await store.add({ content: "one heron among many other words in this text", name: "pinned" });
@@ -51,7 +51,7 @@ describe("sessions", () => {
 });
 
 describe("watch", () => {
-  it("takes up new, changed, renamed and removed files, and sums up at the end", async () => {
+  it("indexes new, changed, renamed and removed files, and sums up at the end", async () => {
     const { store, folder } = await temporaryStore();
     const src = join(folder, "src");
     mkdirSync(src);
@@ -62,7 +62,7 @@ describe("watch", () => {
     await store.start({ label: "editing" });
     await watched(store, ["src"], 3, () => {
       writeFileSync(join(src, "new.ts"), "fresh");
-      // As editors do: a new file is written and takes the place of the old one.
+      // Like an editor: writes a new file that replaces the old one.
       writeFileSync(join(src, "old.ts.tmp"), "after");
       renameSync(join(src, "old.ts.tmp"), join(src, "old.ts"));
       rmSync(join(src, "gone.ts"));
@@ -78,7 +78,7 @@ describe("watch", () => {
     expect(await store.list({ pattern: "gone.ts", snapshot: "start" })).toMatchObject({ total: 1 });
   });
 
-  it("tells everybody who listens which documents have changed", async () => {
+  it("notifies listeners which documents changed", async () => {
     const { store, folder } = await temporaryStore();
     const src = join(folder, "src");
     mkdirSync(src);
@@ -112,7 +112,7 @@ describe("watch", () => {
     expect(await store.list({ session: true })).toMatchObject({ total: 200 });
   });
 
-  it("takes up what was noticed before it stops", async () => {
+  it("indexes pending changes before it stops", async () => {
     const { store, folder } = await temporaryStore();
     mkdirSync(join(folder, "w"));
     await store.start();

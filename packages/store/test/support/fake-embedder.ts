@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Embedder } from "@trunkline/core";
 
-/** Words that mean the same to the fake model, so that meaning can be told from spelling. */
+/** Words that are synonyms to the fake model, so that meaning can be told from spelling. */
 const SAME: Readonly<Record<string, string>> = { kitten: "cat", feline: "cat", automobile: "car", vehicle: "car" };
 
-/** Equal text gives equal vectors: the sum of one direction for each word, at length 1. */
+/** Equal text gives equal vectors: the sum of one direction per word, at length 1. */
 export class FakeEmbedder implements Embedder {
   readonly model: string;
   readonly dimensions = 64;

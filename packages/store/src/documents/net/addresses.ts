@@ -1,5 +1,5 @@
-// Which addresses a download may reach. Everything that is not plainly public is refused: the content of an internal
-// service must not be fetched because a page, or a model, gave its address.
+// Decides which addresses a download may reach. Rejects everything that is not clearly public: a URL from a page or a
+// model must not fetch the content of an internal service.
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 const refused = new BlockList();
@@ -22,8 +22,8 @@ for (const [network, prefix] of [
 ] as const) {
   refused.addSubnet(network, prefix, "ipv4");
 }
-// Public IPv6 is 2000::/3; the rest (loopback, unique local, link-local, multicast, mapped, NAT64) is not, and within
-// it documentation, benchmarking, Teredo and 6to4, which carries an IPv4 address inside, are refused too.
+// Public IPv6 is 2000::/3. The rest (loopback, unique local, link-local, multicast, mapped, NAT64) is not public.
+// Within 2000::/3, documentation, benchmarking, Teredo and 6to4, which embeds an IPv4 address, are rejected too.
 for (const [network, prefix] of [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -35,7 +35,7 @@ for (const [network, prefix] of [
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet("2000::", 3, "ipv6");
 
-/** Whether an address, as name resolution gave it, may be reached by anyone. */
+/** Whether a resolved address is public. */
 export function isPublicAddress(address: string): boolean {
   const bare = address.replace(/%.*$/, "");
   if (isIP(bare) === 0) return false;
@@ -47,7 +47,7 @@ export function isPublicAddress(address: string): boolean {
 
 /** The IPv4 address inside `::ffff:a.b.c.d` in any of its spellings. */
 function mappedIpv4(address: string): string | undefined {
-  // The URL parser brings every spelling into one form: ::ffff:7f00:1.
+  // The URL parser normalizes every spelling: ::ffff:7f00:1.
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const match = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
   if (match === null) return undefined;

@@ -1,22 +1,21 @@
-// HTTP for downloads: redirects are followed here, one by one, and every connection goes to an address that was checked.
+// HTTP for downloads: follows redirects one by one and connects only to addresses that were checked.
 import { lookup } from "node:dns/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
 
-/** What to fetch. */
 interface FetchRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Which addresses may be reached. */
+  /** Whether an address may be reached. */
   readonly isAllowed: (address: string) => boolean;
-  /** All addresses of a name. Default: the system's resolution. */
+  /** All addresses of a host name. Default: the system resolver. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
-/** An answer whose body has not been read. */
+/** A response whose body has not been read. */
 export interface FetchAnswer {
   readonly url: string;
   readonly status: number;
@@ -26,10 +25,10 @@ export interface FetchAnswer {
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Not sent on to another origin. */
+/** Headers that are not forwarded to another origin. */
 const PRIVATE_HEADERS = /^(?:authorization|cookie|proxy-authorization|x-api-key)$/i;
 
-/** Fetches, following redirects. Throws `INVALID_ARGUMENT` for an address that may not be reached. */
+/** Fetches a URL and follows redirects. Throws `INVALID_ARGUMENT` for an address that may not be reached. */
 export async function fetchChecked(request: FetchRequest): Promise<FetchAnswer> {
   let url = parseUrl(request.url);
   let headers = { ...request.headers };
@@ -54,7 +53,7 @@ export async function fetchChecked(request: FetchRequest): Promise<FetchAnswer> 
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is not an http or https address.`);
+    throw new TrunklineError("INVALID_ARGUMENT", `"${text}" is not an http or https URL.`);
   }
   return url;
 }
@@ -62,7 +61,7 @@ function parseUrl(text: string): URL {
 async function send(url: URL, request: FetchRequest): Promise<IncomingMessage> {
   const { headers, signal } = request;
   const address = await checkedAddress(url, request);
-  // The connection goes to the very address that was checked: a second resolution could answer differently.
+  // Connects to the exact address that was checked: a second lookup could return a different one.
   const pinned: LookupFunction = (_host, options, callback) => {
     const family = isIP(address);
     if (options.all) callback(null, [{ address, family }]);
@@ -80,7 +79,10 @@ async function send(url: URL, request: FetchRequest): Promise<IncomingMessage> {
   });
 }
 
-/** The first address of the name, if all of them may be reached. The URL parser has undone odd spellings by now. */
+/**
+ * The first address of the host name, if all of them are allowed. The URL parser has already normalized unusual
+ * spellings.
+ */
 async function checkedAddress(
   url: URL,
   { isAllowed, resolve = resolveByName }: Pick<FetchRequest, "isAllowed" | "resolve">,
@@ -92,7 +94,7 @@ async function checkedAddress(
   } catch (error) {
     throw new TrunklineError(
       "CONNECTION_FAILED",
-      `${host} has no address (${systemCodeOf(error) ?? messageOf(error)}).`,
+      `Cannot resolve host ${host} (${systemCodeOf(error) ?? messageOf(error)}).`,
       {
         cause: error,
       },
@@ -100,10 +102,14 @@ async function checkedAddress(
   }
   const forbidden = addresses.find((address) => !isAllowed(address));
   if (forbidden !== undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", `${url.href} leads to ${forbidden}, which is not a public address.`, {
-      hint: "Downloads from private addresses have to be allowed in the configuration.",
-      data: { address: forbidden },
-    });
+    throw new TrunklineError(
+      "INVALID_ARGUMENT",
+      `${url.href} resolves to ${forbidden}, which is not a public address.`,
+      {
+        hint: "Allow downloads from private addresses in the configuration.",
+        data: { address: forbidden },
+      },
+    );
   }
   return addresses[0] as string;
 }
@@ -112,7 +118,7 @@ async function resolveByName(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map((found) => found.address);
 }
 
-/** What went wrong on the way, with the caller's own reason first. */
+/** The connection error. The caller's abort reason takes precedence. */
 export function connectionError(url: URL | string, error: unknown, signal: AbortSignal): TrunklineError {
   if (signal.aborted) {
     if (signal.reason instanceof TrunklineError) return signal.reason;

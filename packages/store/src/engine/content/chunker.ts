@@ -1,16 +1,16 @@
-// Content-defined chunking: FastCDC with normalised cut points. The table and the masks are part of the store's format
-// (FORMAT.md): changing them loses no content, but equal content would be cut differently from then on.
+// Content-defined chunking: FastCDC with normalized cut points. The table and the masks are part of the store's format
+// (FORMAT.md). Changing them loses no content, but equal content would no longer share chunks.
 import { createHash } from "node:crypto";
 
-/** No chunk but the last of a content is shorter. */
+/** Minimum chunk size, except for the last chunk of a content. */
 export const MIN_CHUNK_BYTES = 4 * 1024;
-/** The size that cut points aim at. */
+/** The chunk size to aim for. */
 const AVERAGE_CHUNK_BYTES = 16 * 1024;
-/** No chunk is longer. */
+/** Maximum chunk size. */
 export const MAX_CHUNK_BYTES = 64 * 1024;
 
-// Before the average size a cut point is rare (16 bits have to be zero), after it common (12 bits): sizes gather around
-// the average. The hash moves left, so its high bits depend on the last 32 bytes.
+// Cut points are rare before the average size (16 bits have to be zero) and common after it (12 bits), so sizes cluster
+// around the average. The hash shifts left, so its high bits depend on the last 32 bytes.
 const MASK_BEFORE_AVERAGE = 0xffff0000 | 0;
 const MASK_AFTER_AVERAGE = 0xfff00000 | 0;
 
@@ -24,7 +24,10 @@ function makeGear(): Int32Array {
   return gear;
 }
 
-/** Where the chunk that begins at `start` ends. The bytes up to `end` have to hold a whole chunk or the rest of the content. */
+/**
+ * The end of the chunk that starts at `start`. The bytes up to `end` must contain a complete chunk or the rest of the
+ * content.
+ */
 export function cutPoint(bytes: Uint8Array, start: number, end: number): number {
   const remaining = end - start;
   if (remaining <= MIN_CHUNK_BYTES) return end;
@@ -43,7 +46,7 @@ export function cutPoint(bytes: Uint8Array, start: number, end: number): number 
   return limit;
 }
 
-/** All cut points of a content that is in memory: each is the end of one chunk. */
+/** All cut points of in-memory content. Each is the end of one chunk. */
 export function cutPoints(bytes: Uint8Array): number[] {
   const ends: number[] = [];
   for (let start = 0; start < bytes.length; ) {

@@ -1,19 +1,19 @@
-// From bytes to what is stored: content id, chunks, compression, text. No I/O; runs in whichever thread has the bytes.
+// Turns bytes into their stored form: content id, chunks, compression, text. No I/O; runs in any thread.
 import { hash as hashOf } from "node:crypto";
-// The wasm build has one instance for each thread. The native one shares its state among them: two threads at a time made
-// it fail and crash.
+// The wasm build has one instance per thread. The native build shares state between threads: using it from two threads
+// at once caused failures and crashes.
 import { compress, decompress } from "@cloudpss/zstd/wasm";
 import { TrunklineError } from "@trunkline/core";
 import { cutPoint, MAX_CHUNK_BYTES } from "./chunker.js";
 import { type ContentType, contentTypeOf, type IndexText, indexTextOf } from "./text.js";
 
-/** How a chunk's bytes are kept: as they are, or as a zstd frame. The numbers are part of the format. */
+/** How a chunk is stored: uncompressed or as a zstd frame. The numbers are part of the format. */
 export const CODEC = { raw: 0, zstd: 1 } as const;
 
 const ZSTD_LEVEL = 3;
 const MIN_COMPRESSED_BYTES = 64;
 
-/** One chunk, ready to be stored. `data` is absent where the store is believed to hold it. */
+/** A chunk ready to be stored. `data` is missing if the store seems to have it already. */
 export interface PreparedChunk {
   readonly hash: string;
   readonly size: number;
@@ -21,7 +21,6 @@ export interface PreparedChunk {
   readonly data: Uint8Array | undefined;
 }
 
-/** One content, ready to be stored. */
 export interface PreparedContent {
   readonly hash: string;
   readonly size: number;
@@ -30,7 +29,7 @@ export interface PreparedContent {
   readonly text: IndexText | undefined;
 }
 
-/** Asks whether a chunk is stored, so that it need not be compressed and sent again. */
+/** Whether a chunk is stored already and does not have to be compressed and sent again. */
 export type IsStored = (hash: string) => boolean;
 
 /** SHA-256 in hex digits. */
@@ -38,7 +37,7 @@ export function sha256(bytes: Uint8Array): string {
   return hashOf("sha256", bytes, "hex");
 }
 
-/** Prepares content that is in memory. */
+/** Prepares in-memory content. */
 export function prepareContent(bytes: Uint8Array, isStored: IsStored, hash = sha256(bytes)): PreparedContent {
   const type = contentTypeOf(bytes);
   const chunks: PreparedChunk[] = [];
@@ -51,7 +50,7 @@ export function prepareContent(bytes: Uint8Array, isStored: IsStored, hash = sha
   return { hash, size: bytes.length, type, chunks, text: type === "text" ? indexTextOf(bytes) : undefined };
 }
 
-/** Prepares one chunk; `hash` where it is known already. */
+/** Prepares one chunk. Pass `hash` if it is already known. */
 export function prepareChunk(bytes: Uint8Array, isStored: IsStored, hash = sha256(bytes)): PreparedChunk {
   if (isStored(hash)) return { hash, size: bytes.length, codec: CODEC.raw, data: undefined };
   if (bytes.length >= MIN_COMPRESSED_BYTES) {
@@ -63,7 +62,7 @@ export function prepareChunk(bytes: Uint8Array, isStored: IsStored, hash = sha25
   return { hash, size: bytes.length, codec: CODEC.raw, data: bytes };
 }
 
-/** The bytes of a stored chunk, checked against size and hash. Throws `IO` with `data.chunk` where they do not match. */
+/** The bytes of a stored chunk, verified against size and hash. Throws `IO` with `data.chunk` on a mismatch. */
 export function openChunk(stored: { hash: string; size: number; codec: number; data: Uint8Array }): Uint8Array {
   const bytes = decodeChunk(stored);
   if (bytes === undefined || bytes.length !== stored.size || sha256(bytes) !== stored.hash) {
@@ -77,7 +76,7 @@ export function openChunk(stored: { hash: string; size: number; codec: number; d
 
 function decodeChunk({ codec, data, size }: { codec: number; data: Uint8Array; size: number }): Uint8Array | undefined {
   if (codec === CODEC.raw) return data;
-  // A damaged frame header could ask for any amount of memory; no chunk is longer than the maximum.
+  // A damaged frame header could request any amount of memory; no chunk exceeds the maximum.
   if (codec !== CODEC.zstd || size > MAX_CHUNK_BYTES) return undefined;
   try {
     return decompress(data);

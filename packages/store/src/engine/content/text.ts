@@ -1,26 +1,26 @@
-// What is text, and what the keyword index is told about it.
+// Detects text, and extracts the input of the keyword index from it.
 
-/** Whether content is text: the two values of `type` in the contract. */
+/** The two values of `type` in the contract. */
 export type ContentType = "text" | "binary";
 
-/** What of a content goes into the keyword index. */
+/** The parts of a content that go into the keyword index. */
 export interface IndexText {
-  /** From a heading or a title element, where there is one near the beginning. */
+  /** From a heading or title element near the start, if any. */
   readonly title: string | undefined;
   readonly body: string;
-  /** The parts of compound identifiers: `parseHTTPRequest` gives `parse HTTP Request`. */
+  /** The parts of compound identifiers: `parseHTTPRequest` becomes `parse HTTP Request`. */
   readonly words: string;
 }
 
 const SNIFFED_BYTES = 64 * 1024;
 
-/** Text has no NUL in its first 64 KB, or begins with the byte order mark of UTF-16. */
+/** Text has no NUL in its first 64 KB, or starts with a UTF-16 byte order mark. */
 export function contentTypeOf(beginning: Uint8Array): ContentType {
   if (utf16EncodingOf(beginning) !== undefined) return "text";
   return beginning.subarray(0, SNIFFED_BYTES).includes(0) ? "binary" : "text";
 }
 
-/** The bytes as text: UTF-8 unless a byte order mark says UTF-16. What cannot be decoded becomes U+FFFD. */
+/** Decodes the bytes as UTF-8, or as UTF-16 if there is a byte order mark. Invalid bytes become U+FFFD. */
 export function decodeText(bytes: Uint8Array): string {
   const encoding = utf16EncodingOf(bytes);
   if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes);
@@ -34,13 +34,13 @@ function utf16EncodingOf(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined
   return undefined;
 }
 
-/** Everything the keyword index needs of a text. */
+/** Everything the keyword index needs from a text. */
 export function indexTextOf(bytes: Uint8Array): IndexText {
   const body = decodeText(bytes);
   return { title: titleOf(body), body, words: identifierWords(body) };
 }
 
-/** As {@link indexTextOf}, with each part made when it is first asked for: most indexers want the body alone. */
+/** Like {@link indexTextOf}, but computes each part on first use: most indexers only need the body. */
 export function lazyIndexText(bytes: Uint8Array): IndexText {
   return new LazyText(decodeText(bytes));
 }
@@ -69,7 +69,10 @@ const HEADING = /^(?:#{1,3}[ \t]+(\S.*?)[ \t#]*$|=\s+(\S.*)$)/m;
 const TITLE_ELEMENT = /<title[^>]*>\s*([^<]{1,300}?)\s*<\/title>/i;
 const MAX_TITLE_LENGTH = 200;
 
-/** The first heading or title element in the first 2 KB. Shell comments look like headings, so a `#!` text has none. */
+/**
+ * The first heading or title element in the first 2 KB. Shell comments look like headings, so a text that starts with
+ * `#!` has no title.
+ */
 export function titleOf(text: string): string | undefined {
   const beginning = text.slice(0, 2048);
   if (beginning.startsWith("#!")) return undefined;
@@ -78,19 +81,19 @@ export function titleOf(text: string): string | undefined {
 }
 
 const BOUNDARY = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
-/** What is longer is not taken apart. */
+/** Longer identifiers are not split. */
 export const MAX_IDENTIFIER_LENGTH = 120;
 
-/** The parts of one identifier; one without parts is given back whole. */
+/** The parts of an identifier. One without parts is returned whole. */
 export function splitIdentifier(identifier: string): string[] {
   return identifier.split(/[^\p{L}\p{N}]+/u).flatMap((part) => (part === "" ? [] : part.split(BOUNDARY)));
 }
 
-/** The parts of every compound identifier in the text, each identifier once. */
+/** The parts of every compound identifier in the text, once per identifier. */
 export function identifierWords(text: string): string {
   const words: string[] = [];
   const seen = new Set<string>();
-  // Character by character: a regular expression that looks for a change of case in every word takes ten times as long.
+  // Character by character: a regular expression that looks for case changes in every word takes ten times as long.
   for (let at = 0; at < text.length; ) {
     let kind = kindAt(text, at);
     if (kind === OTHER) {
@@ -126,10 +129,10 @@ const LOWER = 2;
 const UPPER = 3;
 const DIGIT = 4;
 const LETTER = 5;
-/** What each character of the basic plane is, as it is asked for. */
+/** The kind of each character in the basic plane, filled on demand. */
 const kinds = new Uint8Array(0x10000);
 
-/** What the character at the offset is; nothing beyond the end. */
+/** The kind of the character at the offset; none past the end. */
 function kindAt(text: string, at: number): number {
   if (at >= text.length) return OTHER;
   const unit = text.charCodeAt(at);

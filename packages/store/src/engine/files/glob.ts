@@ -1,14 +1,14 @@
-// Globs over paths, as in .gitignore: `*` and `?` stay within a name, `**` crosses folders, `{a,b}` and `[a-z]` work.
-// A pattern without a slash is about the base name; one with a slash may begin at any folder.
+// Globs for paths, as in .gitignore: `*` and `?` stay within a name, `**` crosses folders, `{a,b}` and `[a-z]` work. A
+// pattern without a slash matches the base name; one with a slash may start at any folder.
 
 const SPECIAL = /[*?[\]{}]/;
 
-/** Whether the text has any of the characters that make it a pattern. */
+/** Whether the text contains any glob characters. */
 export function isGlob(text: string): boolean {
   return SPECIAL.test(text);
 }
 
-/** A test for paths. */
+/** Returns a test for paths. */
 export function compileGlob(pattern: string): (path: string) => boolean {
   const trimmed = pattern.replace(/^\.\//, "").replace(/\/$/, "/**");
   const source = globSource(trimmed);
@@ -17,7 +17,7 @@ export function compileGlob(pattern: string): (path: string) => boolean {
   return (path) => regex.test(path);
 }
 
-/** Whether any of the patterns matches; no pattern at all matches nothing. */
+/** Whether any of the patterns matches. An empty list matches nothing. */
 export function compileGlobs(patterns: readonly string[] | undefined): (path: string) => boolean {
   const tests = (patterns ?? []).map(compileGlob);
   return (path) => tests.some((test) => test(path));

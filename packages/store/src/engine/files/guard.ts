@@ -1,17 +1,17 @@
-// What a store never takes in and never writes over, besides its own folder: where Trunkline's and Git's own files are.
+// Paths that a store never indexes or overwrites, apart from its own folder: those of Trunkline's and Git's files.
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { hasReservedName, isReservedName, isWithin, systemCodeOf } from "@trunkline/core";
 
 /** Paths of the program that uses the store. */
 export interface GuardedPaths {
-  /** Folders that are neither entered by `add` and `watch` nor written by `restore`. */
+  /** Folders that `add` and `watch` do not enter and `restore` does not write to. */
   readonly ownFolders?: readonly string[] | undefined;
-  /** Files and folders that `restore` does not write. */
+  /** Files and folders that `restore` does not write to. */
   readonly unwritable?: readonly string[] | undefined;
 }
 
-/** The paths as they are now, links followed. */
+/** The current paths, with links resolved. */
 export class Guard {
   readonly #own: readonly string[];
   readonly #unwritable: readonly string[];
@@ -21,22 +21,22 @@ export class Guard {
     this.#unwritable = [...this.#own, ...unwritable.map(realPathOf)];
   }
 
-  /** Whether a file or folder below a root is left out: both without links. What the root itself is does not matter. */
+  /** Whether to skip a file or folder below a root. Both must have links resolved. The root itself is not checked. */
   leavesOut(path: string, root: string): boolean {
     if (hasReservedName(relative(root, path))) return true;
     return this.#own.some((folder) => isWithin(path, folder) && !isWithin(root, folder));
   }
 
-  /** Why a file is not written below a folder without links; undefined where it may be. */
+  /** Why a file may not be written below a folder (links resolved); undefined if it may. */
   refusal(target: string, folder: string): string | undefined {
-    if (target.split("/").some(isReservedName)) return "files of Git and of Trunkline itself are not written";
+    if (target.split("/").some(isReservedName)) return "files of Git and Trunkline are never written";
     const path = join(folder, target);
     const isGuarded = this.#unwritable.some((own) => isWithin(path, own));
-    return isGuarded ? "Trunkline's own configuration is not written" : undefined;
+    return isGuarded ? "Trunkline's configuration is never written" : undefined;
   }
 }
 
-/** Where a path really is; what does not exist yet is kept. */
+/** Resolves links in a path. Parts that do not exist yet stay as they are. */
 export function realPathOf(path: string): string {
   try {
     return realpathSync(path);

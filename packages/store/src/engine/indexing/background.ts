@@ -1,26 +1,28 @@
-// Indexers that come after the acknowledgement. They follow the entries in the order of their ids, in short
-// transactions, and note how far they are in the same transaction: a crash or a second process loses and repeats nothing.
+// Indexers that run after the write is acknowledged. They process the entries in order of id, in short transactions,
+// and record their progress in the same transaction: a crash or a second process neither loses nor repeats work.
 import type { IndexText } from "../content/text.js";
 import type { Db } from "../sqlite/database.js";
 import { describeEntry, readIndexText } from "./catch-up.js";
 import { hasIndexedText, type IndexEntry, type Indexer, type IndexingRun, type PreparedEntry } from "./indexer.js";
 
-/** How long one transaction goes on taking entries up: a write may be waiting for it. */
+/** How long one transaction keeps adding entries: a write may be waiting for the lock. */
 const LOCK_MS = 100;
-/** Time enough for whoever waits for the lock to try again. */
+/** Long enough for another process that waits for the lock to retry. */
 const PAUSE_MS = 15;
-/** How many entries are prepared elsewhere at a time, and how many times so many before they are written. */
+/**
+ * How many entries are prepared in another thread at a time, and how many such slices are prepared ahead of the write.
+ */
 const ENTRIES_ELSEWHERE = 128;
-/** Up to so many are prepared here. */
+/** Up to this many entries are prepared in this thread. */
 const ENTRIES_HERE = 64;
 const MOST_AHEAD = 4;
 
-/** Prepares a range of entries in another thread. Undefined where nothing is left of it. */
+/** Prepares a range of entries in another thread. Undefined if the range is empty by now. */
 export type PrepareElsewhere = (indexer: string, range: Range, signal: AbortSignal) => Promise<Slice | undefined>;
 
 /**
- * Runs background indexers, those that have a thread of their own or the others, until they have seen all entries.
- * Answers how many entries were taken up.
+ * Runs background indexers, either those with a dedicated thread or the others, until they have processed all entries.
+ * Returns the number of entries indexed.
  */
 export async function runBackground(
   databases: {
@@ -44,13 +46,13 @@ export async function runBackground(
   return taken + (await followTogether(databases, own, call));
 }
 
-/** Whether so many entries are left that it is worth starting other threads for them. */
+/** Whether enough entries are left to justify starting other threads. */
 function hasMany(index: Db, indexer: Indexer): boolean {
   const from = reached(index, indexer);
   return index.get("SELECT 1 FROM entries WHERE id > ? LIMIT 1 OFFSET ?", from, ENTRIES_HERE) !== undefined;
 }
 
-/** Slice by slice in turn, so that a text is read once for all of them. */
+/** Processes each slice with all indexers in turn, so a text is read only once. */
 async function followTogether(
   { truth, index }: { readonly truth: Db; readonly index: Db },
   own: readonly Indexer[],
@@ -78,7 +80,7 @@ async function followTogether(
   return taken;
 }
 
-/** While one slice is written, the next ones are prepared elsewhere. */
+/** Prepares the next slices in other threads while one is written. */
 async function followAlone(
   { index, prepareElsewhere }: { readonly index: Db; readonly prepareElsewhere: PrepareElsewhere },
   indexer: Indexer,
@@ -91,7 +93,7 @@ async function followAlone(
       const range = nextRange(index, ahead.at(-1)?.range.to ?? reached(index, indexer), ENTRIES_ELSEWHERE);
       if (range === undefined) return;
       const slice = prepareElsewhere(indexer.name, range, call.signal);
-      // It is awaited in turn, or not at all where something fails before.
+      // Awaited later, or not at all if something fails first.
       slice.catch(() => {});
       ahead.push({ range, slice });
     }
@@ -107,7 +109,7 @@ async function followAlone(
   return taken;
 }
 
-/** Answers false where another process was faster, so that the slice is of no use. */
+/** Returns false if another process was faster and the slice is obsolete. */
 async function writeSlice(
   index: Db,
   { indexer, slice }: { readonly indexer: Indexer; readonly slice: Slice },
@@ -134,8 +136,8 @@ async function writeSlice(
 }
 
 /**
- * Takes entries up, at least one where there is one, for as long as a transaction may last. Those that were removed
- * meanwhile are passed over. Answers how many that were.
+ * Adds entries, at least one if any exist, until the transaction's time is up. Skips entries removed in the meantime.
+ * Returns how many it processed.
  */
 function takeUp(index: Db, indexer: Indexer, entries: Slice["prepared"]): number {
   const [first, last] = [entries[0]?.entry.id ?? 0, entries.at(-1)?.entry.id ?? 0];
@@ -167,7 +169,7 @@ async function settle(index: Db, indexer: Indexer, call: IndexingRun): Promise<v
   }
 }
 
-/** After a long transaction, whoever waits for the lock gets it; after a short one, messages are seen. */
+/** After a long transaction, gives others a chance to take the lock; after a short one, lets messages be processed. */
 function pauseAfter(started: number): Promise<void> {
   const isLong = performance.now() - started >= LOCK_MS / 2;
   return new Promise((resolve) => {
@@ -180,35 +182,34 @@ function reached(index: Db, indexer: Indexer): number {
   return index.one<{ entry: number }>("SELECT entry FROM indexers WHERE name = ?", indexer.name).entry;
 }
 
-/** A slice has so many entries, or fewer where their texts are long. */
+/** A slice has at most this many entries, fewer if their texts are long. */
 const MOST_ENTRIES = 1024;
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 
-/** Entries in a row, ready to be taken up. */
+/** Consecutive entries, ready to be indexed. */
 export interface Slice {
-  /** The entry that they come after, and the last one of them. */
+  /** The entry before the first one, and the last one. */
   readonly from: number;
   readonly last: number;
   readonly count: number;
-  /** Without those that gc took meanwhile. */
+  /** Without those that gc has removed in the meantime. */
   readonly prepared: readonly PreparedEntry[];
 }
 
-/** Entries by their ids: those after `from`, up to `to` where it is given. */
+/** Entries by id: those after `from`, up to `to` if given. */
 export interface Range {
   readonly from: number;
   readonly to?: number | undefined;
 }
 
-/** A range that has an end. */
 export interface ClosedRange extends Range {
   readonly to: number;
 }
 
-/** What another indexer has just looked up, by the id of the entry. */
+/** Entries that another indexer has just looked up, by id. */
 export type KnownEntries = Map<number, { readonly entry: IndexEntry; readonly text: IndexText | undefined }>;
 
-/** The slice at the beginning of a range; with `to` it is all of it. Undefined where there is nothing in the range. */
+/** The slice at the start of a range; with `to`, the whole range. Undefined if the range is empty. */
 export async function prepareSlice(
   context: { readonly truth: Db; readonly index: Db; readonly indexer: Indexer; readonly known?: KnownEntries },
   { from, to }: Range,
@@ -242,7 +243,7 @@ export async function prepareSlice(
   return count === 0 ? undefined : { from, last: to ?? last, count, prepared };
 }
 
-/** The next entries after one, for {@link prepareSlice}; undefined where there are none. */
+/** The next entries after a given one, for {@link prepareSlice}; undefined if there are no more. */
 export function nextRange(index: Db, from: number, entries: number): ClosedRange | undefined {
   const { to } = index.one<{ to: number | null }>(
     'SELECT max(id) AS "to" FROM (SELECT id FROM entries WHERE id > ? ORDER BY id LIMIT ?)',

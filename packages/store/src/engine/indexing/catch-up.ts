@@ -1,6 +1,6 @@
-// Closes the gap between the truth and the index. Every change of a document has a sequence number in the truth; the
-// index notes the number it has reached in the same transaction in which it takes the change up. So it may lag after a
-// crash, but never silently: the gap is closed on opening and after every commit.
+// Closes the gap between the content database and the index. Every document change has a sequence number in the content
+// database; the index records the number it has reached in the transaction that indexes the change. It may be behind
+// after a crash, but never silently: the gap is closed on opening and after every commit.
 import { isTrunklineError } from "@trunkline/core";
 import { type IndexText, lazyIndexText } from "../content/text.js";
 import { type ContentRow, hexOf, readContent } from "../sqlite/contents.js";
@@ -9,20 +9,20 @@ import { currentSeq, type DocumentRow, metadataOf, tagsOf, type VersionRow } fro
 import { createIndexTables, indexFits } from "../sqlite/schema.js";
 import { hasIndexedText, type IndexEntry, type Indexer, type IndexingRun } from "./indexer.js";
 
-/** Both databases of one thread that may write. */
+/** Both databases in a thread that can write. */
 export interface IndexingContext {
   readonly truth: Db;
   readonly index: Db;
   readonly indexers: readonly Indexer[];
-  /** Texts of contents that were just written, by row id, so that they need not be read again. */
+  /** Texts of contents that were just written, by row id, to avoid reading them again. */
   readonly texts: Map<number, IndexText>;
   check(): void;
 }
 
-/** How many documents one transaction on the index takes up. */
+/** How many documents one index transaction processes. */
 const SLICE = 500;
 
-/** Makes the index ready: creates it, or makes it anew where it does not fit the truth or an indexer changed. */
+/** Prepares the index: creates it, or rebuilds it if it does not match the content database or an indexer changed. */
 export function prepareIndex({ truth, index, indexers, check }: IndexingContext): void {
   index.immediate(() => {
     if (!indexFits(index, truth)) {
@@ -33,7 +33,7 @@ export function prepareIndex({ truth, index, indexers, check }: IndexingContext)
   }, check);
 }
 
-/** Empties the index, so that the next catch-up takes everything up again. */
+/** Empties the index; the next catch-up indexes everything again. */
 export function rebuildIndex({ truth, index, indexers, check }: IndexingContext): void {
   index.immediate(() => {
     dropEverything(index);
@@ -48,7 +48,7 @@ function prepareIndexer(index: Db, indexer: Indexer): void {
   indexer.clear(index);
   indexer.create(index);
   index.run("INSERT OR REPLACE INTO indexers VALUES (?, ?, 0)", indexer.name, indexer.version);
-  // What is part of the write has no place of its own to resume from: everything is taken up again.
+  // Indexers that run as part of the write have no position to resume from, so everything is indexed again.
   if (indexer.when === "write") {
     index.exec("DELETE FROM entries");
     index.exec("UPDATE facts SET value = 0 WHERE key = 'seq'");
@@ -56,7 +56,7 @@ function prepareIndexer(index: Db, indexer: Indexer): void {
 }
 
 function dropEverything(index: Db): void {
-  // Virtual tables first: they take their shadow tables with them.
+  // Virtual tables first: dropping them drops their shadow tables.
   const tables = () =>
     index.all<{ name: string; sql: string | null }>(
       "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC",
@@ -67,7 +67,7 @@ function dropEverything(index: Db): void {
   index.exec("PRAGMA user_version = 0");
 }
 
-/** Brings the index up to date; the first call of every process. */
+/** Brings the index up to date. Every process calls this first. */
 export function makeReady(
   databases: Pick<IndexingContext, "truth" | "index" | "indexers">,
   _params: Record<string, never>,
@@ -77,7 +77,7 @@ export function makeReady(
   return { background: databases.indexers.some((indexer) => indexer.when === "background") };
 }
 
-/** Takes up everything that changed since the index last did. Answers how many documents that were. */
+/** Indexes everything that changed since the last time. Returns the number of documents. */
 export function catchUp(context: IndexingContext, onSlice?: (seq: number, target: number) => void): number {
   const { truth, index } = context;
   let taken = 0;
@@ -90,7 +90,7 @@ export function catchUp(context: IndexingContext, onSlice?: (seq: number, target
   }
 }
 
-/** The sequence number up to which the index has taken changes up. */
+/** The sequence number up to which changes are indexed. */
 export function reachedSeq(index: Db): number {
   return index.one<{ value: number }>("SELECT value FROM facts WHERE key = 'seq'").value;
 }
@@ -104,13 +104,13 @@ function takeSlice(context: IndexingContext, target: number): number {
     SLICE,
   );
   for (const document of changed) takeDocument(context, document);
-  // Numbers may be used by changes that a later change of the same document has overtaken.
+  // Some numbers belong to changes that a later change of the same document has replaced.
   const reached = changed.length < SLICE ? target : (changed.at(-1)?.seq ?? target);
   index.run("UPDATE facts SET value = ? WHERE key = 'seq'", reached);
   return changed.length;
 }
 
-/** Brings the entries of one document in line: its current version, and older ones that a snapshot still shows. */
+/** Updates the entries of a document: its current version, and older ones that a snapshot still shows. */
 function takeDocument(context: IndexingContext, document: DocumentRow): void {
   const { truth, index, indexers } = context;
   const known = index.all<{ id: number; version: number; live: number }>(
@@ -193,20 +193,20 @@ function removeEntry({ index, indexers }: IndexingContext, id: number): void {
   index.run("DELETE FROM entries WHERE id = ?", id);
 }
 
-/** The text of an entry for an indexer, from the write at hand or from the store. */
+/** The text of an entry for an indexer, from the current write or from the store. */
 function textFor(context: IndexingContext, indexer: Indexer, entry: IndexEntry): IndexText | undefined {
   if (!hasIndexedText(entry) || indexer.wantsText?.(entry) === false) return undefined;
   return context.texts.get(entry.content) ?? readIndexText(context.truth, entry.content);
 }
 
-/** The text of a content, read from the store. Content over 64 MB is found by its name, not by its text. */
+/** The text of a content, read from the store. Content over 64 MB is found by name, not by text. */
 export function readIndexText(truth: Db, content: number): IndexText | undefined {
   const row = truth.one<ContentRow>("SELECT id, hash, size, type FROM contents WHERE id = ?", content);
   if (row.size > MAX_INDEXED_BYTES) return undefined;
   try {
     return lazyIndexText(readContent(truth, row));
   } catch (error) {
-    // One damaged content must not keep everything else from being found; verify reports it.
+    // One damaged content must not keep the rest from being found; verify reports it.
     if (isTrunklineError(error, "IO") && error.data?.damaged === true) return undefined;
     throw error;
   }
@@ -214,7 +214,7 @@ export function readIndexText(truth: Db, content: number): IndexText | undefined
 
 const MAX_INDEXED_BYTES = 64 * 1024 * 1024;
 
-/** What indexers are told about an entry; `undefined` where gc took its document meanwhile. */
+/** The entry as passed to indexers; `undefined` if gc has removed its document in the meantime. */
 export function describeEntry(
   truth: Db,
   entry: { id: number; document: number; version: number },

@@ -1,16 +1,16 @@
-// The seam for everything that is derived from content. An indexer keeps its tables in index.sqlite and is told about
-// entries: one entry is one version of one document that can be found. The truth knows nothing of indexers.
+// The interface for everything derived from content. An indexer has its tables in index.sqlite and receives entries:
+// one entry is one searchable version of one document. The content database knows nothing about indexers.
 import type { ToolProgress } from "@trunkline/core";
 import type { IndexText } from "../content/text.js";
 import type { Db } from "../sqlite/database.js";
 import { RESULTS_COLLECTION } from "../sqlite/documents.js";
 
-/** One version of one document, as indexers see it. `id` is never used again for another one. */
+/** One version of one document, as indexers see it. An `id` is never reused. */
 export interface IndexEntry {
   readonly id: number;
   readonly document: number;
   readonly version: number;
-  /** Row id of the content in the truth. Equal content has equal ids. */
+  /** Row id of the content in the content database. Equal content has equal ids. */
   readonly content: number;
   readonly hash: string;
   readonly path: string;
@@ -24,24 +24,27 @@ export interface IndexEntry {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A stored result above this is looked into by its hash only: whoever waits for an answer must not wait for an index. */
+/**
+ * The text of a stored result above this size is not indexed; it can only be searched by its hash. A caller waiting for
+ * the result must not wait for indexing.
+ */
 const MAX_INDEXED_RESULT_BYTES = 256 * 1024;
 
-/** Whether indexers may be given the text of an entry. */
+/** Whether the text of an entry is passed to indexers. */
 export function hasIndexedText({ type, collection, size }: Pick<IndexEntry, "type" | "collection" | "size">): boolean {
   return type === "text" && (collection !== RESULTS_COLLECTION || size <= MAX_INDEXED_RESULT_BYTES);
 }
 
-/** One run of background indexing: how it is cancelled and where it reports. */
+/** One run of background indexing: its cancellation and its progress reports. */
 export interface IndexingRun {
-  /** Throws when the run was cancelled. Cheap: meant for inner loops. */
+  /** Throws if the run was cancelled. Cheap enough for inner loops. */
   check(): void;
   progress(progress: ToolProgress): void;
-  /** For work that waits. */
+  /** For asynchronous work. */
   readonly signal: AbortSignal;
 }
 
-/** An entry with what {@link Indexer.prepare} made of it. */
+/** An entry with the result of {@link Indexer.prepare}. */
 export interface PreparedEntry {
   readonly entry: IndexEntry;
   readonly text: IndexText | undefined;
@@ -49,51 +52,50 @@ export interface PreparedEntry {
 }
 
 /**
- * Keeps one index up to date. All methods but `prepare` are synchronous and run inside a write transaction on
- * index.sqlite.
+ * Maintains one index. All methods except `prepare` are synchronous and run inside a write transaction on index.sqlite.
  *
- * `write` indexers are part of every acknowledged write, so they have to be quick. `background` indexers come after it,
- * in slices of a few entries, in the order of entry ids, and resume where they were after a restart.
+ * `write` indexers are part of every acknowledged write, so they have to be fast. `background` indexers run afterwards,
+ * in slices of a few entries, in order of entry id, and resume after a restart.
  */
 export interface Indexer {
-  /** Names its progress in `status`. */
+  /** Identifies its progress in `status`. */
   readonly name: string;
   /** When this changes, {@link clear} is called and everything is indexed again. */
   readonly version: number;
   readonly when: "write" | "background";
   /**
-   * For background indexers: takes so long that it has a thread of its own, beside the others. Where there are many
-   * entries, {@link prepare} runs in further ones: what it makes is sent from thread to thread, and the text is not.
+   * For background indexers: slow enough to get a dedicated thread. With many entries, {@link prepare} runs in
+   * additional threads: its result is sent between threads, the text is not.
    */
   readonly alone?: boolean;
-  /** Makes the tables if they are not there. */
+  /** Creates the tables if they do not exist. */
   create(index: Db): void;
   /** For background indexers: the slow part (parsing, embedding), before the write lock is taken. */
   prepare?(entry: IndexEntry, text: IndexText | undefined, signal: AbortSignal): Promise<unknown>;
   /**
-   * Takes an entry up. `text` is undefined for binary content and where `wantsText` is false for the entry; `prepared`
-   * is what {@link prepare} made.
+   * Adds an entry. `text` is undefined for binary content and if `wantsText` is false for the entry; `prepared` is the
+   * result of {@link prepare}.
    */
   add(index: Db, entry: IndexEntry, text: IndexText | undefined, prepared?: unknown): void;
-  /** For background indexers: instead of {@link add}, where it is quicker to take many entries up at once. */
+  /** For background indexers: used instead of {@link add} if adding many entries at once is faster. */
   addAll?(index: Db, entries: readonly PreparedEntry[]): void;
-  /** Tags, metadata or path changed; the content did not. Where it is absent, the entry is removed and added again. */
+  /** Tags, metadata or path changed; the content did not. If missing, the entry is removed and added again. */
   update?(index: Db, entry: IndexEntry): void;
-  /** The entry is no longer the current version of a live document, but stays for a snapshot. */
+  /** The entry is no longer the current version of a live document, but a snapshot still needs it. */
   hide?(index: Db, entryId: number): void;
   /**
-   * For background indexers: what is left to do when all entries have been taken up, a piece of it that takes about as
-   * long as is said. Answers 0 when nothing was left.
+   * For background indexers: does part of the work that remains once all entries are added, for about the given time.
+   * Returns 0 when nothing is left.
    */
   settle?(index: Db, forMs: number): number;
-  /** For background indexers that settle: how many documents still wait for it. */
+  /** For background indexers with `settle`: how many documents still wait for it. */
   pending?(index: Db): number;
-  /** Forgets an entry. It may never have been added. */
+  /** Removes an entry. It may never have been added. */
   remove(index: Db, entryId: number): void;
-  /** Forgets everything. */
+  /** Removes everything. */
   clear(index: Db): void;
-  /** Whether `text` is needed for the entry; absent means for every text. */
+  /** Whether the entry needs `text`. If missing, every text entry does. */
   wantsText?(entry: IndexEntry): boolean;
-  /** Reports what is wrong with the index itself; used by `verify`. */
+  /** Reports problems in the index itself; used by `verify`. */
   check?(index: Db): string[];
 }

@@ -1,8 +1,8 @@
-// The numbers that a table has given to texts, kept in memory: most words and keys of a document are known already, and
-// asking for each of them took a good part of indexing.
+// An in-memory cache of the numbers a table assigned to texts. Most words and keys of a document are known already, and
+// looking up each of them took a large part of indexing time.
 import type { Db } from "../sqlite/database.js";
 
-/** A table whose rows are only ever added, except when all of the index is made anew. */
+/** A table whose rows are only ever added, except when the whole index is rebuilt. */
 interface NumberedTexts {
   readonly table: string;
   readonly column: string;
@@ -11,7 +11,7 @@ interface NumberedTexts {
 const MOST_KEPT = 200_000;
 const kept = new WeakMap<Db, Map<string, KnownNumbers>>();
 
-/** What is known of a table in the transaction at hand. To be asked for in each one. */
+/** The known numbers of a table. Call it again in each transaction. */
 export function knownNumbers(index: Db, { table, column }: NumberedTexts): KnownNumbers {
   const tables = kept.get(index) ?? new Map<string, KnownNumbers>();
   kept.set(index, tables);
@@ -22,7 +22,6 @@ export function knownNumbers(index: Db, { table, column }: NumberedTexts): Known
   return fresh;
 }
 
-/** The numbers of one table. */
 class KnownNumbers {
   readonly #texts: NumberedTexts;
   readonly #made: string | undefined;
@@ -35,8 +34,8 @@ class KnownNumbers {
   }
 
   /**
-   * Whether no transaction was undone in which numbers were given, and the index is the same. Numbers rise, so that the
-   * highest one is gone, or is another text's, if any is.
+   * Whether the index is the same and no transaction that assigned numbers was rolled back. Numbers only increase, so
+   * after a rollback the highest one is missing or belongs to another text.
    */
   isStill(index: Db): boolean {
     if (madeOf(index) !== this.#made) return false;
@@ -64,7 +63,7 @@ class KnownNumbers {
   }
 }
 
-/** Changes when the index is made anew. */
+/** Changes when the index is rebuilt. */
 function madeOf(index: Db): string | undefined {
   return index.get<{ value: string }>("SELECT value FROM facts WHERE key = 'vectors_made'")?.value;
 }

@@ -1,4 +1,5 @@
-// Chunks and contents in the truth. Every read is checked: each chunk against its hash, a whole content against its id.
+// Chunks and contents in the content database. Every read is verified: each chunk against its hash, complete content
+// against its id.
 import { createHash } from "node:crypto";
 import { type ContentId, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
 import { openChunk } from "../content/prepare.js";
@@ -13,7 +14,7 @@ export interface ContentRow {
   readonly type: ContentType;
 }
 
-/** A chunk on its way into the store. Without `data` it has to be there already. */
+/** A chunk to store. Without `data` it has to exist already. */
 export interface IncomingChunk {
   readonly hash: string;
   readonly size: number;
@@ -44,7 +45,7 @@ export function findContent(db: Db, hash: string): ContentRow | undefined {
   return db.get<ContentRow>("SELECT id, hash, size, type FROM contents WHERE hash = ?", bytesOf(hash));
 }
 
-/** The row id of a chunk, stored now if need be. `undefined`: it is not there, and no data came with it. */
+/** The row id of a chunk, storing it if necessary. `undefined` if it is not stored and has no data. */
 export function storeChunk(db: Db, chunk: IncomingChunk): { id: number; isNew: boolean } | undefined {
   const hash = bytesOf(chunk.hash);
   const known = db.get<{ id: number }>("SELECT id FROM chunks WHERE hash = ?", hash);
@@ -54,7 +55,7 @@ export function storeChunk(db: Db, chunk: IncomingChunk): { id: number; isNew: b
   return { id: db.run(insert, hash, chunk.size, chunk.codec, chunk.data).id, isNew: true };
 }
 
-/** Adds a content whose chunks are stored. */
+/** Adds a content whose chunks are already stored. */
 export function insertContent(
   db: Db,
   content: { hash: string; size: number; type: ContentType },
@@ -73,7 +74,7 @@ export function insertContent(
   return id;
 }
 
-/** The ids that begin with the digits, sorted; at most `limit`. */
+/** The ids that start with these digits, sorted; at most `limit`. */
 export function matchingIds(db: Db, prefix: string, limit = 100): ContentId[] {
   const digits = parseContentIdPrefix(prefix);
   const from = bytesOf(digits.padEnd(64, "0"));
@@ -87,12 +88,12 @@ export function matchingIds(db: Db, prefix: string, limit = 100): ContentId[] {
   return rows.map((row) => hexOf(row.hash) as ContentId);
 }
 
-/** The one content that a whole or abbreviated id stands for. Throws `NOT_FOUND`, or `AMBIGUOUS` with the matches. */
+/** The content with this full or abbreviated id. Throws `NOT_FOUND`, or `AMBIGUOUS` with the matches. */
 export function resolveContent(db: Db, prefix: string): ContentRow {
   const matches = matchingIds(db, prefix);
   if (matches.length > 1) {
-    throw new TrunklineError("AMBIGUOUS", `"${prefix}" stands for ${matches.length} contents: ${matches.join(", ")}.`, {
-      hint: "Give more digits.",
+    throw new TrunklineError("AMBIGUOUS", `"${prefix}" matches ${matches.length} contents: ${matches.join(", ")}.`, {
+      hint: "Use more digits of the hash.",
       data: { matches },
     });
   }
@@ -105,12 +106,16 @@ const SHORT_BYTES = 1 << 20;
 const CHUNKS_OF_CONTENT = `SELECT k.hash, k.size, k.codec, k.data FROM content_chunks cc JOIN chunks k ON k.id = cc.chunk
   WHERE cc.content = ? ORDER BY cc.position`;
 
-/** The chunks of a content in order, each checked. Checks the whole hash at the end, so a reader must not trust early parts alone. */
+/**
+ * The chunks of a content in order, each verified. The full hash is only verified at the end, so a reader must not
+ * trust early parts alone.
+ */
 export function* readChunks(db: Db, content: ContentRow, check: () => void = () => {}): Generator<Uint8Array> {
   const hash = createHash("sha256");
   let size = 0;
   let single = false;
-  // Row by row only where all rows at once would be much: preparing a statement takes longer than reading a short content.
+  // Row by row only if reading all rows at once would be expensive: preparing a statement takes longer than reading a
+  // short content.
   const isShort = content.size <= SHORT_BYTES;
   const rows = isShort
     ? db.all<ChunkRow>(CHUNKS_OF_CONTENT, content.id)
@@ -118,7 +123,7 @@ export function* readChunks(db: Db, content: ContentRow, check: () => void = () 
   for (const row of rows) {
     check();
     const bytes = openChunk({ hash: hexOf(row.hash), size: row.size, codec: row.codec, data: row.data });
-    // A chunk that is the whole content was just checked against the same hash.
+    // A chunk that is the whole content was just verified against the same hash.
     single = size === 0 && bytes.length === content.size && Buffer.compare(row.hash, content.hash) === 0;
     if (!single) hash.update(bytes);
     size += bytes.length;
@@ -127,15 +132,14 @@ export function* readChunks(db: Db, content: ContentRow, check: () => void = () 
   if (size !== content.size || (!single && Buffer.compare(hash.digest(), content.hash) !== 0)) throw damaged(content);
 }
 
-/** A whole content. */
 export function readContent(db: Db, content: ContentRow, check: () => void = () => {}): Uint8Array {
   const parts = [...readChunks(db, content, check)];
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts, content.size);
 }
 
 /**
- * The bytes from `start` up to `end`. Only the chunks that hold them are read and checked; the whole content's hash is
- * checked when all of it is asked for.
+ * The bytes from `start` up to `end`. Only the chunks that contain them are read and verified; the hash of the content
+ * is verified if all of it is requested.
  */
 export function readRange(db: Db, content: ContentRow, range: { start: number; end: number }): Uint8Array {
   const start = Math.max(0, Math.min(range.start, content.size));
@@ -163,7 +167,7 @@ export function readRange(db: Db, content: ContentRow, range: { start: number; e
 
 function damaged(content: ContentRow): TrunklineError {
   const hash = hexOf(content.hash);
-  return new TrunklineError("IO", `Content ${hash} is damaged: its chunks do not make up its hash.`, {
+  return new TrunklineError("IO", `Content ${hash} is damaged: its chunks do not match its hash.`, {
     hint: "Run trunkline store verify to see what else is affected, and add the file again.",
     data: { damaged: true, hash },
   });

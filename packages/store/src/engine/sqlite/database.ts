@@ -2,13 +2,12 @@
 import { messageOf, TrunklineError } from "@trunkline/core";
 import BetterSqlite, { type Database, SqliteError, type Statement } from "better-sqlite3";
 
-/** What can be bound to a statement. */
+/** Values that can be bound to a statement. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
-/** How a database file is opened. */
 interface OpenDatabaseOptions {
   readonly readOnly?: boolean;
-  /** `FULL` where a commit has to survive a power cut. */
+  /** `FULL` if a commit has to survive a power loss. */
   readonly synchronous: "FULL" | "NORMAL";
   readonly applicationId: number;
 }
@@ -17,7 +16,7 @@ const PAGE_BYTES = 8192;
 const CACHE_KIB = 32 * 1024;
 /** Reads wait only while another process recovers after a crash. */
 const BUSY_MS = 20_000;
-/** Short, so that a waiting writer notices an abort; {@link Db.immediate} repeats it. */
+/** Short, so a waiting writer notices an abort; {@link Db.immediate} retries. */
 const WRITE_BUSY_MS = 40;
 const WRITE_PATIENCE_MS = 60_000;
 
@@ -39,7 +38,7 @@ export class Db {
     return translate(() => this.#prepare(sql).get(...values) as Row | undefined);
   }
 
-  /** As {@link get}, for a row that is there whenever the store is sound. */
+  /** Like {@link get}, for a row that always exists in an intact store. */
   one<Row>(sql: string, ...values: SqlValue[]): Row {
     const row = this.get<Row>(sql, ...values);
     if (row === undefined) throw new TrunklineError("INTERNAL", `No row for: ${sql}`);
@@ -62,7 +61,7 @@ export class Db {
     });
   }
 
-  /** Every row as the list of its columns: with very many rows, quicker than an object for each. */
+  /** Every row as an array of columns: faster than objects for very many rows. */
   lists<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]): Row[] {
     return translate(
       () =>
@@ -73,9 +72,12 @@ export class Db {
     );
   }
 
-  /** Row by row, so that long work can be stopped between rows. The connection takes no other statement meanwhile that writes. */
+  /**
+   * Row by row, so long work can be stopped between rows. The connection cannot run statements that write in the
+   * meantime.
+   */
   *iterate<Row>(sql: string, ...values: SqlValue[]): Generator<Row> {
-    // Not from the cache: a statement that is being stepped cannot be used a second time.
+    // Not from the cache: a statement that is being stepped cannot be used again.
     const statement = translate(() => this.#raw.prepare<SqlValue[], Row>(sql));
     const rows = statement.iterate(...values);
     try {
@@ -89,7 +91,7 @@ export class Db {
     }
   }
 
-  /** As {@link iterate}, with each row as the list of its columns: for very many rows. */
+  /** Like {@link iterate}, with each row as an array of columns: for very many rows. */
   *tuples<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]): Generator<Row> {
     const statement = translate(() => this.#raw.prepare<SqlValue[]>(sql).raw());
     const rows = statement.iterate(...values) as IterableIterator<Row>;
@@ -104,7 +106,7 @@ export class Db {
     }
   }
 
-  /** Runs a changing statement; answers with the number of changed rows and the last row id. */
+  /** Runs a statement that writes. Returns the number of changed rows and the last row id. */
   run(sql: string, ...values: SqlValue[]): { changes: number; id: number } {
     return translate(() => {
       const { changes, lastInsertRowid } = this.#prepare(sql).run(...values);
@@ -126,8 +128,8 @@ export class Db {
   }
 
   /**
-   * Runs `work` in a transaction that takes the write lock first, waiting for other processes as long as `check` lets
-   * it. Rolls back when `work` throws.
+   * Runs `work` in a transaction that takes the write lock first, waiting for other processes as long as `check`
+   * allows. Rolls back if `work` throws.
    */
   immediate<T>(work: () => T, check: () => void = () => {}): T {
     this.#beginImmediate(check);
@@ -136,13 +138,13 @@ export class Db {
       this.exec("COMMIT");
       return result;
     } catch (error) {
-      // A full disk and the like make sqlite roll back by itself.
+      // On errors such as a full disk, SQLite rolls back by itself.
       if (this.#raw.inTransaction) this.exec("ROLLBACK");
       throw error;
     }
   }
 
-  /** Several reads of one state. */
+  /** Runs several reads on one consistent state. */
   reading<T>(work: () => T): T {
     if (this.#raw.inTransaction) return work();
     this.exec("BEGIN");
@@ -187,7 +189,7 @@ export class Db {
   }
 }
 
-/** Opens a database file, making it unless `readOnly`. Refuses a file that belongs to another program. */
+/** Opens a database file, creating it unless `readOnly`. Rejects a file that belongs to another program. */
 export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
   const { readOnly = false, synchronous, applicationId } = options;
   return translate(() => {
@@ -204,10 +206,10 @@ export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
       }
       raw.pragma(`cache_size = -${CACHE_KIB}`);
       if (!readOnly) {
-        // These two only count before the first table is made.
+        // These two only take effect before the first table is created.
         retryWhileBusy(() => raw.pragma(`page_size = ${PAGE_BYTES}`));
         retryWhileBusy(() => raw.pragma("auto_vacuum = INCREMENTAL"));
-        // Switching to WAL ignores the busy timeout, so it is repeated here.
+        // Switching to WAL ignores the busy timeout, so it is retried here.
         retryWhileBusy(() => raw.pragma("journal_mode = WAL"));
         raw.pragma(`synchronous = ${synchronous}`);
       }
@@ -246,9 +248,9 @@ function translate<T>(work: () => T): T {
 }
 
 const MEANINGS: readonly (readonly [RegExp, string, string])[] = [
-  [/^SQLITE_FULL/, "The disk that holds the store is full.", "Make room, then try again: nothing was lost."],
-  [/^SQLITE_(READONLY|PERM)/, "The store cannot be written.", "Check who may write to its folder."],
-  [/^SQLITE_CANTOPEN/, "The store's files cannot be opened.", "Check that the folder exists and who may write to it."],
+  [/^SQLITE_FULL/, "The disk that holds the store is full.", "Free some space, then try again: nothing was lost."],
+  [/^SQLITE_(READONLY|PERM)/, "The store is not writable.", "Check the write permissions of its folder."],
+  [/^SQLITE_CANTOPEN/, "The store's files cannot be opened.", "Check that the folder exists and is writable."],
   [
     /^SQLITE_(CORRUPT|NOTADB)/,
     "The store's database is damaged.",

@@ -1,22 +1,22 @@
-// Documents, their versions, tags and metadata in the truth. Every change of a document takes the next sequence number:
-// it orders the history that snapshots refer to, and tells the index how far it is behind.
+// Documents, their versions, tags and metadata in the content database. Every document change takes the next sequence
+// number: it orders the history that snapshots refer to, and shows how far behind the index is.
 import { TrunklineError } from "@trunkline/core";
 import type { Db } from "./database.js";
 
-/** The collection whose documents expire after seven days: results that were too large to return whole. */
+/** The collection whose documents expire after seven days: results that were too large to return inline. */
 export const RESULTS_COLLECTION = "results";
 
-/** `removed`: its file is gone. `trash`: somebody deleted it, and `undelete` can bring it back. */
+/** `removed`: its file is gone. `trash`: it was deleted, and `undelete` can restore it. */
 export type DocumentState = "live" | "removed" | "trash";
 
-/** Where a document comes from in the file system; absent for inline content. */
+/** The file a document comes from; missing for inline content. */
 export interface FileFacts {
   readonly mode: number;
-  /** Microseconds: what a double still holds exactly, and what utimes can set. */
+  /** Microseconds: a double represents them exactly, and utimes can set them. */
   readonly mtimeUs: number;
   readonly inode: number;
   readonly birthMs: number;
-  /** When the file's facts were read, in microseconds: a file changed in the same instant is read again next time. */
+  /** When the file's facts were read, in microseconds: a file changed at the same instant is read again next time. */
   readonly checkedUs: number;
 }
 
@@ -49,7 +49,7 @@ export interface VersionRow {
   readonly seq_to: number | null;
 }
 
-/** What a write says about a document besides its content. */
+/** The part of a document write that is not its content. */
 interface DocumentChange {
   readonly collection: number;
   readonly path: string;
@@ -81,12 +81,12 @@ export function ensureCollection(db: Db, name: string): number {
   const known = collectionId(db, name);
   if (known !== undefined) return known;
   if (name === "" || name.length > 200 || /[\n\r\0]/.test(name)) {
-    throw new TrunklineError("INVALID_ARGUMENT", `"${name}" cannot be the name of a collection.`);
+    throw new TrunklineError("INVALID_ARGUMENT", `"${name}" is not a valid collection name.`);
   }
   return db.run("INSERT INTO collections (name, created) VALUES (?, ?)", name, Date.now()).id;
 }
 
-/** Puts a content at a path: a new document, a new version, or nothing new. Answers what happened to the document. */
+/** Stores content at a path: as a new document, a new version, or no change. Returns what happened to the document. */
 export function putDocument(
   db: Db,
   change: DocumentChange,
@@ -184,7 +184,7 @@ function updateDocument(
   return sameContent ? "unchanged" : "changed";
 }
 
-/** A folder added inside one that was added before keeps the outer root: restore then gives the whole tree back. */
+/** A folder added inside an already added one keeps the outer root, so restore returns the whole tree. */
 function keepOuterRoot(known: string | null, next: string | undefined): string | null {
   if (next === undefined) return known;
   if (known !== null && next.startsWith(known.endsWith("/") ? known : `${known}/`)) return known;
@@ -247,7 +247,7 @@ function lastVersionNumber(db: Db, document: number): number {
   return db.one<{ last: number }>("SELECT max(number) AS last FROM versions WHERE document = ?", document).last;
 }
 
-/** Takes a live document out of sight; its versions stay. */
+/** Hides a live document; its versions stay. */
 export function hideDocument(
   db: Db,
   document: DocumentRow,
@@ -259,7 +259,7 @@ export function hideDocument(
   noteInSession(db, session, document.id, "removed");
 }
 
-/** Brings a hidden document back as it was. */
+/** Restores a hidden document as it was. */
 export function showDocument(db: Db, document: DocumentRow): void {
   if (document.state === "live") return;
   const seq = nextSeq(db);
@@ -283,7 +283,7 @@ export function showDocument(db: Db, document: DocumentRow): void {
   );
 }
 
-/** Notes that tags or metadata changed, so that the index follows. */
+/** Records that tags or metadata changed, so the index is updated. */
 export function touchDocument(db: Db, document: number): void {
   db.run("UPDATE documents SET seq = ? WHERE id = ?", nextSeq(db), document);
 }
@@ -328,7 +328,7 @@ function noteInSession(
   change: "added" | "changed" | "removed",
 ): void {
   if (session === undefined) return;
-  // Something added and then changed in the same session was still added in it.
+  // A document added and then changed in the same session still counts as added.
   db.run(
     `INSERT INTO session_documents VALUES (?, ?, ?) ON CONFLICT (session, document) DO UPDATE
      SET change = CASE WHEN change = 'added' AND excluded.change = 'changed' THEN 'added' ELSE excluded.change END`,

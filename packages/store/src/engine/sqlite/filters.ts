@@ -22,11 +22,11 @@ export interface Selection {
   readonly from: string;
   readonly where: string;
   readonly values: readonly SqlValue[];
-  /** Whether it is about a moment of the past. */
+  /** Whether it selects a past state. */
   readonly historic: boolean;
 }
 
-/** The filters plus what only some operations have. `session` is an id by now. */
+/** The filters plus those that only some operations have. `session` has been resolved to an id. */
 export interface SelectionParams extends Omit<FilterParams, "session"> {
   readonly session?: string | undefined;
   readonly type?: "text" | "binary" | undefined;
@@ -34,7 +34,7 @@ export interface SelectionParams extends Omit<FilterParams, "session"> {
   readonly pattern?: string | undefined;
 }
 
-/** Makes the SQL functions that {@link selectDocuments} uses. Once per connection. */
+/** Defines the SQL functions that {@link selectDocuments} uses. Call it once per connection. */
 export function defineFilterFunctions(db: Db): void {
   const compiled = new Map<string, (path: string) => boolean>();
   db.define("path_matches", (pattern, path) => {
@@ -48,7 +48,7 @@ export function defineFilterFunctions(db: Db): void {
   });
 }
 
-/** Which documents, in which version, the filters stand for. */
+/** The documents, and their versions, that the filters select. */
 export function selectDocuments(db: Db, params: SelectionParams): Selection {
   const where: string[] = [];
   const values: SqlValue[] = [];
@@ -73,7 +73,7 @@ export function selectDocuments(db: Db, params: SelectionParams): Selection {
       "EXISTS (SELECT 1 FROM document_metadata m WHERE m.document = d.id AND m.key = ? AND m.value IN (?, ?))",
       key,
       JSON.stringify(value),
-      // `count=3` on a command line is text, though it may have been stored as a number.
+      // `count=3` on a command line is text, but may have been stored as a number.
       typeof value === "string" ? value : JSON.stringify(String(value)),
     );
   }
@@ -98,7 +98,7 @@ export function selectDocuments(db: Db, params: SelectionParams): Selection {
   };
 }
 
-/** Stored results are there for who names their collection. */
+/** Stored results are only included if their collection is named. */
 function addWithoutResults(db: Db, add: (sql: string, ...values: SqlValue[]) => void): void {
   const results = collectionId(db, RESULTS_COLLECTION);
   if (results !== undefined) add("d.collection <> ?", results);
@@ -117,7 +117,7 @@ export function requireCollection(db: Db, name: string): number {
   if (id !== undefined) return id;
   const names = db.all<{ name: string }>("SELECT name FROM collections ORDER BY name LIMIT 20").map((row) => row.name);
   throw new TrunklineError("NOT_FOUND", `The store has no collection "${name}".`, {
-    hint: `There are: ${names.join(", ")}.`,
+    hint: `Available: ${names.join(", ")}.`,
   });
 }
 
@@ -134,6 +134,6 @@ export function findSnapshot(db: Db, idOrLabel: string, collection?: number): Sn
   );
   if (found !== undefined) return found;
   throw new TrunklineError("NOT_FOUND", `The store has no snapshot "${idOrLabel}".`, {
-    hint: "The list of snapshots shows their ids and labels.",
+    hint: "List the snapshots to see their ids and labels.",
   });
 }

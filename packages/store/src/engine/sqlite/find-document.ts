@@ -1,19 +1,20 @@
-// Finding documents by name: the whole path, the end of a path, or the base name. A glob may stand for several.
+// Finds documents by name: the full path, the end of a path, or the base name. A glob can match several.
 import { TrunklineError } from "@trunkline/core";
 import { compileGlob, isGlob } from "../files/glob.js";
 import type { Db } from "./database.js";
 import { baseNameOf, type DocumentRow, type DocumentState } from "./documents.js";
 import { requireCollection } from "./filters.js";
 
-/** Where to look. */
 interface FindOptions {
   readonly collection?: string | undefined;
   readonly states?: readonly DocumentState[];
-  /** Resolves a relative path; tried before path ends. */
+  /** The name resolved to an absolute path; tried before path ends. */
   readonly absolute?: string | undefined;
 }
 
-/** Every document that the name stands for: the exact path where there is one, else path ends, else a glob's matches. */
+/**
+ * Every document that the name matches: the exact path if it exists, otherwise path ends, otherwise a glob's matches.
+ */
 export function documentsNamed(db: Db, name: string, options: FindOptions = {}): DocumentRow[] {
   const exact = [name, ...(options.absolute === undefined ? [] : [options.absolute])];
   for (const path of exact) {
@@ -33,24 +34,24 @@ export function documentsMatching(db: Db, pattern: string, options: FindOptions 
   return query(db, "1 = ?", 1, options).filter((row) => test(row.path));
 }
 
-/** The one document of this name. Throws `NOT_FOUND`, or `AMBIGUOUS` with the paths. */
+/** The only document with this name. Throws `NOT_FOUND`, or `AMBIGUOUS` with the paths. */
 export function oneDocument(db: Db, name: string, options: FindOptions = {}): DocumentRow {
   const found = documentsNamed(db, name, options);
   const [first, ...others] = found;
   if (first === undefined) {
     throw new TrunklineError("NOT_FOUND", `The store has no document "${name}".`, {
-      hint: "list shows what there is; add takes a file up.",
+      hint: "Run list to see all documents, or add to index a file.",
     });
   }
   if (others.length > 0) throw severalDocuments(db, name, found);
   return first;
 }
 
-/** The error for a name that stands for several documents. */
+/** The error for a name that matches several documents. */
 export function severalDocuments(db: Db, name: string, found: readonly DocumentRow[]): TrunklineError {
   const paths = found.slice(0, 20).map((row) => describePlace(db, row));
-  return new TrunklineError("AMBIGUOUS", `"${name}" stands for ${found.length} documents: ${paths.join(", ")}.`, {
-    hint: "Give more of the path, or a collection.",
+  return new TrunklineError("AMBIGUOUS", `"${name}" matches ${found.length} documents: ${paths.join(", ")}.`, {
+    hint: "Use more of the path, or name a collection.",
     data: { matches: paths },
   });
 }

@@ -1,17 +1,17 @@
-// The tables of both databases and how an older format becomes the current one. FORMAT.md explains every column; the
-// two are changed together, with a migration.
+// The tables of both databases and the migrations from older formats. FORMAT.md explains every column; change both
+// together, with a migration.
 import { randomUUID } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import type { Db } from "./database.js";
 
-/** The format that this version writes. An older one is migrated, a newer one refused. */
+/** The format that this version writes. Older formats are migrated, newer ones rejected. */
 export const FORMAT_VERSION = 1;
-/** `TRKL` and `TRKI`: what `application_id` says in the two files. */
+/** `TRKL` and `TRKI`: the `application_id` of the two files. */
 export const TRUTH_APPLICATION_ID = 0x54524b4c;
 export const INDEX_APPLICATION_ID = 0x54524b49;
 export const TRUTH_FILE = "content.sqlite";
 export const INDEX_FILE = "index.sqlite";
-/** Downloads that have not finished, in the folder of the store. */
+/** Unfinished downloads, in the store's folder. */
 export const PARTIAL_FOLDER = "partial";
 
 const TRUTH_VERSION_1 = `
@@ -141,7 +141,7 @@ CREATE TABLE pins (
 CREATE INDEX pins_by_content ON pins (content);
 `;
 
-/** Step `n` turns format `n` into format `n + 1`; step 0 makes a new store. */
+/** Step `n` migrates format `n` to format `n + 1`; step 0 creates a new store. */
 const TRUTH_MIGRATIONS: readonly ((db: Db) => void)[] = [
   (db) => {
     db.exec(TRUTH_VERSION_1);
@@ -150,7 +150,7 @@ const TRUTH_MIGRATIONS: readonly ((db: Db) => void)[] = [
   },
 ];
 
-/** Brings the truth to {@link FORMAT_VERSION}. Throws on a store that a newer program wrote. */
+/** Migrates the content database to {@link FORMAT_VERSION}. Throws if a newer program wrote the store. */
 export function migrateTruth(db: Db): void {
   if (checkFormat(db) === FORMAT_VERSION) return;
   db.immediate(() => {
@@ -163,7 +163,7 @@ export function migrateTruth(db: Db): void {
   });
 }
 
-/** The format of an open truth. Throws on a newer one. */
+/** The format of an open content database. Throws on a newer one. */
 export function checkFormat(db: Db): number {
   const version = db.pragma<number>("user_version");
   if (version > FORMAT_VERSION) {
@@ -176,7 +176,7 @@ export function checkFormat(db: Db): number {
   return version;
 }
 
-/** Changes whenever what the index holds in common changes; the index is then made anew. */
+/** Increment it when the tables shared by all indexers change; the index is then rebuilt. */
 const INDEX_VERSION = 3;
 
 const INDEX_TABLES = `
@@ -193,7 +193,7 @@ CREATE INDEX entries_by_document ON entries (document);
 CREATE INDEX entries_by_content ON entries (content);
 `;
 
-/** Whether the index belongs to this truth, has the current shape, and is not ahead of it. */
+/** Whether the index belongs to this content database, has the current schema, and is not ahead of it. */
 export function indexFits(index: Db, truth: Db): boolean {
   if (index.pragma<number>("user_version") !== INDEX_VERSION) return false;
   const storeId = index.get<{ value: string }>("SELECT value FROM facts WHERE key = 'store_id'")?.value;
@@ -202,7 +202,7 @@ export function indexFits(index: Db, truth: Db): boolean {
   return storeId === facts.get("store_id") && reached <= (facts.get("seq") as number);
 }
 
-/** Makes the tables of the index in an empty file. */
+/** Creates the tables of the index in an empty file. */
 export function createIndexTables(index: Db, truth: Db): void {
   index.exec(INDEX_TABLES);
   const { value } = truth.one<{ value: string }>("SELECT value FROM facts WHERE key = 'store_id'");

@@ -1,4 +1,4 @@
-// Opening the store's databases in a worker.
+// Opens the store's databases in a worker.
 import {
   accessSync,
   chmodSync,
@@ -32,16 +32,16 @@ import {
 import type { Databases, ReadEnvironment } from "./thread-context.js";
 
 /**
- * For the writer: makes the folder, the databases and their tables, and migrates. Where a store may only be read, the
+ * For the writer: creates the folder, the databases and their tables, and migrates. If a store can only be read, the
  * error has `readOnly` in its data.
  */
 export function openForWriting(folder: string, indexers: readonly Indexer[]): Databases {
   try {
     makeFolder(folder, 0o700);
   } catch (error) {
-    throw new TrunklineError("IO", `The store's folder cannot be made: ${folder} (${systemCodeOf(error)}).`, {
+    throw new TrunklineError("IO", `Cannot create the store's folder ${folder} (${systemCodeOf(error)}).`, {
       cause: error,
-      hint: "Choose another folder with --store, or check who may write there.",
+      hint: "Choose another folder with --store, or check the write permissions there.",
     });
   }
   requireWritable(folder);
@@ -51,7 +51,7 @@ export function openForWriting(folder: string, indexers: readonly Indexer[]): Da
     migrateTruth(truth);
     const index = openIndex(folder, truth, indexers);
     defineFilterFunctions(truth);
-    // Again: SQLite has made files, as the umask has them.
+    // Again: SQLite has created files with modes from the umask.
     keepPrivate(folder);
     return { truth, index, indexers };
   } catch (error) {
@@ -60,12 +60,12 @@ export function openForWriting(folder: string, indexers: readonly Indexer[]): Da
   }
 }
 
-/** Everything that is in a store's folder; what else is there makes it somebody's folder with a store in it. */
+/** The names in a store's folder. Anything else there means that it is a user's folder that contains a store. */
 const OWN_ENTRY = /^(?:content|index)\.sqlite|^(?:journal|partial)$/;
 
 /**
- * What is in a store is its owner's to read: it may hold mail, keys, whatever was fetched. Only by name, never by opening:
- * closing a file drops the locks that another thread of this process has on it.
+ * Only the owner may read a store: it can hold mail, keys or anything else that was fetched. Changes modes by path,
+ * never by opening: closing a file drops the locks that another thread of this process holds on it.
  */
 function keepPrivate(folder: string): void {
   const user = process.getuid?.();
@@ -75,7 +75,7 @@ function keepPrivate(folder: string): void {
       const { uid, mode } = statSync(path);
       if (uid === user && (mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
     } catch (error) {
-      // Gone meanwhile, or on a file system that has no modes or takes no changes: it stays as it is.
+      // The file is gone, or the file system has no modes or rejects changes: leave it as it is.
       if (systemCodeOf(error) === undefined) throw error;
     }
   };
@@ -84,7 +84,7 @@ function keepPrivate(folder: string): void {
   for (const name of names) if (/^(?:content|index)\.sqlite/.test(name)) tighten(join(folder, name));
 }
 
-/** A folder that may not be written keeps the store as it is, whoever may write the files in it. */
+/** A folder without write permission makes the store read-only, even if its files are writable. */
 function requireWritable(folder: string): void {
   const files = [TRUTH_FILE, INDEX_FILE].map((name) => join(folder, name)).filter((file) => existsSync(file));
   for (const path of [folder, ...files]) {
@@ -93,7 +93,7 @@ function requireWritable(folder: string): void {
     } catch (error) {
       const system = systemCodeOf(error) ?? "";
       if (!["EROFS", "EACCES", "EPERM"].includes(system)) throw error;
-      const reason = system === "EROFS" ? "its file system is read-only" : `${path} may not be written`;
+      const reason = system === "EROFS" ? "its file system is read-only" : `${path} is not writable`;
       const readOnly = existsSync(join(folder, TRUTH_FILE));
       throw new TrunklineError("IO", `The store in ${folder} cannot be changed: ${reason}.`, {
         cause: error,
@@ -105,9 +105,9 @@ function requireWritable(folder: string): void {
 }
 
 /**
- * Closes the writer's connections. The last connection of all takes the files beside a database away, and without them
- * SQLite cannot read where it cannot write: so that the store can be read from a read-only place, empty ones are left, as
- * every opening makes them.
+ * Closes the writer's connections. The last connection to close deletes the -wal and -shm files, and without them
+ * SQLite cannot read from a place it cannot write to. Leaves empty ones, as every open creates them, so the store can
+ * be read from a read-only place.
  */
 export function closeForWriting(folder: string, { truth, index }: Pick<Databases, "truth" | "index">): void {
   truth.close();
@@ -124,17 +124,18 @@ function leaveEmpty(database: string, end: string): void {
     const { mode, uid, gid } = statSync(database);
     writeFileSync(made, "", { mode: mode & 0o777, flag: "wx" });
     if (process.getuid?.() === 0) chownSync(made, uid, gid);
-    // Linked, not made in place: closing a file drops the locks that another thread of this process has on it by then.
+    // Linked, not created in place: closing a file drops the locks that another thread of this process may hold on it
+    // by then.
     linkSync(made, database + end);
   } catch (error) {
-    // Somebody else was faster, or there is no room: the store is as good without.
+    // Another process was faster, or the disk is full: the store works without them.
     if (systemCodeOf(error) === undefined) throw error;
   } finally {
     rmSync(made, { force: true });
   }
 }
 
-/** The index can be made anew, so a damaged one is put aside and replaced. */
+/** The index can be rebuilt, so a damaged one is moved out of the way and replaced. */
 function openIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db {
   try {
     return openSoundIndex(folder, truth, indexers);
@@ -158,7 +159,7 @@ function openSoundIndex(folder: string, truth: Db, indexers: readonly Indexer[])
   }
 }
 
-/** For background indexers: they write the index, never the truth. */
+/** For background indexers: they write to the index, never to the content database. */
 export function openForIndexing(folder: string, indexers: readonly Indexer[]): Databases {
   const { truth, index: readOnly } = openForReading(folder, indexers);
   readOnly.close();
@@ -166,14 +167,14 @@ export function openForIndexing(folder: string, indexers: readonly Indexer[]): D
   return { truth, index: openDatabase(join(folder, INDEX_FILE), options), indexers };
 }
 
-/** For everyone else. The writer, or an earlier process, has made the databases. */
+/** For all other threads. The writer, or an earlier process, has created the databases. */
 export function openForReading(folder: string, indexers: readonly Indexer[]): Databases {
   if (existsSync(folder)) keepPrivate(folder);
   const truth = openReadOnly(folder, TRUTH_FILE);
   try {
     const format = checkFormat(truth);
     if (format < FORMAT_VERSION) {
-      throw new TrunklineError("IO", `The store has the old format ${format} and has to be migrated first.`, {
+      throw new TrunklineError("IO", `The store has the old format ${format} and must be migrated first.`, {
         hint: "Open it once for writing.",
       });
     }
@@ -194,17 +195,17 @@ function openReadOnly(folder: string, name: typeof TRUTH_FILE | typeof INDEX_FIL
   } catch (error) {
     const isAlone = existsSync(file) && !(existsSync(`${file}-wal`) && existsSync(`${file}-shm`));
     if (!isAlone || !isTrunklineError(error, "IO")) throw error;
-    throw new TrunklineError("IO", `${file} cannot be read here: ${name}-wal and ${name}-shm are missing beside it.`, {
+    throw new TrunklineError("IO", `${file} cannot be read here: ${name}-wal and ${name}-shm are missing next to it.`, {
       cause: error,
-      hint: "Copy the store to a folder that can be written and use it once there; it can be read anywhere afterwards.",
+      hint: "Copy the store to a writable folder and use it there once; afterwards it can be read anywhere.",
       ...(error.data === undefined ? {} : { data: error.data }),
     });
   }
 }
 
 /**
- * Whether the store can be read as it is, with nothing to be taken up into the index first. Throws, as the writer would,
- * where it may only be read.
+ * Whether the store can be read as it is, without indexing anything first. Throws, as the writer would, if the store is
+ * read-only.
  */
 export function isCurrent({ folder, truth, index, indexers }: ReadEnvironment): boolean {
   requireWritable(folder);

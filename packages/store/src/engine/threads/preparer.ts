@@ -1,4 +1,4 @@
-// Preparers work out what an indexer thread writes. The indexer thread starts them when there is something to prepare.
+// Preparers compute what an indexer thread writes. The indexer thread starts them on demand.
 import { messageOf, TrunklineError } from "@trunkline/core";
 import { prepareSlice, type Range, type Slice } from "../indexing/background.js";
 import { type Call, makeAbortFlags, type Remotes, remotesOf } from "./rpc.js";
@@ -24,7 +24,7 @@ export async function prepare(
   return { ...slice, prepared: slice.prepared.map(({ entry, made }) => ({ entry, made, text: undefined })) };
 }
 
-/** The preparers of the thread that makes this. */
+/** The preparers of the thread that creates this. */
 export class Preparers {
   readonly #entry: URL;
   readonly #folder: string;
@@ -66,7 +66,7 @@ export class Preparers {
   #lose(thread: Thread, error: unknown): void {
     this.#threads = this.#threads.filter((other) => other !== thread);
     thread.rpc.break(
-      new TrunklineError("INTERNAL", `A thread of the store ended: ${messageOf(error)}.`, { cause: error }),
+      new TrunklineError("INTERNAL", `A thread of the store exited: ${messageOf(error)}.`, { cause: error }),
     );
   }
 }

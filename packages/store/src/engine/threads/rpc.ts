@@ -1,17 +1,18 @@
 // Calls between threads: typed by a table of handlers, with progress, cancellation and errors that keep their code. An
-// abort travels twice: as a flag in shared memory, which synchronous work polls, and as a message for work that waits.
+// abort is sent twice: as a flag in shared memory, which synchronous work polls, and as a message for asynchronous
+// work.
 import { type ErrorCode, isTrunklineError, messageOf, type ToolProgress, TrunklineError } from "@trunkline/core";
 
-/** What a handler gets besides its parameters. */
+/** Passed to a handler in addition to its parameters. */
 export interface Call {
-  /** Throws `ABORTED` when the caller has lost interest. Cheap: meant for inner loops. */
+  /** Throws `ABORTED` if the caller has cancelled. Cheap enough for inner loops. */
   check(): void;
   progress(progress: ToolProgress): void;
-  /** For work that waits. */
+  /** For asynchronous work. */
   readonly signal: AbortSignal;
 }
 
-/** A table of handlers: everything one side offers. `never`: of the table alone it is not known what a handler takes. */
+/** A table of all handlers that one side offers. `never`, because the table alone does not say what a handler takes. */
 export type Handlers = Record<string, (params: never, call: Call) => unknown>;
 
 /** A handler as its caller sees it: without the environment, which belongs to the thread it runs in. */
@@ -19,7 +20,10 @@ type Remote<F> = F extends (env: never, params: infer P, call: Call) => infer R
   ? (params: P, options?: RpcOptions) => Promise<Unwrapped<Awaited<R>>>
   : never;
 
-/** A table of handlers as its callers see it. A feature declares the few it calls; the full table fits. */
+/**
+ * A table of handlers as its callers see it. A feature declares only the ones it calls; the full table is assignable to
+ * that.
+ */
 export type Remotes<T> = { readonly [M in keyof T]: Remote<T[M]> };
 
 type Unwrapped<R> = R extends Transferred<infer T> ? T : R;
@@ -30,7 +34,7 @@ export interface Wire {
   on(event: "message", listener: (message: unknown) => void): unknown;
 }
 
-/** A result whose buffers are handed over instead of copied. */
+/** A result whose buffers are transferred instead of copied. */
 export class Transferred<T> {
   readonly value: T;
   readonly buffers: readonly ArrayBuffer[];
@@ -40,7 +44,6 @@ export class Transferred<T> {
   }
 }
 
-/** How one call is made. */
 export interface RpcOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
@@ -70,7 +73,7 @@ interface WireError {
 
 const SLOTS = 4096;
 
-/** Makes the shared flags of one wire. */
+/** Creates the shared flags of a wire. */
 export function makeAbortFlags(): SharedArrayBuffer {
   return new SharedArrayBuffer(SLOTS * 4);
 }
@@ -90,7 +93,7 @@ export class RpcClient {
   readonly #freeSlots: number[] = Array.from({ length: SLOTS }, (_, slot) => SLOTS - 1 - slot);
   #nextId = 1;
   #broken: TrunklineError | undefined;
-  /** Told whenever calls begin to be or cease to be under way. */
+  /** Called when the first call starts and when the last one ends. */
   onBusy: ((busy: boolean) => void) | undefined;
 
   constructor(wire: Wire, flags: SharedArrayBuffer) {
@@ -103,14 +106,14 @@ export class RpcClient {
     return this.#pending.size;
   }
 
-  /** Makes a call. On abort it rejects with `ABORTED` at once; the other side stops as soon as it looks. */
+  /** Makes a call. On abort it rejects with `ABORTED` immediately; the other side stops at its next check. */
   async call(method: string, params: unknown, options: RpcOptions = {}): Promise<unknown> {
     const { signal, onProgress, transfer } = options;
     if (signal?.aborted) throw aborted(signal, method);
     if (this.#broken) throw this.#broken;
     const slot = this.#freeSlots.pop();
     if (slot === undefined) {
-      throw new TrunklineError("INTERNAL", "Too many calls to the store are under way.", { retryable: true });
+      throw new TrunklineError("INTERNAL", "Too many calls to the store are in progress.", { retryable: true });
     }
     const id = this.#nextId++;
     Atomics.store(this.#flags, slot, 0);
@@ -132,7 +135,7 @@ export class RpcClient {
     }
   }
 
-  /** Rejects everything that waits, and every later call; the other side is told to stop. */
+  /** Rejects all pending calls and every later one, and tells the other side to stop. */
   break(error: TrunklineError): void {
     this.#broken ??= error;
     for (const [id, { reject, slot }] of this.#pending) {
@@ -159,7 +162,10 @@ export class RpcClient {
   }
 }
 
-/** Calls by name: `remotes.list(params, options)` sends "list". The caller vouches for what is at the other end. */
+/**
+ * Calls by name: `remotes.list(params, options)` sends "list". The caller is responsible for `T` matching the other
+ * end.
+ */
 export function remotesOf<T>(
   call: (method: string, params: unknown, options?: RpcOptions) => Promise<unknown>,
 ): Remotes<T> {
@@ -184,7 +190,7 @@ export function serveRpc(wire: Wire, handlers: Handlers, shared: SharedArrayBuff
       return;
     }
     if (!("method" in message)) return;
-    // What has a method was sent by the RpcClient at the other end.
+    // Messages with a method come from the RpcClient at the other end.
     void answer(message as Request);
   });
 
@@ -201,9 +207,9 @@ export function serveRpc(wire: Wire, handlers: Handlers, shared: SharedArrayBuff
     };
     try {
       const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
-      if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no "${method}".`);
+      if (handler === undefined) throw new TrunklineError("INTERNAL", `The store's worker has no method "${method}".`);
       call.check();
-      // The other end's remotes are typed by the same table: these are the parameters of this handler.
+      // The other end's remotes are typed by the same table, so these are this handler's parameters.
       const result = await handler(params as never, call);
       if (result instanceof Transferred) wire.postMessage({ id, result: result.value }, result.buffers);
       else wire.postMessage({ id, result });
@@ -221,14 +227,14 @@ function toWire(error: unknown): WireError {
 }
 
 const FILE_ERRORS: Readonly<Record<string, string>> = {
-  ENOENT: "There is no such file or folder",
-  EACCES: "Access was denied",
-  EPERM: "This is not permitted",
+  ENOENT: "No such file or folder",
+  EACCES: "Access denied",
+  EPERM: "Operation not permitted",
   ENOSPC: "The disk is full",
   EROFS: "The file system is read-only",
-  EISDIR: "This is a folder",
-  ENOTDIR: "This is not a folder",
-  ELOOP: "Symbolic links go round in circles",
+  EISDIR: "It is a folder",
+  ENOTDIR: "It is not a folder",
+  ELOOP: "Symbolic links form a loop",
 };
 
 function unexpected(error: unknown): TrunklineError {

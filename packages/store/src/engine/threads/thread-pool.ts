@@ -1,34 +1,32 @@
-// The threads of one open store, seen from the main thread: started when they are first needed, and kept.
+// The threads of an open store, seen from the main thread: started on demand and reused.
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { type Logger, messageOf, TrunklineError } from "@trunkline/core";
 import type { GuardedPaths } from "../files/guard.js";
 import { makeAbortFlags, type Remotes, type RpcOptions, remotesOf } from "./rpc.js";
 import { endThread, leastBusy, startThread, type Thread, type WorkerStart } from "./thread.js";
 
-/** What a thread is for. */
 type Role = "writer" | "reader" | "mover" | "indexer";
 
 const MOST_THREADS: Readonly<Record<Role, number>> = { writer: 1, reader: 2, mover: 2, indexer: 2 };
 
-/** How threads are started. */
 interface ThreadPoolOptions {
-  /** The file that every thread starts with. */
+  /** The entry file of every thread. */
   readonly entry: URL;
   readonly folder: string;
   readonly logger: Logger;
   readonly guarded: GuardedPaths;
 }
 
-/** The threads, by role. `T` has the handlers of each role: what can be called there. */
+/** The threads, by role. `T` has the handlers of each role. */
 export class ThreadPool<T extends Readonly<Record<Role, object>>> {
   readonly #entry: URL;
   readonly #folder: string;
   readonly #logger: Logger;
   readonly #guarded: GuardedPaths;
   readonly #threads: Readonly<Record<Role, Thread[]>> = { writer: [], reader: [], mover: [], indexer: [] };
-  /** Whether changes have to be followed by {@link indexInBackground}. The writer knows. */
+  /** Whether {@link indexInBackground} must run after changes. The writer sets it. */
   hasBackgroundIndexers = false;
-  /** Told after every call that may have changed the store. */
+  /** Called after every call that may have changed the store. */
   onChange: (() => void) | undefined;
   #closed = false;
   #indexing: Promise<void> | undefined;
@@ -46,7 +44,7 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
     this.#guarded = guarded;
   }
 
-  /** Calls go to the thread of the role that has the least to do. */
+  /** Sends each call to the least busy thread of the role. */
   #calls(role: Role) {
     return async (method: string, params: unknown, options?: RpcOptions): Promise<unknown> => {
       if (this.#closed) throw closedError();
@@ -59,7 +57,7 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
     };
   }
 
-  /** Has background indexers take up what is new. Does not wait, and begins again if it is under way. */
+  /** Starts background indexing of new entries. Does not wait, and runs again if it is already running. */
   indexInBackground(): void {
     if (this.#closed) return;
     if (this.#indexing !== undefined) {
@@ -77,19 +75,19 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
     });
   }
 
-  /** Resolves when background indexing has nothing more to do. */
+  /** Resolves when background indexing is done. */
   async indexed(): Promise<void> {
     while (this.#indexing !== undefined) await this.#indexing;
   }
 
-  /** Ends the threads. What is under way is rejected with `CLOSED`. Idempotent. */
+  /** Ends the threads. Calls in progress reject with `CLOSED`. Idempotent. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     const { writer, ...others } = this.#threads;
     const all = Object.values(this.#threads).flat();
     for (const { rpc } of all) rpc.break(closedError());
-    // The writer last: others hand changes to it, and the last to close tidies the files.
+    // The writer last: others send changes to it, and the last one to close cleans up the files.
     await Promise.all(Object.values(others).flat().map(endThread));
     await Promise.all(writer.map(endThread));
   }
@@ -118,13 +116,15 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
     return { data: { role, folder, flags, guarded: this.#guarded, writer }, transfer: [port2] };
   }
 
-  /** A thread died. Movers hold a line to the writer, so all threads are given up; the next call starts new ones. */
+  /**
+   * A thread died. Movers have a connection to the writer, so all threads are dropped; the next call starts new ones.
+   */
   #lose(role: Role, error: unknown): void {
     if (this.#closed) return;
-    this.#logger.error("a thread of the store ended", { role, error });
-    const lost = new TrunklineError("INTERNAL", `A thread of the store ended: ${messageOf(error)}.`, {
+    this.#logger.error("a thread of the store exited", { role, error });
+    const lost = new TrunklineError("INTERNAL", `A thread of the store exited: ${messageOf(error)}.`, {
       cause: error,
-      hint: "Try again; what was acknowledged is safe.",
+      hint: "Try again; acknowledged writes are safe.",
       retryable: true,
     });
     for (const threads of Object.values(this.#threads)) {

@@ -1,9 +1,9 @@
-// One thread of the store: how it is started, chosen and ended.
+// Starts, selects and ends threads of the store.
 import { type MessagePort, Worker } from "node:worker_threads";
 import type { GuardedPaths } from "../files/guard.js";
 import { RpcClient, type Wire } from "./rpc.js";
 
-/** What a worker is started with. */
+/** The start data of a worker. */
 export type WorkerStart =
   | {
       readonly role: "writer" | "reader" | "indexer" | "preparer";
@@ -18,7 +18,6 @@ export type WorkerStart =
       readonly writer: { readonly port: MessagePort; readonly flags: SharedArrayBuffer };
     };
 
-/** A thread that was started. */
 export interface Thread {
   readonly worker: Worker;
   readonly rpc: RpcClient;
@@ -28,7 +27,7 @@ export interface Thread {
 /** How long a thread may take to close its databases. */
 const END_MS = 2000;
 
-/** Starts a thread with the file `entry`. `onLost` is called when it ends without having been asked to. */
+/** Starts a thread with the file `entry`. Calls `onLost` if it exits unexpectedly. */
 export function startThread(
   entry: URL,
   start: WorkerStart,
@@ -36,16 +35,16 @@ export function startThread(
 ): Thread {
   const worker = new Worker(entry, { workerData: start, transferList: transfer, name: `store ${start.role}` });
   const rpc = new RpcClient(worker as Wire, start.flags);
-  // A thread that has nothing to do must not keep the process from ending.
+  // An idle thread must not keep the process alive.
   worker.unref();
   rpc.onBusy = (busy) => (busy ? worker.ref() : worker.unref());
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   worker.on("error", onLost);
-  worker.once("exit", () => onLost(new Error(`the ${start.role} thread ended`)));
+  worker.once("exit", () => onLost(new Error(`the ${start.role} thread exited`)));
   return { worker, rpc, ended };
 }
 
-/** The thread for the next call: an idle one, else the one with the least to do; undefined where one more may be started. */
+/** The thread for the next call: an idle one, otherwise the least busy one; undefined if another one may be started. */
 export function leastBusy<T extends { readonly rpc: { readonly pending: number } }>(
   threads: readonly T[],
   most: number,
@@ -56,7 +55,7 @@ export function leastBusy<T extends { readonly rpc: { readonly pending: number }
   return least.rpc.pending === 0 || threads.length >= most ? least : undefined;
 }
 
-/** Lets a thread close its databases. One that does not come to it is ended, which is like a crash: safe. */
+/** Lets a thread close its databases. One that does not respond is terminated, which is as safe as a crash. */
 export async function endThread({ worker, ended }: Pick<Thread, "worker" | "ended">): Promise<void> {
   worker.ref();
   worker.postMessage({ end: true });

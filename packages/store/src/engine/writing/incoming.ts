@@ -1,11 +1,11 @@
-// What travels from the thread that read a file to the thread that writes it. The bytes of a whole batch share one
-// buffer, which is handed over instead of copied.
+// The messages from the thread that reads a file to the thread that writes it. The bytes of a batch share one buffer,
+// which is transferred instead of copied.
 import type { PreparedContent } from "../content/prepare.js";
 import type { ContentType, IndexText } from "../content/text.js";
 import type { IncomingChunk } from "../sqlite/contents.js";
 import type { FileFacts } from "../sqlite/documents.js";
 
-/** A document on its way into the store. */
+/** A document to be stored. */
 export interface IncomingDocument {
   readonly path: string;
   readonly root: string | undefined;
@@ -14,7 +14,7 @@ export interface IncomingDocument {
   readonly content: IncomingContent;
 }
 
-/** Its content: with chunks, or as chunks that were sent ahead under an upload. */
+/** Its content: with chunks, or with chunks that were sent in advance under an upload. */
 export interface IncomingContent {
   readonly hash: string;
   readonly size: number;
@@ -24,7 +24,7 @@ export interface IncomingContent {
   readonly text: IndexText | undefined;
 }
 
-/** A chunk whose bytes lie in the batch's buffer; `length` -1 where it was not sent. */
+/** A chunk whose bytes are in the batch's buffer; `length` is -1 if it was not sent. */
 export interface PackedChunk {
   readonly hash: string;
   readonly size: number;
@@ -70,7 +70,7 @@ export class ChunkPacker {
   }
 }
 
-/** The chunk with its bytes, as the writer stores it. */
+/** The chunk with its bytes, in the form the writer stores. */
 export function unpackChunk(chunk: PackedChunk, data: ArrayBuffer): IncomingChunk {
   const { hash, size, codec, offset, length } = chunk;
   return { hash, size, codec, data: length < 0 ? undefined : new Uint8Array(data, offset, length) };

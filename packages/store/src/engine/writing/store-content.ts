@@ -1,4 +1,4 @@
-// Writes of content and documents: what the writer thread does with what was prepared elsewhere.
+// Writes content and documents: runs in the writer thread on input that other threads prepared.
 import { TrunklineError } from "@trunkline/core";
 import type { IndexText } from "../content/text.js";
 import { findContent, type IncomingChunk, insertContent, storeChunk } from "../sqlite/contents.js";
@@ -7,7 +7,7 @@ import { ensureCollection, putDocument } from "../sqlite/documents.js";
 import { type IncomingContent, type IncomingDocument, type PackedChunk, unpackChunk } from "./incoming.js";
 import type { WriteContext } from "./write-queue.js";
 
-/** How long content without a document is kept, and documents of the `results` collection. */
+/** How long content without a document, and documents in the `results` collection, are retained. */
 export const RESULTS_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** A batch of documents for one collection. */
@@ -20,7 +20,7 @@ export interface AddDocuments {
   readonly data: ArrayBuffer;
 }
 
-/** What became of a batch. `missing` are indexes of documents whose chunks the store turned out not to have. */
+/** The outcome of a batch. `missing` has the indexes of documents whose chunks are not in the store. */
 export interface AddedDocuments {
   readonly newBytes: number;
   readonly added: number;
@@ -28,7 +28,6 @@ export interface AddedDocuments {
   readonly missing: readonly number[];
 }
 
-/** Stores a batch of documents. */
 export function addDocuments({ truth, texts }: WriteContext, batch: AddDocuments): AddedDocuments {
   const collection = ensureCollection(truth, batch.collection);
   const session = liveSession(truth, batch.session);
@@ -44,7 +43,7 @@ export function addDocuments({ truth, texts }: WriteContext, batch: AddDocuments
       return;
     }
     newBytes += stored.newBytes;
-    // Without a text the index reads the content itself: it was too long to send, or sent ahead, or known before.
+    // Without a text the index reads the content itself: it was too long to send, sent in advance, or already stored.
     if (document.content.text !== undefined) texts.set(stored.id, document.content.text);
     const { tags, metadata } = batch;
     const outcome = putDocument(
@@ -58,7 +57,7 @@ export function addDocuments({ truth, texts }: WriteContext, batch: AddDocuments
   return { newBytes, added, changed, missing };
 }
 
-/** Stores content without a document; it is kept for seven days from the last time it was put. */
+/** Stores content without a document; it is retained for seven days after the last put. */
 export function putBareContent(
   { truth }: WriteContext,
   { content, data }: { content: IncomingContent; data: ArrayBuffer },
@@ -69,7 +68,7 @@ export function putBareContent(
   return { stored: true };
 }
 
-/** Part of a content too large for one transaction. Its chunks are safe from gc for a day. */
+/** Stores part of a content that is too large for one transaction. Its chunks are safe from gc for a day. */
 export function appendUpload(
   { truth }: WriteContext,
   params: { upload: number | undefined; position: number; chunks: readonly PackedChunk[]; data: ArrayBuffer },
@@ -77,7 +76,7 @@ export function appendUpload(
   const upload = params.upload ?? truth.run("INSERT INTO uploads (touched) VALUES (?)", Date.now()).id;
   if (params.upload !== undefined) {
     const { changes } = truth.run("UPDATE uploads SET touched = ? WHERE id = ?", Date.now(), upload);
-    if (changes === 0) throw new TrunklineError("NOT_FOUND", "The upload took too long and was given up.");
+    if (changes === 0) throw new TrunklineError("NOT_FOUND", "The upload took too long and was discarded.");
   }
   const missing: number[] = [];
   let newBytes = 0;
@@ -93,7 +92,7 @@ export function appendUpload(
   return { upload, newBytes, missing };
 }
 
-/** The row id of a content, stored now if need be; `undefined` where a chunk is missing. */
+/** The row id of a content, storing it if necessary; `undefined` if a chunk is missing. */
 function storeContent(
   truth: Db,
   content: IncomingContent,
@@ -106,9 +105,9 @@ function storeContent(
   }
   if (content.upload !== undefined) return storeUploaded(truth, content, content.upload);
   const chunks = content.chunks.map((packed) => unpackChunk(packed, data));
-  // All or none: a chunk stored here without its content would be an orphan.
+  // All or nothing: a chunk stored here without its content would be an orphan.
   if (chunks.some((chunk) => chunk.data === undefined && !isKnown(truth, chunk))) return undefined;
-  // The sender thought the whole content was here and sent no chunks.
+  // The sender assumed the whole content was stored and sent no chunks.
   if (chunks.reduce((sum, chunk) => sum + chunk.size, 0) !== content.size) return undefined;
   let newBytes = 0;
   const ids = chunks.map((chunk) => {
@@ -140,13 +139,13 @@ function storeUploaded(truth: Db, content: IncomingContent, upload: number): { i
   return { id, newBytes: 0 };
 }
 
-/** The session if it is under way; what is added after its end belongs to nobody. */
+/** The session if it is open. Documents added after its end belong to no session. */
 function liveSession(truth: Db, session: string | undefined): string | undefined {
   if (session === undefined) return undefined;
   return truth.get<{ id: string }>("SELECT id FROM sessions WHERE id = ? AND stopped IS NULL", session)?.id;
 }
 
-/** Texts are only worth sending along when they are short; long ones are read from the store when they are indexed. */
+/** Only short texts are worth sending; long ones are read from the store when they are indexed. */
 export function worthSending(text: IndexText | undefined): IndexText | undefined {
   return text !== undefined && text.body.length <= 4 * 1024 * 1024 ? text : undefined;
 }

@@ -1,18 +1,17 @@
-// Group commit: the writes that wait share one transaction and one fsync. Each runs in a savepoint, so that one that
-// fails takes nothing else with it. A write is acknowledged when it is durable and the index has taken it up.
+// Group commit: waiting writes share one transaction and one fsync. Each runs in a savepoint, so a failing write does
+// not affect the others. A write is acknowledged once it is durable and indexed.
 import type { TrunklineError } from "@trunkline/core";
 import type { IndexText } from "../content/text.js";
 import { catchUp, type IndexingContext } from "../indexing/catch-up.js";
 import type { Db } from "../sqlite/database.js";
 
-/** What a write works on. */
 export interface WriteContext {
   readonly truth: Db;
-  /** Texts of contents it stored, by row id, for the index. */
+  /** Texts of the contents it stored, by row id, for the index. */
   readonly texts: Map<number, IndexText>;
 }
 
-/** A synchronous change of the truth. */
+/** A synchronous change to the content database. */
 export type Write<T> = (context: WriteContext) => T;
 
 interface Job {
@@ -23,10 +22,10 @@ interface Job {
 }
 
 const MAX_JOBS_PER_COMMIT = 512;
-/** Once a transaction has taken this long, the jobs that are left wait for the next one. */
+/** Once a transaction has taken this long, the remaining jobs wait for the next one. */
 const MAX_COMMIT_MS = 50;
 
-/** Writes in the order in which they come. */
+/** Runs writes in order of arrival. */
 export class WriteQueue {
   readonly #truth: Db;
   readonly #databases: Pick<IndexingContext, "truth" | "index" | "indexers">;
@@ -38,7 +37,7 @@ export class WriteQueue {
     this.#databases = databases;
   }
 
-  /** Resolves when the change is durable and can be found. */
+  /** Resolves when the change is durable and searchable. */
   submit<T>(write: Write<T>, check: () => void = () => {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#jobs.push({ write, check, resolve: resolve as (value: unknown) => void, reject });
@@ -68,7 +67,7 @@ export class WriteQueue {
         else job.resolve(value);
       }
     } catch (error) {
-      // Nothing in this transaction is durable, or the index could not follow: nobody is told otherwise.
+      // Nothing in this transaction is durable, or the index could not be updated: all of its writes fail.
       const failed = outcomes.length > 0 ? outcomes.map(({ job }) => job) : this.#jobs.splice(0, 1);
       for (const job of failed) job.reject(error);
     }
@@ -90,7 +89,7 @@ export class WriteQueue {
       for (const [content, text] of own) texts.set(content, text);
       return { job, value };
     } catch (error) {
-      // Some failures (a full disk) end the whole transaction.
+      // Some errors, such as a full disk, end the whole transaction.
       if (!this.#truth.inTransaction) {
         job.reject(error as TrunklineError);
         throw error;

@@ -1,4 +1,4 @@
-// C and C++. Both are read with the grammar of C++; words that C does not reserve are masked before a C file is parsed.
+// C and C++. Both use the C++ grammar; C++ keywords that are plain names in C are masked before a C file is parsed.
 import type { Chain } from "../reading/chains.js";
 import type { GraphReader } from "../reading/graph-reader.js";
 import type { LanguageRules } from "../reading/language-rules.js";
@@ -7,14 +7,13 @@ import type { Node } from "../reading/parser.js";
 const CPP_WORDS =
   /\b(?:alignas|alignof|and|bitand|bitor|bool|catch|class|co_await|co_return|co_yield|compl|concept|consteval|constexpr|constinit|const_cast|decltype|delete|dynamic_cast|explicit|export|final|friend|import|module|mutable|namespace|new|noexcept|not|nullptr|operator|or|override|private|protected|public|reinterpret_cast|requires|static_assert|static_cast|template|this|throw|try|typeid|typename|using|virtual|xor)\b/g;
 
-/** The same text, of the same length, without words that are names in C. Names are read from the original. */
+/** Masks words that are names in C, keeping the length. Names are read from the original. */
 export function maskCppWords(text: string): string {
   return text.replace(CPP_WORDS, (word) => (word === "bool" ? word : `_${word.slice(1)}`));
 }
 
 const NAME = "[~\\p{L}_][\\p{L}\\p{N}_]*";
 
-/** Rules for C++. */
 export const cppRules: LanguageRules = {
   plain: new RegExp(`^(?:::)?${NAME}(?:(?:::|\\.|->)${NAME})*$`, "u"),
   separator: /::|\.|->/,
@@ -56,7 +55,6 @@ export const cppRules: LanguageRules = {
   visit,
 };
 
-/** Rules for C. */
 export const cRules: LanguageRules = { ...cppRules, bareMembers: false, selfNames: new Set() };
 
 function visit(node: Node, type: string, reader: GraphReader): void {
@@ -89,7 +87,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
     case "preproc_function_def": {
       const name = reader.field(node, "name") ?? "";
       const value = node.childForFieldName("value");
-      // A guard against reading a header twice is no constant of the program.
+      // An include guard is not a constant of the program.
       if (value === null && type === "preproc_def") return;
       const kind = type === "preproc_def" ? "variable" : "macro";
       reader.define({
@@ -156,7 +154,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
     case "optional_parameter_declaration": {
       const declarator = node.childForFieldName("declarator");
       const name = declarator === null ? undefined : declaredName(declarator, reader);
-      // Parameters of a declaration without a body are nobody's.
+      // Skip parameters of a declaration without a body.
       if (name === undefined || reader.atTop || reader.frame.holdsMembers) return;
       const plain = declarator !== null && /^[\s*&]*\w+$/.test(reader.textOf(declarator));
       reader.local(name, plain ? reader.typeOf(node, "type") : undefined);
@@ -177,7 +175,7 @@ function visitType(node: Node, type: string, reader: GraphReader): void {
   const kind = type === "class_specifier" ? "class" : type === "enum_specifier" ? "enum" : "struct";
   const plain = name?.[name.length - 1] ?? "";
   if (plain === "") {
-    // `typedef struct { … } name_t`: the struct has the name of the type.
+    // `typedef struct { … } name_t`: the struct takes the type's name.
     const outer = reader.around();
     const alias = outer?.type === "type_definition" ? (reader.field(outer.node, "declarator") ?? "") : "";
     if (/^\w+$/.test(alias))
@@ -218,7 +216,7 @@ function visitTypedef(node: Node, reader: GraphReader): void {
   });
 }
 
-/** The name inside pointers, arrays, references and brackets. */
+/** The name inside pointers, arrays, references and parentheses. */
 function declaredName(declarator: Node, reader: GraphReader): string | undefined {
   let current: Node | null = declarator;
   for (let depth = 0; current !== null && depth < 16; depth++) {
@@ -314,7 +312,7 @@ function visitDeclaration(node: Node, type: string, reader: GraphReader): void {
     if (name === undefined || name === "") continue;
     const value = declarator.type === "init_declarator" ? declarator.childForFieldName("value") : null;
     const known = isAuto(chain) && value !== null ? valueChain(value, reader) : chain;
-    // A declaration in a block of the file, such as `#if`, is still one of the file.
+    // A declaration in a block of the file, such as `#if`, still belongs to the file.
     if (isTop && !name.includes("::")) {
       reader.define({
         kind: member ? "property" : "variable",

@@ -11,7 +11,6 @@ const TYPES: Readonly<Record<string, SymbolKind>> = {
   enum_declaration: "enum",
 };
 
-/** Rules for C#. */
 export const csharpRules: LanguageRules = {
   plain: /^@?[\p{L}_][\p{L}\p{N}_]*(?:\??\.@?[\p{L}_][\p{L}\p{N}_]*)*$/u,
   separator: /\??\./,
@@ -165,7 +164,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
     case "catch_declaration": {
       const name = reader.field(node, "name");
       if (name === undefined) return;
-      // The parameters of a record are its properties.
+      // A record's parameters are its properties.
       if (reader.around()?.type === "record_declaration" && reader.frame.holdsMembers) {
         reader.define({ kind: "property", name, node, type: reader.typeOf(node, "type"), exported: true, leaf: true });
       } else if (!reader.frame.holdsMembers) reader.local(name, reader.typeOf(node, "type"));
@@ -191,7 +190,7 @@ function ungeneric(node: Node): Node {
   return node.type === "generic_name" ? (node.firstNamedChild ?? node) : node;
 }
 
-/** A base whose name begins with `I` and a capital is an interface; the language does not say it at this place. */
+/** Treats a base whose name starts with `I` and a capital as an interface; the syntax does not say. */
 function visitBases(node: Node, reader: GraphReader): void {
   const owner = reader.around()?.type;
   node.namedChildren.forEach((base) => {

@@ -3,7 +3,6 @@ import type { GraphReader } from "../reading/graph-reader.js";
 import type { LanguageRules } from "../reading/language-rules.js";
 import type { Node } from "../reading/parser.js";
 
-/** Rules for Go. */
 export const goRules: LanguageRules = {
   plain: /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*$/u,
   separator: /\./,
@@ -61,7 +60,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
     case "import_spec": {
       const specifier = reader.field(node, "path")?.slice(1, -1) ?? "";
       const alias = reader.field(node, "name");
-      // Without an alias the name is the package's own, which is nearly always the last part of its path.
+      // Without an alias the name is the package's own, nearly always the last part of its path.
       const local = alias ?? packageName(specifier);
       const names = local === "_" ? [] : [{ imported: "*", local: local === "." ? "*" : local }];
       reader.import({ specifier, kind: "import", names, line: node.startPosition.row + 1 });
@@ -110,7 +109,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
       return;
     }
     case "type_elem": {
-      // An interface inside another; a constraint such as `~int | ~string` is none.
+      // An embedded interface; a constraint such as `~int | ~string` is not one.
       const only = node.namedChildCount === 1 ? node.firstNamedChild : null;
       if (!reader.frame.holdsMembers || only === null) return;
       const chain = reader.typeFrom(reader.textOf(only));
@@ -143,7 +142,7 @@ function packageName(specifier: string): string {
   return name.replace(/^go-|[-.]go$|\.v\d+$/g, "").replace(/-/g, "_");
 }
 
-/** The first result is the one that methods are called on; an error often comes second. */
+/** Methods are called on the first result; the second is often an error. */
 function resultType(node: Node, reader: GraphReader): Chain | undefined {
   const result = node.childForFieldName("result");
   if (result === null) return undefined;
@@ -213,7 +212,7 @@ function visitVariable(node: Node, reader: GraphReader): void {
 function valueChain(value: Node, reader: GraphReader): Chain | undefined {
   const first = value.type === "expression_list" ? value.firstNamedChild : value;
   if (first === null) return undefined;
-  // `&Server{}` has the type that is written; other operators change the type.
+  // `&Server{}` has the type as written; other operators change the type.
   if (first.type === "unary_expression" && !reader.textOf(first).startsWith("&")) return undefined;
   const chain = reader.chain(first);
   return chain[0] === "" ? undefined : chain;

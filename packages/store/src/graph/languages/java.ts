@@ -11,7 +11,6 @@ const TYPES: Readonly<Record<string, SymbolKind>> = {
   enum_declaration: "enum",
 };
 
-/** Rules for Java. */
 export const javaRules: LanguageRules = {
   plain: /^[\p{L}_$][\p{L}\p{N}_$]*(?:\.[\p{L}_$][\p{L}\p{N}_$]*)*$/u,
   separator: /\./,
@@ -77,7 +76,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
     case "object_creation_expression": {
       const chain = reader.typeOf(node, "type");
       if (chain !== undefined) reader.call(chain, node);
-      // An anonymous class has a `this` of its own.
+      // An anonymous class has its own `this`.
       if (node.namedChildren.some((child) => child.type === "class_body")) reader.scope(node, { ownSelf: true });
       return;
     }

@@ -1,4 +1,4 @@
-// How TypeScript and JavaScript take names from other files and give names to them.
+// Imports and exports in TypeScript and JavaScript.
 
 import type { ImportedName } from "../model/graph-model.js";
 import type { GraphReader } from "../reading/graph-reader.js";
@@ -15,14 +15,14 @@ export const PATTERN_NAMES: readonly string[] = ["identifier", "shorthand_proper
 
 const VALUE_WRAPPERS = new Set(["as_expression", "satisfies_expression", "parenthesized_expression"]);
 
-/** The value inside brackets and type assertions. */
+/** Strips parentheses and type assertions. */
 export function unwrap(value: Node | null): Node | null {
   let inner = value;
   while (inner !== null && VALUE_WRAPPERS.has(inner.type)) inner = inner.firstNamedChild;
   return inner;
 }
 
-/** What gives a value its name: a variable, an assignment, `export default`; undefined where it is part of something else. */
+/** What names a value: a variable, an assignment, `export default`; undefined if it is part of something else. */
 export function holderOf(
   node: Node,
   reader: GraphReader,
@@ -38,12 +38,12 @@ export function holderOf(
   return held?.id === node.id ? { node: outer.node, type } : undefined;
 }
 
-/** Whether the declaration that the current declarator is in is exported. `level` is where the declaration is around it. */
+/** Whether the declaration around the current declarator is exported. `level` says how far out it is. */
 export function isExportedVariable(reader: GraphReader, level: number): boolean {
   return isDeclaration(reader.around(level)?.type) && reader.around(level + 1)?.type === "export_statement";
 }
 
-/** Whether a declarator stands directly in the file or namespace, and not in a block of it. */
+/** Whether a declarator is directly in the file or namespace, not in a nested block. */
 export function isTopStatement(reader: GraphReader): boolean {
   let level = isDeclaration(reader.around()?.type) ? 1 : 0;
   if (reader.around(level)?.type === "export_statement") level++;
@@ -60,7 +60,7 @@ function isNamespace(type: string | undefined): boolean {
   return type === "internal_module" || type === "module";
 }
 
-/** Takes up that a declaration is exported, and says whether it is. */
+/** Records and returns whether a declaration is exported. */
 export function isExported(node: Node, reader: GraphReader): boolean {
   const outer = reader.around();
   if (outer?.type !== "export_statement") return false;
@@ -91,12 +91,12 @@ export function visitCall(node: Node, reader: GraphReader): void {
     }
     if (specifier !== undefined) return;
   }
-  // A function that is called where it is written is part of what it lies in.
+  // An immediately called function is part of what surrounds it.
   if (FUNCTION_VALUES.has(type) || type === "parenthesized_expression") return;
   reader.call(reader.chain(callee), node);
 }
 
-/** Whether the call's value is given names in a declaration, which is read there. */
+/** Whether the call's value is destructured in a declaration, which handles it. */
 function isBound(node: Node, reader: GraphReader): boolean {
   const outer = reader.around();
   if (outer?.type !== "variable_declarator") return false;
@@ -145,7 +145,6 @@ export function importedBy(name: Node, value: Node, reader: GraphReader): boolea
   return true;
 }
 
-/** An import statement. */
 export function visitImport(node: Node, reader: GraphReader): void {
   const source = node.childForFieldName("source");
   const names: ImportedName[] = [];
@@ -177,7 +176,7 @@ export function visitImport(node: Node, reader: GraphReader): void {
   if (specifier !== undefined) reader.import({ specifier, kind: "import", names, line });
 }
 
-/** An export statement; what it declares comes by itself. */
+/** An export statement; its declaration is visited separately. */
 export function visitExport(node: Node, reader: GraphReader): void {
   if (!reader.atTop) return;
   const source = node.childForFieldName("source");
@@ -209,7 +208,7 @@ export function visitExport(node: Node, reader: GraphReader): void {
   }
 }
 
-/** CommonJS: `module.exports = …`, `exports.name = …`; and methods put on a prototype. */
+/** CommonJS `module.exports = …` and `exports.name = …`, and methods assigned to a prototype. */
 export function visitAssignment(node: Node, reader: GraphReader): void {
   const left = node.childForFieldName("left");
   const right = node.childForFieldName("right");

@@ -1,4 +1,4 @@
-// TypeScript, TSX, JavaScript and JSX: the grammars share their node types, those of types aside.
+// TypeScript, TSX, JavaScript and JSX: the grammars share their node types, except for types.
 import type { Chain } from "../reading/chains.js";
 import type { GraphReader } from "../reading/graph-reader.js";
 import type { LanguageRules } from "../reading/language-rules.js";
@@ -18,7 +18,6 @@ import {
   visitImport,
 } from "./javascript-modules.js";
 
-/** Rules for all four. */
 export const javascriptRules: LanguageRules = {
   plain: /^[\p{L}_$#][\p{L}\p{N}_$]*(?:\??\.#?[\p{L}_$][\p{L}\p{N}_$]*)*$/u,
   separator: /\??\.#?/,
@@ -95,7 +94,7 @@ export const javascriptRules: LanguageRules = {
   ]),
   visit,
   finish(reader) {
-    // `export { a }` may stand before or after `a`.
+    // `export { a }` may come before or after `a`.
     for (const { local } of reader.exports) reader.markExported(local);
   },
 };
@@ -128,7 +127,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
         exported: isExported(node, reader),
         type: reader.typeOf(node, "return_type"),
         ownSelf: true,
-        // Overloads are one function; so are the branches of a condition.
+        // Overloads are one function, and so are the branches of a condition.
         merge: true,
       });
       return;
@@ -222,7 +221,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
       return;
     }
     case "class_heritage":
-      // In TypeScript it holds clauses, which come by themselves.
+      // In TypeScript it holds clauses, which are visited separately.
       if (reader.language === "javascript" && node.firstNamedChild !== null) {
         reader.relate("INHERITS", reader.chain(node.firstNamedChild), node);
       }
@@ -246,7 +245,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
     }
     case "jsx_opening_element":
     case "jsx_self_closing_element": {
-      // An element is called by the framework. Those in lower case are the browser's own.
+      // The framework calls an element. Lowercase elements are the browser's own.
       const name = reader.field(node, "name") ?? "";
       if (/^\p{Lu}|\./u.test(name)) reader.call(name.split("."), node);
       return;
@@ -278,7 +277,7 @@ function visitVariable(node: Node, reader: GraphReader): void {
     return;
   }
   const text = reader.textOf(name);
-  // What a function value is called is the name of its variable; the value itself is read when it comes.
+  // A function value takes the name of its variable and is handled when it is visited.
   if (value !== null && (FUNCTION_VALUES.has(value.type) || value.type === "class")) return;
   const declared = reader.typeOf(node, "type");
   const isConst = reader.text.startsWith("const", reader.around()?.node.startIndex ?? 0);
@@ -323,7 +322,7 @@ function valueChain(value: Node, reader: GraphReader): Chain | undefined {
 
 function visitFunctionValue(node: Node, type: string, reader: GraphReader): void {
   const holder = holderOf(node, reader);
-  // What is put on a prototype has the object for its `this`.
+  // In a function assigned to a prototype, `this` is the object.
   const isMethod = holder?.type === "assignment_expression" && reader.frame.end === holder.node.endIndex;
   const ownSelf = type !== "arrow_function" && !isMethod;
   const single = node.childForFieldName("parameter");
@@ -383,11 +382,11 @@ function visitMethod(node: Node, type: string, reader: GraphReader): void {
   const name = node.childForFieldName("name");
   const named = name !== null && name.type !== "computed_property_name" && name.type !== "string";
   if (!named || !reader.frame.holdsMembers) {
-    // A method of an object that has no name of its own.
+    // A method of an unnamed object.
     if (type === "method_definition") reader.scope(node, { ownSelf: true });
     return;
   }
-  // A getter and a setter are one property, and overload signatures one method.
+  // A getter and a setter are one property, and overloads are one method.
   reader.define({
     kind: "method",
     name: reader.textOf(name),
@@ -399,7 +398,7 @@ function visitMethod(node: Node, type: string, reader: GraphReader): void {
 }
 
 function isPrivate(node: Node, name: Node, reader: GraphReader): boolean {
-  // Modifiers stand before the name. Most members have none, and asking for all children takes long.
+  // Modifiers come before the name. Most members have none, and listing all children is slow.
   if (name.startIndex === node.startIndex) return false;
   return node.children.some((child) => child.type === "accessibility_modifier" && reader.textOf(child) === "private");
 }
@@ -424,7 +423,7 @@ function visitField(node: Node, reader: GraphReader): void {
   });
 }
 
-/** `{ list: () => … }` in an object that a variable names. */
+/** `{ list: () => … }` in an object assigned to a variable. */
 function visitPair(node: Node, reader: GraphReader): void {
   const value = node.childForFieldName("value");
   const key = node.childForFieldName("key");
@@ -445,7 +444,7 @@ function isInType(reader: GraphReader): boolean {
 
 function visitParameter(node: Node, reader: GraphReader): void {
   const pattern = node.childForFieldName("pattern");
-  // A parameter in a function's type is nobody's.
+  // Skip parameters in function types.
   if (pattern === null || isInType(reader)) return;
   if (pattern.type !== "identifier") {
     reader.localsIn(pattern, PATTERN_NAMES);

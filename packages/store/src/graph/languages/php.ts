@@ -13,7 +13,6 @@ const TYPES: Readonly<Record<string, SymbolKind>> = {
 
 const NAME = "[\\p{L}_][\\p{L}\\p{N}_]*";
 
-/** Rules for PHP. */
 export const phpRules: LanguageRules = {
   plain: new RegExp(`^(?:\\\\|\\$)?${NAME}(?:(?:\\\\|\\??->|::\\$?)${NAME})*$`, "u"),
   separator: /\\|\??->|::\$?/,

@@ -4,7 +4,6 @@ import type { GraphReader } from "../reading/graph-reader.js";
 import type { LanguageRules } from "../reading/language-rules.js";
 import type { Node } from "../reading/parser.js";
 
-/** Rules for Python. */
 export const pythonRules: LanguageRules = {
   plain: /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*$/u,
   separator: /\./,
@@ -99,7 +98,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
       const target = value.childForFieldName("alias");
       const made = value.firstNamedChild;
       if (target === null || made === null) return;
-      // What a context manager gives is most often itself, but not for certain.
+      // A context manager usually yields itself, but not always.
       reader.localsIn(target, ["identifier"]);
       return;
     }
@@ -117,7 +116,7 @@ function withSuper(chain: Chain): Chain {
   return chain[0] === "super" && chain[1] === "()" ? [SELF_SUPER, ...chain.slice(2)] : chain;
 }
 
-/** Bound in methods to what `super()` means there. */
+/** Bound in methods to what `super()` refers to there. */
 const SELF_SUPER = "super()";
 
 function visitClass(node: Node, reader: GraphReader): void {
@@ -206,7 +205,7 @@ function certain(chain: Chain): Chain | undefined {
   return chain[0] === "" ? undefined : chain;
 }
 
-/** `self.store = Store()` in a method makes a property of the class. */
+/** `self.store = Store()` in a method defines a property of the class. */
 function visitAttribute(left: Node, node: Node, known: Chain | undefined, reader: GraphReader): void {
   const owner = reader.frame.self;
   const object = left.childForFieldName("object");
@@ -218,7 +217,7 @@ function visitAttribute(left: Node, node: Node, known: Chain | undefined, reader
     name,
     node,
     bodyStart: right?.startIndex ?? node.endIndex,
-    // A parameter's declared type is that of the property it is kept in.
+    // A property takes the declared type of the parameter stored in it.
     type: known ?? (right?.type === "identifier" ? [reader.textOf(right)] : undefined),
     member: owner,
     leaf: true,

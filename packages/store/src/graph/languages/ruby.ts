@@ -2,7 +2,7 @@ import type { GraphReader } from "../reading/graph-reader.js";
 import type { LanguageRules } from "../reading/language-rules.js";
 import type { Node } from "../reading/parser.js";
 
-/** Where a bare name is a statement or an argument, and so may be a call without arguments. */
+/** Positions where a bare name is a statement or an argument, and may be a call without arguments. */
 const STATEMENTS = [
   "program",
   "body_statement",
@@ -16,7 +16,6 @@ const STATEMENTS = [
 ];
 const VISIBILITY = new Set(["private", "public", "protected"]);
 
-/** Rules for Ruby. */
 export const rubyRules: LanguageRules = {
   plain: /^(?:::)?[\p{L}_][\p{L}\p{N}_]*[?!]?(?:(?:::|&?\.)[\p{L}_][\p{L}\p{N}_]*[?!]?)*$/u,
   separator: /::|&?\./,
@@ -76,7 +75,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
       return;
     }
     case "singleton_class":
-      // `class << self`: its methods are those of the class around it.
+      // `class << self`: its methods belong to the surrounding class.
       if (reader.field(node, "value") === "self") return;
       reader.scope(node, { ownSelf: true });
       return;
@@ -106,7 +105,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
       visitAssignment(node, reader);
       return;
     default:
-      // A bare name is a call where it is no local variable: only those of methods in this file are taken.
+      // A bare name is a call if it is not a local variable; only methods of this file count.
       for (const child of node.namedChildren) {
         const name = child.type === "identifier" ? reader.textOf(child) : "";
         if (name !== "" && !VISIBILITY.has(name)) reader.maybeCall([name], child);
@@ -145,7 +144,7 @@ function visitAssignment(node: Node, reader: GraphReader): void {
   } else if (left.type === "left_assignment_list") reader.localsIn(left, ["identifier"]);
 }
 
-/** `Helper.new` is a `Helper`; what other methods give is not known. */
+/** `Helper.new` is a `Helper`; the results of other methods are unknown. */
 function instance(chain: readonly string[]): readonly string[] | undefined {
   const at = chain.indexOf("new");
   return at > 0 && chain.length === at + 2 && chain[0] !== "" ? [...chain.slice(0, at), "()"] : undefined;
@@ -170,7 +169,7 @@ function visitCall(node: Node, reader: GraphReader): void {
       reader.call(["self"], node);
       return;
     }
-    // A local variable is not called this way, so a local of the same name says nothing.
+    // Local variables are not called this way, so a local of the same name does not matter.
     reader.call([name], node);
     return;
   }
@@ -209,7 +208,7 @@ function visitRequire(node: Node, name: string, reader: GraphReader): void {
   });
 }
 
-/** What looks like a call in the body of a class and declares something. */
+/** Something in a class body that looks like a call and declares something. */
 function visitDeclaration(node: Node, name: string, reader: GraphReader): boolean {
   const args = node.childForFieldName("arguments")?.namedChildren ?? [];
   switch (name) {

@@ -3,7 +3,6 @@ import type { GraphReader } from "../reading/graph-reader.js";
 import type { LanguageRules } from "../reading/language-rules.js";
 import type { Node } from "../reading/parser.js";
 
-/** Rules for Rust. */
 export const rustRules: LanguageRules = {
   plain: /^[\p{L}_][\p{L}\p{N}_]*(?:(?:::|\.)[\p{L}_][\p{L}\p{N}_]*)*$/u,
   separator: /::|\./,
@@ -211,12 +210,12 @@ function visit(node: Node, type: string, reader: GraphReader): void {
   }
 }
 
-/** `parse::<u8>` is called like `parse`. */
+/** `parse::<u8>` is a call of `parse`. */
 function unturbo(node: Node): Node {
   return node.type === "generic_function" ? (node.childForFieldName("function") ?? node) : node;
 }
 
-/** `self::x` is a module path, not a member of the current object, and `super::x` leads out of the module. */
+/** `self::x` is a module path, not a member of the current object, and `super::x` leaves the module. */
 function inModule(chain: Chain, reader: GraphReader): Chain {
   if (chain[0] !== "super") return chain[0] === "crate" ? ["crate", ...chain.slice(1)] : chain;
   let rest = chain;

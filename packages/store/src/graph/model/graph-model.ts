@@ -1,7 +1,6 @@
-// The vocabulary of the code graph. What a parser found in one document is a `FileGraph`: it depends on that document's
-// path and text alone, so it can be kept beside the content. Resolution turns it into edges between node keys.
+// The vocabulary of the code graph. A `FileGraph` is what a parser found in one document: it depends only on that
+// document's path and text, so it can be stored with the content. Resolution turns it into edges between node keys.
 
-/** Every type a node can have. */
 export const NODE_TYPES = [
   "file",
   "function",
@@ -24,13 +23,11 @@ export const NODE_TYPES = [
   "version",
 ] as const;
 
-/** The type of a node. */
 export type NodeType = (typeof NODE_TYPES)[number];
 
-/** The types of what a parser finds inside a file. */
+/** The types a parser finds inside a file. */
 export type SymbolKind = Exclude<NodeType, "file" | "external" | "tag" | "collection" | "content" | "version">;
 
-/** Every relation of the contract. */
 export const RELATIONS = [
   "IMPORTS",
   "CALLS",
@@ -45,10 +42,9 @@ export const RELATIONS = [
   "VERSION_OF",
 ] as const;
 
-/** The name of a relation, as answers carry it. */
 export type Relation = (typeof RELATIONS)[number];
 
-/** The languages that are parsed, and the two kinds of prose whose links are read. */
+/** Languages that are parsed, plus the two kinds of prose whose links are read. */
 export const GRAPH_LANGUAGES = [
   "typescript",
   "tsx",
@@ -66,22 +62,22 @@ export const GRAPH_LANGUAGES = [
   "html",
 ] as const;
 
-/** One of {@link GRAPH_LANGUAGES}. */
 export type GraphLanguage = (typeof GRAPH_LANGUAGES)[number];
 
-/** What stands for the result of a call among the steps of a {@link Reference}. */
+/** The step of a {@link Reference} for the result of a call. */
 export const CALL_STEP = "()";
-/** What stands for "the same name in a base class" among the steps of a {@link Reference}. */
+/** The step of a {@link Reference} for "the same name in a base class". */
 export const SUPER_STEP = "super";
 
 /**
- * What an expression or a type in the source points at, as far as its own file tells: a root and the steps from it.
- * `hub.servers()` in a file with `import { hub } from "./hub.js"` is `{ root: "import", of: "hub", steps: ["servers"] }`.
+ * What an expression or type in the source refers to, as far as its own file tells: a root and the steps from it.
+ * `hub.servers()` in a file with `import { hub } from "./hub.js"` is `{ root: "import", of: "hub", steps: ["servers"]
+ * }`.
  *
  * - `symbol`: a symbol of this file; `of` is its qualified name.
- * - `import`: a name that an import of this file binds; `of` is that local name.
+ * - `import`: a name bound by an import of this file; `of` is that local name.
  * - `global`: a name that nothing in this file binds; `of` is that name. It may come from the same package.
- * - `unknown`: the value of a variable, a parameter or an expression that nothing declares; `of` is empty.
+ * - `unknown`: the value of an undeclared variable, parameter or expression; `of` is empty.
  */
 export interface Reference {
   readonly root: "symbol" | "import" | "global" | "unknown";
@@ -89,13 +85,13 @@ export interface Reference {
   readonly steps: readonly string[];
 }
 
-/** A definition in a file. Lines and columns count from 1; columns count UTF-16 units. */
+/** A definition in a file. Lines and columns start at 1; columns count UTF-16 units. */
 export interface GraphSymbol {
   /** `symbol:<path>#<qualifiedName>`. */
   readonly key: string;
   readonly kind: SymbolKind;
   readonly name: string;
-  /** The names of what it lies in and its own, with dots; a second one of the same name ends with `~2`. */
+  /** The enclosing names and its own, joined with dots; a second one of the same name ends in `~2`. */
   readonly qualifiedName: string;
   readonly startLine: number;
   readonly startColumn: number;
@@ -105,19 +101,21 @@ export interface GraphSymbol {
   readonly signature?: string;
   /** Whether other files can use it by name. */
   readonly exported?: boolean;
-  /** The declared type of a variable or property, or what a function is declared to return. */
+  /** The declared type of a variable or property, or a function's declared return type. */
   readonly type?: Reference;
 }
 
-/** An edge as found in one file: `to` is the key of a node where the file alone tells it, otherwise `target` says what is known. */
+/**
+ * An edge found in one file: `to` is a node key if the file alone determines it, otherwise `target` says what is known.
+ */
 export interface FileEdge {
   readonly from: string;
   readonly relation: Relation;
   readonly line: number;
   readonly to?: string;
-  /** How the source spells what it points at; absent where `to` is there. */
+  /** How the source writes the target; absent if `to` is set. */
   readonly name?: string;
-  /** What resolution starts from; absent where `to` is there. */
+  /** Where resolution starts; absent if `to` is set. */
   readonly target?: Reference;
 }
 
@@ -127,23 +125,25 @@ export interface FileEdge {
  */
 export type ImportKind = "import" | "reexport" | "require" | "dynamic" | "include" | "use" | "mod";
 
-/** One name of an import. `imported` is `*` for the module itself; `local` is `*` where all names are taken over. */
+/** One name of an import. `imported` is `*` for the module itself; `local` is `*` if all names are imported. */
 export interface ImportedName {
   readonly imported: string;
   readonly local: string;
 }
 
-/** An import statement. */
 export interface GraphImport {
   readonly specifier: string;
   readonly kind: ImportKind;
   readonly names: readonly ImportedName[];
   readonly line: number;
-  /** Whether it is written relative to the file in a language where the specifier does not show it. */
+  /** Whether it is relative to the file in a language whose specifiers do not show it. */
   readonly relative?: boolean;
 }
 
-/** A name that a file offers under `name`; `local` is what the file itself calls it. `=` is what CommonJS assigns to `module.exports`. */
+/**
+ * A name that a file exports as `name`; `local` is its name inside the file. `=` is what CommonJS assigns to
+ * `module.exports`.
+ */
 export interface GraphExport {
   readonly name: string;
   readonly local: string;
@@ -157,20 +157,20 @@ export interface GraphLink {
   readonly line: number;
 }
 
-/** Why a file's graph is not whole. */
+/** Why a file's graph is incomplete. */
 export interface Incomplete {
   /**
    * - `binary`: it does not look like text.
-   * - `size`: it is longer than the limit.
-   * - `time`: parsing or reading took longer than the budget.
-   * - `count`: it has more symbols or edges than the limit.
-   * - `depth`: definitions nested deeper than the limit count as part of what they lie in.
+   * - `size`: it exceeds the size limit.
+   * - `time`: parsing or reading exceeded the time limit.
+   * - `count`: it has too many symbols or edges.
+   * - `depth`: definitions nested too deeply count as part of the enclosing one.
    */
   readonly reason: "binary" | "size" | "time" | "count" | "depth";
   readonly message: string;
 }
 
-/** What a project's own file says about how its imports are meant. */
+/** What a project's own configuration says about its imports. */
 export type ProjectConfig =
   | {
       readonly kind: "tsconfig";
@@ -181,7 +181,7 @@ export type ProjectConfig =
   | {
       readonly kind: "npm";
       readonly name?: string;
-      /** What each subpath of the package stands for (`.`, `./stdio`), the best guess first. */
+      /** The files for each subpath of the package (`.`, `./stdio`), best guess first. */
       readonly entries: Readonly<Record<string, readonly string[]>>;
       /** Subpath imports (`#internal/*`). */
       readonly imports: Readonly<Record<string, readonly string[]>>;
@@ -190,7 +190,7 @@ export type ProjectConfig =
   | { readonly kind: "composer"; readonly psr4: Readonly<Record<string, readonly string[]>> }
   | { readonly kind: "cargo"; readonly name?: string; readonly root?: string };
 
-/** All that the graph knows about one document by itself. Plain data: it can be kept as JSON. */
+/** Everything the graph knows about one document by itself. Plain data that can be stored as JSON. */
 export interface FileGraph {
   readonly path: string;
   readonly language: GraphLanguage | undefined;
@@ -199,22 +199,22 @@ export interface FileGraph {
   readonly imports: readonly GraphImport[];
   readonly exports: readonly GraphExport[];
   readonly links: readonly GraphLink[];
-  /** The package or namespaces that the file declares. */
+  /** The package or namespaces the file declares. */
   readonly namespaces: readonly string[];
-  /** Names of types that occur in the file, where an import names a whole namespace (C#, Java). */
+  /** Type names that occur in the file, for imports of a whole namespace (C#, Java). */
   readonly mentions: readonly string[];
   readonly config?: ProjectConfig;
-  /** Whether the parser met syntax that it could not read; the rest is still there. */
+  /** Whether the parser hit syntax it could not read; the rest is still there. */
   readonly syntaxErrors: boolean;
   readonly incomplete?: Incomplete;
 }
 
-/** An edge between two nodes. An unresolved one points at an `external:` node that has the name as its own. */
+/** An edge between two nodes. An unresolved one points to an `external:` node named after the target. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly relation: Relation;
   readonly line?: number;
-  /** False where the target is known by its name only. */
+  /** False if the target is known only by name. */
   readonly resolved: boolean;
 }

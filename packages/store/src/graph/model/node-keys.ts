@@ -1,5 +1,5 @@
-// Node keys. A key names a node for good: it does not change with the order in which documents come, and it can be taken
-// apart again.
+// Node keys. A key identifies a node permanently: it does not depend on the order in which documents arrive, and it can
+// be parsed again.
 import type { NodeType } from "./graph-model.js";
 
 const FILE = "file:";
@@ -10,32 +10,28 @@ const COLLECTION = "collection:";
 const CONTENT = "content:";
 const VERSION = "version:";
 
-/** The key of a document. */
 export function fileKey(path: string): string {
   return FILE + path;
 }
 
-/** The key of a definition in a document. */
 export function symbolKey(path: string, qualifiedName: string): string {
   return `${SYMBOL}${path}#${qualifiedName}`;
 }
 
-/** The key of what is known by name only: a package, a global function, a web address. */
+/** The key of something known only by name: a package, a global function, a URL. */
 export function externalKey(name: string): string {
   return EXTERNAL + name;
 }
 
-/** The key of a tag. */
 export function tagKey(tag: string): string {
   return TAG + tag;
 }
 
-/** The key of a collection. */
 export function collectionKey(name: string): string {
   return COLLECTION + name;
 }
 
-/** The key of a content, which documents with the same bytes share. */
+/** The key of a content, shared by documents with the same bytes. */
 export function contentKey(hash: string): string {
   return CONTENT + hash;
 }
@@ -45,11 +41,11 @@ export function versionKey(path: string, hash: string): string {
   return `${VERSION}${path}#${hash}`;
 }
 
-/** A key in its parts. `name` is what a person calls the node. */
+/** A parsed key. `name` is the display name of the node. */
 export interface ParsedKey {
   readonly space: "file" | "symbol" | "external" | "tag" | "collection" | "content" | "version";
   readonly name: string;
-  /** The document that a file, symbol or version belongs to. */
+  /** The document of a file, symbol or version. */
   readonly path?: string;
   /** For a symbol. */
   readonly qualifiedName?: string;
@@ -57,7 +53,7 @@ export interface ParsedKey {
   readonly hash?: string;
 }
 
-/** Takes a key apart; undefined where it is none. */
+/** Parses a key; undefined if it is not one. */
 export function parseKey(key: string): ParsedKey | undefined {
   const colon = key.indexOf(":");
   if (colon < 1 || colon === key.length - 1) return undefined;
@@ -68,7 +64,7 @@ export function parseKey(key: string): ParsedKey | undefined {
       return { space, name: baseName(rest), path: rest };
     case "symbol":
     case "version": {
-      // A qualified name has no `#`, a path may have one.
+      // A qualified name contains no `#`, but a path may.
       const hash = rest.lastIndexOf("#");
       if (hash < 1 || hash === rest.length - 1) return undefined;
       const path = rest.slice(0, hash);
@@ -87,7 +83,7 @@ export function parseKey(key: string): ParsedKey | undefined {
   }
 }
 
-/** The node type that a key tells by itself; that of a symbol has to be looked up. */
+/** The node type, if the key alone determines it; a symbol's type has to be looked up. */
 export function typeOfKey(key: string): NodeType | undefined {
   const space = parseKey(key)?.space;
   return space === "symbol" ? undefined : space;

@@ -1,30 +1,30 @@
 // Expressions and types as chains of names: `this.hub.servers()` is `["this", "hub", "servers", "()"]`. An empty first
-// name stands for an expression that has no name, such as a literal.
+// name stands for an expression without a name, such as a literal.
 
 import { CALL_STEP } from "../model/graph-model.js";
 import type { Node } from "./parser.js";
 
-/** How a grammar writes what chains are made of. Fields are those of tree-sitter. */
+/** How a grammar writes the parts of chains. Fields are those of tree-sitter. */
 export interface ChainGrammar {
-  /** Matches the text of a chain without calls; what it matches is split at `separator`. */
+  /** Matches the text of a chain without calls; the match is split at `separator`. */
   readonly plain: RegExp;
   readonly separator: RegExp;
-  /** Node type → the fields of what is on the left and of the name on the right. */
+  /** Node type → the fields of the left side and of the name on the right. */
   readonly members: Readonly<Record<string, readonly [string, string]>>;
-  /** Node type → the field of what is called. Where the call itself has a receiver and a name, both. */
+  /** Node type → the field of the callee; if the call itself has a receiver and a name, both. */
   readonly calls: Readonly<Record<string, string | readonly [string, string]>>;
   /** Node type → the field of the class; `""` means the first named child that is not a keyword. */
   readonly creations: Readonly<Record<string, string>>;
-  /** Node types that change nothing: the first named child stands for them. */
+  /** Transparent node types: the first named child stands for them. */
   readonly wrappers: ReadonlySet<string>;
 }
 
 const MAX_STEPS = 12;
 
-/** A chain; undefined where it has no name at its end. */
+/** A chain; undefined if it does not end in a name. */
 export type Chain = readonly string[];
 
-/** The chain of an expression. What cannot be read as one has an empty root. */
+/** The chain of an expression. An unreadable one has an empty root. */
 export function chainOf(node: Node, text: string, grammar: ChainGrammar): Chain {
   const steps: string[] = [];
   let current: Node | null = node;
@@ -83,7 +83,7 @@ function lastNames(source: string, grammar: ChainGrammar): string[] {
   return [/[\p{L}\p{N}_$]+$/u.exec(bare)?.[0] ?? bare.slice(0, 100)];
 }
 
-/** Types that stand for what is inside them when somebody calls a method on the value. */
+/** Types that stand for their content when a method is called on the value. */
 const TRANSPARENT = new Set([
   "Promise",
   "PromiseLike",
@@ -106,7 +106,7 @@ const TRANSPARENT = new Set([
   "shared_ptr",
 ]);
 
-/** The chain of a type as written; undefined for what is no single named type (a union, an array, a function). */
+/** The chain of a written type; undefined if it is not a single named type (a union, an array, a function). */
 export function typeChain(source: string, grammar: ChainGrammar): Chain | undefined {
   let type = source.trim();
   for (let round = 0; round < 6; round++) {

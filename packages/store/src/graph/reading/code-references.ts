@@ -1,28 +1,28 @@
-// From the names in a file to what they stand for, as far as the file itself tells.
+// Resolves the names in a file, as far as the file itself tells.
 
 import { CALL_STEP, type GraphSymbol, type Reference, SUPER_STEP, type SymbolKind } from "../model/graph-model.js";
 import type { Chain } from "./chains.js";
 import type { LanguageRules } from "./language-rules.js";
 
-/** What a name stands for within a frame. */
+/** What a name refers to within a frame. */
 interface Binding {
   readonly frame: Frame;
   readonly symbol?: string;
-  /** What comes between the symbol and what is written after the name. */
+  /** Steps between the symbol and what is written after the name. */
   readonly steps?: Chain;
   readonly imported?: boolean;
-  /** The declared type, or the value it has for good. */
+  /** The declared type, or its constant value. */
   chain?: Chain | undefined;
   readonly isValue?: boolean;
 }
 
-/** A stretch of source with names of its own. */
+/** A range of source with its own names. */
 export interface Frame {
   readonly parent: Frame | undefined;
   readonly end: number;
-  /** The qualified name of the symbol it belongs to; empty for the file. */
+  /** The qualified name of its symbol; empty for the file. */
   readonly symbol: string;
-  /** The class that `this` means here; undefined where there is none. */
+  /** The class that `this` refers to here; undefined if there is none. */
   readonly self: string | undefined;
   readonly holdsMembers: boolean;
   readonly bindings: Map<string, Binding>;
@@ -31,7 +31,7 @@ export interface Frame {
 
 const MAX_ALIASES = 8;
 
-/** What is known of the whole file when its names are looked up. */
+/** What is known about the whole file when its names are looked up. */
 export interface FileNames {
   readonly rules: Pick<LanguageRules, "selfNames" | "superNames" | "bareMembers">;
   readonly symbols: ReadonlyMap<string, GraphSymbol>;
@@ -39,7 +39,7 @@ export interface FileNames {
   readonly dottedImports: readonly { readonly names: readonly string[]; readonly local: string }[];
 }
 
-/** What the chain means in the frame. `asType`: it is written where a type stands, not where something is called. */
+/** What the chain refers to in the frame. `asType`: it is written as a type, not as something called. */
 export function resolveChain(
   chain: Chain,
   frame: Frame,
@@ -82,7 +82,7 @@ export function resolveChain(
     }
     return { root: "unknown", of: "", steps: rest };
   }
-  // What a namespace or class has may have been written in another part of the file.
+  // Members of a namespace or class may be written in another part of the file.
   if (names.rules.bareMembers) {
     for (
       let outer = frame.self ?? frame.symbol;
@@ -95,12 +95,12 @@ export function resolveChain(
   return { root: "global", of: root, steps: rest };
 }
 
-/** Whether the frame is that of a namespace, whose names are seen from inside by themselves. */
+/** Whether the frame is a namespace, whose names are visible inside without a prefix. */
 export function isNamespace(frame: Frame, names: Pick<FileNames, "symbols">): boolean {
   return names.symbols.get(frame.symbol)?.kind === "module";
 }
 
-/** `import a.b` binds the name `a`, but what it makes usable is `a.b`. */
+/** `import a.b` binds the name `a`, but makes `a.b` usable. */
 function dottedImport(chain: Chain, names: FileNames): Reference | undefined {
   let best: { readonly names: readonly string[]; readonly local: string } | undefined;
   for (const entry of names.dottedImports) {
@@ -132,7 +132,7 @@ export function reduceReference(reference: Reference, symbols: ReadonlyMap<strin
   }
   return { root, of, steps };
 }
-/** Whether a kind of symbol is a type, whose call or creation gives an instance. */
+/** Whether a symbol kind is a type, whose call or creation gives an instance. */
 export function isTypeKind(kind: SymbolKind): boolean {
   return (
     kind === "class" ||
@@ -144,7 +144,7 @@ export function isTypeKind(kind: SymbolKind): boolean {
   );
 }
 
-/** Whether a kind of symbol is called, so that its declared type is that of its result. */
+/** Whether a symbol kind is callable, so that its declared type is that of its result. */
 export function isCallable(kind: SymbolKind): boolean {
   return kind === "function" || kind === "method" || kind === "macro";
 }
@@ -160,7 +160,7 @@ export function isPrimitive(type: Reference): boolean {
   return type.root === "global" && type.steps.length === 0 && PRIMITIVES.has(type.of);
 }
 
-/** The chain as the source spells it. */
+/** The chain as written in the source. */
 export function spell(chain: Chain): string {
   let name = "";
   for (const step of chain) name += step === CALL_STEP ? step : name === "" ? step : `.${step}`;

@@ -1,5 +1,5 @@
-// Turns the nodes of one syntax tree into a FileGraph. A language says which nodes matter and what they mean; this keeps
-// the scopes, so that a name is only taken for a symbol or an import where nothing nearer is called the same.
+// Turns the nodes of one syntax tree into a FileGraph. A language says which nodes matter and what they mean; this
+// class tracks scopes, so that a name only counts as a symbol or import if nothing nearer has the same name.
 
 import {
   CALL_STEP,
@@ -43,7 +43,7 @@ const MAX_SIGNATURE = 240;
 const MAX_SYMBOLS = 50_000;
 const MAX_EDGES = 100_000;
 
-/** Collects what one file has. Used once. */
+/** Collects the graph of one file. Single use. */
 export class GraphReader {
   readonly path: string;
   readonly text: string;
@@ -51,7 +51,7 @@ export class GraphReader {
   readonly imports: GraphImport[] = [];
   readonly exports: GraphExport[] = [];
   readonly namespaces = new Set<string>();
-  /** Functions of which only a declaration was seen so far (C, C++). */
+  /** Functions of which only a declaration has been seen so far (C, C++). */
   readonly declaredOnly = new Set<string>();
   readonly #open: { readonly node: Node; readonly type: string; readonly end: number }[] = [];
   frame: Frame;
@@ -84,12 +84,12 @@ export class GraphReader {
     };
   }
 
-  /** Reads the tree. Stops at `deadline` (milliseconds of `performance.now()`) with what there is. */
+  /** Reads the tree. Stops at `deadline` (in `performance.now()` milliseconds) with what it has. */
   read(root: Node, deadline: number): void {
     let count = 0;
     for (const node of root.descendantsOfType(this.#rules.nodeTypes as string[])) {
       if ((++count & 255) === 0 && performance.now() > deadline) {
-        this.#stop("time", "Reading the syntax tree took too long; what came later in the file is missing.");
+        this.#stop("time", "Reading the syntax tree took too long; the rest of the file is missing.");
         break;
       }
       while (node.startIndex >= this.frame.end && this.frame.parent !== undefined) this.frame = this.frame.parent;
@@ -117,17 +117,15 @@ export class GraphReader {
     return this.#edges;
   }
 
-  /** The container that the current node lies in, or the one that this lies in, and so on. */
+  /** The container around the current node, or `level` containers further out. */
   around(level = 0): { readonly node: Node; readonly type: string } | undefined {
     return this.#open[this.#open.length - 1 - level];
   }
 
-  /** The source of a node. */
   textOf(node: Node): string {
     return this.text.slice(node.startIndex, node.endIndex);
   }
 
-  /** The source of a node's field. */
   field(node: Node, name: string): string | undefined {
     const child = node.childForFieldName(name);
     return child === null ? undefined : this.text.slice(child.startIndex, child.endIndex);
@@ -137,7 +135,7 @@ export class GraphReader {
     return chainOf(node, this.text, this.#rules);
   }
 
-  /** The chain of a type that a field holds. */
+  /** The chain of the type in a field. */
   typeOf(node: Node, field: string): Chain | undefined {
     const source = this.field(node, field);
     return source === undefined ? undefined : typeChain(source, this.#rules);
@@ -147,13 +145,13 @@ export class GraphReader {
     return typeChain(source, this.#rules);
   }
 
-  /** Takes up a symbol and makes it the frame of what lies inside. Answers its qualified name. */
+  /** Adds a symbol and makes it the frame for everything inside. Returns its qualified name. */
   define(definition: Definition): string | undefined {
     const { name } = definition;
     if (name === "" || name.length > 200 || /[\s#]/.test(name.replace(/^#/, ""))) return undefined;
     const clean = name.replace(/^#/, "");
     if (this.frame.depth >= MAX_DEPTH) {
-      this.#stop("depth", `Definitions nested more than ${MAX_DEPTH} deep count as part of what they lie in.`);
+      this.#stop("depth", `Definitions nested more than ${MAX_DEPTH} deep count as part of the enclosing one.`);
       return undefined;
     }
     const outer = definition.container ?? definition.member ?? this.frame.symbol;
@@ -204,7 +202,7 @@ export class GraphReader {
     }
   }
 
-  /** A node that takes the line break with it ends before it. */
+  /** A node that includes its line break ends before it. */
   #endOf(node: Node): { line: number; column: number } {
     const { row, column } = node.endPosition;
     const end = node.endIndex;
@@ -213,7 +211,7 @@ export class GraphReader {
     return { line: row, column: end - 1 - (this.text.lastIndexOf("\n", end - 2) + 1) + 1 };
   }
 
-  /** A definition wins over a declaration of the same name that came before it. */
+  /** A definition replaces an earlier declaration of the same name. */
   #extend(symbol: Mutable<GraphSymbol>, definition: Definition): void {
     const end = this.#endOf(definition.node);
     if (end.line > symbol.endLine) {
@@ -243,7 +241,7 @@ export class GraphReader {
     };
   }
 
-  /** Opens a stretch with local names that is no symbol: a callback, a block. */
+  /** Opens a scope with local names that is not a symbol: a callback, a block. */
   scope(node: Node, options: { readonly ownSelf?: boolean; readonly container?: string } = {}): void {
     this.frame = {
       parent: this.frame,
@@ -256,7 +254,7 @@ export class GraphReader {
     };
   }
 
-  /** A variable or parameter. `chain` is its type or, with `isValue`, what it is another name of. */
+  /** A variable or parameter. `chain` is its type or, with `isValue`, what it is an alias of. */
   local(name: string, chain?: Chain | undefined, isValue = false): void {
     const existing = this.frame.bindings.get(name);
     if (existing === undefined) this.frame.bindings.set(name, { frame: this.frame, chain, isValue });
@@ -264,17 +262,17 @@ export class GraphReader {
       existing.chain = undefined;
   }
 
-  /** A name that stands for a symbol of this file here: `self` in a method of Python. */
+  /** A name that refers to a symbol of this file in this scope: `self` in a Python method. */
   localSymbol(name: string, symbol: string): void {
     this.frame.bindings.set(name, { frame: this.frame, symbol });
   }
 
-  /** A name that stands for the base classes of a class of this file. */
+  /** A name that refers to the base classes of a class in this file. */
   localSuper(name: string, owner: string): void {
     this.frame.bindings.set(name, { frame: this.frame, symbol: owner, steps: [SUPER_STEP] });
   }
 
-  /** The symbol that a plain name stands for here, if it does. */
+  /** The symbol a plain name refers to here, if any. */
   symbolBehind(name: string): string | undefined {
     for (let frame: Frame | undefined = this.frame; frame !== undefined; frame = frame.parent) {
       if (frame.holdsMembers) continue;
@@ -284,16 +282,16 @@ export class GraphReader {
     return undefined;
   }
 
-  /** All identifiers of a pattern as locals. */
+  /** Declares all identifiers of a pattern as locals. */
   localsIn(pattern: Node, types: readonly string[]): void {
     for (const name of pattern.descendantsOfType(types as string[])) this.local(this.textOf(name));
   }
 
-  /** An import; the names of all but re-exports are bound in the file. */
+  /** Adds an import; except for re-exports, its names are bound in the file. */
   import(entry: GraphImport): void {
     this.imports.push(entry);
     if (entry.kind === "reexport") return;
-    // Python and JavaScript import inside functions too. Bound in the file, a name is found from everywhere in it.
+    // Python and JavaScript also import inside functions. Bound at file level, the name is found from everywhere.
     const frame = this.#rootFrame();
     for (const { local } of entry.names) {
       if (local === "*" || local === "") continue;
@@ -302,12 +300,12 @@ export class GraphReader {
     }
   }
 
-  /** A call of what `callee` stands for. */
+  /** A call of whatever `callee` refers to. */
   call(callee: Chain, node: Node): void {
     this.relate("CALLS", callee, node);
   }
 
-  /** What may be a call: it is one where the name is that of a symbol of this file. */
+  /** Possibly a call: it is one if the name is a symbol of this file. */
   maybeCall(callee: Chain, node: Node): void {
     this.#pending.push({
       from: this.#keyOf(this.frame.symbol),
@@ -319,7 +317,7 @@ export class GraphReader {
     });
   }
 
-  /** A call by a path that local variables cannot hide (`net::listen` in Rust). */
+  /** A call by a path that local variables cannot shadow (`net::listen` in Rust). */
   callItem(callee: Chain, node: Node): void {
     const from = this.frame;
     if (!this.#rules.selfNames.has(callee[0] ?? "")) {
@@ -354,7 +352,7 @@ export class GraphReader {
     if (symbol !== undefined) symbol.exported = true;
   }
 
-  /** Whether the current position is directly in the file or in what only holds members. */
+  /** Whether the current position is at the top level or directly in a member container. */
   get atTop(): boolean {
     return this.frame.parent === undefined;
   }
@@ -364,7 +362,7 @@ export class GraphReader {
     return this.frame.holdsMembers && isNamespace(this.frame, this.#names);
   }
 
-  /** `rest` as seen from `ups` modules further out; where that is out of the file, it begins with `super`. */
+  /** `rest` as seen from `ups` modules further out; outside the file it starts with `super`. */
   pathUp(ups: number, rest: Chain): Chain {
     const modules: string[] = [];
     for (let frame: Frame | undefined = this.frame; frame !== undefined; frame = frame.parent) {
@@ -389,7 +387,7 @@ export class GraphReader {
     const { node } = definition;
     const from = node.startIndex;
     const body = definition.bodyStart ?? node.childForFieldName("body")?.startIndex ?? node.endIndex;
-    // Signatures are long at times, but what matters is at their front.
+    // Signatures can be long, but the important part is at the front.
     const raw = this.text.slice(from, Math.min(Math.max(body, from), from + 4 * MAX_SIGNATURE));
     const line = raw
       .replace(/\s+/g, " ")
@@ -398,7 +396,7 @@ export class GraphReader {
     return line.length > MAX_SIGNATURE ? `${line.slice(0, MAX_SIGNATURE - 1)}…` : line;
   }
 
-  /** Once all names are known, says what each chain points at. */
+  /** Resolves what each chain refers to once all names are known. */
   #settle(): void {
     for (const [name, { chain, frame }] of this.#pendingTypes) {
       const symbol = this.#symbols.get(name);
@@ -417,7 +415,7 @@ export class GraphReader {
       const identity = `${from}\n${relation}\n${to ?? `${target.root} ${target.of} ${target.steps.join(".")} ${name}`}`;
       if (seen.has(identity)) continue;
       seen.add(identity);
-      // A member that is written outside of its class names the class, so this one edge is found backwards.
+      // A member written outside its class names the class, so this edge is found in reverse.
       if (relation === "CONTAINS") {
         if (to !== undefined) this.#edges.push({ from: to, to: from, relation, line });
         else this.#edges.push({ from, relation, line, name, target });
@@ -425,7 +423,7 @@ export class GraphReader {
     }
   }
 
-  /** Members of a class that is not in this file say so by its name. */
+  /** Members of a class that is not in this file name the class. */
   #settleMembers(): void {
     for (const [index, edge] of this.#edges.entries()) {
       if (edge.relation !== "CONTAINS" || edge.to === undefined) continue;

@@ -1,5 +1,5 @@
-// Beside syntax-node.ts the only file that knows the parser library. Grammars are WebAssembly modules of up to 5 MB: each is loaded when the
-// first file of its language comes, and kept.
+// Apart from syntax-node.ts, the only file that knows the parser library. Grammars are WebAssembly modules of up to 5
+// MB: each is loaded for the first file of its language, then kept.
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { TrunklineError } from "@trunkline/core";
@@ -10,8 +10,8 @@ import { type Node, type NodeMemory, nodeMemory, rootOf } from "./syntax-node.js
 export type { Node } from "./syntax-node.js";
 
 /**
- * The grammar of each language. C is read with the grammar of C++: the set has none for C, and the official package for
- * C compiles native code where it has no prebuilt one.
+ * The grammar of each language. C uses the C++ grammar: the bundle has none for C, and the official C package compiles
+ * native code on platforms without a prebuilt binary.
  */
 const GRAMMARS: Partial<Record<GraphLanguage, string>> = {
   typescript: "typescript",
@@ -28,7 +28,7 @@ const GRAMMARS: Partial<Record<GraphLanguage, string>> = {
   php: "php",
 };
 
-/** A shorter text is parsed without asking for the time: it is expected to end long before the deadline. */
+/** Shorter texts are parsed without checking the clock: they finish long before the deadline. */
 const TIMED_LENGTH = 32 * 1024;
 
 let runtime: Promise<NodeMemory | undefined> | undefined;
@@ -41,14 +41,14 @@ export function hasGrammar(language: GraphLanguage): boolean {
   return GRAMMARS[language] !== undefined;
 }
 
-/** The parser of a language that {@link loadParser} has loaded. */
+/** The parser of a language loaded by {@link loadParser}. */
 export function loadedParser(language: GraphLanguage): Parser {
   const parser = loaded.get(GRAMMARS[language] ?? "");
   if (parser !== undefined) return parser;
   throw new TrunklineError("INTERNAL", `The parser for ${language} was used before it was loaded.`);
 }
 
-/** Loads a language, so that the next {@link parseSource} of it can be synchronous. */
+/** Loads a language so that {@link parseSource} can be synchronous. */
 export async function loadParser(language: GraphLanguage): Promise<Parser> {
   const grammar = GRAMMARS[language];
   if (grammar === undefined) throw new TrunklineError("INVALID_ARGUMENT", `There is no grammar for ${language}.`);
@@ -56,14 +56,14 @@ export async function loadParser(language: GraphLanguage): Promise<Parser> {
   if (loading === undefined) {
     loading = load(grammar);
     grammars.set(grammar, loading);
-    // A failed attempt is not kept: the next file tries again.
+    // Forget a failed attempt, so that the next file tries again.
     loading.catch(() => grammars.delete(grammar));
   }
   return await loading;
 }
 
 async function start(): Promise<NodeMemory | undefined> {
-  // The library makes its WebAssembly module out of the object that it is given.
+  // The library turns the given object into its WebAssembly module.
   const module = {};
   await Parser.init(module);
   return nodeMemory(module);
@@ -80,16 +80,16 @@ async function load(grammar: string): Promise<Parser> {
     loaded.set(grammar, parser);
     return parser;
   } catch (error) {
-    throw new TrunklineError("INTERNAL", `The parser for ${grammar} could not be loaded.`, {
+    throw new TrunklineError("INTERNAL", `Cannot load the parser for ${grammar}.`, {
       cause: error,
-      hint: "Install the package again: one of its .wasm files is missing or damaged.",
+      hint: "Reinstall the package: one of its .wasm files is missing or damaged.",
     });
   }
 }
 
 /**
  * Parses `text` and calls `read` with the root node; the tree is freed before this returns, so no node may be kept.
- * Answers undefined where parsing itself did not end by `deadline` (milliseconds of `performance.now()`).
+ * Returns undefined if parsing exceeded `deadline` (in `performance.now()` milliseconds).
  */
 export function parseSource<T>(
   parser: Parser,
@@ -97,12 +97,13 @@ export function parseSource<T>(
   read: (root: Node) => T,
 ): T | undefined {
   let calls = 0;
-  // The declared type says void; the library stops where the callback answers true. It is called thousands of times.
+  // The declared return type is void, but the library stops if the callback returns true. It is called thousands of
+  // times.
   const progressCallback = () => (++calls & 31) === 0 && performance.now() > source.deadline;
   const isTimed = source.text.length >= TIMED_LENGTH;
   const tree = parser.parse(source.text, null, isTimed ? { progressCallback } : undefined);
   if (tree === null) {
-    // Otherwise the next parse would go on where this one stopped.
+    // Otherwise the next parse would continue where this one stopped.
     parser.reset();
     return undefined;
   }
@@ -113,7 +114,7 @@ export function parseSource<T>(
   }
 }
 
-/** Frees all loaded grammars' parsers. They are loaded again when they are needed. */
+/** Frees all loaded parsers. They are loaded again on demand. */
 export async function releaseParsers(): Promise<void> {
   const pending = [...grammars.values()];
   grammars.clear();

@@ -1,7 +1,7 @@
-// Files of a project that say how its imports are meant. They are read leniently: what cannot be read says nothing.
+// Project files that define how imports resolve. Read leniently: unreadable content is ignored.
 import type { ProjectConfig } from "../model/graph-model.js";
 
-/** What the file says, where it is one of those; undefined otherwise. */
+/** The file's content, if it is one of those; undefined otherwise. */
 export function readConfig(path: string, text: string): ProjectConfig | undefined {
   if (text.length > 1_000_000) return undefined;
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -20,7 +20,7 @@ export function readConfig(path: string, text: string): ProjectConfig | undefine
   }
 }
 
-/** Whether the file, by its name, would say something about the files beside and below it. */
+/** Whether a file of this name affects the files next to and below it. */
 export function isConfigPath(path: string): boolean {
   return /(?:^|\/)(?:(?:tsconfig|jsconfig)(?:\.[\w-]+)*\.json|package\.json|composer\.json|go\.mod|Cargo\.toml)$/.test(
     path,
@@ -45,7 +45,7 @@ function parseJson(text: string): Json | undefined {
   return undefined;
 }
 
-/** JSON with comments and commas after the last item, as tsconfig files have them. */
+/** Removes comments and trailing commas, as tsconfig files have them. */
 function withoutComments(text: string): string {
   return text
     .replace(/^\ufeff/, "")
@@ -95,7 +95,7 @@ function readPackage(text: string): ProjectConfig | undefined {
   return { kind: "npm", ...(typeof name === "string" ? { name } : {}), entries, imports };
 }
 
-/** All files that a condition object names. */
+/** All files named in a condition object. */
 function targetsOf(target: unknown, depth = 0): string[] {
   if (typeof target === "string") return [target];
   if (depth > 4) return [];

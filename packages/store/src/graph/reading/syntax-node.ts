@@ -1,10 +1,10 @@
-// Nodes of a syntax tree, read from the parser's memory. The library makes five calls to write a node down before each
-// question and as many to read one back, and looks for names in lists; with thousands of nodes in a file that
-// took a good part of reading it. The layout is that of web-tree-sitter's own `Node`, whose version is pinned; a test compares
+// Syntax tree nodes, read directly from the parser's memory. The library makes five calls to write a node before each
+// question and as many to read one back, and searches lists for names; with thousands of nodes per file that took a
+// good part of the time. The layout is that of web-tree-sitter's own `Node`, whose version is pinned; a test compares
 // the two node by node.
 import type { Language, Node as LibraryNode, Tree } from "web-tree-sitter";
 
-/** What the rules of languages ask of a node. The library's own nodes have all of it too. */
+/** What language rules ask of a node. The library's own nodes have all of it too. */
 export interface Node
   extends Pick<
     LibraryNode,
@@ -21,9 +21,9 @@ export interface Node
   descendantsOfType(types: string | string[]): Node[];
 }
 
-/** The parser's WebAssembly module, as far as it is used here. `tree` is an address. */
+/** The part of the parser's WebAssembly module used here. `tree` is an address. */
 interface Memory {
-  /** Another one after the memory has grown. */
+  /** Replaced when the memory grows. */
   readonly HEAP32: Int32Array;
   _malloc(bytes: number): number;
   _free(address: number): void;
@@ -72,23 +72,23 @@ const NEEDED: readonly (keyof Memory)[] = [
   "_ts_node_children_by_field_id_wasm",
   "_ts_node_descendants_of_type_wasm",
 ];
-/** In words of 32 bits: id, index, row, column, context. */
+/** In 32-bit words: id, index, row, column, context. */
 const NODE_WORDS = 5;
 
-/** A parser's memory and where the library hands nodes over in it. */
+/** A parser's memory and where the library exchanges nodes in it. */
 export interface NodeMemory {
   readonly memory: Memory;
-  /** In words of 32 bits. */
+  /** In 32-bit words. */
   readonly transfer: number;
 }
 
 /**
- * The memory of the module that the library was started with; undefined where somebody else had started it before, so
- * that only the library's own nodes can be had.
+ * The memory of the module the library was started with; undefined if something else had started it before, so that
+ * only the library's own nodes are available.
  */
 export function nodeMemory(module: object): NodeMemory | undefined {
   if (NEEDED.some((name) => !(name in module))) return undefined;
-  // Each of them is there.
+  // Each of them exists.
   const memory = module as Memory;
   return { memory, transfer: memory._ts_init() >> 2 };
 }
@@ -106,7 +106,7 @@ function namesOf(language: Language): Names {
   let names = known.get(language);
   if (names === undefined) {
     const fields = new Map<string, number>();
-    // The first of several that are called the same, as the library has it.
+    // The first of several with the same name, as in the library.
     for (const [id, name] of language.fields.entries()) if (name && !fields.has(name)) fields.set(name, id);
     names = { types: language.types, fields, symbols: new WeakMap() };
     known.set(language, names);
@@ -124,7 +124,7 @@ function symbolsOf(names: Names, types: readonly string[]): Int32Array {
   return symbols;
 }
 
-/** The root of a tree. No node may be used after the tree was deleted. */
+/** The root of a tree. No node may be used after the tree is deleted. */
 export function rootOf(tree: Tree, { memory, transfer }: NodeMemory): Node {
   // The library keeps the address there.
   const address = (tree as unknown as { readonly 0: number })[0];
@@ -151,7 +151,7 @@ class MemoryNode implements Node {
   constructor(place: Place, at: number) {
     const heap = place.memory.HEAP32;
     this.#place = place;
-    // `at` and what follows are inside the memory.
+    // `at` and the following words are inside the memory.
     this.id = heap[at] as number;
     this.startIndex = heap[at + 1] as number;
     this.#row = heap[at + 2] as number;
@@ -249,7 +249,7 @@ class MemoryNode implements Node {
     return found;
   }
 
-  /** Writes the node to where the module looks for it. */
+  /** Writes the node where the module expects it. */
   #hand(): Memory {
     const { memory, transfer } = this.#place;
     const heap = memory.HEAP32;
@@ -261,13 +261,13 @@ class MemoryNode implements Node {
     return memory;
   }
 
-  /** The node that the module has answered with. */
+  /** The node the module returned. */
   #one(): Node | null {
     const { memory, transfer } = this.#place;
     return memory.HEAP32[transfer] === 0 ? null : new MemoryNode(this.#place, transfer);
   }
 
-  /** The nodes that the module has answered with; they are in a piece of memory of their own. */
+  /** The nodes the module returned, in their own piece of memory. */
   #list(): Node[] {
     const { memory, transfer } = this.#place;
     const count = memory.HEAP32[transfer] as number;

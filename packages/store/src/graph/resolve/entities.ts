@@ -1,5 +1,5 @@
-// From a reference to what it names: through imports, re-exports, declared types and base classes. Only what is certain
-// is followed; where two things have the same right to a name, the answer is none.
+// From a reference to what it names: through imports, re-exports, declared types and base classes. Follows only what is
+// certain; if two things have an equal claim to a name, there is no answer.
 import { posix } from "node:path";
 import {
   CALL_STEP,
@@ -18,7 +18,7 @@ const { dirname, join } = posix;
 /** What a reference can name. */
 export type Entity = { readonly kind: "symbol"; readonly path: string; readonly name: string } | Module;
 
-/** Against cycles of types and bases, and against their number of ways. */
+/** Guards against cycles of types and bases, and against too many paths. */
 const MAX_DEPTH = 60;
 const MAX_HOPS = 5_000;
 const GO_BUILTINS = new Set(
@@ -27,11 +27,11 @@ const GO_BUILTINS = new Set(
   ),
 );
 
-/** Follows references for one file. */
+/** Resolves references for one file. */
 export class Entities {
   readonly #lookup: Lookup;
   readonly #modules = new Map<GraphImport, Module>();
-  /** What modules offer, by path and name. */
+  /** Exports of modules, by path and name. */
   readonly #offers = new Map<string, Entity | undefined>();
   #hops = 0;
   #depth = 0;
@@ -49,13 +49,13 @@ export class Entities {
     return module;
   }
 
-  /** What the reference names; undefined where that is not certain. */
+  /** What the reference names; undefined if uncertain. */
   resolve(file: FileGraph, reference: Reference): Entity | undefined {
     this.#hops = 0;
     return this.#resolve(file, reference);
   }
 
-  /** Runs `step` unless the way has become too long. */
+  /** Runs `step` unless the path has become too long. */
   #deeper(step: () => Entity | undefined): Entity | undefined {
     if (this.#hops++ > MAX_HOPS || this.#depth >= MAX_DEPTH) return undefined;
     this.#depth++;
@@ -95,7 +95,6 @@ export class Entities {
     return undefined;
   }
 
-  /** One name of an import. */
   imported(file: FileGraph, entry: GraphImport, name: string): Entity | undefined {
     const module = this.module(file, entry);
     if (module.kind === "external") return name === "*" ? module : { kind: "external", name: `${module.name}#${name}` };
@@ -110,7 +109,7 @@ export class Entities {
     if (target === undefined) return undefined;
     const symbols = symbolsOf(target);
     if (file.language === "rust") {
-      // `use crate::config` names the module itself, `use crate::config::load` something in it.
+      // `use crate::config` names the module itself, `use crate::config::load` something inside it.
       if (name === "*") return { kind: "file", path };
       const own = path.replace(/\/mod\.rs$|\.rs$/, "");
       if (own.endsWith(`/${name}`) && !entry.specifier.endsWith(`::${name}`) && !symbols.has(name))
@@ -142,7 +141,7 @@ export class Entities {
     return entity;
   }
 
-  /** What calling it gives. */
+  /** The result of calling it. */
   #called(entity: Entity): Entity | undefined {
     const made = entity.kind === "file" ? this.#assigned(entity.path) : entity;
     if (made?.kind !== "symbol") return undefined;
@@ -223,12 +222,12 @@ export class Entities {
       if (found !== undefined) return found;
     }
     const inherited = this.#bases(entity).map((base) => (same(base, entity) ? undefined : this.#member(base, name)));
-    // The first base that has it wins in all languages with an order; an unknown base before it might have it too.
+    // In all languages with an order, the first base that has it wins; an unknown base before it might have it too.
     const first = inherited.find((found) => found !== undefined);
     return first?.kind === "external" ? undefined : first;
   }
 
-  /** What a module offers under a name. */
+  /** What a module exports under a name. */
   #exported(file: FileGraph, name: string, visited: Set<string>): Entity | undefined {
     if (visited.has(file.path) || visited.size > MAX_DEPTH || this.#hops++ > MAX_HOPS) return undefined;
     visited.add(file.path);
@@ -267,14 +266,14 @@ export class Entities {
       }
     }
     const found = this.#only(stars.map((entry) => this.#through(file, entry, name, new Set(visited))));
-    // What is missing in the stored files may come from a package that is not stored, so it is nobody's.
+    // A name missing from the stored files may come from a package that is not stored, so it stays unresolved.
     if (found !== undefined) return found.kind === "external" ? undefined : found;
     const assigned = name === "=" ? undefined : this.#assigned(file.path);
     if (assigned === undefined) return undefined;
     return name === "default" ? assigned : this.#member(assigned, name);
   }
 
-  /** What is called or extended where a reference names the entity: a module stands for what it is assigned. */
+  /** What is called or extended when a reference names the entity: a module stands for what is assigned to it. */
   meant(entity: Entity | undefined): Entity | undefined {
     return entity?.kind === "file" ? (this.#assigned(entity.path) ?? entity) : entity;
   }
@@ -328,7 +327,7 @@ export class Entities {
     return undefined;
   }
 
-  /** A name that the file itself does not bind: it comes from the same package, or with all names of an import. */
+  /** A name the file itself does not bind: it comes from the same package, or from a wildcard import. */
   #global(file: FileGraph, { of, steps }: Reference): Entity | undefined {
     const start = this.#globalName(file, of);
     return start === undefined ? undefined : this.#follow(start, steps);
@@ -342,7 +341,7 @@ export class Entities {
         const isTest = file.path.endsWith("_test.go");
         const beside = lookup.providers(`go:${dirname(file.path)}`).filter((path) => {
           if (path === file.path || (!isTest && path.endsWith("_test.go"))) return false;
-          // A folder holds the tests of a package under a name of their own.
+          // A folder can contain a package's tests under a different package name.
           return lookup.file(path)?.namespaces[0] === file.namespaces[0];
         });
         return this.#only(beside.map((path) => this.#topLevel(path, name))) ?? this.#fromStars(file, name);
@@ -400,7 +399,7 @@ export class Entities {
     return this.#only(found);
   }
 
-  /** The one thing among all answers; undefined where there are two. */
+  /** The single entity among all candidates; undefined if there are two. */
   #only(entities: readonly (Entity | undefined)[]): Entity | undefined {
     let only: Entity | undefined;
     for (const entity of entities) {
@@ -414,13 +413,13 @@ export class Entities {
 
 const baseMaps = new WeakMap<FileGraph, ReadonlyMap<string, readonly FileEdge[]>>();
 
-/** The edges from the classes of a file to what they get members from, by the key of the class. */
+/** Edges from a file's classes to what they inherit members from, by class key. */
 function basesOf(file: FileGraph): ReadonlyMap<string, readonly FileEdge[]> {
   let map = baseMaps.get(file);
   if (map === undefined) {
     const made = new Map<string, FileEdge[]>();
     for (const edge of file.edges) {
-      // Modules that Ruby includes give members as bases do.
+      // Ruby's included modules provide members like base classes.
       if (edge.relation !== "INHERITS" && (edge.relation !== "IMPLEMENTS" || file.language !== "ruby")) continue;
       const edges = made.get(edge.from);
       if (edges === undefined) made.set(edge.from, [edge]);
@@ -440,7 +439,7 @@ function same(a: Entity, b: Entity): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** `node:fs#promises.readFile`: what is wanted of a package that is not stored. */
+/** `node:fs#promises.readFile`: a name inside a package that is not stored. */
 function spellExternal(name: string, steps: readonly string[]): string {
   const names = steps.filter((step) => step !== CALL_STEP && step !== SUPER_STEP);
   if (names.length === 0) return name;

@@ -1,4 +1,4 @@
-// Specifiers of TypeScript and JavaScript.
+// TypeScript and JavaScript specifiers.
 import { posix } from "node:path";
 import type { FileGraph, ProjectConfig } from "../model/graph-model.js";
 import { foldersUp, type Lookup } from "./lookup.js";
@@ -8,17 +8,17 @@ const { dirname, join, basename } = posix;
 
 const SOURCE = ["ts", "tsx", "mts", "cts", "d.ts", "d.mts", "d.cts", "js", "jsx", "mjs", "cjs"];
 const ANY = [...SOURCE, "json", "vue", "svelte"];
-/** What a specifier with this extension may stand for in the sources, the best first. */
+/** What a specifier with this extension may refer to in the sources, best first. */
 const BY_EXTENSION: Readonly<Record<string, readonly string[]>> = {
   js: ["ts", "tsx", "d.ts", "js", "jsx"],
   jsx: ["tsx", "d.ts", "jsx"],
   mjs: ["mts", "d.mts", "mjs"],
   cjs: ["cts", "d.cts", "cjs"],
 };
-/** Folders for what a build makes, where the sources are in `src`. */
+/** Build output folders, if the sources are in `src`. */
 const BUILT = /^(?:\.\/)?(?:dist|build|lib|out|esm|cjs|es)\//;
 
-/** The stored file that a specifier means; undefined where there is none. */
+/** The stored file a specifier refers to; undefined if there is none. */
 export function resolveJavascript(file: FileGraph, specifier: string, lookup: Lookup): string | undefined {
   const folder = dirname(file.path);
   const plain = specifier.replace(/[?#].*$/, (rest) => (specifier.startsWith("#") ? rest : ""));
@@ -31,7 +31,7 @@ export function resolveJavascript(file: FileGraph, specifier: string, lookup: Lo
   return byTsconfig(folder, plain, lookup) ?? byPackage(folder, plain, lookup);
 }
 
-/** The file for a path with or without extension, or the index file of a folder. */
+/** The file for a path with or without extension, or a folder's index file. */
 function probe(path: string, lookup: Lookup): string | undefined {
   const base = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   const extension = /\.([cm]?jsx?)$/.exec(base)?.[1];
@@ -58,7 +58,7 @@ function best(stem: string, candidates: readonly string[], extensions: readonly 
 interface Mapping {
   readonly baseUrl: string | undefined;
   readonly paths: Readonly<Record<string, readonly string[]>>;
-  /** What `paths` are relative to. */
+  /** The base of `paths`. */
   readonly pathsBase: string;
 }
 
@@ -102,7 +102,7 @@ function mappingOf(
   };
 }
 
-/** The pattern with the longest part before its star; one without a star wins. */
+/** The pattern with the longest prefix before its star; one without a star wins. */
 function bestPattern(patterns: readonly string[], specifier: string): string | undefined {
   let found: string | undefined;
   let length = -1;
@@ -148,7 +148,7 @@ function byPackage(folder: string, specifier: string, lookup: Lookup): string | 
   return undefined;
 }
 
-/** Several packages of the same name: the one that Node would take, otherwise none. */
+/** If several packages have the same name: the one Node would use, otherwise none. */
 function chooseManifest(folder: string, name: string, lookup: Lookup): string | undefined {
   const manifests = lookup.providers(`npm:${name}`);
   if (manifests.length <= 1) return manifests[0];
@@ -160,7 +160,7 @@ function chooseManifest(folder: string, name: string, lookup: Lookup): string | 
   return own.length === 1 ? own[0] : undefined;
 }
 
-/** The file for a subpath of a package. What the build makes is not stored as a rule, so its source is looked for too. */
+/** The file for a subpath of a package. Build output is usually not stored, so its source is tried too. */
 function subpath(
   home: string,
   entries: Readonly<Record<string, readonly string[]>>,

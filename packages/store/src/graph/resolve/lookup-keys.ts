@@ -1,6 +1,6 @@
-// Lookup keys: the names under which a file can be found by others. The index keeps, for every file, the keys it
-// provides and the keys that resolving it asked for. A file that comes, changes or goes touches the files that asked for
-// one of its keys, whether they found something there or not.
+// Lookup keys: the names under which other files find a file. For every file the index stores the keys it provides and
+// the keys its resolution asked for. When a file is added, changed or removed, all files that asked for one of its keys
+// are affected, whether they found something or not.
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import type { FileGraph } from "../model/graph-model.js";
@@ -10,17 +10,17 @@ const { dirname, basename } = posix;
 
 const INDEX_NAMES = new Set(["index", "__init__", "mod", "readme"]);
 
-/** A file under the path that it has. */
+/** A file by its path. */
 export function pathLookup(path: string): string {
   return `path:${path}`;
 }
 
-/** Files that are imported by this path without extension, or as this folder. */
+/** Files imported by this path without extension, or as this folder. */
 export function stemLookup(stem: string): string {
   return `stem:${stem}`;
 }
 
-/** The path without its extension; `.d.ts` is one. */
+/** The path without its extension; `.d.ts` counts as one. */
 export function stemOf(path: string): string {
   const name = basename(path);
   const declaration = /\.d\.[cm]?ts$/.exec(name)?.[0];
@@ -29,7 +29,7 @@ export function stemOf(path: string): string {
   return dot > 0 ? path.slice(0, path.length - (name.length - dot)) : path;
 }
 
-/** All keys that a file provides. */
+/** All keys a file provides. */
 export function providedKeys(file: FileGraph): string[] {
   const { path } = file;
   const keys = new Set([pathLookup(path)]);
@@ -54,7 +54,7 @@ export function providedKeys(file: FileGraph): string[] {
   return [...keys];
 }
 
-/** Types and functions by their full names, in languages where these are the same for the whole program. */
+/** Types and functions by full name, in languages where it is unique in the program. */
 function* typeKeys(file: FileGraph): Iterable<string> {
   const { language } = file;
   for (const namespace of file.namespaces) yield `${language}-namespace:${namespace}`;
@@ -77,8 +77,8 @@ function* typeKeys(file: FileGraph): Iterable<string> {
 }
 
 /**
- * What other files can see of a file, as a hash. Where it is the same as before, no other file has to be resolved again:
- * a change inside a function does not travel.
+ * A hash of what other files can see of a file. If it is unchanged, no other file has to be resolved again: a change
+ * inside a function does not spread.
  */
 export function interfaceHash(file: FileGraph): string {
   const seen = {
@@ -99,15 +99,15 @@ export function interfaceHash(file: FileGraph): string {
   return createHash("sha256").update(JSON.stringify(seen)).digest("hex");
 }
 
-/** What has to be resolved again besides the file itself. */
+/** What must be resolved again besides the file itself. */
 export interface Affected {
   /** Files that asked for one of these keys. */
   readonly keys: readonly string[];
-  /** All files in this folder and below it. */
+  /** All files in and below this folder. */
   readonly under?: string;
 }
 
-/** What the change from `before` to `after` touches; a file that comes has no `before`, one that goes has no `after`. */
+/** What a change affects; a new file has no `before`, a removed one no `after`. */
 export function affectedBy(before: FileGraph | undefined, after: FileGraph | undefined): Affected {
   if (before !== undefined && after !== undefined && interfaceHash(before) === interfaceHash(after))
     return { keys: [] };

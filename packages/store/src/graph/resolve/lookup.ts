@@ -1,11 +1,10 @@
-// What resolution sees of the stored files, with a record of what it asked for.
+// Resolution's view of the stored files; records what it asked for.
 import { posix } from "node:path";
 import type { FileGraph, GraphSymbol, ProjectConfig } from "../model/graph-model.js";
 import { pathLookup, stemLookup } from "./lookup-keys.js";
 
 /** The stored files, as resolution needs them. */
 export interface GraphSource {
-  /** What was extracted from a file. */
   file(path: string): FileGraph | undefined;
   /** Paths of the files that provide a key, in a fixed order. */
   providers(key: string): readonly string[];
@@ -13,7 +12,7 @@ export interface GraphSource {
 
 const symbolMaps = new WeakMap<FileGraph, ReadonlyMap<string, GraphSymbol>>();
 
-/** A file's symbols by their qualified names. */
+/** A file's symbols by qualified name. */
 export function symbolsOf(file: FileGraph): ReadonlyMap<string, GraphSymbol> {
   let map = symbolMaps.get(file);
   if (map === undefined) {
@@ -23,7 +22,6 @@ export function symbolsOf(file: FileGraph): ReadonlyMap<string, GraphSymbol> {
   return map;
 }
 
-/** One resolution's view of a {@link GraphSource}. */
 export class Lookup {
   readonly asked = new Set<string>();
   readonly #source: GraphSource;
@@ -40,7 +38,7 @@ export class Lookup {
     return this.#source.providers(key);
   }
 
-  /** A file that {@link providers} named. */
+  /** A file returned by {@link providers}. */
   file(path: string): FileGraph | undefined {
     if (!this.#files.has(path)) this.#files.set(path, this.#source.file(path));
     return this.#files.get(path);
@@ -50,14 +48,14 @@ export class Lookup {
     return this.providers(pathLookup(path)).length > 0;
   }
 
-  /** Files with this path but for the extension, and index files of this folder. */
+  /** Files with this path except for the extension, and index files of this folder. */
   stem(stem: string): readonly string[] {
     return this.providers(stemLookup(stem));
   }
 
   /**
-   * The nearest of the named files in the folder or above it that says something. A file that is not there yet is not
-   * recorded: when it comes, all files below it are resolved again anyway.
+   * The nearest of the named files, in the folder or above, that has content. Missing files are not recorded: when one
+   * is added, everything below it is resolved again anyway.
    */
   nearest<K extends ProjectConfig["kind"]>(
     folder: string,
@@ -66,7 +64,7 @@ export class Lookup {
     for (const current of foldersUp(folder)) {
       for (const name of names) {
         const found = this.config(posix.join(current, name));
-        // The names belong to one kind each.
+        // Each name belongs to one kind.
         if (found !== undefined) return { folder: current, config: found as Extract<ProjectConfig, { kind: K }> };
       }
     }
@@ -85,7 +83,7 @@ export class Lookup {
   }
 }
 
-/** The folder and all above it, nearest first. */
+/** The folder and its parents, nearest first. */
 export function foldersUp(folder: string): string[] {
   const folders: string[] = [];
   for (let current = folder; ; current = posix.dirname(current)) {

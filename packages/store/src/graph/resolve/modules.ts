@@ -1,4 +1,4 @@
-// What the specifier of an import means, language by language.
+// Resolves import specifiers, language by language.
 import { posix } from "node:path";
 import type { FileGraph, GraphImport } from "../model/graph-model.js";
 import { resolveJavascript } from "./javascript-names.js";
@@ -8,8 +8,8 @@ const { dirname, join, basename } = posix;
 
 /**
  * - `file`: one file is the module.
- * - `folder`: all files of a folder are (a package of Go), or the folder alone is (a package of Python without `__init__`).
- * - `files`: the module is spread over these files (a namespace of C#, a package of Java).
+ * - `folder`: all files of a folder are (a Go package), or the folder itself is (a Python package without `__init__`).
+ * - `files`: the module spans these files (a C# namespace, a Java package).
  * - `external`: it is not stored.
  */
 export type Module =
@@ -18,7 +18,6 @@ export type Module =
   | { readonly kind: "files"; readonly paths: readonly string[] }
   | { readonly kind: "external"; readonly name: string };
 
-/** What an import's specifier means. */
 export function resolveModule(file: FileGraph, entry: GraphImport, lookup: Lookup): Module {
   const path = resolveStored(file, entry, lookup);
   if (path === undefined) return { kind: "external", name: entry.specifier };
@@ -52,7 +51,7 @@ function resolveStored(file: FileGraph, entry: GraphImport, lookup: Lookup): str
   }
 }
 
-/** A module of Python below a folder. */
+/** A Python module below a folder. */
 export function pythonModule(stem: string, lookup: Lookup): string | undefined {
   const candidates = lookup.stem(stem);
   return [`${stem}/__init__.py`, `${stem}.py`, `${stem}/__init__.pyi`, `${stem}.pyi`].find((path) =>
@@ -77,7 +76,7 @@ function resolvePython(file: FileGraph, entry: GraphImport, lookup: Lookup): str
   for (const root of pythonRoots(folder, lookup)) {
     const found = pythonModule(join(root, ...parts), lookup);
     if (found !== undefined) return found;
-    // A package without `__init__` is only seen by what is in it.
+    // A package without `__init__` is visible only through its contents.
     const isFolder = entry.names.some(
       ({ imported }) => imported !== "*" && pythonModule(join(root, ...parts, imported), lookup) !== undefined,
     );
@@ -86,7 +85,7 @@ function resolvePython(file: FileGraph, entry: GraphImport, lookup: Lookup): str
   return undefined;
 }
 
-/** Where the packages of a program may begin: beside the outermost package of the file, and above. */
+/** Where a program's packages may start: next to the file's outermost package, and above. */
 function pythonRoots(folder: string, lookup: Lookup): string[] {
   let root = folder;
   while (root !== dirname(root) && lookup.stem(root).some((path) => /\/__init__\.pyi?$/.test(path)))
@@ -97,7 +96,7 @@ function pythonRoots(folder: string, lookup: Lookup): string[] {
 function resolveGo(file: FileGraph, specifier: string, lookup: Lookup): Module | undefined {
   const folder = dirname(file.path);
   if (/^\.{1,2}\//.test(specifier)) return goFolder(join(folder, specifier), lookup);
-  // The standard library has no dot in its first part; a module may have none either, so only the lookup decides.
+  // The standard library has no dot in its first part, but neither do some modules, so only the lookup decides.
   const parts = specifier.split("/");
   for (let length = parts.length; length > 0; length--) {
     const name = parts.slice(0, length).join("/");
@@ -121,18 +120,17 @@ function goFolder(path: string, lookup: Lookup): Module | undefined {
   return goFiles(path, lookup).length > 0 ? { kind: "folder", path } : undefined;
 }
 
-/** The files of a package of Go without its tests. */
+/** The files of a Go package, without tests. */
 export function goFiles(folder: string, lookup: Lookup): string[] {
   return lookup.providers(`go:${folder}`).filter((path) => !path.endsWith("_test.go"));
 }
 
-/** The module of Rust with this stem. */
 function rustModule(stem: string, lookup: Lookup): string | undefined {
   const candidates = lookup.stem(stem);
   return [`${stem}.rs`, `${stem}/mod.rs`].find((path) => candidates.includes(path));
 }
 
-/** Where the modules that a file declares lie. */
+/** The folder of the modules a file declares. */
 function rustFolder(path: string): string {
   const folder = dirname(path);
   return /^(?:main|lib|mod)\.rs$/.test(basename(path)) ? folder : join(folder, basename(path, ".rs"));
@@ -173,7 +171,7 @@ function resolveRust(file: FileGraph, entry: GraphImport, lookup: Lookup): strin
     }
   }
   if (base === undefined) return undefined;
-  // The last parts of a path may be types; and where one name is imported, it may be a module itself.
+  // The last parts of a path may be types; a single imported name may itself be a module.
   const name = entry.names.length === 1 ? entry.names[0]?.imported : undefined;
   const full = name === undefined || name === "*" ? parts : [...parts, name];
   for (let length = full.length; length > 0; length--) {
@@ -187,7 +185,7 @@ function rustCrate(folder: string, lookup: Lookup): string | undefined {
   return [`${folder}/lib.rs`, `${folder}/main.rs`].find((path) => lookup.has(path));
 }
 
-/** Beside the file, then below the folders above it, where projects have their headers. */
+/** Next to the file, then below its parent folders, where projects keep headers. */
 function resolveInclude(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
   const folder = dirname(file.path);
   const beside = join(folder, entry.specifier);
@@ -202,11 +200,11 @@ function resolveInclude(file: FileGraph, entry: GraphImport, lookup: Lookup): st
   return undefined;
 }
 
-/** Java and C#: by the full name of a type, or by the types of a namespace that the file mentions. */
+/** Java and C#: by a type's full name, or by the namespace's types that the file mentions. */
 function resolveNamespace(file: FileGraph, entry: GraphImport, lookup: Lookup): Module | undefined {
   const language = file.language ?? "";
   if (entry.kind !== "use") {
-    // A nested type is in the file of the outer one.
+    // A nested type is in the outer type's file.
     for (let name = entry.specifier; name.includes("."); name = name.slice(0, name.lastIndexOf("."))) {
       const paths = lookup.providers(`${language}:${name}`);
       if (paths.length === 1 && paths[0] !== undefined) return { kind: "file", path: paths[0] };
@@ -254,7 +252,7 @@ function resolvePhp(file: FileGraph, entry: GraphImport, lookup: Lookup): string
   return phpType(folder, entry.specifier, lookup);
 }
 
-/** The file of a class or function of PHP, by the project's own map and then by what the files declare. */
+/** The file of a PHP class or function, by the project's own map, then by what files declare. */
 export function phpType(folder: string, name: string, lookup: Lookup): string | undefined {
   const found = lookup.nearest<"composer">(folder, ["composer.json"]);
   const prefixes = Object.entries(found?.config.psr4 ?? {}).sort(([a], [b]) => b.length - a.length);

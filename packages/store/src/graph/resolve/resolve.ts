@@ -1,4 +1,5 @@
-// The edges of one file: what it says about itself, and what its imports, calls, bases and links mean among all files.
+// The edges of one file: what it says about itself, and what its imports, calls, bases and links refer to among all
+// files.
 import { posix } from "node:path";
 import {
   CALL_STEP,
@@ -17,16 +18,19 @@ import { goFiles } from "./modules.js";
 
 const { dirname, join } = posix;
 
-/** What the index keeps of a resolved file. */
+/** What the index stores of a resolved file. */
 export interface ResolvedFile {
   readonly path: string;
-  /** All edges that come from this file's text. They replace the file's earlier ones as a whole. */
+  /** All edges that originate in this file's text. They replace its earlier ones. */
   readonly edges: readonly GraphEdge[];
-  /** The keys it asked for: when a file comes, changes or goes that provides one of them, this one is resolved again. */
+  /**
+   * The keys it asked for: when a file that provides one of them is added, changed or removed, this one is resolved
+   * again.
+   */
   readonly dependsOn: readonly string[];
 }
 
-/** Resolves one file against all others. Pure: it depends on `file` and on what `source` answers. */
+/** Resolves one file against all others. Pure: depends only on `file` and `source`. */
 export function resolveFile(file: FileGraph, source: GraphSource): ResolvedFile {
   const lookup = new Lookup(source, file);
   const entities = new Entities(lookup);
@@ -37,7 +41,7 @@ export function resolveFile(file: FileGraph, source: GraphSource): ResolvedFile 
   return { path: file.path, edges: edges.all, dependsOn: [...lookup.asked].sort() };
 }
 
-/** Two edges that say the same are one, with the line of the first. */
+/** Merges equal edges, keeping the first line. */
 class EdgeSet {
   readonly all: GraphEdge[] = [];
   readonly #seen = new Set<string>();
@@ -56,7 +60,7 @@ function resolveEdge(file: FileGraph, edge: FileEdge, entities: Entities): Graph
   const target = edge.target ?? { root: "unknown", of: "", steps: [] };
   const entity = entities.meant(entities.resolve(file, target));
   const key = entity === undefined || entity.kind === "external" ? undefined : keyOf(entity);
-  // A member that is written outside of its class points at the class.
+  // A member written outside its class points to the class.
   if (relation === "CONTAINS") {
     return key === undefined
       ? { from: fileKey(file.path), to: from, relation: "DEFINES", line, resolved: true }
@@ -80,7 +84,7 @@ function keyOf(entity: Entity): string | undefined {
   }
 }
 
-/** By what name to keep what is not resolved: as it is known everywhere, or by its last part where the rest is local. */
+/** The name to store for an unresolved target: its global name, or the last part if the rest is local. */
 function nameOf(target: Reference, written: string): string {
   const names = target.steps.filter((step) => step !== CALL_STEP && step !== SUPER_STEP);
   if (target.root === "global") return [target.of, ...names].join(".").slice(0, 300);
@@ -111,7 +115,7 @@ function* importEdges(
       for (const path of module.paths) if (path !== file.path) yield edge(fileKey(path), true);
       return;
     case "file": {
-      // `from . import prices` imports a module where there is one of that name.
+      // `from . import prices` imports a module if there is one of that name.
       const paths = new Set<string>();
       for (const { imported } of file.language === "python" ? entry.names : []) {
         const found = imported === "*" ? undefined : entities.imported(file, entry, imported);
@@ -156,7 +160,7 @@ function linkEdge(file: FileGraph, link: GraphLink, lookup: Lookup): GraphEdge {
     const heading = [anchor, anchor.toLowerCase()].find((name) => symbols.get(name)?.kind === "heading");
     if (heading !== undefined) return edge(symbolKey(path, heading), true);
   }
-  // A link to its own file that leads to no heading says nothing about another node.
+  // A link to a missing heading in its own file says nothing about another node.
   return path === file.path ? external() : edge(fileKey(path), true);
 }
 
@@ -164,7 +168,7 @@ function linkedFile(from: string, target: string, lookup: Lookup): string | unde
   if (!target.startsWith("/")) return linkedPath(join(dirname(from), target), lookup);
   const direct = linkedPath(target, lookup);
   if (direct !== undefined) return direct;
-  // A path from the root of a site: the one folder above that has it.
+  // A path from a site's root: the one parent folder that has it.
   const found = new Set<string>();
   for (const folder of foldersUp(dirname(from))) {
     const path = linkedPath(join(folder, target), lookup);
