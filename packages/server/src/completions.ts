@@ -1,4 +1,5 @@
-// completion/complete: for our own templates and prompts from the store, for those of upstream servers from them.
+// completion/complete: our own templates and prompts are completed from the store, those of upstream servers by the
+// servers.
 import { isRecord, isTrunklineError } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "./interfaces/exchange.js";
@@ -9,14 +10,12 @@ import { asRpcError, faithful, type Upstreams, withMeta } from "./upstreams/upst
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** What can be completed. */
 interface CompletionSources {
   readonly prompts: Prompts;
   readonly resources: Resources;
   readonly upstreams: Upstreams;
 }
 
-/** Answers `completion/complete`. */
 export async function complete(params: Raw, exchange: Exchange, sources: CompletionSources): Promise<Raw> {
   const { ref, argument } = params;
   if (!isRecord(ref) || !isRecord(argument) || typeof argument.name !== "string" || typeof argument.value !== "string")
@@ -42,10 +41,10 @@ export async function complete(params: Raw, exchange: Exchange, sources: Complet
     }
     const server =
       (await routes.templateServer(ref.uri, exchange.signal)) ?? (await routes.server(ref.uri, exchange.signal));
-    if (server === undefined) throw new RpcError(RPC_CODES.invalidParams, `There is no resource template ${ref.uri}.`);
+    if (server === undefined) throw new RpcError(RPC_CODES.invalidParams, `Resource template not found: ${ref.uri}`);
     return await passOn(server, { request: params, exchange, upstreams: sources.upstreams });
   }
-  throw new RpcError(RPC_CODES.invalidParams, "The ref of a completion is a prompt or a resource template.");
+  throw new RpcError(RPC_CODES.invalidParams, "The ref of a completion has to be a prompt or a resource template.");
 }
 
 async function ownValues(
@@ -74,7 +73,7 @@ async function passOn(
     const options = { signal: exchange.signal };
     return faithful(await hub.request(server, "completion/complete", withMeta(params, exchange), options));
   } catch (error) {
-    // A server that does not complete has nothing to offer, which is an answer.
+    // A server without completions has nothing to offer, which is a valid answer.
     if (isTrunklineError(error, "UPSTREAM") && error.data?.code === RPC_CODES.methodNotFound) return completion([]);
     throw asRpcError(error, RPC_CODES.internalError);
   }

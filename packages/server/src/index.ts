@@ -1,6 +1,6 @@
 /**
- * The MCP server. The two endpoints are entry points of their own (`@trunkline/server/stdio`, `@trunkline/server/http`),
- * so that a process loads only the one it serves.
+ * The MCP server. The two endpoints are separate entry points (`@trunkline/server/stdio`, `@trunkline/server/http`), so
+ * that a process loads only the one it serves.
  */
 export type { Backends } from "./interfaces/backends.js";
 export type { Caller, Exchange } from "./interfaces/exchange.js";

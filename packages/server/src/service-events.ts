@@ -1,10 +1,9 @@
-// What the service tells clients without having been asked. Several changes within a moment are told once.
+// Notifications from the service to clients. Changes in quick succession are sent once.
 import { type Logger, messageOf } from "@trunkline/core";
 import type { ServiceEvent } from "./interfaces/mcp-service.js";
 
 const QUIET_MS = 50;
 
-/** The listeners of a service. */
 export class ServiceEvents implements Disposable {
   readonly #logger: Logger;
   readonly #listeners = new Set<(event: ServiceEvent) => void>();
@@ -15,14 +14,14 @@ export class ServiceEvents implements Disposable {
     this.#logger = logger;
   }
 
-  /** Tells of changes until the function it returns is called. */
+  /** Reports changes until the returned function is called. */
   listen(listener: (event: ServiceEvent) => void): () => void {
     const own = (event: ServiceEvent) => listener(event);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
   }
 
-  /** Something has changed; it is told in a moment. */
+  /** Records a change, which is reported shortly after. */
   note(kind: ServiceEvent["kind"]): void {
     this.#waiting.add(kind);
     if (this.#timer !== undefined) return;
@@ -44,7 +43,7 @@ export class ServiceEvents implements Disposable {
         try {
           listener({ kind });
         } catch (error) {
-          this.#logger.error("a listener of the service failed", { error: messageOf(error) });
+          this.#logger.error("a service listener failed", { error: messageOf(error) });
         }
       }
     }

@@ -1,4 +1,4 @@
-// The service: what every endpoint serves, put together from surface, prompts and resources.
+// The service behind every endpoint: combines surface, prompts and resources.
 import type { Root } from "@trunkline/client";
 import { isRecord, type Logger, messageOf } from "@trunkline/core";
 import { isLogLevel, RPC_CODES, RpcError } from "@trunkline/protocol";
@@ -21,7 +21,6 @@ import { instructionsFor, type SurfaceKind } from "./surface/instructions.js";
 import { UpstreamCallers } from "./upstreams/upstream-callers.js";
 import { Upstreams } from "./upstreams/upstreams.js";
 
-/** How a service is set up. */
 export interface ServiceOptions extends AccessOptions {
   readonly info: ServerInfo;
   readonly backends: Backends;
@@ -30,43 +29,46 @@ export interface ServiceOptions extends AccessOptions {
   readonly surface?: SurfaceKind | undefined;
   /** How the direct surface names tools. Default `prefixed`. */
   readonly names?: "prefixed" | "plain" | undefined;
-  /** Rules by glob, one set per configuration file: the most specific of a set counts, the strictest of all sets wins. */
+  /**
+   * Rules by glob, one set per configuration file: within a set the most specific rule counts, across sets the
+   * strictest wins.
+   */
   readonly policies?: Policies | undefined;
-  /** What to say beside a refusal by these rules; undefined leaves it at the usual. */
+  /** The hint for a call denied by these rules; undefined uses the default. */
   readonly denialHint?: (() => Promise<string | undefined>) | undefined;
-  /** Whether answers over the budget are stored and given as a handle. Default true. */
+  /** Whether answers over the budget are stored and returned as a handle. Default true. */
   readonly spill?: boolean | undefined;
-  /** Where `PROMPT-*.md` files are, the first folder winning. */
+  /** Folders with `PROMPT-*.md` files; earlier folders win. */
   readonly promptFolders?: readonly string[] | undefined;
-  /** Where what upstream servers last listed is kept between runs. */
+  /** Where the last listings of upstream servers are cached between runs. */
   readonly cacheFolder?: string | undefined;
   readonly journal?: Journal | undefined;
   readonly account?: TokenAccount | undefined;
 }
 
-/** A service. Closing it closes nothing of its backends. */
+/** A service. Closing it does not close its backends. */
 export interface Service extends McpService, AsyncDisposable {
   /**
-   * Finds out what can only be known with every server connected: with plain names, whether two tools would have the same
-   * one. Rejects with `CONFIG_INVALID`. Where nothing can go wrong it returns at once.
+   * Runs checks that need every server to be connected: with plain names, whether two tools would have the same name.
+   * Rejects with `CONFIG_INVALID`. Returns immediately if there is nothing to check.
    */
   start(options?: { signal?: AbortSignal }): Promise<void>;
-  /** Stops telling of changes, and everything that callers had to themselves. Idempotent. */
+  /** Stops reporting changes and releases the state of all callers. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Puts a service together. It opens nothing. */
+/** Creates a service. Opens nothing. */
 export function createService(options: ServiceOptions): Service {
   return new TrunklineService(options);
 }
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** The revision that put a name to what servers could always complete. */
+/** The revision that introduced the capability for completions, which servers could always provide. */
 const COMPLETIONS_SINCE = "2025-03-26";
 
 /** For a model that calls an operation as if it were a tool. */
-const OPERATIONS_HINT = 'Operations and tools of servers are steps of query: {"steps": [{"op": "…", "params": {…}}]}.';
+const OPERATIONS_HINT = 'Use operations and server tools as steps of query: {"steps": [{"op": "…", "params": {…}}]}.';
 
 class TrunklineService implements Service {
   readonly info: ServerInfo;
@@ -82,7 +84,7 @@ class TrunklineService implements Service {
   readonly #prompts: Prompts;
   readonly #resources: Resources;
   readonly #statusListeners = new Set<() => void>();
-  /** The servers that wait for a sign-in, as they were last told of. */
+  /** The servers that require a sign-in, as last reported. */
   #signIns = "";
   #toolsText: { readonly tools: unknown; readonly text: string } | undefined;
   #closing: Promise<void> | undefined;
@@ -156,7 +158,7 @@ class TrunklineService implements Service {
 
   capabilities(revision: string): Raw {
     return {
-      // The composite tools are always the same.
+      // The composite tools never change.
       tools: this.#direct === undefined ? {} : { listChanged: true },
       prompts: { listChanged: true },
       resources: { listChanged: true, subscribe: true },
@@ -211,7 +213,7 @@ class TrunklineService implements Service {
   onEvent(listener: (event: ServiceEvent) => void): () => void {
     this.#prompts
       .watch()
-      .catch((error: unknown) => this.#options.logger.warn("prompts not watched", { error: messageOf(error) }));
+      .catch((error: unknown) => this.#options.logger.warn("cannot watch prompts", { error: messageOf(error) }));
     return this.#events.listen(listener);
   }
 
@@ -224,7 +226,7 @@ class TrunklineService implements Service {
   }
 
   async setLogLevel(caller: Caller, level: string): Promise<void> {
-    if (!isLogLevel(level)) throw new RpcError(RPC_CODES.invalidParams, `"${level}" is not a level of log messages.`);
+    if (!isLogLevel(level)) throw new RpcError(RPC_CODES.invalidParams, `"${level}" is not a log level.`);
     await this.#callers.setLogLevel(caller, level);
   }
 
@@ -235,7 +237,7 @@ class TrunklineService implements Service {
   async release(caller: Caller): Promise<void> {
     for (const outcome of await Promise.allSettled([this.#callers.release(caller), this.#registry.release(caller)])) {
       if (outcome.status === "rejected")
-        this.#options.logger.warn("a caller's things were not given up", { error: messageOf(outcome.reason) });
+        this.#options.logger.warn("cannot release a caller's state", { error: messageOf(outcome.reason) });
     }
   }
 
@@ -257,21 +259,21 @@ class TrunklineService implements Service {
   async #call({ name, arguments: args = {} }: Raw, exchange: Exchange): Promise<ToolResult> {
     if (typeof name !== "string" || !isRecord(args)) {
       const what =
-        typeof name !== "string" ? "The name of the tool is missing." : "The arguments of a tool are an object.";
+        typeof name !== "string" ? "The tool name is missing." : "The arguments of a tool have to be an object.";
       const refusal = new RpcError(RPC_CODES.invalidParams, what);
       return await this.#noted(typeof name === "string" ? name : "tools/call", exchange, () => Promise.reject(refusal));
     }
     const own = this.#own.get(name);
-    // The other tools note what they run.
+    // The other tools journal their own calls.
     if (own === echoTool) return await this.#noted(name, exchange, () => own.call(args as Params, exchange));
     if (own !== undefined) return await own.call(args as Params, exchange);
     if (this.#direct !== undefined) return await this.#direct.call(name, args, exchange);
-    const known = `There are: ${[...this.#own.keys()].join(", ")}.`;
+    const known = `Available: ${[...this.#own.keys()].join(", ")}.`;
     const unknown = unknownTool(name, this.#own.has("query") ? `${known} ${OPERATIONS_HINT}` : known);
     return await this.#noted(name, exchange, () => Promise.reject(unknown));
   }
 
-  /** One line in the journal for what is no operation. */
+  /** Writes one journal line for a call that is not an operation. */
   async #noted<T extends Raw>(what: string, { caller, signal }: Exchange, work: () => Promise<T>): Promise<T> {
     const end = this.#log.begin(what, caller.name);
     try {
@@ -284,7 +286,7 @@ class TrunklineService implements Service {
     }
   }
 
-  /** One page, however many there are: some clients know no second one. */
+  /** A single page, because some clients do not request the next one. */
   async #tools({ signal }: Exchange): Promise<readonly unknown[]> {
     const own = [...this.#own.values()].map(({ definition }) => definition);
     const upstream = await this.#direct?.list(signal);
@@ -311,7 +313,7 @@ class TrunklineService implements Service {
     for (const listener of this.#statusListeners) listener();
     const hub = this.#upstreams.opened;
     if (this.#direct === undefined || hub === undefined) return;
-    // A server that waits for a sign-in has one tool more, and that is no change of any list of its own.
+    // A server that requires a sign-in has one more tool, which is not a change to any of its own lists.
     const signIns = hub
       .status()
       .flatMap(({ name, state }) => (state === "needs-auth" ? [name] : []))

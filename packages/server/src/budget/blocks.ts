@@ -1,22 +1,22 @@
-// Content blocks within the budget of an answer. What is text counts as text; pictures, sound and other bytes go out as they
-// are up to a bound. What is beyond is stored, and the answer lists it with a handle.
+// Fits content blocks into the budget of an answer. Text counts against the token budget; images, audio and other
+// binary data are sent unchanged up to a size limit. Blocks over the limit are stored, and the answer lists them with a
+// handle.
 import { type ContentStore, contentIdOf, isRecord, isTrunklineError, messageOf } from "@trunkline/core";
 import type { ContentBlock } from "../interfaces/operation.js";
 import { headOf } from "./shrink.js";
 import { type SerializedValue, storeValue } from "./stored-value.js";
 import { countTokens } from "./tokens.js";
 
-/** Base64 of one block that is still sent. */
+/** Base64 characters that one block may have to be sent. */
 const MOST_BLOCK_CHARS = 1024 * 1024;
-/** Base64 of all blocks of one answer. */
+/** Base64 characters of all blocks in one answer. */
 const MOST_ANSWER_CHARS = 2 * 1024 * 1024;
-/** Pictures and the like in one answer. */
+/** Binary blocks in one answer. */
 const MOST_BINARY_BLOCKS = 20;
-/** Blocks with a handle of their own; further ones share one. */
+/** Blocks that get their own handle; the rest share one. */
 const MOST_STORED = 20;
-/** Entries of the list. */
 const MOST_LISTED = 50;
-/** Less of a text says nothing. */
+/** A shorter beginning of a text is not useful. */
 const LEAST_HEAD_TOKENS = 60;
 const LONGEST_FIELD = 200;
 const SHORT_ID = 12;
@@ -27,44 +27,45 @@ export interface BlockGroup {
   readonly blocks: readonly ContentBlock[];
 }
 
-/** What blocks are fitted into. */
 interface FitBlocksOptions {
-  /** Tokens that the text of all blocks may cost. */
+  /** Token budget for the text of all blocks. */
   readonly maxTokens: number;
-  /** A byte counts as a token: good enough where everything is so small that it fits anyway. */
+  /** Counts each byte as a token: good enough if everything is small enough to fit anyway. */
   readonly countsBytes: boolean;
-  /** Where what is not sent is stored; undefined where nothing is. */
+  /** Stores the blocks that are not sent; undefined if nothing is stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
   readonly now: () => number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A block, as the answer lists it. */
+/** A block as listed in the answer. */
 interface ListedBlock {
   readonly [field: string]: unknown;
-  /** Not, or not wholly, beside the text. */
+  /** The block is not sent, or only in part. */
   readonly truncated?: true;
   readonly hash?: string;
 }
 
-/** Blocks that fit. */
 export interface FittedBlocks {
-  /** What goes out beside the text. */
+  /** The blocks sent in addition to the text. */
   readonly sent: readonly ContentBlock[];
-  /** What the answer says of the blocks of each group. */
+  /** The list entries for the blocks of each group. */
   readonly listed: readonly (readonly ListedBlock[])[];
-  /** The text in the blocks that are sent, and what it costs. */
+  /** The text of the blocks that are sent, and its token count. */
   readonly text: string;
   readonly tokens: number;
 }
 
-/** A block with its payload apart: bytes in base64, or the text of an embedded resource, or nothing but its JSON. */
+/**
+ * A block with its payload separated: base64 bytes, the text of an embedded resource, or undefined if it only has its
+ * JSON.
+ */
 interface Weighed {
   readonly block: ContentBlock;
   readonly payload: { readonly kind: "bytes" | "text"; readonly data: string } | undefined;
-  /** What counts as text. */
+  /** The part that counts as text. */
   readonly text: string;
-  /** The same block with other text in the place of its payload. */
+  /** The same block with a different payload. */
   readonly withPayload: (data: string) => ContentBlock;
 }
 
@@ -87,15 +88,14 @@ function weigh(block: ContentBlock): Weighed {
   return { block, payload: undefined, text: JSON.stringify(block), withPayload: () => block };
 }
 
-/** Blocks that have been looked at. */
 interface WeighedBlocks {
   readonly groups: readonly { readonly op: string; readonly blocks: readonly Weighed[] }[];
   readonly count: number;
-  /** How much text is in them all. */
+  /** Total size of the text. */
   readonly textBytes: number;
 }
 
-/** Looks at blocks, once. */
+/** Measures blocks once. */
 export function weighBlocks(groups: readonly BlockGroup[]): WeighedBlocks {
   const weighed = groups.map(({ op, blocks }) => ({ op, blocks: blocks.map(weigh) }));
   const all = weighed.flatMap(({ blocks }) => blocks);
@@ -138,7 +138,7 @@ export async function fitBlocks({ groups }: WeighedBlocks, options: FitBlocksOpt
   return { sent: sending.sent, listed, text: sending.text, tokens: sending.tokens };
 }
 
-/** What goes out, and how much of the budget it has used. */
+/** The blocks to send, and how much of the budget they use. */
 class Sending {
   readonly sent: ContentBlock[] = [];
   text = "";
@@ -151,7 +151,7 @@ class Sending {
     this.#options = options;
   }
 
-  /** Whether the whole block is sent. Of a long text, a head may be. */
+  /** Returns whether the whole block is sent. For a long text, only the beginning may be. */
   async add(weighed: Weighed): Promise<boolean> {
     const { block, payload, text } = weighed;
     const chars = payload?.kind === "bytes" ? payload.data.length : 0;
@@ -194,7 +194,7 @@ class Sending {
   }
 }
 
-/** What a block is worth storing as. */
+/** The content of a block that is worth storing. */
 interface BlockContent {
   readonly size: number;
   readonly isText: boolean;
@@ -234,7 +234,7 @@ function extensionOf(mimeType: unknown): string {
 
 type Handle = Pick<ListedBlock, "truncated" | "hash"> & { readonly hint?: string };
 
-/** Stores what is not sent. The first handle says what to do with it. */
+/** Stores blocks that are not sent. Only the first handle of each kind has a hint. */
 class LeftOut {
   count = 0;
   readonly #options: FitBlocksOptions;
@@ -247,22 +247,22 @@ class LeftOut {
   async keep(content: BlockContent, op: string): Promise<Handle> {
     this.count++;
     const { store, now, signal } = this.#options;
-    if (store === undefined) return this.#handle("none", "Too large to be sent whole, and nothing is stored here.");
+    if (store === undefined) return this.#handle("none", "Too large to send in full, and storing results is disabled.");
     const serialized = content.serialized();
     try {
       await storeValue(await store(), serialized, { op, now: now(), signal });
     } catch (error) {
       if (isTrunklineError(error, "ABORTED")) throw error;
-      return this.#handle("failed", `Too large to be sent whole, and it could not be stored: ${messageOf(error)}`);
+      return this.#handle("failed", `Too large to send in full, and it could not be stored: ${messageOf(error)}`);
     }
     const short = serialized.id.slice(0, SHORT_ID);
     const hint = content.isText
-      ? `All of it is stored: get {"hash": "${short}", "bytes": "0-9999"}, or grep {"pattern": "…", "hash": "${short}"}.`
-      : `Too large to be sent, so it is stored: "$hash:${short}" as a parameter passes it on as base64, and the resource trunkline://blob/${serialized.id} is its bytes.`;
+      ? `The full content is stored: get {"hash": "${short}", "bytes": "0-9999"}, or grep {"pattern": "…", "hash": "${short}"}.`
+      : `Too large to send, so it is stored: "$hash:${short}" as a parameter passes it on as base64, and the resource trunkline://blob/${serialized.id} returns its bytes.`;
     return { ...this.#handle(content.isText ? "text" : "bytes", hint), hash: serialized.id };
   }
 
-  /** Blocks that are too many for a handle each. */
+  /** Stores the blocks that don't get their own handle under a shared one. */
   async keepTogether(blocks: readonly ContentBlock[]): Promise<Handle> {
     if (blocks.length === 0) return {};
     const text = JSON.stringify(blocks, null, 1);
@@ -277,7 +277,7 @@ class LeftOut {
   }
 }
 
-/** What a block is, in a few words. */
+/** A short description of a block. */
 function described({ block, payload, text }: Weighed): ListedBlock {
   const { type, mimeType, uri, name, resource } = block;
   const inner = isRecord(resource) ? resource : {};

@@ -1,39 +1,39 @@
-// An answer within its budget. What is too large is stored, and the answer holds its head and a handle.
+// Fits an answer into its budget. Values that are too large are stored, and the answer holds their beginning and a
+// handle.
 import { type ContentStore, isContentId, isRecord, isTrunklineError, messageOf } from "@trunkline/core";
 import { headOf, jsonBytes, shareOut, shrink } from "./shrink.js";
 import { type SerializedValue, serializeValue, storeValue } from "./stored-value.js";
 import { tokensWithin } from "./tokens.js";
 
-/** What an answer may cost where nothing else is asked for. */
+/** The budget of an answer if the caller sets none. */
 export const DEFAULT_MAX_TOKENS = 8_000;
 
-/** The largest budget there is: counting more tokens than this would hold up other clients. */
+/** The maximum budget: counting more tokens than this would delay other clients. */
 export const MOST_MAX_TOKENS = 200_000;
 
-/** A part of an answer that may be cut: the result of one step. */
+/** A part of an answer that may be truncated: the result of one step. */
 export interface AnswerPart {
   readonly op: string;
   readonly value: unknown;
-  /** Whether it may be stored and given as a handle. An error may not. */
+  /** Whether it may be stored and replaced by a handle. An error may not. */
   readonly isStorable: boolean;
 }
 
-/** What an answer says whatever its budget is. */
+/** What an answer includes regardless of its budget. */
 export interface Essence {
-  /** The error, of which the code stays last. */
+  /** The error. Its code is dropped last. */
   readonly error?: { readonly code: string; readonly message: string; readonly stepIndex?: number } | undefined;
-  /** Numbers that sum the answer up. */
+  /** Numbers that summarize the answer. */
   readonly counts?: Readonly<Record<string, number>> | undefined;
 }
 
-/** How an answer is put together. */
 export interface FitOptions {
   readonly parts: readonly AnswerPart[];
-  /** The whole answer with these values in the places of the parts. */
+  /** Builds the whole answer with these values in place of the parts. */
   readonly frame: (values: readonly unknown[]) => unknown;
   readonly essence?: Essence | undefined;
   readonly maxTokens: number;
-  /** Where large values are stored; undefined where they are not. */
+  /** Stores large values; undefined if they are not stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
   readonly now: () => number;
   readonly signal?: AbortSignal | undefined;
@@ -45,16 +45,16 @@ interface FittedAnswer {
   readonly text: string;
 }
 
-/** The longest token has this many bytes, so that more than this for each token of the budget is never within it. */
+/** The length of the longest token, so a text with more bytes than this per token can never fit the budget. */
 const MOST_BYTES_PER_TOKEN = 128;
 const FIRST_BYTES_PER_TOKEN = 3.5;
 const MOST_TRIES = 7;
-/** A try that uses this much of the budget is good enough. */
+/** An attempt that uses this share of the budget is good enough. */
 const GOOD_USE = 0.9;
-/** Digits of a handle where there is room for nothing else. */
+/** Digits of a handle if there is no room for anything else. */
 const SHORT_ID = 16;
 
-/** Makes an answer of at most `maxTokens` tokens. Where a value cannot be stored, the answer says so. */
+/** Builds an answer of at most `maxTokens` tokens. If a value cannot be stored, the answer says so. */
 export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
   const { parts, frame } = options;
   const maxTokens = Math.min(options.maxTokens, MOST_MAX_TOKENS);
@@ -64,7 +64,7 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
     if ((await tokensWithin(text, maxTokens)) !== undefined) return { value: whole, text };
   }
   const cuttable = parts.map((part) => new CuttablePart(part, options.store !== undefined && part.isStorable));
-  // Many small parts are cut as one: a handle for each would take more room than the parts themselves.
+  // Many small parts are truncated as one: a handle for each would take more room than the parts themselves.
   const op = parts[0]?.op ?? "answer";
   const joined = new CuttablePart(
     { op, value: whole, isStorable: true },
@@ -84,11 +84,11 @@ export async function fitAnswer(options: FitOptions): Promise<FittedAnswer> {
 }
 
 interface Candidate extends FittedAnswer {
-  /** Parts whose handles the answer holds. */
+  /** Parts that the answer has handles for. */
   readonly stored: readonly CuttablePart[];
 }
 
-/** Stores what the answer gives handles of. A part that cannot be stored is answered without one. */
+/** Stores the parts that the answer has handles for. A part that cannot be stored gets no handle. */
 async function storeCut(parts: readonly CuttablePart[], options: FitOptions): Promise<unknown> {
   const { store, now, signal } = options;
   for (const part of parts) {
@@ -104,7 +104,7 @@ async function storeCut(parts: readonly CuttablePart[], options: FitOptions): Pr
   return undefined;
 }
 
-/** Looks for the size at which the answer makes good use of its budget. */
+/** Finds the size at which the answer makes good use of its budget. */
 async function fitParts(
   parts: readonly CuttablePart[],
   frame: FitOptions["frame"],
@@ -134,13 +134,13 @@ async function fitParts(
   return undefined;
 }
 
-/** All parts cut as one, with as much of the essence as there is room for. */
+/** Truncates all parts as one, with as much of the essence as fits. */
 async function fitJoined(
   joined: CuttablePart,
   levels: readonly Readonly<Record<string, unknown>>[],
   maxTokens: number,
 ): Promise<Candidate | undefined> {
-  // Where there is room for the least of it only, there is none for a head.
+  // If only the shortest level fits, there is no room for the beginning of a value.
   for (const level of levels.slice(0, Math.max(1, levels.length - 1))) {
     const frame: FitOptions["frame"] = ([value]) => (isRecord(value) ? { ...value, ...level } : value);
     const fitted = await fitParts([joined], frame, maxTokens);
@@ -151,7 +151,7 @@ async function fitJoined(
 
 const BRIEF_MESSAGE_BYTES = 120;
 
-/** The essence in ever fewer words. The message goes before the counts, and these before the code. */
+/** The essence in fewer and fewer words. The message is dropped before the counts, and those before the code. */
 function essenceLevels({ error, counts = {} }: Essence = {}): readonly Readonly<Record<string, unknown>>[] {
   if (error === undefined) return Object.keys(counts).length === 0 ? [{}] : [counts, {}];
   const { code, message, stepIndex } = error;
@@ -186,7 +186,7 @@ function build(
   return { value, text: JSON.stringify(value), stored };
 }
 
-/** Next to nothing: what remains where the budget is too small for a head. */
+/** The minimal answer if the budget is too small for the beginning of a value. */
 async function bareHandle(
   part: CuttablePart | undefined,
   levels: readonly Readonly<Record<string, unknown>>[],
@@ -214,7 +214,7 @@ async function bareHandle(
   return { value, text: JSON.stringify(value), stored: [] };
 }
 
-/** A part with what is needed to cut it, found once. */
+/** A part with everything needed to truncate it, computed once. */
 class CuttablePart {
   readonly op: string;
   readonly value: unknown;
@@ -235,7 +235,7 @@ class CuttablePart {
     return this.#serialized;
   }
 
-  /** From now on the part is answered without a handle. */
+  /** From now on the part gets no handle. */
   refuse(problem: string): void {
     this.#isStorable = false;
     this.#problem = problem;
@@ -246,7 +246,7 @@ class CuttablePart {
     return { size: bytes.length, ...(this.#isStorable ? { hash: id } : {}) };
   }
 
-  /** The head of the value, within so many bytes, with the marks of something cut. */
+  /** The beginning of the value within `maxBytes`, marked as truncated. */
   cut(maxBytes: number, withHint: boolean): { value: unknown; isStored: boolean } {
     const failure = this.#isFailure ? cutError(this.value, maxBytes) : undefined;
     if (failure !== undefined) return { value: failure, isStored: false };
@@ -259,13 +259,13 @@ class CuttablePart {
     return { value: { ...head, truncated: true, ...handle, ...hint }, isStored: handle.hash !== undefined };
   }
 
-  /** A document's content can be read on by the document's own hash: nothing has to be stored a second time. */
+  /** The rest of a document can be read by the document's own hash, so nothing has to be stored a second time. */
   #ownContent(maxBytes: number, withHint: boolean): unknown {
     const { value } = this;
     if (!isRecord(value) || typeof value.content !== "string") return undefined;
     if (typeof value.hash !== "string" || !isContentId(value.hash) || !Object.hasOwn(value, "versions"))
       return undefined;
-    const hint = `This is the beginning. Read on with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep {"pattern": "…", "hash": "${value.hash.slice(0, 12)}"}.`;
+    const hint = `This is the beginning. Continue with get {"hash": "${value.hash.slice(0, 12)}", "lines" or "bytes"}, or grep {"pattern": "…", "hash": "${value.hash.slice(0, 12)}"}.`;
     const marks = { truncated: true, ...(withHint ? { hint } : {}) };
     const { value: head, cuts } = shrink(value, maxBytes - jsonBytes(marks, maxBytes));
     if (!isRecord(head) || cuts.some((cut) => !cut.startsWith("content:"))) return undefined;
@@ -288,11 +288,11 @@ class CuttablePart {
     const { id, lines, bytes } = this.serialized();
     const range = lines > 1 && bytes.length / lines < 2_000 ? '"lines": "1-200"' : '"bytes": "0-9999"';
     const short = id.slice(0, 12);
-    return `All of it is stored: get {"hash": "${short}", ${range}} or grep {"pattern": "…", "hash": "${short}"}.${shown}`;
+    return `The full result is stored: get {"hash": "${short}", ${range}} or grep {"pattern": "…", "hash": "${short}"}.${shown}`;
   }
 }
 
-/** A failed step within so many bytes: its code whatever they are, then where, then the message, then the rest. */
+/** Truncates a failed step to `maxBytes`: always keeps the code, then the location, then the message, then the rest. */
 function cutError(value: unknown, maxBytes: number): Readonly<Record<string, unknown>> | undefined {
   if (!isRecord(value) || !isRecord(value.error)) return undefined;
   const { error, ...beside } = value;

@@ -1,26 +1,25 @@
-// A smaller JSON value in place of a large one: what is small stays whole, the longest lists and texts keep their head.
+// Shrinks a large JSON value: small parts stay whole, the longest lists and texts are cut to their beginning.
 import { isRecord } from "@trunkline/core";
 
-/** What was cut, and where: `results: 12 of 4000 items`. */
+/** What was cut and where: `results: 12 of 4000 items`. */
 type Cut = string;
 
-/** A value within a size. */
 interface Shrunk {
   readonly value: unknown;
   readonly cuts: readonly Cut[];
 }
 
-/** A list shows at least this many items, each cut if need be, rather than one whole. */
+/** A list shows at least this many items, truncated if necessary, rather than one in full. */
 const LEAST_ITEMS = 8;
-/** Below this, a cut value says nothing. */
+/** Below this size a truncated value is useless. */
 const LEAST_BYTES = 12;
-/** Cuts that are worth naming. */
+/** The maximum number of cuts to report. */
 const MOST_CUTS = 4;
 const MOST_DEPTH = 64;
-/** Half a path or half a hash is worse than none: a text of up to so many characters is whole or not there at all. */
+/** Half a path or half a hash is worse than none, so a text up to this length is included in full or not at all. */
 const SHORT_TEXT = 100;
 
-/** Makes a value whose JSON has at most about `maxBytes` bytes. Sizes of its parts are looked at no further than needed. */
+/** Shrinks a value until its JSON has at most about `maxBytes` bytes. Measures its parts no further than needed. */
 export function shrink(value: unknown, maxBytes: number): Shrunk {
   const cuts: Cut[] = [];
   return { value: shrinkValue(value, { maxBytes, cuts, place: "", depth: 0 }) ?? null, cuts };
@@ -33,7 +32,7 @@ interface Shrinking {
   readonly depth: number;
 }
 
-/** The value within its size; undefined where it is better left out. */
+/** The value within its size limit; undefined if it is better left out. */
 function shrinkValue(value: unknown, shrinking: Shrinking): unknown {
   const { maxBytes, depth } = shrinking;
   if (jsonBytes(value, maxBytes) <= maxBytes) return value;
@@ -51,7 +50,7 @@ function shrinkText(text: string, { maxBytes, cuts, place }: Shrinking): string 
   return head;
 }
 
-/** The longest beginning whose JSON has at most `maxBytes` bytes, not counting the quotes. Ends between code points. */
+/** The longest prefix whose JSON has at most `maxBytes` bytes, not counting the quotes. Never splits a code point. */
 export function headOf(text: string, maxBytes: number): string {
   let bytes = 0;
   let at = 0;
@@ -65,7 +64,7 @@ export function headOf(text: string, maxBytes: number): string {
   return text.slice(0, at);
 }
 
-/** What a code point costs in a JSON string. */
+/** The bytes a code point takes in a JSON string. */
 function codePointBytes(code: number): number {
   if (code === 0x22 || code === 0x5c) return 2;
   if (code < 0x20) return code === 0x08 || code === 0x09 || code === 0x0a || code === 0x0c || code === 0x0d ? 2 : 6;
@@ -83,7 +82,7 @@ function shrinkList(list: readonly unknown[], shrinking: Shrinking): unknown[] {
   for (const [index, item] of list.entries()) {
     const share = Math.min(left - 1, Math.max(least, left / (list.length - index)));
     const bytes = jsonBytes(item, maxBytes);
-    // Only what is large is worth showing in part.
+    // Only a large item is worth showing in part.
     if (bytes > share && kept.length > 0 && (bytes <= least || share < least / 2)) break;
     const part = shrinkValue(item, { maxBytes: share, cuts, place: `${place}[${index}]`, depth: depth + 1 });
     if (part === undefined) break;
@@ -91,7 +90,7 @@ function shrinkList(list: readonly unknown[], shrinking: Shrinking): unknown[] {
     left -= jsonBytes(part, left) + 1;
     if (left <= 1) break;
   }
-  // What did not fit after all is left out.
+  // Remove items that did not fit after all.
   while (kept.length > 0 && jsonBytes(kept, maxBytes) > maxBytes) kept.pop();
   if (kept.length < list.length) {
     note(cuts, `${place === "" ? "list" : place}: the first ${kept.length} of ${list.length} items`);
@@ -137,7 +136,9 @@ function note(cuts: Cut[], cut: Cut): void {
   if (cuts.length < MOST_CUTS) cuts.push(cut);
 }
 
-/** Divides what there is: who needs less than an equal share gets what it needs, the others share the rest equally. */
+/**
+ * Divides `total`: a part that needs less than an equal share gets what it needs, the others share the rest equally.
+ */
 export function shareOut(needs: readonly number[], total: number): number[] {
   const order = needs.map((need, index) => ({ need, index })).sort((a, b) => a.need - b.need);
   const shares = needs.map(() => 0);
@@ -150,7 +151,7 @@ export function shareOut(needs: readonly number[], total: number): number[] {
   return shares;
 }
 
-/** The bytes of a value's JSON; no more than a little over `limit` is ever counted. */
+/** The size of a value's JSON in bytes. Stops counting shortly after `limit`. */
 export function jsonBytes(value: unknown, limit: number): number {
   switch (typeof value) {
     case "string":

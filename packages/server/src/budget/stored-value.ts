@@ -1,24 +1,23 @@
-// Values as the store keeps them: a text as it is, anything else as JSON with a line for each part, so that line ranges,
-// patterns and search find their way in it.
+// How values are stored: a text as is, anything else as JSON with one line per part, so that line ranges, patterns and
+// search work on it.
 import { type ContentId, type ContentStore, contentIdOf, isRecord } from "@trunkline/core";
 
-/** Where stored values live; the store keeps its documents for seven days. */
+/** The collection for stored values. The store deletes its documents after seven days. */
 export const RESULTS_COLLECTION = "results";
 
-/** A value as bytes. */
 export interface SerializedValue {
   readonly bytes: Uint8Array;
   readonly id: ContentId;
-  /** Of the name it is stored under. */
+  /** The file extension of the stored name. */
   readonly extension: string;
-  /** Lines, where the bytes are worth reading by line. */
+  /** The number of lines, if the bytes are worth reading line by line. */
   readonly lines: number;
 }
 
-/** What tools call their one text. */
+/** Field names that tools use for a result that is a single text. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set(["text", "content", "result"]);
 
-/** A value's bytes. A value that is nothing but a text is stored as that text. */
+/** Serializes a value. A value that is just a text is stored as that text. */
 export function serializeValue(value: unknown): SerializedValue {
   const text = textOf(value);
   const bytes = new TextEncoder().encode(text ?? JSON.stringify(value, null, 1) ?? "null");
@@ -36,7 +35,7 @@ function textOf(value: unknown): string | undefined {
   return typeof only[1] === "string" ? only[1] : undefined;
 }
 
-/** Stores a value as a document of the results collection. */
+/** Stores a value as a document in the results collection. */
 export async function storeValue(
   store: ContentStore,
   serialized: SerializedValue,

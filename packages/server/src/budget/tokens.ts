@@ -1,5 +1,5 @@
-// Tokens of o200k_base, for budgets. The tokenizer is loaded when something first needs counting exactly, and never sees
-// more text than a budget can be worth.
+// Counts o200k_base tokens for budgets. The tokenizer is loaded when an exact count is first needed, and never sees
+// more text than fits a budget.
 
 type Tokenizer = (text: string) => number;
 
@@ -7,23 +7,23 @@ let loading: Promise<Tokenizer> | undefined;
 
 async function loadTokenizer(): Promise<Tokenizer> {
   const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-  // What looks like a control token in an answer is text like any other.
+  // In an answer, text that looks like a control token is ordinary text.
   const options = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
   return (text) => countTokens(text, options);
 }
 
 /** The longest token of o200k_base has 128 bytes. */
 const LONGEST_TOKEN_BYTES = 128;
-/** The tokenizer takes quadratic time on what it cannot split: longer runs are counted in pieces. */
+/** The tokenizer takes quadratic time on text that it cannot split, so longer runs are counted in pieces. */
 const LONGEST_RUN = 256;
 const LONG_RUN = /[\p{L}\p{M}]{257}|\s{257}|[^\s\p{L}\p{N}]{257}/u;
-/** Pieces may come out a little under the whole. */
+/** The sum over the pieces may be slightly too low. */
 const PIECES_MARGIN = 1.02;
 const PIECE = 16 * 1024;
 
 /**
- * The tokens of a text where they are at most `max`; undefined where they are more. A token is at least a byte, so a
- * text of at most `max` bytes is not counted but taken to be that long.
+ * The number of tokens in a text if it is at most `max`, otherwise undefined. A token is at least a byte, so a text of
+ * at most `max` bytes is not tokenized; its byte length is returned instead.
  */
 export async function tokensWithin(text: string, max: number): Promise<number | undefined> {
   if (text.length > max * LONGEST_TOKEN_BYTES) return undefined;
@@ -32,7 +32,7 @@ export async function tokensWithin(text: string, max: number): Promise<number | 
   return await countTokens(text, max);
 }
 
-/** The tokens of a text, however long; undefined as soon as they are more than `max`. */
+/** The number of tokens in a text of any length; undefined as soon as it exceeds `max`. */
 export async function countTokens(text: string, max: number): Promise<number | undefined> {
   loading ??= loadTokenizer();
   const count = await loading;
@@ -51,7 +51,7 @@ function countPiece(piece: string, count: Tokenizer): number {
   return Math.ceil(tokens * PIECES_MARGIN);
 }
 
-/** Pieces that the tokenizer would split at anyway, wherever the text has such a place. */
+/** Splits a text where the tokenizer would split anyway, if there is such a place. */
 function* pieces(text: string): Generator<string> {
   let at = 0;
   while (text.length - at > PIECE) {
@@ -62,7 +62,7 @@ function* pieces(text: string): Generator<string> {
   yield text.slice(at);
 }
 
-/** The last place before `end` where a letter or digit is followed by a quote or a blank, which begins a new token. */
+/** The last position before `end` where a quote or blank follows a letter or digit, which starts a new token. */
 function splitBefore(text: string, end: number, start: number): number {
   for (let at = end; at > start; at--) {
     if (/[A-Za-z0-9]["\s]/.test(text.slice(at - 1, at + 1))) return at;

@@ -1,4 +1,4 @@
-// What the composite tools share: where operations, store and budgets come from, and how an answer goes out.
+// Shared by the composite tools: access to operations, store and budgets, and how an answer is sent.
 import { type Clock, type ContentStore, isRecord } from "@trunkline/core";
 import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../budget/blocks.js";
 import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
@@ -10,13 +10,12 @@ import type { CallLog, TokenAccount, TokenUse } from "../journal/journal.js";
 import type { RunStep } from "../operations/run-operation.js";
 import { answerError } from "../pipeline/answer-error.js";
 
-/** Where the composite tools find operations; actions of `session` are apart. */
+/** Where the composite tools look up operations; `session` actions are separate. */
 export interface CompositeRegistry extends OperationRegistry {
-  /** An action of the tool `session`. Rejects with `NOT_FOUND`. */
+  /** Finds an action of the `session` tool. Rejects with `NOT_FOUND`. */
   findAction(name: string): Promise<Operation>;
 }
 
-/** What the composite tools are made of. */
 export interface CompositeOptions {
   readonly registry: CompositeRegistry;
   readonly store: () => Promise<ContentStore>;
@@ -24,14 +23,14 @@ export interface CompositeOptions {
   /** For calls that fail before an operation runs; `run` journals the others. */
   readonly log: CallLog;
   readonly account?: TokenAccount | undefined;
-  /** Whether answers over the budget are stored and given as a handle. Default true. */
+  /** Whether answers over the budget are stored and returned as a handle. Default true. */
   readonly spill?: boolean | undefined;
-  /** The folder that relative paths are relative to. */
+  /** The folder that relative paths are resolved against. */
   readonly workspace: string;
   readonly clock?: Clock | undefined;
 }
 
-/** The same with everything filled in. */
+/** The same with defaults applied. */
 export interface CompositeEnvironment {
   readonly registry: CompositeRegistry;
   readonly run: RunStep;
@@ -43,28 +42,28 @@ export interface CompositeEnvironment {
   readonly clock: Clock;
 }
 
-/** What an answer says of the blocks of one part. */
+/** The list entries for the blocks of one part. */
 export interface BlockNotes {
   readonly blocks?: FittedBlocks["listed"][number];
 }
 
-/** An answer before it is fitted. */
+/** An answer before it is fitted into its budget. */
 export interface Answer {
   readonly parts: readonly AnswerPart[];
   readonly frame: (values: readonly unknown[], notes: readonly BlockNotes[]) => unknown;
   readonly isError: boolean;
-  /** For each part, its blocks that are not text. */
+  /** The non-text blocks of each part. */
   readonly blocks?: readonly (readonly ContentBlock[])[] | undefined;
   readonly essence?: Essence | undefined;
   readonly use?: TokenUse | undefined;
 }
 
-/** The JSON Schema of steps. Kept short: the description of `query` says what a step is. */
+/** The JSON Schema of steps. Kept short: the description of `query` explains steps. */
 export const STEPS_SCHEMA = { type: "array", items: { type: "object" } };
 
 const MOST_WARNINGS = 20;
 
-/** Fits an answer into its budget and makes a result of it. */
+/** Fits an answer into its budget and turns it into a result. */
 export async function sendAnswer(
   env: CompositeEnvironment,
   answer: Answer,
@@ -85,17 +84,20 @@ export async function sendAnswer(
   env.account?.add(answer.use ?? "results", text + (beside?.text ?? ""));
   return {
     content: [{ type: "text", text }, ...(beside?.sent ?? [])],
-    // What is not an object, revisions of the legacy era cannot carry there.
+    // Legacy revisions only allow objects here.
     ...(isRecord(value) ? { structuredContent: value } : {}),
     ...(answer.isError ? { isError: true } : {}),
   };
 }
 
-/** What a list entry of a block costs, roughly: with a handle, and without. */
+/** Rough cost of a block's list entry: with a handle, and without. */
 const HANDLE_TOKENS = 130;
 const ENTRY_TOKENS = 25;
 
-/** The blocks that go out beside the text. They get what values, up to half of the budget, and the list of blocks leave. */
+/**
+ * The blocks sent in addition to the text. They get the budget left by the values (which take up to half) and the list
+ * of blocks.
+ */
 async function besideText(
   env: CompositeEnvironment,
   { parts, frame, blocks = [] }: Answer,
@@ -126,7 +128,7 @@ function notesOf(listed: FittedBlocks["listed"][number]): BlockNotes {
   return listed.length === 0 ? {} : { blocks: listed };
 }
 
-/** The answer to a call that could not even begin. */
+/** The answer to a call that failed before it started. */
 export async function sendError(
   env: CompositeEnvironment,
   thrown: unknown,
@@ -140,7 +142,7 @@ export async function sendError(
   return await sendAnswer(env, answer, { maxTokens, signal });
 }
 
-/** Warnings, not too many of them. */
+/** Limits the number of warnings. */
 export function listedWarnings(warnings: readonly string[]): { readonly warnings?: readonly string[] } {
   if (warnings.length === 0) return {};
   const more = warnings.length - MOST_WARNINGS;

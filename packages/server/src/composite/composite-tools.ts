@@ -1,5 +1,5 @@
-// The composite surface: a handful of tools, however many servers there are. Their definitions cost at most 400 tokens together;
-// `describe` lists the operations.
+// The composite surface: a handful of tools, no matter how many servers there are. Together their definitions cost at
+// most 400 tokens; `describe` lists the operations.
 import { systemClock } from "@trunkline/core";
 import type { Params } from "../interfaces/operation.js";
 import type { ServedTool, ToolResult } from "../interfaces/served-tool.js";
@@ -10,7 +10,7 @@ import { sessionTool } from "./session-tool.js";
 
 export type { CompositeOptions, CompositeRegistry } from "./composite-answer.js";
 
-/** Makes `query`, `execute`, `session` and `mcp.echo`, in the order they are listed. It opens nothing. */
+/** Creates `query`, `execute`, `session` and `mcp.echo`, in listing order. Opens nothing. */
 export function createCompositeTools(options: CompositeOptions): readonly ServedTool[] {
   const { registry, store, account, workspace, run, log } = options;
   const env: CompositeEnvironment = {
@@ -33,10 +33,10 @@ const ECHO: ServedTool["definition"] = {
   annotations: { readOnlyHint: true },
 };
 
-/** The protocol test, on every surface. */
+/** The connection test, available on every surface. */
 export const echoTool: ServedTool = { definition: ECHO, call: async (args) => callEcho(args) };
 
-/** Answers `mcp.echo`. `text` is accepted for `message`. */
+/** Handles `mcp.echo`. Accepts `text` for `message`. */
 function callEcho(args: Params): ToolResult {
   const message = args.message ?? args.text;
   if (typeof message === "string") return { content: [{ type: "text", text: message }] };
@@ -44,7 +44,7 @@ function callEcho(args: Params): ToolResult {
     code: "INVALID_ARGUMENT",
     message:
       message === undefined ? 'The parameter "message" is missing.' : 'The parameter "message" has to be a string.',
-    hint: 'Call it as {"message": "hello"}.',
+    hint: 'Call it with {"message": "hello"}.',
   };
   return { content: [{ type: "text", text: JSON.stringify({ error }) }], structuredContent: { error }, isError: true };
 }

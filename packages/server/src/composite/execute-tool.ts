@@ -1,4 +1,4 @@
-// `execute`: a batch of operations that may change something.
+// `execute`: a batch of operations that may change data.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
@@ -25,7 +25,6 @@ import { IdempotentBatches } from "./idempotency.js";
 
 const PARAMETERS = ["operations", "continueOnError", "atomic", "dry_run", "idempotency_key", "max_tokens"];
 
-/** A batch as it was asked for. */
 interface Batch {
   readonly operations: readonly Step[];
   readonly continueOnError: boolean;
@@ -34,10 +33,9 @@ interface Batch {
   readonly key: string | undefined;
 }
 
-/** What became of a batch. */
 interface Executed {
   readonly outcomes: readonly StepOutcome[];
-  /** Whether any operation was begun. */
+  /** Whether any operation that changes data was started. */
   readonly hasRun: boolean;
   /** Why nothing was run. */
   readonly refusal?: AnswerError | undefined;
@@ -84,7 +82,8 @@ async function execute(
       hasBegun = true;
       const executed = await runBatch(env, batch, exchange);
       if (executed.refusal !== undefined) end({ code: executed.refusal.code });
-      // What has been done is answered, also to a client that has stopped waiting: another may ask with the same key.
+      // The result of a finished batch is sent even if the client has stopped waiting: another call may ask with the
+      // same key.
       const result = await sendAnswer(env, answerOf(batch, executed), {
         maxTokens,
         signal: new AbortController().signal,
@@ -104,7 +103,7 @@ async function execute(
   }
 }
 
-/** The same answer within the budget of another call. */
+/** Fits a stored answer into the budget of another call. */
 async function sendAgain(
   env: CompositeEnvironment,
   result: ToolResult,
@@ -112,7 +111,7 @@ async function sendAgain(
 ): Promise<ToolResult> {
   const [, ...blocks] = result.content;
   const parts = [{ op: "execute", value: result.structuredContent, isStorable: true }];
-  // The answer lists its blocks already: only what does not fit this time is told.
+  // The answer already lists its blocks, so only report those that do not fit this time.
   const frame: Answer["frame"] = ([only], [notes]) => {
     const cut = notes?.blocks?.filter(({ truncated }) => truncated === true) ?? [];
     return cut.length === 0 || !isRecord(only) ? only : { ...only, blocks: cut };
@@ -126,7 +125,7 @@ async function sendAgain(
 function readBatch(read: Readonly<Record<string, unknown>>): Batch {
   const { idempotency_key: key } = read;
   if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 200)) {
-    throw invalid("idempotency_key has to be a text of 1 to 200 characters.", "idempotency_key");
+    throw invalid("idempotency_key has to be a string of 1 to 200 characters.", "idempotency_key");
   }
   const batch: Batch = {
     operations: readSteps(read.operations, "operations"),
@@ -135,7 +134,7 @@ function readBatch(read: Readonly<Record<string, unknown>>): Batch {
     dryRun: readFlag(read.dry_run, "dry_run"),
     key,
   };
-  if (batch.atomic && batch.continueOnError) throw invalid("atomic and continueOnError exclude each other.", "atomic");
+  if (batch.atomic && batch.continueOnError) throw invalid("atomic and continueOnError cannot be combined.", "atomic");
   return batch;
 }
 
@@ -189,7 +188,7 @@ async function runBatch(env: CompositeEnvironment, batch: Batch, exchange: Excha
   return { outcomes, hasRun };
 }
 
-/** Before anything runs: refuses a batch that has what `atomic` cannot undo. */
+/** Rejects a batch with operations that `atomic` cannot undo, before anything runs. */
 async function requireAllUndoable(
   env: CompositeEnvironment,
   operations: readonly Step[],
@@ -207,12 +206,15 @@ async function requireAllUndoable(
 
 function admitAny({ name, kind }: Operation): void {
   if (kind !== "session") return;
-  throw new TrunklineError("INVALID_ARGUMENT", `"${name}" is an action of the tool session.`, {
+  throw new TrunklineError("INVALID_ARGUMENT", `"${name}" is an action of the session tool.`, {
     hint: `Call session with {"action": "${name}"}.`,
   });
 }
 
-/** The entry of an operation: its fields beside `op` and `success`; the value of an upstream one is in `result`. */
+/**
+ * The result entry of an operation: its fields next to `op` and `success`. The value of an upstream tool is in
+ * `result`.
+ */
 function entryOf(
   op: string,
   outcome: StepOutcome,

@@ -1,5 +1,5 @@
-// Batches with an idempotency key: a repeated one is answered from the first. Answers are kept for a day, in memory and
-// as documents of the results collection, so that a restart does not make a batch run twice.
+// Batches with an idempotency key: a repeated batch gets the answer of the first. Answers are kept for a day, in memory
+// and as documents in the results collection, so that a batch does not run twice after a restart.
 import {
   abortable,
   type Clock,
@@ -13,15 +13,15 @@ import {
 import { RESULTS_COLLECTION } from "../budget/stored-value.js";
 import type { ToolResult } from "../interfaces/served-tool.js";
 
-/** A batch and what came of it. */
+/** A batch and its result. */
 interface Kept {
-  /** What the batch was, as a hash. */
+  /** Hash of the batch. */
   readonly batch: string;
   readonly atMs: number;
   readonly result: Promise<ToolResult>;
 }
 
-/** A batch that has run. `hasRun`: something was begun, so that running it again would do it twice. */
+/** A finished batch. `hasRun`: something was started, so running it again would do it twice. */
 interface BatchRun {
   readonly result: ToolResult;
   readonly hasRun: boolean;
@@ -42,7 +42,10 @@ export class IdempotentBatches {
     this.#clock = options.clock;
   }
 
-  /** Runs a batch, or answers with what it came to before. Rejects with `INVALID_ARGUMENT` where the key was another's. */
+  /**
+   * Runs a batch, or returns its earlier result. Rejects with `INVALID_ARGUMENT` if the key was used for a different
+   * batch.
+   */
   async once(
     { caller, key, batch, signal }: { caller: string; key: string; batch: unknown; signal: AbortSignal },
     run: () => Promise<BatchRun>,
@@ -68,7 +71,7 @@ export class IdempotentBatches {
     });
     const kept: Kept = { batch: hash, atMs: this.#clock.now(), result: result.then((made) => made.result) };
     this.#kept.set(id, kept);
-    // Whoever waits for it sees the failure; here it only must not stay.
+    // The caller that awaits it handles the failure; here it is only removed.
     kept.result.catch(() => {
       if (this.#kept.get(id) === kept) this.#kept.delete(id);
     });
@@ -83,7 +86,7 @@ export class IdempotentBatches {
     }
   }
 
-  /** What a process before this one wrote down. */
+  /** The result saved by an earlier process. */
   async #find(id: string, { hash, key }: { hash: string; key: string }): Promise<ToolResult | undefined> {
     const store = await this.#store();
     let written: Readonly<Record<string, unknown>>;
@@ -103,9 +106,9 @@ export class IdempotentBatches {
     }
     throw new TrunklineError(
       "INVALID_ARGUMENT",
-      `A batch with the key "${key}" was begun before and its end is not known.`,
+      `A batch with the key "${key}" was started earlier, but its outcome is unknown.`,
       {
-        hint: "Find out what it did, then use another key.",
+        hint: "Check what it did, then use another key.",
         data: { parameter: "idempotency_key" },
       },
     );
@@ -129,7 +132,7 @@ function nameOf(id: string): string {
 
 function requireSame(known: string, batch: string, key: string): void {
   if (known === batch) return;
-  throw new TrunklineError("INVALID_ARGUMENT", `The key "${key}" belongs to a batch with other operations.`, {
+  throw new TrunklineError("INVALID_ARGUMENT", `The key "${key}" was used for a batch with other operations.`, {
     hint: "Use another idempotency_key, or the same operations.",
     data: { parameter: "idempotency_key" },
   });

@@ -1,4 +1,4 @@
-// `query`: a pipeline of operations that change nothing.
+// `query`: a pipeline of read-only operations.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
@@ -55,7 +55,7 @@ async function query(env: CompositeEnvironment, args: Params, exchange: Exchange
   }
 }
 
-/** Runs steps in order up to the first that fails. */
+/** Runs steps in order until one fails. */
 async function runSteps(
   env: CompositeEnvironment,
   steps: readonly Step[],
@@ -80,11 +80,11 @@ async function runSteps(
 function admitRead({ name, kind }: Operation): void {
   if (kind === "read") return;
   const tool = kind === "write" ? "execute" : "session";
-  throw new TrunklineError("INVALID_ARGUMENT", `${name} may change something, and query only reads.`, {
+  throw new TrunklineError("INVALID_ARGUMENT", `${name} may change data, but query is read-only.`, {
     hint:
       kind === "write"
-        ? `Use the tool ${tool}: {"operations": [{"op": "${name}", "params": {…}}]}.`
-        : `Use the tool ${tool}: {"action": "${name}"}.`,
+        ? `Use the ${tool} tool: {"operations": [{"op": "${name}", "params": {…}}]}.`
+        : `Use the ${tool} tool: {"action": "${name}"}.`,
   });
 }
 
@@ -123,12 +123,12 @@ function answerOf(steps: readonly Step[], outcomes: readonly StepOutcome[]): Ans
   return { parts, frame, isError, blocks, use, essence: { error: failure, counts } };
 }
 
-/** The operation's own result; warnings and blocks are put beside its fields. */
+/** The operation's result, with warnings and blocks added to its fields. */
 function withNotes(value: unknown, warnings: readonly string[], { blocks }: BlockNotes = {}): unknown {
   const isTaken = isRecord(value) && Object.hasOwn(value, "blocks");
   const isCut = blocks?.some(({ truncated }) => truncated === true) === true;
   const notes = {
-    // Handles have to be somewhere, also where the value has blocks of its own.
+    // Handles have to be included even if the value has its own `blocks`.
     ...(blocks === undefined || (isTaken && !isCut) ? {} : { [isTaken ? "contentBlocks" : "blocks"]: blocks }),
     ...listedWarnings(warnings),
   };
@@ -138,7 +138,7 @@ function withNotes(value: unknown, warnings: readonly string[], { blocks }: Bloc
 
 const LONGEST_BRIEF = 300;
 
-/** The whole error is with the step. */
+/** Shortened, because the step has the full error. */
 function briefly({ code, message, hint, stepIndex }: AnswerError): AnswerError {
   return {
     code,

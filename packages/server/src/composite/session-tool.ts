@@ -1,4 +1,4 @@
-// `session`: a stretch of work in the store.
+// `session`: groups work in the store.
 import { isRecord, parseJson, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
@@ -49,13 +49,13 @@ async function session(env: CompositeEnvironment, args: Params, exchange: Exchan
   }
 }
 
-/** `{action, params}`; parameters beside the action are taken too. */
+/** Reads `{action, params}`; parameters next to the action are accepted too. */
 function readAction(args: Params): { action: string; params: Params } {
   requireShallow(args, "params");
   const { action, params, ...inline } = args;
   if (typeof action !== "string" || action.trim() === "") {
     throw new TrunklineError("INVALID_ARGUMENT", "session needs an action.", {
-      hint: "start, stop, pin, unpin or watch.",
+      hint: "Use start, stop, pin, unpin or watch.",
       data: { parameter: "action" },
     });
   }

@@ -1,12 +1,11 @@
-// One clock for everything of an endpoint that has to be looked after from time to time: a timer for each stream and each
-// request would cost more than the streams do.
+// One shared timer for all periodic work of an endpoint: a timer per stream and request would cost more than the
+// streams themselves.
 
-/** Something that is looked after. */
 export interface Beating {
   beat(): void;
 }
 
-/** Calls everything on it once per interval. */
+/** Calls every registered object once per interval. */
 export class Heartbeat {
   readonly #all = new Set<Beating>();
   readonly #timer: NodeJS.Timeout;
@@ -32,7 +31,7 @@ export class Heartbeat {
   }
 }
 
-/** Waits for work, but not longer than this. The work goes on. */
+/** Waits for work up to a limit. The work itself continues. */
 export async function atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

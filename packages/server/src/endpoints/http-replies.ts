@@ -1,31 +1,29 @@
-// Replies over HTTP: one JSON text, nothing but a status, or a stream of server-sent events.
+// HTTP responses: a JSON body, just a status, or a stream of server-sent events.
 import type { ServerResponse } from "node:http";
 import { errorMessage, type OutgoingMessage, RPC_CODES, RpcError, type RpcId } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/request-context.js";
 import type { Beating, Heartbeat } from "./endpoint-timing.js";
 
-/** A request that goes no further. */
+/** A rejected request. */
 export interface Refusal {
   readonly status: number;
   readonly error: RpcError;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Why a request goes no further, for what the protocol has no code for. */
+/** Builds a rejection for cases without their own protocol error code. */
 export function refusal(status: number, message: string, headers?: Readonly<Record<string, string>>): Refusal {
   return { status, error: new RpcError(RPC_CODES.serverError, message), headers };
 }
 
-/** The session that the request names is not there: the client has to initialize again. */
-export const SESSION_NOT_FOUND = new RpcError(RPC_CODES.sessionNotFound, "Session not found: initialize again.");
+/** The requested session does not exist: the client has to initialize again. */
+export const SESSION_NOT_FOUND = new RpcError(RPC_CODES.sessionNotFound, "Session not found. Initialize again.");
 
-/** The body cannot be read as JSON. */
 export const NOT_JSON: Refusal = {
   status: 400,
-  error: new RpcError(RPC_CODES.parseError, "Parse error: the body is not JSON."),
+  error: new RpcError(RPC_CODES.parseError, "Parse error: the body is not valid JSON."),
 };
 
-/** Answers with JSON. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -42,31 +40,32 @@ export function sendJson(
   response.end(text);
 }
 
-/** Answers that a request goes no further. */
+/** Sends a rejection. */
 export function refuse(response: ServerResponse, { status, error, headers }: Refusal, id: RpcId | null = null): void {
   sendJson(response, status, errorMessage(id, error), headers);
 }
 
-/** Answers with a status alone. */
+/** Sends a status without a body. */
 export function sendEmpty(response: ServerResponse, status: number, headers?: Readonly<Record<string, string>>): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, { "content-length": 0, ...headers });
   response.end();
 }
 
-/** One event. */
 interface StreamEvent {
   /** JSON text; empty for an event that only carries its id. */
   readonly data: string;
   readonly id?: string | undefined;
-  /** After how long a client that lost the stream should come back. */
+  /** How long a client that lost the stream should wait before it reconnects. */
   readonly retryMs?: number | undefined;
 }
 
-/** What a slow reader may keep waiting. */
+/** Maximum unsent data for a slow reader. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** A stream of events as the body of one response. A reader that does not keep up is cut off, so it costs no memory. */
+/**
+ * A stream of events as the body of one response. A reader that does not keep up is disconnected, so it uses no memory.
+ */
 export class EventStream {
   readonly #response: ServerResponse;
   #isOpen = true;
@@ -79,7 +78,7 @@ export class EventStream {
     response.writeHead(200, {
       "content-type": "text/event-stream",
       "cache-control": "no-cache, no-transform",
-      // Proxies that collect a response before they pass it on would make the stream useless.
+      // Proxies that buffer a response before they pass it on would break the stream.
       "x-accel-buffering": "no",
       ...headers,
     });
@@ -90,13 +89,13 @@ export class EventStream {
     return this.#isOpen;
   }
 
-  /** Writes an event. Dropped where the reader has gone. */
+  /** Writes an event. Does nothing if the reader has disconnected. */
   write({ data, id, retryMs }: StreamEvent): void {
     const head = `${id === undefined ? "" : `id: ${id}\n`}${retryMs === undefined ? "" : `retry: ${retryMs}\n`}`;
     this.#put(`event: message\n${head}data: ${data}\n\n`);
   }
 
-  /** Keeps whoever is in between from taking the stream for dead. */
+  /** Keeps proxies from closing an idle stream. */
   comment(): void {
     this.#put(": keep-alive\n\n");
   }
@@ -119,8 +118,8 @@ export class EventStream {
 }
 
 /**
- * The reply to one modern POST: JSON if the answer is the first message, an event stream otherwise. A call that takes long
- * becomes a stream too, so that proxies do not take it for dead.
+ * The response to one modern POST: JSON if the first message is the answer, an event stream otherwise. A long call
+ * becomes a stream too, so that proxies do not time out.
  */
 export class PostReply implements Outlet, Beating {
   readonly #response: ServerResponse;
@@ -139,7 +138,7 @@ export class PostReply implements Outlet, Beating {
     if (!this.#hasEnded) this.#upgrade().write({ data: JSON.stringify(message) });
   }
 
-  /** Ends with this message, or, where the request was cancelled, without one. */
+  /** Ends with this message, or without one if the request was cancelled. */
   finish(message: OutgoingMessage | undefined, status = 200): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -155,7 +154,7 @@ export class PostReply implements Outlet, Beating {
 
   beat(): void {
     this.#beats += 1;
-    // The first beat may come right after the request.
+    // The first beat may follow right after the request.
     if (this.#beats > 1) this.#upgrade().comment();
   }
 

@@ -1,12 +1,11 @@
-// What a request over HTTP brings along, and whether it may. A page in a browser can reach loopback, by a name of its own
-// (DNS rebinding) or across origins: Host and Origin give it away, whatever the address that is listened on. Beyond loopback
-// there is a token besides.
+// Validates HTTP requests. A web page can reach loopback under its own host name (DNS rebinding) or across origins, so
+// Host and Origin are always checked, whatever the listen address. Outside loopback a token is required as well.
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { hostName } from "./http-address.js";
 import { type Refusal, refusal } from "./http-replies.js";
 
-/** Why the headers of a POST cannot be served; undefined where they can. */
+/** Why the headers of a POST are rejected; undefined if they are valid. */
 export function checkPostHeaders({ headers }: IncomingMessage): Refusal | undefined {
   const type = headers["content-type"];
   if (type !== "application/json" && !/^application\/json\s*(;|$)/i.test(type ?? "")) {
@@ -19,13 +18,13 @@ export function checkPostHeaders({ headers }: IncomingMessage): Refusal | undefi
   return refusal(406, "Not acceptable: the client has to accept application/json and text/event-stream.");
 }
 
-/** Why a GET cannot be served; undefined where it can. */
+/** Why a GET is rejected; undefined if it is valid. */
 export function checkGetHeaders({ headers }: IncomingMessage): Refusal | undefined {
   if (accepts(headers.accept ?? "*/*", "text/event-stream")) return undefined;
   return refusal(406, "Not acceptable: the client has to accept text/event-stream.");
 }
 
-/** The text of a body; undefined where it is larger than it may be. Rejects where the client goes meanwhile. */
+/** Reads a body as text; undefined if it is too large. Rejects if the client disconnects before the end. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => {
@@ -46,7 +45,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
     });
     request.on("error", reject);
     request.on("close", () => {
-      if (!request.complete) reject(new Error("The client went before its request was read."));
+      if (!request.complete) reject(new Error("The client disconnected before its request was read."));
     });
   });
 }
@@ -56,23 +55,21 @@ function accepts(header: string, type: string): boolean {
   return header.includes(`${type.slice(0, type.indexOf("/"))}/*`);
 }
 
-/** What is let in. */
 interface GuardOptions {
-  /** Names without ports, IPv6 in brackets. The address at which a request arrives is one anyway. */
+  /** Host names without ports, IPv6 in brackets. The address at which a request arrives is always allowed. */
   readonly hosts: readonly string[];
-  /** Names of the pages that may call from a browser. */
+  /** Host names of pages that may call from a browser. */
   readonly origins: readonly string[];
   readonly token: string | undefined;
 }
 
-/** How many spellings of Host are remembered. */
+/** How many accepted Host headers are cached. */
 const MAX_KNOWN = 64;
 
-/** Checks requests. */
 export class HttpGuard {
   readonly #options: GuardOptions;
   readonly #tokenDigest: Buffer | undefined;
-  /** Headers that have been found good: the check itself parses an address. */
+  /** Host headers that passed the check, cached because the check parses a URL. */
   readonly #known = new Set<string>();
 
   constructor(options: GuardOptions) {
@@ -80,7 +77,7 @@ export class HttpGuard {
     this.#tokenDigest = options.token === undefined ? undefined : digest(options.token);
   }
 
-  /** Why a request is turned away; undefined where it is let in, at once where nothing about it is new. */
+  /** Why a request is rejected; undefined if it is allowed. Synchronous if the Host header is already known. */
   check(request: IncomingMessage): Refusal | undefined | Promise<Refusal | undefined> {
     const { host = "", origin, authorization } = request.headers;
     const isKnown = origin === undefined && this.#known.has(host);
@@ -89,16 +86,16 @@ export class HttpGuard {
 
   async #checkNames({ headers, socket }: IncomingMessage): Promise<Refusal | undefined> {
     const { host = "", origin, authorization } = headers;
-    // Loaded when first needed: it brings the protocol's schemas along.
+    // Loaded on demand, because it imports the protocol's schemas.
     const { validateHostHeader, validateOriginHeader } = await import("@modelcontextprotocol/server");
     const { hosts, origins } = this.#options;
     const named = validateHostHeader(host, [...hosts, hostName(socket.localAddress?.replace(/^::ffff:/, "") ?? "")]);
     if (!named.ok) {
-      const why = "the endpoint does not answer to this name, unless it is started with --allow-host";
+      const why = "to allow this host, start the endpoint with --allow-host";
       return refusal(403, `${named.message}: ${why}.`);
     }
     const page = validateOriginHeader(origin, [...origins]);
-    if (!page.ok) return refusal(403, `${page.message}: pages of this origin are not let in.`);
+    if (!page.ok) return refusal(403, `${page.message}: pages from this origin are not allowed.`);
     if (this.#known.size < MAX_KNOWN) this.#known.add(host);
     return this.#checkToken(authorization);
   }
@@ -108,11 +105,11 @@ export class HttpGuard {
     const given = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
     if (given !== undefined && timingSafeEqual(digest(given), this.#tokenDigest)) return undefined;
     const challenge = given === undefined ? "Bearer" : 'Bearer error="invalid_token"';
-    return refusal(401, "The endpoint needs its bearer token.", { "www-authenticate": challenge });
+    return refusal(401, "The endpoint requires a valid bearer token.", { "www-authenticate": challenge });
   }
 }
 
-/** Digests have one length, which comparing in constant time needs. */
+/** Digests have equal length, which constant-time comparison requires. */
 function digest(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -1,4 +1,4 @@
-// Streamable HTTP on one path, for both eras: modern requests stand for themselves, legacy clients have sessions.
+// Streamable HTTP on one path, for both eras: modern requests are self-contained, legacy clients have sessions.
 import {
   createServer as createHttpServer,
   type IncomingMessage as HttpRequest,
@@ -34,43 +34,43 @@ import { checkPostHeaders, HttpGuard, readBody } from "./http-requests.js";
 import { LegacySessions, type SessionLimits } from "./legacy-sessions.js";
 import { doubtfulRequest, headerMismatch, ordinaryRequest } from "./modern-headers.js";
 
-/** What the HTTP endpoint needs. */
 export interface HttpEndpointOptions {
   readonly service: McpService;
   readonly logger: Logger;
-  /** An address of this machine. One that other machines can reach needs a token. */
+  /** An address of this machine. If other machines can reach it, a token is required. */
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 picks any free port. */
   readonly port: number;
-  /** The bearer token that every request has to carry. */
+  /** The bearer token required in every request. */
   readonly token?: string | undefined;
   /**
-   * Names under which the endpoint may be addressed, and pages may call it from a browser, besides loopback, `host` and the
-   * addresses that it stands for.
+   * Accepted host names, and hosts of pages that may call from a browser, in addition to loopback, `host` and the
+   * addresses it resolves to.
    */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** How long running calls may go on after `close`. Default 5 s. */
+  /** How long running calls may continue after `close`. Default 5 s. */
   readonly graceMs?: number | undefined;
-  /** Default 4 MiB, as the SDK has it. */
+  /** Default 4 MiB, as in the SDK. */
   readonly maxBodyBytes?: number | undefined;
-  /** How often streams get a sign of life, and idle sessions are looked for. Default 15 s. */
+  /** How often streams get a keep-alive and idle sessions are checked. Default 15 s. */
   readonly keepAliveMs?: number | undefined;
   readonly sessions?: Partial<SessionLimits> | undefined;
   readonly limits?: Partial<ProtocolLimits> | undefined;
 }
 
-/** A listening endpoint. */
 export interface HttpEndpoint extends AsyncDisposable {
-  /** The address of the endpoint, path included. */
+  /** The URL of the endpoint, including the path. */
   readonly url: string;
   /** Whether only this machine can reach it. */
   readonly isLoopback: boolean;
-  /** Stops listening, lets running calls finish for their grace, and ends everything else in order. Idempotent. */
+  /**
+   * Stops listening, lets running calls finish within the grace period, and closes everything else cleanly. Idempotent.
+   */
   close(): Promise<void>;
 }
 
 const PATH = "/mcp";
-/** How much of a refused request is passed over before it is answered, and for how long. */
+/** How much of a rejected request is discarded before the response is sent, and for how long. */
 const MAX_PASSED_OVER_BYTES = 64 * 1024 * 1024;
 const MAX_PASSED_OVER_MS = 5_000;
 const ALLOWED_METHODS = { allow: "GET, POST, DELETE" };
@@ -80,20 +80,20 @@ const SESSION_LIMITS: SessionLimits = {
   idleMs: 30 * 60_000,
   replay: { maxEvents: 500, maxBytes: 4 * 1024 * 1024, maxTotalBytes: 32 * 1024 * 1024 },
 };
-/** A client that sends its headers, or its body, drop by drop is not waited for longer than this. */
+/** Timeout for clients that send their headers or body very slowly. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** How long answers that are out may take to reach their clients once the endpoint is closed. */
+/** How long pending responses may take to reach their clients once the endpoint is closed. */
 const FLUSH_MS = 1_000;
 
-/** Starts listening. Rejects with `USAGE` where the address must not or cannot be used. */
+/** Starts listening. Rejects with `USAGE` if the address is not allowed or not usable. */
 export async function listenHttp(options: HttpEndpointOptions): Promise<HttpEndpoint> {
   const { host, port, token } = options;
   const address = await addressOf(host);
   const isLoopback = LOOPBACK.includes(hostName(address)) || /^127(\.\d{1,3}){3}$/.test(address);
   if (!isLoopback && (token === undefined || token === "")) {
-    throw new TrunklineError("USAGE", `Listening on ${host}, which is not loopback, would let other machines in.`, {
-      hint: "Set TRUNKLINE_TOKEN to a secret that clients send as their bearer token, or leave --host out.",
+    throw new TrunklineError("USAGE", `${host} is not a loopback address, so other machines could connect.`, {
+      hint: "Set TRUNKLINE_TOKEN to a secret that clients send as their bearer token, or omit --host.",
     });
   }
   const endpoint = new Endpoint(options, address);
@@ -164,7 +164,7 @@ class Endpoint {
     await this.#protocol.close();
     this.#heartbeat.stop();
     await atMost(FLUSH_MS, this.#flushed());
-    // Not only idle ones: a connection on which nothing was ever sent does not count as idle.
+    // Not only idle ones: a connection that never sent anything does not count as idle.
     this.#server.closeAllConnections();
     await stopped;
   }
@@ -173,7 +173,7 @@ class Endpoint {
     if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Waits until every answer has left. */
+  /** Waits until every response has been sent. */
   async #flushed(): Promise<void> {
     const closed = [...this.#responses].map((response) => new Promise((resolve) => response.once("close", resolve)));
     await Promise.all(closed);
@@ -189,7 +189,7 @@ class Endpoint {
     response.on("close", () => this.#responses.delete(response));
     this.#handle(request, response)
       .catch((error: unknown) => {
-        // A client that went while it was being read is no failure of ours.
+        // The client disconnected while its request was being read: not our failure.
         if (!request.complete && request.destroyed) return;
         this.#logger.error("request failed", { error: toTrunklineError(error) });
         refuse(response, refusal(500, "Internal error."));
@@ -206,7 +206,7 @@ class Endpoint {
     if (unwanted !== undefined) return this.#turnAway(request, response, unwanted);
     const { url = "/" } = request;
     if (url !== PATH && new URL(url, "http://localhost").pathname !== PATH) {
-      return this.#turnAway(request, response, refusal(404, `There is nothing here: MCP is served at ${PATH}.`));
+      return this.#turnAway(request, response, refusal(404, `Not found. MCP is served at ${PATH}.`));
     }
     switch (request.method) {
       case "POST":
@@ -237,8 +237,9 @@ class Endpoint {
   }
 
   /**
-   * Refuses a request that has not been read to its end. A client that is still sending does not listen yet: answered at
-   * once, it would learn of the closed connection and not of the reason. So what it sends is passed over first, for a while.
+   * Rejects a request that has not been read completely. A client that is still sending does not read yet: with an
+   * immediate response it would only see the closed connection, not the reason. So the rest of the request is discarded
+   * first, up to a limit.
    */
   #turnAway(request: HttpRequest, response: ServerResponse, why: Refusal): void {
     if (request.complete) {
@@ -251,7 +252,7 @@ class Endpoint {
       if (isAnswered) return;
       isAnswered = true;
       clearTimeout(timer);
-      // What nobody reads to its end cannot be followed by another request on the same connection.
+      // A connection cannot be reused if a request on it was not read to the end.
       refuse(response, request.complete ? why : { ...why, headers: { ...why.headers, connection: "close" } });
     };
     const timer = setTimeout(answer, MAX_PASSED_OVER_MS).unref();
@@ -269,7 +270,7 @@ interface Running {
   readonly id: RpcId;
 }
 
-/** The requests of modern clients over HTTP. */
+/** Handles the requests of modern HTTP clients. */
 class ModernPosts {
   readonly #protocol: Protocol;
   readonly #service: McpService;
@@ -283,7 +284,7 @@ class ModernPosts {
     this.#heartbeat = heartbeat;
   }
 
-  /** Answers a POST whose body is `value`. Never rejects. */
+  /** Handles a POST with the body `value`. Never rejects. */
   async post(request: HttpRequest, response: ServerResponse, value: unknown): Promise<void> {
     const ordinary = ordinaryRequest(request, value);
     if (ordinary !== undefined) return await this.#check(ordinary, request, response);
@@ -291,12 +292,12 @@ class ModernPosts {
     const id = message.kind === "request" ? message.id : null;
     const refused = await doubtfulRequest(request, value);
     if (refused !== undefined) return refuse(response, refused, id);
-    // Notifications have nothing to say here: a request is cancelled by going away.
+    // Notifications have no effect here: a client cancels a request by disconnecting.
     if (message.kind !== "request") return sendEmpty(response, 202);
     await this.#check(message, request, response);
   }
 
-  /** Ends the streams of notifications in order. */
+  /** Ends the notification streams cleanly. */
   async finishStreams(): Promise<void> {
     for (const [stream, reply] of [...this.#streams]) {
       this.#streams.delete(stream);
@@ -305,16 +306,16 @@ class ModernPosts {
     }
   }
 
-  /** Ends what still runs, and says so to its client. */
+  /** Aborts running calls and notifies their clients. */
   abort(): void {
     for (const { context, reply, id } of [...this.#running]) {
-      const reason = new TrunklineError("CLOSED", "The server stopped before the call had ended.");
+      const reason = new TrunklineError("CLOSED", "The server stopped before the call had finished.");
       context.cancel(reason);
       reply.finish(errorMessage(id, toRpcError(reason)), 503);
     }
   }
 
-  /** Serves a request whose headers repeat the arguments that its tool wants repeated. */
+  /** Serves a request after checking that its headers match the arguments the tool wants repeated. */
   async #check(message: RpcRequest, { headers }: HttpRequest, response: ServerResponse): Promise<void> {
     const { id, method, params } = message;
     const schema =
@@ -335,7 +336,7 @@ class ModernPosts {
     const facts = { id: this.#protocol.nextClientId(), endpoint: "http", lasting: false } as const;
     const context = new RequestContext(facts, reply);
     response.on("close", () => {
-      if (!response.writableFinished) context.cancel(new TrunklineError("ABORTED", "The client has gone."));
+      if (!response.writableFinished) context.cancel(new TrunklineError("ABORTED", "The client has disconnected."));
     });
     const running: Running = { context, reply, id: request.id };
     this.#running.add(running);
@@ -371,7 +372,7 @@ class ModernPosts {
   }
 }
 
-/** Which era a body is of. Where it says nothing of itself, the header decides. */
+/** Which era a body belongs to. If the body does not tell, the header decides. */
 function isLegacy({ headers }: HttpRequest, value: unknown): boolean {
   if (Array.isArray(value)) return !value.some((one) => isRecord(one) && claimsModern(one.params));
   if (isRecord(value) && claimsModern(value.params)) return false;

@@ -1,4 +1,5 @@
-// The sessions of legacy clients over HTTP: each has its connection, the stream that belongs to no request, and those of its POSTs.
+// The HTTP sessions of legacy clients. Each has its connection, a standing stream that belongs to no request, and the
+// streams of its POSTs.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage as HttpRequest, ServerResponse } from "node:http";
 import {
@@ -22,15 +23,13 @@ import { type Refusal, refusal, refuse, SESSION_NOT_FOUND, sendEmpty, sendJson }
 import { checkGetHeaders } from "./http-requests.js";
 import { ReplayBuffer, type ReplayLimits, ReplayShare, type ReplayStream } from "./replay-stream.js";
 
-/** What bounds the sessions. */
 export interface SessionLimits {
   readonly max: number;
-  /** A session that nobody has used for so long ends. */
+  /** Closes a session after this much idle time. */
   readonly idleMs: number;
   readonly replay: ReplayLimits;
 }
 
-/** The sessions of one endpoint. */
 export class LegacySessions implements Beating {
   readonly #protocol: Protocol;
   readonly #heartbeat: Heartbeat;
@@ -51,7 +50,7 @@ export class LegacySessions implements Beating {
     return this.#sessions.size;
   }
 
-  /** Answers a POST whose body is `value`. Never rejects. */
+  /** Handles a POST with the body `value`. Never rejects. */
   async post(request: HttpRequest, response: ServerResponse, value: unknown): Promise<void> {
     const isBatch = Array.isArray(value);
     const messages = isBatch ? value.map(readMessage) : [readMessage(value)];
@@ -68,7 +67,7 @@ export class LegacySessions implements Beating {
     await session.post(response, messages, isBatch);
   }
 
-  /** Answers a GET. */
+  /** Handles a GET. */
   get(request: HttpRequest, response: ServerResponse): void {
     const unfit = checkGetHeaders(request);
     if (unfit !== undefined) {
@@ -84,7 +83,7 @@ export class LegacySessions implements Beating {
     session.get(response, typeof last === "string" && last !== "" ? last : undefined);
   }
 
-  /** Answers a DELETE: the session ends. */
+  /** Handles a DELETE, which ends the session. */
   async delete(request: HttpRequest, response: ServerResponse): Promise<void> {
     const session = this.#sessionOf(request);
     if (!(session instanceof LegacySession)) return refuse(response, session);
@@ -107,7 +106,7 @@ export class LegacySessions implements Beating {
 
   async #open(response: ServerResponse, messages: readonly IncomingMessage[], isBatch: boolean): Promise<void> {
     if (isBatch || messages.length !== 1) {
-      const error = new RpcError(RPC_CODES.invalidRequest, "Invalid request: initialize comes by itself.");
+      const error = new RpcError(RPC_CODES.invalidRequest, "Invalid request: initialize cannot be part of a batch.");
       return sendJson(response, 400, errorMessage(null, error));
     }
     if (this.#sessions.size >= this.#limits.max && !this.#makeRoom()) {
@@ -124,15 +123,15 @@ export class LegacySessions implements Beating {
     await session.post(response, messages, false);
   }
 
-  /** The session that a request names, now the most recently used one; or why there is none. */
+  /** The session that a request names, marked as most recently used; or the reason for the rejection. */
   #sessionOf({ headers }: HttpRequest): LegacySession | Refusal {
     const version = headers[HEADERS.protocolVersion];
     if (version !== undefined && !(LEGACY_REVISIONS as readonly unknown[]).includes(version)) {
       const known = LEGACY_REVISIONS.join(", ");
-      return refusal(400, `Unsupported protocol version ${version}: with a session it is one of ${known}.`);
+      return refusal(400, `Unsupported protocol version ${version}: a session needs one of ${known}.`);
     }
     const id = headers[HEADERS.sessionId];
-    if (typeof id !== "string") return refusal(400, "There is no Mcp-Session-Id: initialize first.");
+    if (typeof id !== "string") return refusal(400, "Mcp-Session-Id is missing. Initialize first.");
     const session = this.#sessions.get(id);
     if (session === undefined) return { status: 404, error: SESSION_NOT_FOUND };
     this.#sessions.delete(id);
@@ -144,13 +143,13 @@ export class LegacySessions implements Beating {
     const { maxBatch } = this.#protocol.limits;
     const { revision } = session.connection;
     if (revision !== BATCH_REVISION) {
-      return new RpcError(RPC_CODES.invalidRequest, `Invalid request: there are no batches in revision ${revision}.`);
+      return new RpcError(RPC_CODES.invalidRequest, `Invalid request: revision ${revision} does not support batches.`);
     }
     if (messages.length > 0 && messages.length <= maxBatch) return undefined;
-    return new RpcError(RPC_CODES.invalidRequest, `Invalid request: a batch has 1 to ${maxBatch} messages.`);
+    return new RpcError(RPC_CODES.invalidRequest, `Invalid request: a batch needs 1 to ${maxBatch} messages.`);
   }
 
-  /** Ends the session that has been unused longest. False where all of them are in use. */
+  /** Ends the least recently used session. False if all of them are in use. */
   #makeRoom(): boolean {
     for (const session of this.#sessions.values()) {
       if (session.idleMs === 0) continue;
@@ -172,7 +171,6 @@ function idOf([first]: readonly IncomingMessage[]) {
   return first?.kind === "request" ? first.id : null;
 }
 
-/** What a session needs of its endpoint. */
 interface LegacySessionOptions {
   readonly id: string;
   readonly protocol: Protocol;
@@ -183,7 +181,6 @@ interface LegacySessionOptions {
 
 const ENDING_MS = 200;
 
-/** One session. */
 class LegacySession implements Beating {
   readonly id: string;
   readonly connection: LegacyConnection;
@@ -204,12 +201,12 @@ class LegacySession implements Beating {
     options.heartbeat.add(this);
   }
 
-  /** How long nobody has used it; 0 while somebody does. */
+  /** Idle time; 0 while in use. */
   get idleMs(): number {
     return this.#running > 0 || this.#standing.isLive ? 0 : performance.now() - this.#usedAt;
   }
 
-  /** Answers a POST: one message, or a batch. Resolves when it is answered; never rejects. */
+  /** Handles a POST with one message or a batch. Resolves when it has been answered; never rejects. */
   async post(response: ServerResponse, messages: readonly IncomingMessage[], isBatch: boolean): Promise<void> {
     this.#usedAt = performance.now();
     const requests = messages.filter((message) => message.kind === "request");
@@ -240,7 +237,7 @@ class LegacySession implements Beating {
     }
   }
 
-  /** Answers a GET: the stream that belongs to no request, or the rest of one that was lost. */
+  /** Handles a GET: opens the standing stream, or resumes a lost one. */
   get(response: ServerResponse, lastEventId: string | undefined): void {
     this.#usedAt = performance.now();
     if (lastEventId === undefined) {
@@ -248,7 +245,7 @@ class LegacySession implements Beating {
       return;
     }
     const found = this.#buffer.find(lastEventId);
-    if (found === undefined) refuse(response, refusal(400, "There is no stream with this Last-Event-ID any more."));
+    if (found === undefined) refuse(response, refusal(400, "The stream with this Last-Event-ID no longer exists."));
     else found.stream.attach(response, found.number);
   }
 
@@ -257,11 +254,11 @@ class LegacySession implements Beating {
     this.#buffer.forgetEnded();
   }
 
-  /** Ends the session: its calls, its streams, and what the client had to itself. Never rejects. */
+  /** Ends the session with its calls, its streams and the client's own state. Never rejects. */
   async close(): Promise<void> {
     this.#options.heartbeat.remove(this);
     await this.connection.close();
-    // Calls that were ended say so on their streams, which takes a moment.
+    // Aborted calls report their end on their streams, which takes a moment.
     await atMost(ENDING_MS, this.connection.drained());
     this.#buffer.close();
   }
@@ -269,7 +266,7 @@ class LegacySession implements Beating {
   async #answer(request: RpcRequest, reply: SessionReply): Promise<OutgoingMessage | undefined> {
     const answer = await this.connection.request(request, reply);
     if (answer === undefined || !reply.isStream) return answer;
-    // Those of a batch that come first need not wait for the others.
+    // Finished answers of a batch need not wait for the others.
     reply.send(answer);
     return undefined;
   }
@@ -279,7 +276,7 @@ class LegacySession implements Beating {
   }
 }
 
-/** The answer to one POST of a session. */
+/** The response to one POST of a session. */
 class SessionReply implements Outlet, Beating {
   readonly #response: ServerResponse;
   readonly #options: { headers: Readonly<Record<string, string>>; open: () => ReplayStream };

@@ -1,5 +1,5 @@
-// The headers of modern POSTs. The ordinary request is recognised here, by its envelope and the headers that repeat it;
-// anything about which there is a doubt is put to the SDK, which knows every case.
+// The headers of modern POSTs. Normal requests are recognized here, by their envelope and the headers that repeat it;
+// anything doubtful is left to the SDK, which covers every case.
 import type { IncomingMessage as HttpRequest } from "node:http";
 import { isRecord } from "@trunkline/core";
 import {
@@ -26,7 +26,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   "tasks/cancel": "taskId",
 };
 
-/** The request, where everything about it is as it should be. */
+/** The request, if everything about it is in order. */
 export function ordinaryRequest({ headers }: HttpRequest, value: unknown): RpcRequest | undefined {
   if (headers[HEADERS.protocolVersion] !== MODERN_REVISION) return undefined;
   const message = readMessage(value);
@@ -34,13 +34,13 @@ export function ordinaryRequest({ headers }: HttpRequest, value: unknown): RpcRe
   const { params, method } = message;
   if (!isRecord(params._meta) || params._meta[META.protocolVersion] !== MODERN_REVISION) return undefined;
   const source = NAMED_BY[method];
-  // A name that is encoded, or not there, is for the SDK to judge.
+  // An encoded or missing name is left to the SDK.
   if (source !== undefined && (params[source] === undefined || headers[HEADERS.name] !== params[source]))
     return undefined;
   return envelopeError(params) === undefined ? message : undefined;
 }
 
-/** Why a request is not served; undefined where there is nothing wrong with it after all. */
+/** Why a request is rejected; undefined if it is valid after all. */
 export async function doubtfulRequest({ headers }: HttpRequest, value: unknown): Promise<Refusal | undefined> {
   const { classifyInboundRequest } = await import("@modelcontextprotocol/server");
   const version = headerText(headers[HEADERS.protocolVersion]);
@@ -68,7 +68,7 @@ export async function doubtfulRequest({ headers }: HttpRequest, value: unknown):
   return missingHeader({ version, method, name }, outcome.message);
 }
 
-/** The presence of the headers, and the name: what the SDK's classification leaves to the endpoint. */
+/** Checks that the headers are present and the name matches: the SDK's classification leaves this to the endpoint. */
 function missingHeader(
   headers: { version: string | undefined; method: string | undefined; name: string | undefined },
   { method, params }: { method: string; params?: unknown },
@@ -78,10 +78,10 @@ function missingHeader(
   const source = NAMED_BY[method];
   const named = source === undefined || !isRecord(params) ? undefined : params[source];
   if (source === undefined || typeof named !== "string") return undefined;
-  if (headers.name === undefined) return headerMismatch(`Mcp-Name is missing, params.${source} is "${named}"`);
+  if (headers.name === undefined) return headerMismatch(`Mcp-Name is missing, but params.${source} is "${named}"`);
   const decoded = decodeHeaderText(headers.name);
-  if (decoded === undefined) return headerMismatch("Mcp-Name is not encoded as it says");
-  return decoded === named ? undefined : headerMismatch(`Mcp-Name is "${decoded}", params.${source} is "${named}"`);
+  if (decoded === undefined) return headerMismatch("Mcp-Name is not valid base64");
+  return decoded === named ? undefined : headerMismatch(`Mcp-Name is "${decoded}", but params.${source} is "${named}"`);
 }
 
 /** The headers of a request contradict its body. */

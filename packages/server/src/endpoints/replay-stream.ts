@@ -1,12 +1,12 @@
-// Streams of a legacy session that survive their connection: every event has an id and is kept for a while, and a client that
-// comes back with the last one it saw gets the rest.
+// Streams of a legacy session that survive their connection: every event has an id and is buffered for a while. A
+// client that reconnects with the last id it saw gets the rest.
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/request-context.js";
 import { EventStream } from "./http-replies.js";
 
-/** What a session keeps of what it said, and what all sessions keep together. */
+/** How much each session buffers, and all sessions together. */
 export interface ReplayLimits {
   readonly maxEvents: number;
   readonly maxBytes: number;
@@ -19,16 +19,16 @@ interface KeptEvent {
   readonly data: string;
 }
 
-/** After how long a client should come back for the rest of a stream it lost. */
+/** How long a client should wait before it reconnects to a lost stream. */
 const RETRY_MS = 1_000;
 
 /**
- * Bounds what the sessions of an endpoint keep together: most of those that hold something are of clients that will never
- * come back for it. Where it gets too much, the session that has said nothing for longest gives up what it kept.
+ * Limits what all sessions of an endpoint buffer together: most buffered events belong to clients that never come back.
+ * Over the limit, the session that has been silent longest loses its buffer.
  */
 export class ReplayShare {
   readonly #maxBytes: number;
-  /** With what each has, the one that spoke last at the end. */
+  /** Buffer sizes, most recently written last. */
   readonly #buffers = new Map<ReplayBuffer, number>();
   #bytes = 0;
 
@@ -36,7 +36,7 @@ export class ReplayShare {
     this.#maxBytes = maxTotalBytes;
   }
 
-  /** A buffer has spoken, and keeps so much now. Its own limit is what bounds the last one. */
+  /** Records that a buffer was written to, and its new size. Never evicts that buffer: it has its own limit. */
   update(buffer: ReplayBuffer, bytes: number): void {
     this.remove(buffer);
     this.#buffers.set(buffer, bytes);
@@ -54,7 +54,7 @@ export class ReplayShare {
   }
 }
 
-/** Everything that one session said lately, on all its streams. */
+/** The recent events of one session, on all its streams. */
 export class ReplayBuffer {
   readonly #limits: ReplayLimits;
   readonly #share: ReplayShare;
@@ -67,26 +67,26 @@ export class ReplayBuffer {
     this.#share = share;
   }
 
-  /** Makes a stream. `primed`: its first event gives the client an id before anything was said (from 2025-11-25 on). */
+  /** Opens a stream. `primed`: its first event gives the client an id before any message is sent (since 2025-11-25). */
   open(options: { primed: boolean; headers: Readonly<Record<string, string>> }): ReplayStream {
     const stream = new ReplayStream(this, options);
     this.#streams.set(stream.id, stream);
     return stream;
   }
 
-  /** The stream that an event belongs to, and the number of the event on it. */
+  /** The stream that an event belongs to, and the event's number on it. */
   find(eventId: string): { stream: ReplayStream; number: number } | undefined {
     const [, id = "", number] = /^(.+)-(\d+)$/.exec(eventId) ?? [];
     const stream = this.#streams.get(id);
     return stream === undefined ? undefined : { stream, number: Number(number) };
   }
 
-  /** What is kept of a stream after this event. */
+  /** The buffered events of a stream after this one. */
   after(stream: ReplayStream, number: number): { number: number; data: string }[] {
     return this.#events.filter((event) => event.stream === stream && event.number > number);
   }
 
-  /** Keeps an event, and lets the oldest go. */
+  /** Buffers an event and drops the oldest ones over the limit. */
   keep(event: KeptEvent): void {
     this.#events.push(event);
     this.#bytes += event.data.length;
@@ -100,19 +100,19 @@ export class ReplayBuffer {
     this.#share.update(this, this.#bytes);
   }
 
-  /** Lets everything go that was said; streams go on. */
+  /** Drops all events. Streams stay open. */
   forget(): void {
     this.#events = [];
     this.#bytes = 0;
   }
 
-  /** A stream that has said its last word and of which nothing is kept cannot be asked for any more. */
+  /** Drops ended streams without buffered events: they cannot be resumed any more. */
   forgetEnded(): void {
     const kept = new Set(this.#events.map(({ stream }) => stream));
     for (const [id, stream] of this.#streams) if (stream.hasEnded && !kept.has(stream)) this.#streams.delete(id);
   }
 
-  /** Cuts every stream. */
+  /** Disconnects every stream. */
   close(): void {
     for (const stream of this.#streams.values()) stream.detach();
     this.#streams.clear();
@@ -121,7 +121,7 @@ export class ReplayBuffer {
   }
 }
 
-/** One stream: of a POST, or the one that belongs to no request. */
+/** One stream: of a POST, or the standing one. */
 export class ReplayStream implements Outlet {
   readonly id = randomBytes(9).toString("base64url");
   readonly #buffer: ReplayBuffer;
@@ -139,17 +139,17 @@ export class ReplayStream implements Outlet {
     return this.#hasEnded;
   }
 
-  /** Whether somebody reads it now. */
+  /** Whether a client is connected to it. */
   get isLive(): boolean {
     return this.#live?.isOpen ?? false;
   }
 
-  /** Goes on over this response, from the event after `since` on. Whoever read it before is cut off. */
+  /** Continues on this response, starting with the event after `since`. Disconnects the previous reader. */
   attach(response: ServerResponse, since?: number): void {
     this.#live?.end();
     const live = new EventStream(response, this.#options.headers);
     this.#live = live;
-    // A session outlives its readers: it must not hold on to their connections.
+    // A session outlives its readers, so it must not hold on to their connections.
     response.once("close", () => {
       if (this.#live === live) this.#live = undefined;
     });
@@ -173,13 +173,13 @@ export class ReplayStream implements Outlet {
     this.#live?.comment();
   }
 
-  /** Nothing more will be said on it. */
+  /** Ends the stream: no more messages will be sent on it. */
   end(): void {
     this.#hasEnded = true;
     this.detach();
   }
 
-  /** Cuts off whoever reads it; the stream itself goes on. */
+  /** Disconnects the reader. The stream stays open. */
   detach(): void {
     this.#live?.end();
     this.#live = undefined;

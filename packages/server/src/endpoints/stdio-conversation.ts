@@ -1,5 +1,5 @@
-// The conversation with the one client of stdio. Its first messages decide the era: `server/discover` alone is a probe, after
-// which either can follow; then it stays.
+// The conversation with the single stdio client. Its first messages decide the era: `server/discover` alone is a probe
+// that either era can follow; after that the era is fixed.
 import { parseJson, TrunklineError } from "@trunkline/core";
 import {
   BATCH_REVISION,
@@ -20,7 +20,6 @@ import type { Subscription } from "../protocol/modern-subscriptions.js";
 import { type ClientFacts, type Outlet, RequestContext } from "../protocol/request-context.js";
 import { toRpcError } from "../protocol/rpc-failures.js";
 
-/** The conversation over one pair of streams. */
 export class StdioConversation {
   readonly #protocol: Protocol;
   readonly #outlet: Outlet;
@@ -38,16 +37,16 @@ export class StdioConversation {
     this.#facts = { id: protocol.nextClientId(), endpoint: "stdio", lasting: true, party: this };
   }
 
-  /** The client of the modern era, for whoever frees what it had; undefined where it is of the other. */
+  /** The modern client, for releasing its state; undefined if the client is a legacy one. */
   get modernClient(): ClientFacts | undefined {
     return this.#era === "modern" ? this.#facts : undefined;
   }
 
-  /** Takes one line. */
+  /** Handles one line. */
   line(text: string): void {
     const value = parseJson(text);
     if (value === undefined) {
-      this.#refuse(null, new RpcError(RPC_CODES.parseError, "Parse error: not JSON."));
+      this.#refuse(null, new RpcError(RPC_CODES.parseError, "Parse error: not valid JSON."));
       return;
     }
     if (Array.isArray(value)) {
@@ -57,22 +56,28 @@ export class StdioConversation {
     this.#message(readMessage(value));
   }
 
-  /** A line was too long to be read. */
+  /** Reports a line that is too long. */
   tooLong(maxBytes: number): void {
-    this.#refuse(null, new RpcError(RPC_CODES.parseError, `Parse error: a message of more than ${maxBytes} bytes.`));
+    this.#refuse(
+      null,
+      new RpcError(RPC_CODES.parseError, `Parse error: the message is longer than ${maxBytes} bytes.`),
+    );
   }
 
-  /** Resolves when every request has been answered. Streams of notifications do not count: they end when they are ended. */
+  /**
+   * Resolves when every request has been answered. Notification streams do not count: they stay open until they are
+   * closed.
+   */
   async drained(): Promise<void> {
     if (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** The client has closed its end: it will answer nothing any more, but may still read. */
+  /** The client has closed its end: it will answer no more requests, but may still read. */
   stopAsking(): void {
     this.#legacy?.stopAsking();
   }
 
-  /** Ends the streams of notifications in order. */
+  /** Ends the notification streams cleanly. */
   async finishStreams(): Promise<void> {
     for (const [id, stream] of [...this.#streams]) {
       this.#streams.delete(id);
@@ -81,9 +86,9 @@ export class StdioConversation {
     }
   }
 
-  /** Nothing can be answered any more: what runs is ended. */
+  /** Aborts running calls: nothing can be answered any more. */
   async close(): Promise<void> {
-    const reason = new TrunklineError("ABORTED", "The client has gone.");
+    const reason = new TrunklineError("ABORTED", "The client has disconnected.");
     for (const context of this.#modern.values()) context.cancel(reason);
     await Promise.allSettled([...this.#streams.values()].map((stream) => stream.close()));
     this.#streams.clear();
@@ -139,10 +144,10 @@ export class StdioConversation {
   async #modernRequest(request: RpcRequest): Promise<void> {
     const { id } = request;
     if (this.#modern.has(id) || this.#streams.has(id)) {
-      return this.#refuse(id, new RpcError(RPC_CODES.invalidRequest, `Invalid request: id ${id} is in use.`));
+      return this.#refuse(id, new RpcError(RPC_CODES.invalidRequest, `Invalid request: id ${id} is already in use.`));
     }
     if (this.#modern.size >= this.#protocol.limits.maxInFlight) {
-      return this.#refuse(id, new RpcError(RPC_CODES.internalError, "Too many requests at a time."));
+      return this.#refuse(id, new RpcError(RPC_CODES.internalError, "Too many concurrent requests."));
     }
     const context = new RequestContext(this.#facts, this.#outlet);
     this.#modern.set(id, context);
@@ -186,8 +191,11 @@ export class StdioConversation {
     const { maxBatch } = this.#protocol.limits;
     const revision = this.#legacy?.revision;
     if (revision !== BATCH_REVISION || values.length === 0 || values.length > maxBatch) {
-      const why = revision === BATCH_REVISION ? `of 1 to ${maxBatch} messages` : `in revision ${BATCH_REVISION} only`;
-      this.#refuse(null, new RpcError(RPC_CODES.invalidRequest, `Invalid request: there are batches ${why}.`));
+      const why =
+        revision === BATCH_REVISION
+          ? `need 1 to ${maxBatch} messages`
+          : `are only allowed in revision ${BATCH_REVISION}`;
+      this.#refuse(null, new RpcError(RPC_CODES.invalidRequest, `Invalid request: batches ${why}.`));
       return;
     }
     this.#track(this.#answerBatch(values.map(readMessage)));
@@ -203,11 +211,11 @@ export class StdioConversation {
       }),
     );
     const due = answers.filter((answer) => answer !== undefined);
-    // The outlet takes whatever is JSON; a batch is the one thing that is not a message.
+    // The outlet accepts any JSON; only a batch is not a message.
     if (due.length > 0) this.#outlet.send(due as unknown as Readonly<Record<string, unknown>>);
   }
 
-  /** Nothing here rejects; what runs is counted, so that the end can wait for it. */
+  /** Counts running work, so that closing can wait for it. The work never rejects. */
   #track(work: Promise<void>): void {
     this.#running += 1;
     void work.finally(() => {

@@ -1,18 +1,17 @@
-// Messages as lines of JSON, on a stream that is read and on one whose reader may be slow or gone.
+// Messages as lines of JSON: a reader, and a writer whose peer may be slow or gone.
 import type { Writable } from "node:stream";
 import type { OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/request-context.js";
 
-/** What is done with lines. */
 interface LineListener {
   onLine(line: string): void;
-  /** A line was longer than it may be; what there was of it is gone. */
+  /** A line exceeded the limit and was dropped. */
   onTooLong(): void;
 }
 
 const NEWLINE = 0x0a;
 
-/** Cuts what comes in into lines. A line beyond the limit is dropped, and reading goes on with the next one. */
+/** Splits input into lines. A line over the limit is dropped, and reading continues with the next one. */
 export class LineReader {
   readonly #maxBytes: number;
   readonly #listener: LineListener;
@@ -25,7 +24,6 @@ export class LineReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Takes what came in. */
   push(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
@@ -36,7 +34,7 @@ export class LineReader {
     if (start < chunk.length) this.#add(chunk.subarray(start));
   }
 
-  /** Nothing more comes: what there is counts as a line. */
+  /** Ends the input: the remaining data counts as a line. */
   end(): void {
     if (this.#size > 0 || this.#isSkipping) this.#finish();
   }
@@ -68,18 +66,18 @@ export class LineReader {
   }
 }
 
-/** What a slow reader may keep waiting. */
+/** Maximum unsent data for a slow reader. */
 interface WriterLimits {
-  /** From here on progress and log messages are left out. */
+  /** Above this, progress and log messages are dropped. */
   readonly droppableBytes: number;
-  /** From here on the reader counts as gone. */
+  /** Above this, the reader counts as gone. */
   readonly maxBytes: number;
 }
 
 const DROPPABLE: ReadonlySet<unknown> = new Set(["notifications/progress", "notifications/message"]);
 
 /**
- * Writes messages to one stream. Progress and log messages are left out once too much waits to be read; beyond the second
+ * Writes messages to a stream. Progress and log messages are dropped once too much data is unread; above the second
  * limit the reader counts as gone.
  */
 export class LineWriter implements Outlet {
@@ -92,7 +90,7 @@ export class LineWriter implements Outlet {
     this.#stream = stream;
     this.#limits = options.limits;
     this.#onGone = options.onGone;
-    // Stays attached for good: a late EPIPE without a listener would end the process.
+    // Never removed: a late EPIPE without a listener would crash the process.
     stream.on("error", (error) => this.#give(error));
   }
 
@@ -101,23 +99,23 @@ export class LineWriter implements Outlet {
     const waiting = this.#stream.writableLength;
     if (waiting > this.#limits.droppableBytes && DROPPABLE.has(message.method)) return;
     if (waiting > this.#limits.maxBytes) {
-      this.#give(new Error("The client does not read what it is sent."));
+      this.#give(new Error("The client does not read its messages."));
       return;
     }
     this.#stream.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Whether the reader is behind: nothing new should be taken on for it. */
+  /** Whether the reader is behind. If so, accept no new work for it. */
   get isBehind(): boolean {
     return !this.#isGone && this.#stream.writableNeedDrain;
   }
 
-  /** Calls back when the reader has caught up. */
+  /** Calls back once the reader has caught up. */
   onCaughtUp(listener: () => void): void {
     this.#stream.once("drain", listener);
   }
 
-  /** Resolves when everything is out, or nobody reads any more. */
+  /** Resolves when everything has been written or the reader is gone. */
   async flushed(): Promise<void> {
     if (this.#isGone || this.#stream.writableLength === 0) return;
     await new Promise<void>((resolve) => this.#stream.write("", () => resolve()));

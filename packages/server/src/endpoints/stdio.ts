@@ -1,4 +1,4 @@
-// stdio: one client, for as long as its streams are open. Nothing but the protocol goes to stdout.
+// stdio: one client, for as long as its streams are open. Only protocol messages go to stdout.
 import type { Readable, Writable } from "node:stream";
 import { type Logger, systemCodeOf } from "@trunkline/core";
 import { MODERN_REVISION } from "@trunkline/protocol";
@@ -9,16 +9,15 @@ import { atMost } from "./endpoint-timing.js";
 import { StdioConversation } from "./stdio-conversation.js";
 import { LineReader, LineWriter } from "./stdio-lines.js";
 
-/** What the stdio endpoint needs. */
 export interface StdioEndpointOptions {
   readonly service: McpService;
   readonly logger: Logger;
-  /** Its abort ends the connection, after running calls have had their grace. */
+  /** Aborting it closes the connection, after a grace period for running calls. */
   readonly signal?: AbortSignal | undefined;
-  /** How long running calls may go on when the client closes its end or the signal is aborted. Default 5 s. */
+  /** How long running calls may continue when the client closes its end or the signal is aborted. Default 5 s. */
   readonly graceMs?: number | undefined;
   readonly limits?: Partial<ProtocolLimits> | undefined;
-  /** The longest message that is read. Default 10 MiB, as the SDK has it. */
+  /** The longest accepted message. Default 10 MiB, as in the SDK. */
   readonly maxLineBytes?: number | undefined;
   /** Default: stdin of this process. */
   readonly input?: Readable | undefined;
@@ -30,7 +29,10 @@ const DEFAULT_GRACE_MS = 5_000;
 const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024;
 const WRITER_LIMITS = { droppableBytes: 4 * 1024 * 1024, maxBytes: 256 * 1024 * 1024 };
 
-/** Serves both eras on this process's stdin and stdout. Resolves when the client has gone, or after the signal's abort. */
+/**
+ * Serves both eras on this process's stdin and stdout. Resolves when the client has disconnected or the signal is
+ * aborted.
+ */
 export async function serveOnStdio(options: StdioEndpointOptions): Promise<void> {
   const { service, logger, signal, input = process.stdin, output = process.stdout } = options;
   const { graceMs = DEFAULT_GRACE_MS, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = options;
@@ -45,7 +47,7 @@ export async function serveOnStdio(options: StdioEndpointOptions): Promise<void>
     limits: WRITER_LIMITS,
     onGone: (error) => {
       isGone = true;
-      if (systemCodeOf(error) !== "EPIPE") logger.warn("the client cannot be written to", { error });
+      if (systemCodeOf(error) !== "EPIPE") logger.warn("cannot write to the client", { error });
       stop();
     },
   });
@@ -56,7 +58,7 @@ export async function serveOnStdio(options: StdioEndpointOptions): Promise<void>
   );
   const onData = (chunk: Buffer | string) => {
     reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
-    // Nothing new is taken on for a client that does not read its answers.
+    // Accept no new work for a client that does not read its answers.
     if (!writer.isBehind || input.isPaused()) return;
     input.pause();
     writer.onCaughtUp(() => input.resume());
@@ -66,7 +68,7 @@ export async function serveOnStdio(options: StdioEndpointOptions): Promise<void>
     stop();
   };
   const onError = (error: Error) => {
-    logger.warn("the client cannot be read", { error });
+    logger.warn("cannot read from the client", { error });
     stop();
   };
   input.on("data", onData).on("end", onEnd).on("close", stop).on("error", onError);

@@ -1,4 +1,4 @@
-// Vectors of texts by model, kept between runs: a text is embedded once.
+// Text vectors by model, cached between runs, so that each text is embedded only once.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,6 @@ import { type Embedder, type Logger, sleep, systemCodeOf, writeFileAtomically } 
 const HASH_BYTES = 32;
 const BATCH = 16;
 
-/** The vectors of one model. */
 export class Vectors {
   readonly #embedder: Embedder;
   readonly #path: string | undefined;
@@ -15,7 +14,7 @@ export class Vectors {
   readonly #logger: Logger;
   /** By the hash of the text. */
   readonly #vectors = new Map<string, Float32Array>();
-  /** The hashes that were asked for last: what the file holds. */
+  /** The most recently requested hashes: the contents of the cache file. */
   #wanted: readonly string[] = [];
   #read: Promise<void> | undefined;
   #filling: Promise<void> = Promise.resolve();
@@ -29,8 +28,8 @@ export class Vectors {
   }
 
   /**
-   * The vectors of these texts, in their order; undefined where one is not there yet. Missing ones are made, and waited for
-   * up to `waitMs`; after that they are made in the background.
+   * The vectors of these texts, in order; undefined for each one that is not ready. Missing ones are computed, waiting
+   * up to `waitMs`, then in the background.
    */
   async of(
     texts: readonly string[],
@@ -48,13 +47,13 @@ export class Vectors {
     return keys.map((key) => this.#vectors.get(key));
   }
 
-  /** The vector of a question; it is not kept. */
+  /** The vector of a query, which is not cached. */
   async ofQuery(text: string, signal?: AbortSignal): Promise<Float32Array | undefined> {
     const [vector] = await this.#embedder.embed([text], signal === undefined ? {} : { signal });
     return vector;
   }
 
-  /** Stops making vectors, and waits for what is under way. */
+  /** Stops computing vectors and waits for running work. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#filling;
@@ -72,7 +71,7 @@ export class Vectors {
         });
       }
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.#logger.warn("operations not embedded", { error });
+      if (!this.#closing.signal.aborted) this.#logger.warn("cannot embed operations", { error });
     }
     if (texts.length > 0) await this.#save();
   }
@@ -83,13 +82,13 @@ export class Vectors {
     try {
       bytes = await readFile(this.#path);
     } catch (error) {
-      if (systemCodeOf(error) !== "ENOENT") this.#logger.warn("vectors not read", { error });
+      if (systemCodeOf(error) !== "ENOENT") this.#logger.warn("cannot read cached vectors", { error });
       return;
     }
     const record = HASH_BYTES + this.#embedder.dimensions * 4;
     if (bytes.length % record !== 0) return;
     for (let at = 0; at < bytes.length; at += record) {
-      // Copied, because numbers have to lie at multiples of their size.
+      // Copied, because a typed array has to be aligned to its element size.
       const data = Uint8Array.from(bytes.subarray(at + HASH_BYTES, at + record));
       this.#vectors.set(bytes.toString("hex", at, at + HASH_BYTES), new Float32Array(data.buffer));
     }
@@ -106,7 +105,7 @@ export class Vectors {
     try {
       await writeFileAtomically(this.#path, Buffer.concat(parts), { mode: 0o600, folderMode: 0o700, flush: false });
     } catch (error) {
-      this.#logger.warn("vectors not kept", { error });
+      this.#logger.warn("cannot save vectors", { error });
     }
   }
 }
@@ -119,11 +118,11 @@ function safe(model: string): string {
   return model.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 80);
 }
 
-/** Waits for the work, but no longer than this. The work goes on. */
+/** Waits for the work up to a limit. The work itself continues. */
 async function within(work: Promise<void>, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   const waiting = new AbortController();
   const stop = signal === undefined ? waiting.signal : AbortSignal.any([signal, waiting.signal]);
-  // It rejects only where it is not needed any more.
+  // It only rejects when it is no longer needed.
   const timer = sleep(waitMs, stop).catch(() => {});
   await Promise.race([work, timer]);
   waiting.abort();

@@ -1,11 +1,12 @@
-// Ranking by words: BM25 over weighted fields. Small and in memory: there are hundreds of operations, not millions.
+// Keyword ranking: BM25 over weighted fields. Small and in memory, since there are hundreds of operations, not
+// millions.
 import { BM25_MAX_GAIN, bm25Gain, bm25LengthFactor, bm25Weight } from "@trunkline/core";
 import { wordsOf } from "./words.js";
 
-/** What can be found: fields by name, each with its text. */
+/** The text of each searchable field, by name. */
 type Fields<F extends string> = Readonly<Record<F, string>>;
 
-/** How much a word in a field counts, and how much a long field takes from that. */
+/** How much a word in a field counts, and how strongly the field's length reduces that. */
 interface FieldWeight {
   readonly weight: number;
   readonly lengthPenalty: number;
@@ -14,7 +15,7 @@ interface FieldWeight {
 /** An index over a fixed list of entries. */
 export class KeywordIndex<F extends string> {
   readonly #size: number;
-  /** By word: how often it is in each entry, weighted, with the lengths of the fields taken into account. */
+  /** By word: its frequency in each entry, weighted and normalized by field length. */
   readonly #postings = new Map<string, Map<number, number>>();
 
   constructor(entries: readonly Fields<F>[], weights: Readonly<Record<F, FieldWeight>>) {
@@ -38,7 +39,7 @@ export class KeywordIndex<F extends string> {
     posting.set(entry, (posting.get(entry) ?? 0) + amount);
   }
 
-  /** The most that a word can add to a score. */
+  /** The maximum a word can add to a score. */
   mostFor(word: string): number {
     return this.#weightOf(word) * BM25_MAX_GAIN;
   }

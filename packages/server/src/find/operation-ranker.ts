@@ -1,37 +1,35 @@
-// Which operations a question is about: by words, and by meaning where there is a model.
+// Ranks operations for a question: by words, and by meaning if there is a model.
 import type { Embedder, Logger } from "@trunkline/core";
 import { Vectors } from "./kept-vectors.js";
 import { KeywordIndex } from "./keyword-index.js";
 import { synonymsOf } from "./synonyms.js";
 import { wordsOf } from "./words.js";
 
-/** What is known about an operation, as far as it helps to find it. */
+/** The searchable facts about an operation. */
 export interface Candidate {
-  /** `github.create_issue`. */
+  /** For example `github.create_issue`. */
   readonly name: string;
   readonly server?: string | undefined;
-  /** Without the server. */
+  /** The name without the server. */
   readonly tool: string;
   readonly description: string;
   /** JSON Schema of the parameters. */
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The order of candidates for a question. */
 interface Ranking<C> {
   readonly method: "hybrid" | "keyword";
   readonly ranked: readonly { readonly candidate: C; readonly score: number }[];
-  /** Why meaning played no part, or only some. */
+  /** Why meaning was not used, or only in part. */
   readonly notice?: string;
 }
 
-/** How a ranking is set up. */
 interface RankerOptions {
   readonly embedder?: (() => Promise<Embedder | undefined>) | undefined;
-  /** Where vectors are kept. */
+  /** The folder for cached vectors. */
   readonly folder?: string | undefined;
   readonly logger: Logger;
-  /** How long a question may wait for vectors that are not there yet. */
+  /** How long a question may wait for missing vectors. */
   readonly waitMs?: number | undefined;
 }
 
@@ -43,20 +41,20 @@ const WEIGHTS = {
 } as const;
 
 const DEFAULT_WAIT_MS = 4000;
-/** What a synonym of a word in the question counts, and what words count beside meaning. Measured by bench/server/find. */
+/** The weight of a synonym, and the weight of words relative to meaning. Measured by bench/server/find. */
 const SYNONYM_WEIGHT = 0.5;
 const WORDS_WEIGHT = 0.4;
-/** What scores less than this part of the best has nothing to do with the question. */
+/** Results below this fraction of the best score are unrelated to the question. */
 const LEAST_OF_BEST = 0.4;
 
 interface Index<C> {
   readonly candidates: readonly C[];
   readonly keyword: KeywordIndex<keyof typeof WEIGHTS>;
-  /** Two for each candidate. */
+  /** Two per candidate. */
   readonly texts: readonly string[];
 }
 
-/** Ranks candidates. What it makes of them is kept until it is given others. */
+/** Ranks candidates. Caches its index until the candidates change. */
 export class Ranker<C extends Candidate> {
   readonly #options: RankerOptions;
   #index: Index<C> | undefined;
@@ -66,7 +64,7 @@ export class Ranker<C extends Candidate> {
     this.#options = options;
   }
 
-  /** Every candidate that has to do with the question, the best first. */
+  /** All candidates related to the question, best first. */
   async rank(question: string, candidates: readonly C[], signal?: AbortSignal): Promise<Ranking<C>> {
     const index = this.#indexOf(candidates);
     const words = sharedWords(question, index.keyword);
@@ -109,7 +107,7 @@ export class Ranker<C extends Candidate> {
       const known = await vectors.of(texts, { waitMs, signal });
       const missing = known.filter((vector) => vector === undefined).length;
       if (missing > texts.length / 2) {
-        return { notice: "Found by word only: the operations are still being embedded." };
+        return { notice: "Matched by words only: the operations are still being embedded." };
       }
       const query = await vectors.ofQuery(question, signal);
       if (query === undefined) return {};
@@ -122,8 +120,8 @@ export class Ranker<C extends Candidate> {
     } catch (error) {
       if (signal?.aborted) throw error;
       this.#vectors = undefined;
-      this.#options.logger.warn("operations not ranked by meaning", { error });
-      return { notice: "Found by word only: the embedding model cannot be used." };
+      this.#options.logger.warn("cannot rank operations by meaning", { error });
+      return { notice: "Matched by words only: the embedding model is not available." };
     }
   }
 
@@ -144,8 +142,8 @@ function fieldsOf({ tool, server, description, schema }: Candidate): Record<keyo
 }
 
 /**
- * What a model reads of a candidate: its names with the first sentence, and all that is said of it. Two vectors find more
- * than one, because a long description says much that no question is about.
+ * The texts of a candidate to embed: its names with the first sentence, and the full description. Two vectors find more
+ * than one, because a long description covers much that no question asks about.
  */
 function embeddedTexts({ tool, server, description, schema }: Candidate): [string, string] {
   const text = description.replace(/\s+/g, " ").trim();
@@ -170,7 +168,7 @@ function spaced(name: string): string {
     .trim();
 }
 
-/** How much of the question each candidate has in words, from 0 to 1: rare words count more. */
+/** How many of the question's words each candidate contains, from 0 to 1. Rare words count more. */
 function sharedWords(question: string, index: KeywordIndex<keyof typeof WEIGHTS>): Float64Array {
   const asked = [...new Set(wordsOf(question))];
   const words = new Map(asked.map((word) => [word, 1]));
@@ -181,7 +179,7 @@ function sharedWords(question: string, index: KeywordIndex<keyof typeof WEIGHTS>
   return index.scores(words).map((score) => (most === 0 ? 0 : Math.min(1, score / most)));
 }
 
-/** Words are weighed absolutely: a question that shares hardly a word with anything is left to its meaning. */
+/** Word scores are absolute: a question that shares hardly any words with the candidates is ranked by meaning. */
 function fused(words: Float64Array, meaning: Float64Array): Float64Array {
   return words.map((score, at) => (Math.max(0, meaning[at] ?? 0) + WORDS_WEIGHT * score) / (1 + WORDS_WEIGHT));
 }

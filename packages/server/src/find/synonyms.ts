@@ -1,5 +1,5 @@
-// Words that people use for the same thing when they speak of tools. General ones only: what is special to a server is for
-// its descriptions, and for the model, to say.
+// Words that people use interchangeably when they talk about tools. Only general ones: server-specific terms are up to
+// the descriptions and the model.
 import { wordsOf } from "./words.js";
 
 const GROUPS = `
@@ -62,7 +62,7 @@ for (const line of GROUPS.trim().split("\n")) {
   }
 }
 
-/** Other words for a word, all in the form that {@link wordsOf} gives. */
+/** Synonyms of a word, all normalized by {@link wordsOf}. */
 export function synonymsOf(word: string): Iterable<string> {
   return synonyms.get(word) ?? [];
 }

@@ -1,4 +1,4 @@
-// Words of names, descriptions and questions, in the form they are compared in.
+// Words of names, descriptions and questions, normalized for comparison.
 
 const STOP_WORDS = new Set(
   `a about all am an and any are as at be been before being but by can could did do does doing for from had has have having
@@ -7,21 +7,21 @@ const STOP_WORDS = new Set(
   where which while who whom why will with would you your want need help let tell give show`.split(/\s+/),
 );
 
-/** The words of a text: identifiers taken apart, lower case, without what every text has, cut to their stems. */
+/** The words of a text: identifiers split, lower case, without stop words, stemmed. */
 export function wordsOf(text: string): string[] {
   return split(text)
     .filter((word) => !STOP_WORDS.has(word))
     .map(stem);
 }
 
-/** What to look for in running text: beginnings of the words of a question that tell something. */
+/** Search terms for running text: the stems of the meaningful words of a question. */
 export function queryWords(text: string): string[] {
   const words = [...new Set(split(text))];
   const telling = words.filter((word) => !STOP_WORDS.has(word)).map((word) => stem(word).replace(/(?<=....)i$/, ""));
   return [...new Set(telling.length > 0 ? telling : words)];
 }
 
-/** `parseHTTPRequest`, `parse_http_request` and `parse-http-request` are the same three words. */
+/** `parseHTTPRequest`, `parse_http_request` and `parse-http-request` become the same three words. */
 function split(text: string): string[] {
   const spaced = text
     .normalize("NFKC")
@@ -37,14 +37,14 @@ function split(text: string): string[] {
   return words;
 }
 
-/** Scripts without blanks: every two characters in a row count as a word. */
+/** For scripts without spaces: every pair of adjacent characters counts as a word. */
 function pairs(word: string): string[] {
   const characters = [...word];
   if (characters.length < 2) return characters;
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }
 
-/** Light stemming: what English adds to a word, where enough of it is left. */
+/** Light stemming: removes English suffixes if enough of the word remains. */
 function stem(word: string): string {
   if (word.length < 4 || /[^a-z]/.test(word)) return word;
   let stemmed = word;

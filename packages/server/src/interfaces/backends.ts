@@ -1,15 +1,15 @@
-// What stands behind the server. Each is opened at its first use, so that a client's first answer waits for none of them.
+// The server's backends. Each is opened on first use, so that a client's first answer waits for none of them.
 import type { Hub } from "@trunkline/client";
 import type { ContentStore, Embedder, StoreOperation } from "@trunkline/core";
 
-/** The parts that do the work. Whoever made them closes them. */
+/** The parts that do the work. The code that creates them closes them. */
 export interface Backends {
-  /** The servers of the configuration; the same hub each time, its servers connected lazily. */
+  /** The configured servers. Always the same hub; its servers connect lazily. */
   hub(): Promise<Hub>;
-  /** The store; the same one each time. */
+  /** Always the same store. */
   store(): Promise<ContentStore>;
-  /** What the store can do, known before it is opened: `storeOperations` of `@trunkline/store`. */
+  /** The store's operations, known before it is opened: `storeOperations` of `@trunkline/store`. */
   readonly storeOperations: readonly StoreOperation[];
-  /** The model that ranks operations by meaning, where there is one. */
+  /** The model that ranks operations by meaning, if there is one. */
   embedder?(): Promise<Embedder | undefined>;
 }

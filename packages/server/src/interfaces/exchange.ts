@@ -1,33 +1,35 @@
-// One request of one client, while it is being answered: who asks, and how to talk back meanwhile. The endpoints make
-// exchanges out of whatever revision and transport a client speaks; everything behind them knows only these two shapes.
+// One request of one client while it is handled: who asks, and how to talk back. The endpoints create exchanges for
+// every revision and transport; the code below them only knows these two types.
 import type { Channel } from "@trunkline/client";
 import type { ToolProgress } from "@trunkline/core";
 import type { Era } from "@trunkline/protocol";
 
-/** A client, as far as it is known. */
+/** What is known about a client. */
 export interface Caller {
-  /** Unique among the clients of this process. The current session, and what is freed when the client goes, go by it. */
+  /**
+   * Unique among the clients of this process. Identifies the current session and the state to release when the client
+   * disconnects.
+   */
   readonly id: string;
-  /** Name and version, as the client gives them: for the journal. */
+  /** Name and version as reported by the client, for the journal. */
   readonly name: string;
   readonly era: Era;
   readonly revision: string;
   readonly endpoint: "stdio" | "http";
-  /** Whether the connection outlives the request (stdio, legacy sessions): without it there is no current session. */
+  /** Whether the connection outlives the request (stdio, legacy sessions). Otherwise there is no current session. */
   readonly lasting: boolean;
-  /** What the client says it can do, in the protocol's words. */
+  /** The client's capabilities, as in the protocol. */
   readonly capabilities: Readonly<Record<string, unknown>>;
 }
 
-/** One request under way. */
 export interface Exchange {
   readonly caller: Caller;
-  /** Where the questions, the log messages and the progress of upstream servers go. It can do what the client can. */
+  /** Receives the requests, log messages and progress of upstream servers. Has the client's capabilities. */
   readonly channel: Channel;
-  /** Aborted when the client cancels or goes. */
+  /** Aborted when the client cancels or disconnects. */
   readonly signal: AbortSignal;
-  /** `_meta` of the request, without what the protocol itself keeps there. */
+  /** `_meta` of the request, without the protocol's own fields. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** Tells the client how far the work has come; absent where it did not ask for that. */
+  /** Reports progress to the client; absent if it did not ask for progress. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
 }

@@ -1,8 +1,8 @@
-// A tool as clients see it. The composite tools and each upstream tool of the direct surface have this shape.
+// A tool as clients see it. The composite tools and each upstream tool on the direct surface have this type.
 import type { Exchange } from "./exchange.js";
 import type { ContentBlock, Params } from "./operation.js";
 
-/** The result of `tools/call`, as it goes out. */
+/** The result of `tools/call`, as sent. */
 export interface ToolResult {
   readonly content: readonly ContentBlock[];
   readonly structuredContent?: unknown;
@@ -10,10 +10,9 @@ export interface ToolResult {
   readonly [field: string]: unknown;
 }
 
-/** One tool of the surface. */
 export interface ServedTool {
-  /** As `tools/list` gives it. */
+  /** As returned by `tools/list`. */
   readonly definition: Readonly<Record<string, unknown>> & { readonly name: string };
-  /** Never rejects for a failed call: that is a result. An `RpcError` is for what the protocol calls an error. */
+  /** Never rejects for a failed call: that is a result. Only protocol errors reject, with an `RpcError`. */
   call(args: Params, exchange: Exchange): Promise<ToolResult>;
 }

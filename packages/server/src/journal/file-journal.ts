@@ -1,33 +1,32 @@
-// The journal on disk. Records are kept in memory for a moment and appended together, so that no call waits for the disk;
-// a disk that cannot be written costs one warning and the lines, never a call.
+// The journal on disk. Records are buffered briefly and appended together, so that no call waits for the disk. If
+// writing fails, it costs one warning and the lines, but never a call.
 import { open, rm } from "node:fs/promises";
 import { makeFolder } from "@trunkline/core";
 import type { CallRecord, Journal } from "./journal.js";
 import { lineOf, listSegments, segmentOf } from "./journal-files.js";
 
-/** How a journal is kept. */
 export interface FileJournalOptions {
-  /** The folder of its files; made when the first line is written. */
+  /** The folder for the files; created when the first line is written. */
   readonly folder: string;
-  /** Told once when lines cannot be written, and again only after it had worked in between. */
+  /** Called once when lines cannot be written, and again only after a successful write in between. */
   readonly onProblem?: ((error: unknown) => void) | undefined;
-  /** When a file has this size, the next one is begun. Default 4 MiB. */
+  /** The file size at which the next file is started. Default 4 MiB. */
   readonly segmentBytes?: number | undefined;
-  /** How many files are kept. Default 4. */
+  /** How many files to keep. Default 4. */
   readonly segments?: number | undefined;
-  /** How long lines may wait for others. Default 100 ms. */
+  /** How long lines may be buffered. Default 100 ms. */
   readonly delayMs?: number | undefined;
 }
 
 const DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024;
 const DEFAULT_SEGMENTS = 4;
 const DEFAULT_DELAY_MS = 100;
-/** Lines that wait; where the disk is slower than the calls, the newest are dropped. */
+/** Size limit for buffered lines. If the disk is slower than the calls, the newest are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-/** After a failure the disk is left alone for this long. */
+/** How long to wait after a failed write before trying again. */
 const PAUSE_MS = 10_000;
 
-/** A journal in a folder, which several processes may write at the same time. */
+/** A journal in a folder. Several processes may write to it concurrently. */
 export class FileJournal implements Journal, AsyncDisposable {
   readonly #options: FileJournalOptions;
   #waiting: string[] = [];
@@ -52,17 +51,17 @@ export class FileJournal implements Journal, AsyncDisposable {
     this.#waitingBytes += line.length;
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.#flush(), this.#options.delayMs ?? DEFAULT_DELAY_MS);
-    // Whoever has the journal closes it; a line alone keeps no process alive.
+    // The owner closes the journal; a pending line does not keep the process alive.
     this.#timer.unref();
   }
 
-  /** Writes what is waiting. */
+  /** Writes the buffered lines. */
   async flush(): Promise<void> {
     this.#flush();
     await this.#writing;
   }
 
-  /** Writes what is waiting and takes no more. Idempotent; never rejects. */
+  /** Writes the buffered lines and accepts no more. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.flush();
@@ -75,7 +74,8 @@ export class FileJournal implements Journal, AsyncDisposable {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // What comes while something is being written is written next, together: else a slow disk would fall behind for ever.
+    // Lines that arrive during a write are written together next; otherwise a slow disk would fall further and further
+    // behind.
     if (!this.#isWriting) this.#writing = this.#writeWaiting();
   }
 
@@ -103,7 +103,7 @@ export class FileJournal implements Journal, AsyncDisposable {
     const found = await listSegments(folder);
     let number = found.at(-1)?.number ?? 1;
     for (;;) {
-      // Opened anew each time: another process may have gone on to the next file.
+      // Reopened each time: another process may have started the next file.
       const file = await open(segmentOf(folder, number).path, "a", 0o600);
       try {
         if ((await file.stat()).size >= segmentBytes) {
@@ -111,10 +111,10 @@ export class FileJournal implements Journal, AsyncDisposable {
           continue;
         }
         const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
-        // One write: the system appends it as a whole, whoever else is writing.
+        // A single write: the OS appends it atomically, even if other processes write too.
         const { bytesWritten } = await file.write(bytes);
         this.#isTorn = bytesWritten < bytes.length;
-        if (this.#isTorn) throw new Error("The disk took only a part of the line.");
+        if (this.#isTorn) throw new Error("The line was only partly written to disk.");
         break;
       } finally {
         await file.close();

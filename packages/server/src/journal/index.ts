@@ -1,6 +1,6 @@
 /**
- * The journal and the token account on disk: `@trunkline/server/journal`. An entry of its own, so that a program that only
- * reads them loads no protocol code.
+ * The journal and the token account on disk: `@trunkline/server/journal`. A separate entry point, so that a program
+ * that only reads them loads no protocol code.
  */
 export { FileJournal, type FileJournalOptions } from "./file-journal.js";
 export type { CallRecord, Journal, TokenAccount, TokenUse } from "./journal.js";

@@ -1,6 +1,6 @@
-// The files of the journal: `calls-000001.jsonl`, `calls-000002.jsonl` and so on. Lines go to the end of the last one; when
-// it is full, the next is begun and the oldest is removed. No file is ever renamed or rewritten, so that any number of
-// processes can write and read at the same time without a lock. A line is one call as JSON, with no arguments and no results.
+// The journal's files: `calls-000001.jsonl`, `calls-000002.jsonl` and so on. Lines are appended to the last one; when
+// it is full, the next is started and the oldest is removed. No file is ever renamed or rewritten, so any number of
+// processes can write and read concurrently without a lock. A line is one call as JSON, without arguments or results.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, parseJson, replaceControls, systemCodeOf } from "@trunkline/core";
@@ -8,23 +8,21 @@ import type { CallRecord } from "./journal.js";
 
 const NAME = /^calls-(\d{6,})\.jsonl$/;
 
-/** One file of the journal. */
 export interface Segment {
   readonly number: number;
   readonly path: string;
 }
 
-/** The folder of the journal in a store's folder. */
+/** The journal's folder inside a store folder. */
 export function journalFolder(storeFolder: string): string {
   return join(storeFolder, "journal");
 }
 
-/** The file with this number. */
 export function segmentOf(folder: string, number: number): Segment {
   return { number, path: join(folder, `calls-${String(number).padStart(6, "0")}.jsonl`) };
 }
 
-/** The files that are there, the oldest first. None where there is no folder. */
+/** The existing files, oldest first. Empty if the folder does not exist. */
 export async function listSegments(folder: string): Promise<Segment[]> {
   let names: string[];
   try {
@@ -41,10 +39,10 @@ export async function listSegments(folder: string): Promise<Segment[]> {
     .sort((a, b) => a.number - b.number);
 }
 
-/** A client may call itself and an operation anything; a line stays a line. */
+/** Client and operation names can be arbitrary; this keeps lines short. */
 const MAX_NAME_CHARS = 200;
 
-/** The line of a call, with its line break. */
+/** A call as a line, including the line break. */
 export function lineOf(call: CallRecord): string {
   const { atMs, client, operation, durationMs, sizeBytes, outcome, code } = call;
   const line = {
@@ -59,7 +57,7 @@ export function lineOf(call: CallRecord): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** The call that a line stands for; undefined for what is no such line, such as one that was cut off by a full disk. */
+/** Parses a line; undefined if it is invalid, for example truncated by a full disk. */
 export function parseLine(line: string): CallRecord | undefined {
   const value = parseJson(line);
   if (!isRecord(value)) return undefined;
@@ -72,7 +70,7 @@ export function parseLine(line: string): CallRecord | undefined {
   return typeof code === "string" ? { ...call, code } : call;
 }
 
-/** Short, and without what would do something to the terminal that shows it. */
+/** Shortened, and without characters that could affect the terminal that shows it. */
 function cut(text: string): string {
   const shown = replaceControls(text.slice(0, MAX_NAME_CHARS + 1), "\ufffd");
   return shown.length <= MAX_NAME_CHARS ? shown : `${shown.slice(0, MAX_NAME_CHARS - 1)}…`;

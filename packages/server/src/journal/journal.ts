@@ -1,47 +1,45 @@
-// What was called: the journal keeps one line for each operation, the account what everything cost in tokens. Neither ever
-// sees arguments or results.
+// The journal has one line per operation, the account sums up token costs. Neither ever sees arguments or results.
 import { type Clock, isRecord, isTrunklineError, type Logger, systemClock, toTrunklineError } from "@trunkline/core";
 import { RpcError } from "@trunkline/protocol";
 
-/** One call, when it has ended. */
+/** A finished call. */
 export interface CallRecord {
-  /** When it began, in milliseconds since 1970. */
+  /** Start time in milliseconds since 1970. */
   readonly atMs: number;
-  /** The client, as it calls itself. */
+  /** The client's name, as it reports it. */
   readonly client: string;
   /** `search`, or `<server>.<tool>`. */
   readonly operation: string;
   readonly durationMs: number;
-  /** The size of what came back. */
+  /** The size of the result. */
   readonly sizeBytes: number;
   readonly outcome: "ok" | "error" | "cancelled";
-  /** The code of the error. */
+  /** The error code. */
   readonly code?: string | undefined;
 }
 
-/** Where calls are noted. Never throws and never makes the caller wait. */
+/** Records calls. Never throws and never makes the caller wait. */
 export interface Journal {
   record(call: CallRecord): void;
 }
 
-/** What tokens were spent on: the tool list, what `describe` told, and everything else. */
+/** What tokens were spent on: the tool list, schemas from `describe`, and everything else. */
 export type TokenUse = "surface" | "schemas" | "results";
 
-/** Counts what clients were sent. Never throws and never makes the caller wait. */
+/** Counts what is sent to clients. Never throws and never makes the caller wait. */
 export interface TokenAccount {
   add(use: TokenUse, text: string): void;
-  /** What has been spent so far: for `status {tokens: true}`. */
+  /** The tokens spent so far, for `status {tokens: true}`. */
   report?(): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** How a call ended: with a value, with what was thrown, or with the code of an error. */
+/** How a call ended: with a value, a thrown error, or an error code. */
 interface CallEnd {
   readonly value?: unknown;
   readonly error?: unknown;
   readonly code?: string | undefined;
 }
 
-/** What calls are logged to. */
 interface CallLogOptions {
   readonly journal?: Journal | undefined;
   readonly logger?: Logger | undefined;
@@ -82,14 +80,14 @@ export class CallLog {
   }
 }
 
-/** The code of whatever was thrown: our own where there is one, else the protocol's number. */
+/** The code of a thrown error: our own if it has one, otherwise the protocol's number. */
 function codeOf(error: unknown): string {
   if (!(error instanceof RpcError)) return toTrunklineError(error).code;
   if (isTrunklineError(error.cause)) return error.cause.code;
   return String(error.code);
 }
 
-/** About how many bytes a value has as JSON, without making the JSON. */
+/** The approximate size of a value as JSON, without serializing it. */
 function sizeOf(value: unknown): number {
   if (typeof value === "string") return Buffer.byteLength(value) + 2;
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + sizeOf(item) + 1, 2);

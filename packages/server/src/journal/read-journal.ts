@@ -1,29 +1,28 @@
-// Reads the journal while others write it: the last calls, or each call as it comes.
+// Reads the journal while other processes write to it: the last calls, or each call as it arrives.
 import { open, stat } from "node:fs/promises";
 import { sleep, systemCodeOf } from "@trunkline/core";
 import type { CallRecord } from "./journal.js";
 import { listSegments, parseLine, type Segment } from "./journal-files.js";
 
-/** Which calls are wanted. */
 export interface ReadJournalOptions {
   /** The folder of the journal's files. */
   readonly folder: string;
-  /** The last so many of those that are wanted. */
+  /** The maximum number of calls: the last ones that match. */
   readonly limit: number;
   readonly isWanted?: ((call: CallRecord) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 const POLL_MS = 200;
-/** As much as is read in one go while following. */
+/** How much is read at once while following. */
 const READ_BYTES = 1024 * 1024;
 
-/** Where reading stands: how much of each file has been read. */
+/** The read position: how much of each file has been read. */
 export class JournalPosition {
   readonly offsets = new Map<number, number>();
 }
 
-/** The last calls, the oldest first, and where reading stopped: {@link followJournal} goes on from there. */
+/** The last calls, oldest first, and the position where reading stopped; {@link followJournal} continues from there. */
 export async function readJournal(
   options: ReadJournalOptions,
 ): Promise<{ calls: readonly CallRecord[]; position: JournalPosition }> {
@@ -46,7 +45,10 @@ export async function readJournal(
   return { calls: limit === 0 ? [] : calls.slice(-limit), position };
 }
 
-/** Each call that is noted from the position on, until the signal is aborted. A folder that is not there yet is waited for. */
+/**
+ * Yields each call recorded after the position until the signal is aborted. Waits for the folder if it does not exist
+ * yet.
+ */
 export async function* followJournal(options: {
   readonly folder: string;
   readonly position: JournalPosition;
@@ -57,10 +59,10 @@ export async function* followJournal(options: {
     const segments = await listSegments(folder);
     const there = new Set(segments.map(({ number }) => number));
     for (const number of position.offsets.keys()) if (!there.has(number)) position.offsets.delete(number);
-    // All of them: a process that was slow may still write to the last but one.
+    // All of them: a slow process may still write to the second-to-last file.
     for (const segment of segments) yield* newCalls(segment, position);
     try {
-      // Polling, as `tail -f` does: it works on every file system, and for a folder that is not there yet.
+      // Polls like `tail -f`: works on every file system, and for a folder that does not exist yet.
       await sleep(POLL_MS, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -68,13 +70,13 @@ export async function* followJournal(options: {
   }
 }
 
-/** What has been added to a file since; a line that is not complete yet is left for the next time. */
+/** Yields what was appended to a file since the last read. Leaves an incomplete line for the next time. */
 async function* newCalls(segment: Segment, { offsets }: JournalPosition): AsyncGenerator<CallRecord> {
   let file: Awaited<ReturnType<typeof open>>;
   try {
     file = await open(segment.path, "r");
   } catch (error) {
-    // It was the oldest and has been removed.
+    // It was the oldest file and has been removed.
     if (systemCodeOf(error) === "ENOENT") return;
     throw error;
   }
@@ -85,7 +87,7 @@ async function* newCalls(segment: Segment, { offsets }: JournalPosition): AsyncG
       const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, size - offset));
       const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
       const end = buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
-      // Without a line break in that much it is no line of ours.
+      // A block this large without a line break is not one of our lines.
       offset += end === 0 && bytesRead === READ_BYTES ? bytesRead : end;
       offsets.set(segment.number, offset);
       for (const line of buffer.toString("utf8", 0, end).split("\n")) {

@@ -1,5 +1,5 @@
-// What clients were sent, in tokens. Texts are counted on another thread and forgotten; sums are kept in the store's
-// folder, so that `trunkline stats` can tell from another process.
+// Counts the tokens sent to clients. Texts are counted on another thread and discarded; the sums are stored in the
+// store's folder, so that `trunkline stats` can read them from another process.
 import { type Clock, systemClock } from "@trunkline/core";
 import type { TokenAccount, TokenUse } from "./journal.js";
 import { estimateTokens, TokenCounter } from "./token-counter.js";
@@ -12,29 +12,28 @@ export interface ListedTool {
   readonly inputSchema: unknown;
 }
 
-/** How an account is kept. */
 export interface FileTokenAccountOptions {
   /** The folder of the journal. */
   readonly folder: string;
-  /** Every upstream tool that is known: what a client without Trunkline would list. */
+  /** All known upstream tools: what a client would list without Trunkline. */
   readonly directTools?: (() => Promise<readonly ListedTool[]>) | undefined;
-  /** Told once when sums cannot be kept. */
+  /** Called once when the sums cannot be saved. */
   readonly onProblem?: ((error: unknown) => void) | undefined;
-  /** How often sums are written. Default 10 s. */
+  /** How often the sums are written. Default 10 s. */
   readonly intervalMs?: number | undefined;
-  /** How long closing may wait for what is being counted; the rest is estimated. Default 2 s. */
+  /** How long closing waits for pending counts; the rest is estimated. Default 2 s. */
   readonly lastCountMs?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** What `status {tokens: true}` and `trunkline stats` show. */
+/** The data for `status {tokens: true}` and `trunkline stats`. */
 export interface TokenReport {
   readonly encoding: "o200k_base";
   readonly today: TokenTotals & { readonly total: number };
   readonly all: TokenTotals & { readonly total: number };
-  /** The first day that was counted. */
+  /** The first day with data. */
   readonly since: string | null;
-  /** What the tool lists of the upstream servers would have cost, each time that one was sent. */
+  /** What the tool lists of the upstream servers would have cost each time a list was sent. */
   readonly direct: {
     readonly tools: number;
     /** One list of all tools. */
@@ -44,21 +43,21 @@ export interface TokenReport {
   };
 }
 
-/** How long texts wait for others to be counted with them. */
+/** How long texts are buffered so that they are counted in one batch. */
 const BATCH_MS = 100;
 const DEFAULT_INTERVAL_MS = 10_000;
-/** Texts that wait to be counted; what goes beyond is estimated. */
+/** Size limit for texts waiting to be counted; beyond it, counts are estimated. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** The tool list is nearly always the same text. */
+/** The tool list is almost always the same text. */
 const MAX_KNOWN_TEXTS = 64;
 const DEFAULT_LAST_COUNT_MS = 2_000;
 
-/** An account in a folder, which several processes may keep at the same time. */
+/** A token account in a folder. Several processes may update it concurrently. */
 export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   readonly #options: FileTokenAccountOptions;
   readonly #clock: Clock;
   readonly #counter = new TokenCounter();
-  /** Counts of tool lists and schemas, which come again and again. */
+  /** Counts of tool lists and schemas, which are sent repeatedly. */
   readonly #known = new Map<string, number>();
   readonly #counting = new Set<Promise<void>>();
   readonly #waiting: { readonly use: TokenUse; readonly text: string }[] = [];
@@ -89,7 +88,7 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     this.#batchTimer ??= setTimeout(() => this.#countWaiting(), BATCH_MS).unref();
   }
 
-  /** Sends what has come since the last time to be counted: a message to another thread costs more than a short text. */
+  /** Sends the buffered texts to be counted: a message to another thread costs more than counting a short text. */
   #countWaiting(): void {
     clearTimeout(this.#batchTimer);
     this.#batchTimer = undefined;
@@ -107,7 +106,7 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     this.#counting.add(counted);
   }
 
-  /** What has been spent so far, by every process that keeps this account. */
+  /** The tokens spent so far, by all processes that share this account. */
   async report(): Promise<TokenReport & Record<string, unknown>> {
     this.#countWaiting();
     await Promise.all(this.#counting);
@@ -116,13 +115,13 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     return { ...(await tokenReport({ folder, directTools, clock: this.#clock, counter: this.#counter })) };
   }
 
-  /** Writes what has been counted. Never rejects. */
+  /** Writes the counts. Never rejects. */
   async flush(): Promise<void> {
     this.#write();
     await this.#writing;
   }
 
-  /** Counts what is left, for a moment, and writes it. Idempotent; never rejects. */
+  /** Counts the remaining texts for a limited time and writes the result. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#countWaiting();
@@ -169,7 +168,7 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
           throw error;
         });
         this.#isFailing = false;
-        // Once is enough: days end seldom.
+        // Once per process is enough, since days rarely end.
         if (!this.#isCompacted) await compactTotals(folder, this.#clock.now());
         this.#isCompacted = true;
       } catch (error) {
@@ -180,7 +179,7 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   }
 }
 
-/** What the account in a folder says, beside what the tools themselves would have cost. */
+/** The report of the account in a folder, except for what direct tools would have cost. */
 export async function tokenReport(options: {
   readonly folder: string;
   readonly directTools?: (() => Promise<readonly ListedTool[]>) | undefined;

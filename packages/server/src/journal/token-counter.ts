@@ -1,9 +1,9 @@
-// Counts tokens (o200k_base) without making anybody wait: on a thread that is started at the first need and ended when
-// there has been nothing to count for a while, since the tables take some 60 MB.
+// Counts tokens (o200k_base) without blocking: on a thread that is started on demand and stopped after a while without
+// work, since the tables take about 60 MB.
 import { Worker } from "node:worker_threads";
 import type { CountAnswer, CountRequest } from "./token-worker.js";
 
-// Tests run the sources; a thread cannot, so it runs what the build made of them.
+// Tests run the TypeScript sources, which a thread cannot load, so the thread runs the build output.
 const WORKER_FILE = new URL(
   import.meta.url.endsWith(".ts") ? "../../dist/journal/token-worker.js" : "./token-worker.js",
   import.meta.url,
@@ -11,7 +11,6 @@ const WORKER_FILE = new URL(
 
 const DEFAULT_IDLE_MS = 30_000;
 
-/** A counter of tokens. */
 export class TokenCounter implements AsyncDisposable {
   readonly #idleMs: number;
   readonly #waiting = new Map<number, { resolve: (counts: readonly number[]) => void; texts: readonly string[] }>();
@@ -24,7 +23,7 @@ export class TokenCounter implements AsyncDisposable {
     this.#idleMs = options.idleMs ?? DEFAULT_IDLE_MS;
   }
 
-  /** The tokens of each text. Where the thread fails, or the counter is closed, it answers with an estimate. */
+  /** Counts the tokens of each text. Returns estimates if the thread fails or the counter is closed. */
   async count(texts: readonly string[]): Promise<readonly number[]> {
     if (texts.length === 0) return [];
     if (this.#closed) return texts.map(estimateTokens);
@@ -39,7 +38,7 @@ export class TokenCounter implements AsyncDisposable {
     });
   }
 
-  /** Ends the thread. What is still being counted is estimated. Idempotent. */
+  /** Stops the thread. Pending counts are estimated. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#stop();
@@ -87,12 +86,12 @@ export class TokenCounter implements AsyncDisposable {
   }
 }
 
-/** Four bytes make a token, roughly, in English and in code. */
+/** Roughly four bytes per token, in English and in code. */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** The tokens of each text, counted on a thread that is ended afterwards. */
+/** Counts the tokens of each text on a temporary thread. */
 export async function countTokens(texts: readonly string[]): Promise<readonly number[]> {
   await using counter = new TokenCounter();
   return await counter.count(texts);

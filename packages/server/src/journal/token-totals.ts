@@ -1,10 +1,11 @@
-// What was spent, on disk: one file for each day, `tokens-2026-11-15.jsonl`, to which processes append what they spent
-// since the last time. A day that is over is replaced by its sum; whoever does that writes the same, so no lock is needed.
+// Token sums on disk: one file per day, `tokens-2026-11-15.jsonl`, to which processes append what they spent since
+// their last write. The file of a past day is replaced by its sum; every process would write the same one, so no lock
+// is needed.
 import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, makeFolder, parseJson, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 
-/** Tokens by what they were spent on, and how often the tool list was sent. */
+/** Tokens by use, and how often the tool list was sent. */
 export interface TokenTotals {
   readonly surface: number;
   readonly schemas: number;
@@ -17,23 +18,21 @@ export interface TokenTotals {
 
 const FIELDS = ["surface", "schemas", "results", "lists", "answers"] as const satisfies readonly (keyof TokenTotals)[];
 
-/** Nothing spent. */
 export const NO_TOKENS: TokenTotals = { surface: 0, schemas: 0, results: 0, lists: 0, answers: 0 };
 
-/** Both together. */
 export function plus(a: TokenTotals, b: TokenTotals): TokenTotals {
-  // Every field of the type is in the list.
+  // FIELDS contains every field of the type.
   return Object.fromEntries(FIELDS.map((field) => [field, a[field] + b[field]])) as unknown as TokenTotals;
 }
 
-/** The day of a time, in the zone of the person. */
+/** The date of a timestamp, in the user's time zone. */
 export function dayOf(timeMs: number): string {
   const time = new Date(timeMs);
   const two = (value: number) => String(value).padStart(2, "0");
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
 }
 
-/** Adds to what was spent on a day. */
+/** Adds to the sums of a day. */
 export async function appendTotals(folder: string, day: string, spent: TokenTotals): Promise<void> {
   makeFolder(folder, 0o700);
   const file = await open(join(folder, `tokens-${day}.jsonl`), "a", 0o600);
@@ -44,7 +43,7 @@ export async function appendTotals(folder: string, day: string, spent: TokenTota
   }
 }
 
-/** What was spent, by day, the first day first. None where nothing has been kept yet. */
+/** The sums by day, oldest first. Empty if nothing has been saved yet. */
 export async function readTotals(folder: string): Promise<readonly { day: string; spent: TokenTotals }[]> {
   const days: { day: string; spent: TokenTotals }[] = [];
   for (const { day, path } of await dayFiles(folder)) {
@@ -54,7 +53,7 @@ export async function readTotals(folder: string): Promise<readonly { day: string
   return days;
 }
 
-/** Replaces the files of days that are over by one line each. `today` and the day before are left alone. */
+/** Replaces the files of past days with one line each. Leaves today and the day before alone. */
 export async function compactTotals(folder: string, nowMs: number): Promise<void> {
   const since = dayOf(nowMs - 24 * 60 * 60 * 1000);
   for (const { day, path } of await dayFiles(folder)) {

@@ -1,32 +1,31 @@
-// Files and folders that clients name. Relative ones are relative to the workspace; over HTTP all of them stay inside the
-// workspace and the folders that were allowed at start, links followed. The program's own folders are nobody's: whoever
-// writes there decides what is run.
+// Files and folders named by clients. Relative paths are resolved against the workspace. Over HTTP, all paths have to
+// stay inside the workspace and the folders allowed at start, with links resolved. The program's own folders are off
+// limits to all clients: files written there decide what gets run.
 import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { hasReservedName, isWithin, systemCodeOf, TrunklineError } from "@trunkline/core";
 import type { Exchange } from "../interfaces/exchange.js";
 
-/** Which folders clients may name. */
 export interface PlacesOptions {
-  /** The folder that relative paths are relative to, and that clients over HTTP may read. */
+  /** The folder that relative paths are resolved against; HTTP clients may read it. */
   readonly workspace: string;
-  /** Further folders that clients over HTTP may read and write. */
+  /** Additional folders that HTTP clients may read and write. */
   readonly allowPaths?: readonly string[] | undefined;
-  /** Folders of the program itself, such as that of the user's configuration: clients never read or write there. */
+  /** The program's own folders, such as the user's configuration: clients never read or write there. */
   readonly ownFolders?: readonly string[] | undefined;
-  /** Further files and folders that clients do not write, such as a configuration that was named. */
+  /** Additional files and folders that clients may not write, such as a configuration file given explicitly. */
   readonly unwritable?: readonly string[] | undefined;
 }
 
-/** Who names a path, and for what. */
+/** Who uses a path, and for what. */
 interface PlaceUse {
   readonly exchange: Exchange;
   readonly parameter: string;
-  /** Something will be written there. */
+  /** The path will be written to. */
   readonly writes?: boolean;
 }
 
-/** Resolves paths that a client gave. */
+/** Resolves paths given by a client. */
 export class Places {
   readonly #options: PlacesOptions;
 
@@ -34,7 +33,7 @@ export class Places {
     this.#options = options;
   }
 
-  /** The absolute path. Rejects with `DENIED` for one that this client may not name. */
+  /** The absolute path. Rejects with `DENIED` if this client may not use it. */
   async resolve(path: string, use: PlaceUse): Promise<string> {
     const { workspace, allowPaths = [] } = this.#options;
     const { exchange, parameter } = use;
@@ -44,13 +43,15 @@ export class Places {
     if (exchange.caller.endpoint !== "http") return absolute;
     const roots = await Promise.all([workspace, ...allowPaths].map((root) => realPathOf(resolve(workspace, root))));
     if (roots.some((root) => isInside(target, root))) return absolute;
-    throw new TrunklineError("DENIED", `${path} is outside the folders that clients over HTTP may use.`, {
+    throw new TrunklineError("DENIED", `${path} is outside the folders that HTTP clients may use.`, {
       hint: "Use a path inside the workspace, or start the server with --allow-path <folder>.",
       data: { parameter },
     });
   }
 
-  /** Rejects with `DENIED` for what is the program's own, and for where Git keeps what it runs. */
+  /**
+   * Rejects with `DENIED` for the program's own files, and for folders where Git keeps hooks and other files it runs.
+   */
   async #keepOff(
     path: string,
     { absolute, target, parameter, writes = false }: PlaceUse & { absolute: string; target: string },
@@ -60,21 +61,17 @@ export class Places {
     for (const folder of ownFolders) {
       if (![absolute, target].some((each) => isWithin(each, folder)) && !isWithin(target, await realPathOf(folder)))
         continue;
-      throw new TrunklineError(
-        "DENIED",
-        `${path} is in Trunkline's own folder, which clients neither read nor write.`,
-        {
-          hint: "Use another folder.",
-          data,
-        },
-      );
+      throw new TrunklineError("DENIED", `${path} is in Trunkline's own folder, which clients may not read or write.`, {
+        hint: "Use another folder.",
+        data,
+      });
     }
     if (!writes) return;
-    // By its name too: a link of that name may lead anywhere.
+    // Check the name itself too: a link with that name may lead anywhere.
     if (hasReservedName(absolute) || hasReservedName(target)) {
       throw new TrunklineError(
         "DENIED",
-        `${path} is in a folder of Git or of Trunkline, where clients write nothing.`,
+        `${path} is in a folder of Git or Trunkline, which clients may not write to.`,
         {
           hint: "Use another folder.",
           data,
@@ -83,7 +80,7 @@ export class Places {
     }
     for (const file of unwritable) {
       if (!isWithin(absolute, file) && !isWithin(target, await realPathOf(file))) continue;
-      throw new TrunklineError("DENIED", `${path} is part of Trunkline's configuration, which clients do not write.`, {
+      throw new TrunklineError("DENIED", `${path} is part of Trunkline's configuration, which clients may not write.`, {
         hint: "Use another name.",
         data,
       });
@@ -93,7 +90,7 @@ export class Places {
 
 const MOST_LINKS = 40;
 
-/** Where a path really is: links are followed, also those that lead to nothing yet, and what does not exist is kept. */
+/** The real path: follows links, even dangling ones, and keeps the parts that do not exist. */
 async function realPathOf(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);
@@ -121,7 +118,7 @@ function isMissing(error: unknown): boolean {
 }
 
 function unreadable(path: string, cause: unknown): TrunklineError {
-  return new TrunklineError("IO", `${path} cannot be looked at.`, { cause });
+  return new TrunklineError("IO", `Cannot access ${path}.`, { cause });
 }
 
 function isInside(path: string, folder: string): boolean {

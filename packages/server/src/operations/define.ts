@@ -1,17 +1,16 @@
-// Makes an operation of our own from its definition: the schema from the parameters, the validator when it is first needed,
+// Creates one of our own operations from its definition: the schema from the parameters, the validator on first use,
 // because that loads zod.
 import { type ParameterSet, type ParamsOf, schemaOf, TrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationKind, Params } from "../interfaces/operation.js";
 import type { ParamsReader } from "./read-params.js";
 
-/** One operation of our own. */
 interface Definition<P extends ParameterSet> {
   readonly name: string;
   readonly kind: OperationKind;
-  /** One line: what a model reads first. */
+  /** One line that a model reads first. */
   readonly summary: string;
   readonly params: P;
-  /** A last touch before parameters are checked, when their names are right already. */
+  /** Adjusts parameters before they are checked, after their names have been normalized. */
   readonly prepare?: ((params: Params) => Params) | undefined;
   readonly example: Params;
   readonly undoable?: boolean | undefined;
@@ -25,7 +24,7 @@ export async function loadDefinitions(): Promise<void> {
   createReader ??= (await import("./read-params.js")).createReader;
 }
 
-/** Makes an operation. Its `validate` works once {@link loadDefinitions} has resolved. */
+/** Creates an operation. Its `validate` works once {@link loadDefinitions} has resolved. */
 export function define<P extends ParameterSet>(definition: Definition<P>): Operation {
   const { name, kind, summary, params, example, undoable, prepare } = definition;
   const schema = schemaOf(params);
@@ -43,7 +42,7 @@ export function define<P extends ParameterSet>(definition: Definition<P>): Opera
     example,
     ...(undoable === undefined ? {} : { undoable }),
     validate: (given) => reader().read(given),
-    // `validate` has made the parameters what the definition says they are.
+    // `validate` has ensured that the parameters match the definition.
     run: async (given, context) => ({ value: await definition.run(given as ParamsOf<P>, context) }),
   };
 }

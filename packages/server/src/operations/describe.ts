@@ -1,4 +1,4 @@
-// `describe`: what can be done, in as few words as possible; a schema only when it is asked for.
+// `describe`: what can be done, in as few words as possible; schemas only on request.
 import {
   abortError,
   type Embedder,
@@ -19,12 +19,11 @@ import type { Upstreams } from "../upstreams/upstreams.js";
 import { define } from "./define.js";
 import { kindOf, summaryOf } from "./upstream-operation.js";
 
-/** What `describe` looks at. */
 interface DescribeOptions {
   readonly upstreams: Upstreams;
   readonly builtin: () => readonly Operation[];
   readonly actions: readonly Operation[];
-  /** Connects one server; throws why it cannot be used. */
+  /** Connects one server. Throws the reason if it is unavailable. */
   readonly connect: (server: string, signal: AbortSignal | undefined) => Promise<void>;
   readonly embedder: () => Promise<Embedder | undefined>;
   readonly cacheFolder: string | undefined;
@@ -44,24 +43,24 @@ interface Findable extends Candidate {
 
 const LISTED = 50;
 const FOUND = 10;
-/** How many of those that were found tell what they take: mostly one of these is meant, and needs no second question. */
+/** How many results include a signature: usually one of these is the right one, and no second call is needed. */
 const SIGNED = 5;
 /** How long a question waits for servers that were never connected. */
 const CONNECT_WAIT_MS = 5000;
 const CONNECTED_AT_ONCE = 8;
 
-/** Makes the operation, and what has to be closed with it. */
+/** Creates the operation, and a function that closes its resources. */
 export function describeOperation(options: DescribeOptions): { operation: Operation; close: () => Promise<void> } {
   const describer = new Describer(options);
   const operation = define({
     name: "describe",
     kind: "read",
-    summary: "List operations and servers; the schema of one; or find operations by what they do.",
+    summary: "List operations and servers; show the schema of one; or find operations by what they do.",
     params: {
-      target: param.text("An operation (its schema), a server (its tools) or server.tool.", {
+      target: param.text("An operation (shows its schema), a server (shows its tools) or server.tool.", {
         aliases: ["op", "operation", "name", "tool", "server"],
       }),
-      find: param.text("What you want to do, in your own words: finds the operations that fit best.", {
+      find: param.text("What you want to do, in your own words: finds the best matching operations.", {
         aliases: ["query", "q", "search", "text"],
       }),
       limit: param.count(`Maximum number of lines; default ${LISTED}, with find ${FOUND}.`, { min: 1, max: 500 }),
@@ -70,7 +69,7 @@ export function describeOperation(options: DescribeOptions): { operation: Operat
     example: { find: "open a pull request" },
     run: async ({ target, find, limit, cursor }, { signal }) => {
       if (target !== undefined && find !== undefined) {
-        throw new TrunklineError("INVALID_ARGUMENT", "target and find exclude each other.", {
+        throw new TrunklineError("INVALID_ARGUMENT", "target and find cannot be combined.", {
           data: { parameter: "find" },
         });
       }
@@ -91,9 +90,9 @@ interface Page {
 class Describer {
   readonly #options: DescribeOptions;
   #ranker: Ranker<Findable> | undefined;
-  /** The last list of what can be found, and what it was made from. */
+  /** The last list of searchable operations, and the data it was built from. */
   #findable: { from: readonly unknown[]; list: readonly Findable[] } | undefined;
-  /** Connecting that goes on after a question stopped waiting for it. */
+  /** Connects that continue after a question stopped waiting for them. */
   #connecting: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
@@ -101,7 +100,7 @@ class Describer {
     this.#options = options;
   }
 
-  /** Our own operations, then one line for each server. */
+  /** Our own operations, then one line per server. */
   async overview(page: Page): Promise<unknown> {
     const servers = await this.#options.upstreams.servers();
     const { items, cursor } = pageOf(servers.map(serverLine), page);
@@ -109,7 +108,7 @@ class Describer {
     const hint =
       servers.length === 0
         ? undefined
-        : 'describe {"target": "<server>"} lists its tools, {"find": "…"} finds tools of all servers.';
+        : 'describe {"target": "<server>"} lists its tools, {"find": "…"} searches the tools of all servers.';
     return { ...own, servers: items, ...cursor, ...(hint === undefined ? {} : { hint }) };
   }
 
@@ -163,7 +162,7 @@ class Describer {
     return this.#ranker;
   }
 
-  /** The server with its tools: connected where it never was. */
+  /** The server with its tools. Connects it if it never was. */
   async #brought(server: KnownServer, signal: AbortSignal): Promise<KnownServer> {
     const { upstreams, connect } = this.#options;
     const { name } = server.status;
@@ -171,7 +170,7 @@ class Describer {
     return (await upstreams.servers()).find(({ status }) => status.name === name) ?? server;
   }
 
-  /** Which server a name of a tool belongs to, in whatever style it is written. */
+  /** The server that a tool name belongs to, in any naming style. */
   async #ownerOf(target: string, servers: readonly KnownServer[]): Promise<KnownServer | undefined> {
     const exact = servers.filter(({ status }) => target.startsWith(`${status.name}.`));
     if (exact.length > 0) return exact.sort((a, b) => b.status.name.length - a.status.name.length)[0];
@@ -210,22 +209,25 @@ class Describer {
     ];
     const bare = names.filter((name) => name.endsWith(`.${target}`));
     const near = [...new Set([...bare, ...nearestNames(target, names)])].slice(0, 3);
-    return new TrunklineError("NOT_FOUND", `There is no operation or server "${target}".`, {
+    return new TrunklineError("NOT_FOUND", `Operation or server not found: "${target}".`, {
       hint:
         near.length > 0
           ? `Did you mean ${near.join(" or ")}?`
-          : 'describe {} lists what there is, {"find": "…"} looks for it.',
+          : 'describe {} lists everything, {"find": "…"} searches.',
       data: { near, parameter: "target" },
     });
   }
 
-  /** So that the first question is answered from all servers. Those that take long are named and not waited for. */
+  /**
+   * Connects servers with unknown tools, so that the first question covers all of them. Returns the slow ones, without
+   * waiting for them.
+   */
   async #connectUnknown(signal: AbortSignal): Promise<string[]> {
     const { upstreams } = this.#options;
     const unknown = async () => (await upstreams.servers()).filter(({ tools }) => tools === undefined);
     const pending = (await unknown()).filter(({ status }) => status.state === "pending");
     if (pending.length > 0) {
-      // The next question has use for the connections too, so they are nobody's own.
+      // The next question uses the connections too, so they do not depend on this caller's signal.
       this.#connecting ??= this.#connectAll(pending.map(({ status }) => status.name));
       const stop = new AbortController();
       const timer = sleep(CONNECT_WAIT_MS, AbortSignal.any([signal, stop.signal])).catch(() => {});
@@ -236,7 +238,7 @@ class Describer {
     return (await unknown()).map(({ status }) => status.name);
   }
 
-  /** A few at a time: each may be a process to start. */
+  /** A few at a time, since each may start a process. */
   async #connectAll(names: string[]): Promise<void> {
     const { connect, logger } = this.#options;
     const { signal } = this.#closing;
@@ -245,7 +247,7 @@ class Describer {
         try {
           await connect(server, signal);
         } catch (error) {
-          logger.debug("server not connected for find", { server, error });
+          logger.debug("cannot connect server for find", { server, error });
         }
       }
     };
@@ -297,7 +299,7 @@ async function connectIfUnknown({ tools, status }: KnownServer, connect: () => P
   if (tools === undefined && status.state !== "connected" && status.state !== "needs-auth") await connect();
 }
 
-/** Which draft of JSON Schema it is, nobody who reads it needs to know. */
+/** Removes `$schema`: readers do not need the JSON Schema draft. */
 function withoutDialect({ $schema: _, ...schema }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return schema;
 }
@@ -310,7 +312,6 @@ function operationCard({ name, kind, summary, schema, example }: Operation): unk
   return { name, kind, summary, schema, ...(example === undefined ? {} : { example }) };
 }
 
-/** One line for a server. */
 function serverLine({ status, tools }: KnownServer): unknown {
   const { name, state } = status;
   const note = noteOf(status, tools);
@@ -323,13 +324,13 @@ function serverLine({ status, tools }: KnownServer): unknown {
 }
 
 function noteOf({ name, state }: KnownServer["status"], tools: KnownServer["tools"]): string | undefined {
-  if (state === "needs-auth") return `Needs a sign-in: ${name}.authenticate`;
+  if (state === "needs-auth") return `Sign-in required: ${name}.authenticate`;
   if (state === "pending") {
     return tools === undefined
-      ? "Never connected: describing it connects it."
-      : "Not connected yet; tools as they were last.";
+      ? "Never connected. Describe it to connect it."
+      : "Not connected yet. Tools are from the last connection.";
   }
-  return state === "failed" && tools !== undefined ? "Tools as they were last." : undefined;
+  return state === "failed" && tools !== undefined ? "Tools are from the last connection." : undefined;
 }
 
 function serverCard({ status, tools }: KnownServer, page: Page): unknown {
@@ -337,7 +338,13 @@ function serverCard({ status, tools }: KnownServer, page: Page): unknown {
   const note = noteOf(status, tools);
   const signIn: Line[] =
     state === "needs-auth"
-      ? [{ name: `${name}.authenticate`, kind: "write", summary: "Has the user sign in; the tools are listed then." }]
+      ? [
+          {
+            name: `${name}.authenticate`,
+            kind: "write",
+            summary: "Asks the user to sign in; then the tools are listed.",
+          },
+        ]
       : [];
   const lines = (tools ?? []).map(
     (tool): Line => ({
@@ -350,12 +357,12 @@ function serverCard({ status, tools }: KnownServer, page: Page): unknown {
   return { server: name, state, tools: items, total: lines.length, ...cursor, ...(note === undefined ? {} : { note }) };
 }
 
-/** A part of a list, and the cursor for the rest. */
+/** One page of a list, and the cursor for the next. */
 function pageOf<T>(items: readonly T[], { limit = LISTED, cursor }: Pick<Page, "limit" | "cursor">) {
   const from = cursor === undefined ? 0 : Number(/^at:(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
   if (Number.isNaN(from)) {
-    throw new TrunklineError("INVALID_ARGUMENT", "This cursor is not one of describe.", {
-      hint: "Pass the cursor of the answer before, with the same parameters.",
+    throw new TrunklineError("INVALID_ARGUMENT", "The cursor is not valid for describe.", {
+      hint: "Pass the cursor of the previous answer, with the same parameters.",
       data: { parameter: "cursor" },
     });
   }
@@ -363,15 +370,14 @@ function pageOf<T>(items: readonly T[], { limit = LISTED, cursor }: Pick<Page, "
   return { items: items.slice(from, end), cursor: items.length > end ? { cursor: `at:${end}` } : {} };
 }
 
-/** Limits of a signature. */
 const LONGEST_SIGNATURE = 300;
 const DEEPEST_TYPE = 3;
-/** What may say more of the parameters than a list of them does. */
+/** Keywords that may constrain the parameters beyond the listed ones. */
 const COMBINING = ["allOf", "anyOf", "oneOf", "$ref", "if"];
 
 /**
- * As much as a line holds: first what it gives is left out, then objects within parameters, then types, then parameters.
- * One that ends with `…` does not tell all that it takes.
+ * A signature short enough for one line: omits the output first, then nested objects, then types, then parameters. One
+ * that ends with `…` is incomplete.
  */
 export function briefSignature(
   schema: Readonly<Record<string, unknown>>,

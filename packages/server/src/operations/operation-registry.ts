@@ -1,4 +1,4 @@
-// Where operations are found: our own, and every tool of every server. Nothing but names is loaded until one is asked for.
+// Finds operations: our own, and every tool of every server. Only names are loaded until an operation is requested.
 import type { Hub, ServerStatus } from "@trunkline/client";
 import {
   abortError,
@@ -19,35 +19,34 @@ import { type AccessOptions, StoreCalls } from "./store-calls.js";
 import { storeOperations, type TokenReport } from "./store-operations.js";
 import { upstreamOperation } from "./upstream-operation.js";
 
-/** How a registry is set up. */
 export interface RegistryOptions extends AccessOptions {
   readonly backends: Backends;
-  /** The servers of the backends' hub, if the service has them already. Whoever made them closes them. */
+  /** The servers of the backends' hub, if the service already has them. The code that created them closes them. */
   readonly upstreams?: Upstreams | undefined;
-  /** Where what upstream servers last listed, and the vectors of `find`, are kept between runs. */
+  /** Where the last listings of upstream servers and the vectors of `find` are cached between runs. */
   readonly cacheFolder?: string | undefined;
   readonly logger?: Logger | undefined;
   /** What `status {tokens}` adds. */
   readonly tokens?: TokenReport | undefined;
 }
 
-/** The registry of a server. Whoever makes it closes it, before its backends. */
+/** The registry of a server. The code that creates it closes it, before its backends. */
 export interface ServerRegistry extends OperationRegistry, AsyncDisposable {
-  /** Reads and writes; the actions of the tool `session` are apart. */
+  /** Reads and writes; the actions of the `session` tool are separate. */
   readonly builtin: readonly Operation[];
   readonly sessionActions: readonly Operation[];
-  /** Loads what `validate` of our own operations needs; `find` does it by itself. */
+  /** Loads what `validate` of our own operations needs; `find` calls it automatically. */
   load(): Promise<void>;
-  /** An action of the tool `session`. Rejects with `NOT_FOUND` and the nearest names. */
+  /** Finds an action of the `session` tool. Rejects with `NOT_FOUND` and the nearest names. */
   findAction(name: string): Promise<Operation>;
-  /** The client has gone: its session ends. */
+  /** Ends the session of a client that has disconnected. */
   release(caller: Caller): Promise<void>;
   close(): Promise<void>;
 }
 
 const SUGGESTIONS = 3;
 
-/** Makes the registry. It opens nothing. */
+/** Creates the registry. Opens nothing. */
 export function createRegistry(options: RegistryOptions): ServerRegistry {
   const { backends, logger = silentLogger, cacheFolder } = options;
   const upstreams = options.upstreams ?? new Upstreams(() => backends.hub(), { folder: cacheFolder, logger });
@@ -89,7 +88,7 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
       const action = actions.find((each) => each.name === name);
       if (action !== undefined) return action;
       const names = actions.map((each) => each.name);
-      throw notFound(`There is no action "${name}".`, nearestNames(name, names), `There are: ${names.join(", ")}.`);
+      throw notFound(`Unknown action "${name}".`, nearestNames(name, names), `Available: ${names.join(", ")}.`);
     },
     release: (caller) => calls.release(caller),
     close,
@@ -98,7 +97,7 @@ export function createRegistry(options: RegistryOptions): ServerRegistry {
 }
 
 function isAction(name: string): TrunklineError {
-  return new TrunklineError("INVALID_ARGUMENT", `"${name}" is an action of the tool session.`, {
+  return new TrunklineError("INVALID_ARGUMENT", `"${name}" is an action of the session tool.`, {
     hint: `Call session with {"action": "${name}"}.`,
     data: { parameter: "op" },
   });
@@ -109,7 +108,7 @@ function notFound(message: string, near: readonly string[], otherwise: string): 
   return new TrunklineError("NOT_FOUND", message, { hint, data: { near, parameter: "op" } });
 }
 
-/** Finds tools of servers, connecting only those that a name may belong to. */
+/** Finds upstream tools. Connects only the servers that a name may belong to. */
 class UpstreamFinder {
   readonly #upstreams: Upstreams;
   readonly #operations = new WeakMap<SourcedTool, Operation>();
@@ -125,7 +124,7 @@ class UpstreamFinder {
     const hub = await this.#upstreams.followed();
     const live = liveTool(hub, name);
     if (live !== undefined) return this.#operation(hub, live);
-    // The client is loaded by now, for the hub comes from it.
+    // The client is already loaded, because the hub comes from it.
     const { mayBelongTo } = await import("@trunkline/client/internal");
     const owners = hub.status().filter((status) => mayBelongTo(name, status.name));
     await hub.connect(
@@ -149,7 +148,7 @@ class UpstreamFinder {
     throw await this.#unknown(name, builtin);
   }
 
-  /** Connects one server. Throws why it cannot be used. */
+  /** Connects one server. Throws the reason if it is unavailable. */
   async connect(server: string, signal: AbortSignal | undefined): Promise<void> {
     const hub = await this.#upstreams.followed();
     await hub.connect([server], signal);
@@ -174,11 +173,11 @@ class UpstreamFinder {
     const dotted = tools.map(({ server, tool }) => `${server}.${tool}`);
     const bare = tools.filter(({ tool }) => tool === name).map(({ server, tool }) => `${server}.${tool}`);
     const near = [...new Set([...bare, ...nearestNames(name, [...own, ...dotted], SUGGESTIONS)])].slice(0, SUGGESTIONS);
-    return notFound(`There is no operation "${name}".`, near, 'describe {"find": "what you want to do"} finds others.');
+    return notFound(`Unknown operation "${name}".`, near, 'describe {"find": "what you want to do"} finds others.');
   }
 }
 
-/** The tool of a connected server by its dotted name: what nearly every call asks for, and quick to find. */
+/** Finds a tool of a connected server by its dotted name: fast, and enough for nearly every call. */
 function liveTool(hub: Hub, name: string): SourcedTool | undefined {
   const names = hub.names();
   for (let at = name.indexOf("."); at !== -1; at = name.indexOf(".", at + 1)) {
@@ -188,16 +187,16 @@ function liveTool(hub: Hub, name: string): SourcedTool | undefined {
   return undefined;
 }
 
-/** Why a server cannot be used now. */
+/** Why a server is unavailable. */
 function unavailable({ name, state, error }: ServerStatus): TrunklineError {
   if (error !== undefined) return error;
   const hints: Partial<Record<ServerStatus["state"], string>> = {
     "needs-auth": `Run the operation ${name}.authenticate, or: trunkline auth login ${name}`,
-    disabled: "Its entry in the configuration says so.",
-    untrusted: "Nobody has confirmed this project's configuration yet: trunkline trust",
+    disabled: "It is disabled in its configuration entry.",
+    untrusted: "This project's configuration has not been approved yet. Run: trunkline trust",
   };
   const hint = hints[state];
-  return new TrunklineError("SERVER_UNAVAILABLE", `The server "${name}" cannot be used: it is ${state}.`, {
+  return new TrunklineError("SERVER_UNAVAILABLE", `The server "${name}" is not available: it is ${state}.`, {
     ...(hint === undefined ? {} : { hint }),
   });
 }

@@ -1,5 +1,5 @@
-// Parameters as models write them, brought into the form that operations take: other spellings of a name, a number in
-// quotes, one text where a list is wanted. What cannot be understood is refused with what was expected and what came.
+// Normalizes parameters as models write them: alternative spellings of a name, a number in quotes, a single text
+// instead of a list. Anything else is rejected, naming what was expected and what was received.
 import {
   aliasesOf,
   isRecord,
@@ -12,22 +12,19 @@ import {
 import { z } from "zod";
 import type { Params } from "../interfaces/operation.js";
 
-/** What a reader of parameters is made from. */
 interface ReaderSource {
   readonly name: string;
   readonly params: ParameterSet;
-  /** The schema of all of them. */
+  /** The schema of all parameters. */
   readonly schema: Schema;
   readonly prepare?: ((params: Params) => Params) | undefined;
 }
 
-/** Reads the parameters of one operation. */
 export interface ParamsReader {
-  /** Throws `INVALID_ARGUMENT`; `data.parameter` says where. */
+  /** Throws `INVALID_ARGUMENT`; `data.parameter` has the location. */
   read(params: Params): Params;
 }
 
-/** Makes the reader of an operation. */
 export function createReader(source: ReaderSource): ParamsReader {
   const { schema } = source;
   const validator = z.fromJSONSchema(schema);
@@ -48,11 +45,11 @@ export function createReader(source: ReaderSource): ParamsReader {
       const givenAs = new Map<string, string>();
       for (const [given, value] of Object.entries(params)) {
         const name = nameOf(given);
-        // Models write null for what they leave out.
+        // Models write null for omitted parameters.
         if (value === null || value === undefined) continue;
         const other = givenAs.get(name);
         if (other !== undefined && JSON.stringify(params[other]) !== JSON.stringify(value)) {
-          throw invalid(source, given, `${other} and ${given} mean the same: give one of them.`);
+          throw invalid(source, given, `${other} and ${given} are the same parameter. Use only one of them.`);
         }
         givenAs.set(name, given);
         read[name] = coerced(value, properties[name] as Schema);
@@ -62,27 +59,27 @@ export function createReader(source: ReaderSource): ParamsReader {
       if (!result.success) {
         throw problem(source, result.error.issues[0] as z.core.$ZodIssue, { read: prepared, schema });
       }
-      // Not what zod made of it: that has the defaults filled in, which are the operation's to apply.
+      // Not zod's output: that has defaults filled in, and applying them is up to the operation.
       return prepared;
     },
   };
 }
 
-/** `ignoreCase`, `ignore-case` and `ignore_case` are one name. */
+/** `ignoreCase`, `ignore-case` and `ignore_case` are the same name. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
 function unknownParameter(source: ReaderSource, given: string, names: readonly string[]): TrunklineError {
   const [nearest] = [...nearestNames(given, names), ...nearestNames(plain(given), names), ...alike(given, names)];
-  const listed = names.length === 0 ? "It takes none." : `It takes ${names.join(", ")}.`;
+  const listed = names.length === 0 ? "It has no parameters." : `Available: ${names.join(", ")}.`;
   return new TrunklineError("INVALID_ARGUMENT", `${source.name} has no parameter "${shortened(given)}".`, {
     hint: nearest === undefined ? listed : `Did you mean ${nearest}? ${listed}`,
     data: { parameter: given, ...(nearest === undefined ? {} : { nearest }) },
   });
 }
 
-/** Names that share a word with what was given. */
+/** Names that share a word with the given one. */
 function alike(given: string, names: readonly string[]): string[] {
   const words = wordsOf(given);
   return names.filter((name) => wordsOf(name).some((word) => word.length > 2 && words.includes(word)));
@@ -95,10 +92,10 @@ function wordsOf(name: string): string[] {
     .split(/[^a-z0-9]+/);
 }
 
-/** The value in the form that the schema wants, where that is beyond doubt; else as it is. */
+/** Converts the value to the schema's type if the intent is unambiguous; otherwise returns it unchanged. */
 function coerced(value: unknown, schema: Schema): unknown {
   const choices = choicesOf(schema);
-  // Where text is taken too, "true" still means the boolean.
+  // Even if strings are accepted too, "true" means the boolean.
   if (choices.some(({ type }) => type === "boolean") && typeof value === "string") {
     const word = asBoolean(value);
     if (word !== undefined) return word;
@@ -164,7 +161,7 @@ function asBoolean(value: unknown): boolean | undefined {
   return word === "true" ? true : word === "false" ? false : undefined;
 }
 
-/** One text or one object stands for a list of itself. */
+/** Wraps a single text or object in a list. */
 function asList(value: unknown, { items }: Schema): unknown {
   if (!isRecord(items)) return undefined;
   const list = typeof value === "string" ? (jsonOf(value, Array.isArray) ?? [value]) : [value];
@@ -177,7 +174,7 @@ function jsonOf<T>(text: string, test: (value: unknown) => value is T): T | unde
   return test(value) ? value : undefined;
 }
 
-/** What zod found, in words that say what to do. */
+/** Turns zod's issue into an actionable message. */
 function problem(
   source: ReaderSource,
   issue: z.core.$ZodIssue,
@@ -233,7 +230,7 @@ function described(schema: Schema): string {
     case "number":
       return `a number${bounds}`;
     case "array":
-      return isRecord(items) && items.type === "string" ? "a list of texts" : "a list";
+      return isRecord(items) && items.type === "string" ? "a list of strings" : "a list";
     case "object":
       return "an object";
     default:
@@ -260,7 +257,7 @@ function pathText(path: readonly (string | number)[]): string {
 
 function invalid(source: ReaderSource, parameter: string, message: string): TrunklineError {
   return new TrunklineError("INVALID_ARGUMENT", message, {
-    hint: `describe {"target": "${source.name}"} shows what ${source.name} takes.`,
+    hint: `describe {"target": "${source.name}"} shows the parameters of ${source.name}.`,
     data: { parameter },
   });
 }

@@ -4,39 +4,38 @@ import { isRecord, isTrunklineError, printable, TrunklineError, toTrunklineError
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
 
-/** Sets of rules by glob. A function is asked before each operation: the configuration may be read late, and change. */
+/**
+ * Rule sets by glob. A function is called before each operation, because the configuration may be loaded late and may
+ * change.
+ */
 export type Policies = readonly PolicyRules[] | (() => Promise<readonly PolicyRules[]>);
 
-/** What operations are run with. */
 export interface RunnerOptions {
   readonly policies?: Policies | undefined;
-  /** What to say beside a refusal by these rules; undefined leaves it at the usual. */
+  /** The hint for a call denied by these rules; undefined uses the default. */
   readonly denialHint?: (() => Promise<string | undefined>) | undefined;
   readonly log?: CallLog | undefined;
-  /** Sees every outcome. */
+  /** Called with every outcome. */
   readonly onOutcome?: ((operation: Operation, outcome: OperationOutcome) => void) | undefined;
 }
 
-/** Runs the operation of a step with these parameters. */
 export type RunWith = (params: Params) => Promise<OperationOutcome>;
 
-/** One operation to run. */
 export interface StepRun {
   readonly operation: Operation;
-  /** A function is called as part of the step: its failure is the step's. */
+  /** A function is called as part of the step: if it fails, the step fails. */
   readonly params: Params | (() => Promise<Params>);
   readonly context: OperationContext;
-  /** Wraps the operation, such as to undo it later. It may leave `run` uncalled. */
+  /** Wraps the operation, for example to undo it later. It need not call `run`. */
   readonly around?: ((params: Params, run: RunWith) => Promise<OperationOutcome>) | undefined;
 }
 
 /**
- * Runs a step and writes its journal entry, the only one it gets. Rejects with a `TrunklineError`; a failure that an
- * upstream tool reports is an outcome with `isError`.
+ * Runs a step and writes its only journal entry. Rejects with a `TrunklineError`; a failure reported by an upstream
+ * tool is an outcome with `isError`.
  */
 export type RunStep = (step: StepRun) => Promise<OperationOutcome>;
 
-/** Makes the step runner. */
 export function createRunner(options: RunnerOptions): RunStep {
   const { log, onOutcome } = options;
   return async ({ operation, params, context, around }) => {
@@ -87,15 +86,19 @@ async function verdictFor({ name }: Operation, policies: Policies | undefined): 
   return verdictOn(name, rules);
 }
 
-/** Throws unless a person says yes. */
+/** Throws unless the user approves. */
 async function ask(operation: Operation, params: Params, { exchange, signal }: OperationContext): Promise<void> {
   const { channel } = exchange;
   if (channel.ask === undefined || channel.abilities?.elicitation?.form === undefined) {
-    throw new TrunklineError("DENIED", `${operation.name} has to be confirmed each time, and this client cannot ask.`, {
-      hint: "Use a client with elicitation, or allow the operation in the policy of your own configuration.",
-    });
+    throw new TrunklineError(
+      "DENIED",
+      `${operation.name} requires approval each time, but this client cannot ask the user.`,
+      {
+        hint: "Use a client that supports elicitation, or allow the operation in the policy of your own configuration.",
+      },
+    );
   }
-  const message = `May ${printable(operation.name)} run? ${shownParams(params)}`;
+  const message = `Allow ${printable(operation.name)} to run? ${shownParams(params)}`;
   const requestedSchema = {
     type: "object",
     properties: {
@@ -110,7 +113,7 @@ async function ask(operation: Operation, params: Params, { exchange, signal }: O
     )
     .catch((error: unknown) => {
       if (isTrunklineError(error, "ABORTED")) throw error;
-      throw new TrunklineError("DENIED", `${operation.name} has to be confirmed, and nobody answered.`, {
+      throw new TrunklineError("DENIED", `${operation.name} requires approval, but the client did not answer.`, {
         cause: error,
       });
     });
@@ -125,8 +128,8 @@ const LONGEST_MESSAGE = 2000;
 const SECRET_NAME = /token|secret|passw|credential|authori[sz]ation|cookie|api_?-?key|private_?-?key/i;
 
 /**
- * What would be run, for a person to judge: on one line and in quotes, so that nothing in the arguments looks like a part of
- * the question; shortened, and without what looks like a secret.
+ * The arguments, for the user to review: on one line and quoted, so that nothing in them looks like part of the
+ * question; shortened, with likely secrets masked.
  */
 function shownParams(params: Params): string {
   const shown: string[] = [];
@@ -140,7 +143,7 @@ function shownParams(params: Params): string {
   }
   if (given.length === 0) return "It has no arguments.";
   const more = given.length - shown.length;
-  return `Its arguments: {${shown.join(", ")}}${more === 0 ? "" : ` and ${more} more that are not shown`}`;
+  return `Its arguments: {${shown.join(", ")}}${more === 0 ? "" : ` and ${more} more not shown`}`;
 }
 
 function quoted(value: unknown): string {
@@ -153,19 +156,19 @@ function shortened(text: string): string {
   return `${head}…${text.startsWith('"') ? '"' : ""} (${text.length} characters)`;
 }
 
-/** Deeper than any parameters that mean something. */
+/** Deeper than any meaningful parameters. */
 const MOST_DEPTH = 100;
 
-/** Throws `INVALID_ARGUMENT` for what is nested too deeply: everything that walks through parameters is recursive. */
+/** Throws `INVALID_ARGUMENT` for values nested too deeply, because the code that walks parameters is recursive. */
 export function requireShallow(value: unknown, parameter: string): void {
   if (!isDeep(value)) return;
   throw new TrunklineError("INVALID_ARGUMENT", `${parameter} is nested more than ${MOST_DEPTH} levels deep.`, {
-    hint: "Give large or deep content as a text, or as $hash: of what is stored.",
+    hint: "Pass large or deep content as a string, or store it and pass $hash:.",
     data: { parameter },
   });
 }
 
-/** Level by level, so that no depth is too much for it. */
+/** Iterates level by level, so it works at any depth. */
 function isDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

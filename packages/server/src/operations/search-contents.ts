@@ -1,5 +1,5 @@
-// Search inside given contents, such as stored results: passages by the words they share with the query. Contents may be
-// large, so they are read and looked through piece by piece, and only what matches is remembered.
+// Searches inside given contents, such as stored results: finds passages by the words they share with the query.
+// Contents may be large, so they are processed in pieces, and only matches are kept in memory.
 import { setImmediate } from "node:timers/promises";
 import {
   bm25Gain,
@@ -12,7 +12,6 @@ import {
 } from "@trunkline/core";
 import { queryWords } from "../find/words.js";
 
-/** What to search, and for what. */
 interface SearchContentsParams {
   readonly query: string;
   readonly contents: readonly { readonly id: string; readonly path: string }[];
@@ -27,18 +26,18 @@ interface Passage {
   readonly start: number;
   readonly end: number;
   readonly length: number;
-  /** How often each word is in it. */
+  /** How often each query word occurs in it. */
   readonly counts: Uint16Array;
   score: number;
 }
 
 const PIECE_BYTES = 1 << 18;
-/** A passage ends at the first line break after so many characters, or at so many without one. */
+/** A passage ends at the first line break after this many characters, or at the maximum length if there is none. */
 const PASSAGE_LENGTH = 600;
 const LONGEST_PASSAGE = 1200;
 const DEFAULT_LIMIT = 10;
 
-/** The passages that match best, as `search` answers. */
+/** The best matching passages, in the result format of `search`. */
 export async function searchContents(
   store: ContentStore,
   params: SearchContentsParams,
@@ -89,7 +88,7 @@ export async function searchContents(
     execution_time_ms: Math.round(performance.now() - started),
     results,
     ...cursor,
-    notice: "These are passages of the content, found by word; get reads more of it with lines.",
+    notice: "These are passages of the content, matched by words. Use get with lines to read more.",
   };
 }
 
@@ -97,8 +96,8 @@ function offsetOf(cursor: unknown): number {
   if (cursor === undefined) return 0;
   const match = typeof cursor === "string" ? /^passage:(\d+)$/.exec(cursor) : null;
   if (match !== null) return Number(match[1]);
-  throw new TrunklineError("INVALID_ARGUMENT", "This cursor is not one of this search.", {
-    hint: "Pass the cursor of the answer before, with the same parameters.",
+  throw new TrunklineError("INVALID_ARGUMENT", "The cursor does not belong to this search.", {
+    hint: "Pass the cursor of the previous answer, with the same parameters.",
     data: { parameter: "cursor" },
   });
 }
@@ -111,7 +110,7 @@ interface PassageText {
   readonly end: number;
 }
 
-/** A content in passages, with where they are. */
+/** The passages of a content, with their positions. */
 async function* passagesOf(store: ContentStore, id: ContentId, signal: AbortSignal): AsyncGenerator<PassageText> {
   let [offset, line, rest] = [0, 1, new Uint8Array()];
   for (;;) {
@@ -121,7 +120,7 @@ async function* passagesOf(store: ContentStore, id: ContentId, signal: AbortSign
     let at = 0;
     while (at < piece.length) {
       const end = passageEnd(piece, at);
-      // It may go on in the next piece.
+      // It may continue in the next piece.
       if (end === piece.length && !isLast) break;
       const text = new TextDecoder().decode(piece.subarray(at, end));
       yield { text, line, start: offset + at, end: offset + end };
@@ -136,11 +135,11 @@ async function* passagesOf(store: ContentStore, id: ContentId, signal: AbortSign
 }
 
 function passageEnd(piece: Uint8Array, start: number): number {
-  // No further than a passage may go: a content may well be one long line.
+  // Stop at the maximum passage length: the content may be one long line.
   const newline = piece.subarray(start + PASSAGE_LENGTH, start + LONGEST_PASSAGE).indexOf(10);
   if (newline !== -1) return start + PASSAGE_LENGTH + newline + 1;
   let end = Math.min(start + LONGEST_PASSAGE, piece.length);
-  // Not inside a character: the bytes after the first of one begin with 10.
+  // Do not split a character: UTF-8 continuation bytes start with 10.
   while (end < piece.length && ((piece[end] ?? 0) & 0xc0) === 0x80) end++;
   return end;
 }
@@ -156,7 +155,7 @@ function countsOf(text: string, tests: readonly RegExp[]): Uint16Array | undefin
   return any ? counts : undefined;
 }
 
-/** BM25; the best first. */
+/** BM25, best first. */
 function rank(
   found: Passage[],
   { words, passages, characters }: { words: readonly string[]; passages: number; characters: number },

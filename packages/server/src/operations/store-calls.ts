@@ -1,42 +1,40 @@
-// How operations reach the store: in whose name, in which session, and with which folders.
+// How operations call the store: for which client, in which session, and with which folders.
 import { randomUUID } from "node:crypto";
 import { type ContentStore, TrunklineError } from "@trunkline/core";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { OperationContext, Params } from "../interfaces/operation.js";
 import { Places, type PlacesOptions } from "./allowed-paths.js";
 
-/** What operations may reach in the name of clients. */
+/** What operations may access for clients. */
 export interface AccessOptions extends PlacesOptions {
   /** Folders that `get` may write to with `outputPath`. */
   readonly allowWrite?: readonly string[] | undefined;
   readonly allowPrivateAddresses?: boolean | (() => Promise<boolean>) | undefined;
 }
 
-/** What operations of the store need. */
 interface StoreCallsOptions extends AccessOptions {
   readonly store: () => Promise<ContentStore>;
 }
 
-/** What a call is made with besides its parameters. */
 interface CallDetails {
   readonly context: OperationContext;
-  /** In whose name; default: the caller's. */
+  /** The client to act for. Default: the caller. */
   readonly client?: string | undefined;
 }
 
-/** A session as parameters name it. */
+/** A session as given in parameters. */
 export type SessionParam = boolean | string | undefined;
 
 type Result = Readonly<Record<string, unknown>>;
 
 /**
- * The store as operations use it. It knows which client started which session: a session named by its id is used in the
- * name of whoever started it, so that clients without a lasting connection have sessions too.
+ * The store as operations use it. Tracks which client started which session: a session given by its id acts for the
+ * client that started it, so that clients without a lasting connection can use sessions too.
  */
 export class StoreCalls {
   readonly places: Places;
   readonly #options: StoreCallsOptions;
-  /** By id of the session: the name that it runs under in the store. */
+  /** By session id: the client name it uses in the store. */
   readonly #clients = new Map<string, string>();
 
   constructor(options: StoreCallsOptions) {
@@ -48,7 +46,7 @@ export class StoreCalls {
     return this.#options.store();
   }
 
-  /** Runs an operation of the store. */
+  /** Runs a store operation. */
   async run(operation: string, params: Params, { context, client }: CallDetails): Promise<Result> {
     const { allowWrite, allowPrivateAddresses: allowed } = this.#options;
     const allowPrivateAddresses = typeof allowed === "function" ? await allowed() : allowed;
@@ -63,14 +61,14 @@ export class StoreCalls {
     });
   }
 
-  /** Throws if `session` means the caller's own and the connection cannot have one. */
+  /** Throws if `session` means the caller's own session but the connection cannot have one. */
   requireSession(session: SessionParam, { caller }: Exchange): void {
     if (session === true) requireLasting(caller);
   }
 
   /**
-   * In whose name a change is made, or a session worked with: that of the session given by its id, else the caller's own. A
-   * session that an earlier process began is taken up again.
+   * The client to act for: the one of the session given by its id, otherwise the caller. Resumes a session that an
+   * earlier process started.
    */
   async clientOf(session: SessionParam, context: OperationContext): Promise<string> {
     const { caller } = context.exchange;
@@ -89,30 +87,30 @@ export class StoreCalls {
     return caller.id;
   }
 
-  /** Begins a session. A client with a lasting connection has it as its current one. */
+  /** Starts a session. For a client with a lasting connection it becomes the current one. */
   async start(params: Params, context: OperationContext): Promise<Result> {
     const { caller } = context.exchange;
     const client = caller.lasting ? caller.id : `${caller.id}/${randomUUID()}`;
     const started = await this.run("start", params, { context, client });
-    // The store stops the session that the client had.
+    // The store stops the client's previous session.
     this.#forget(client);
     if (typeof started.session_id === "string") this.#clients.set(started.session_id, client);
     return started;
   }
 
-  /** Ends the session of a client. */
+  /** Ends a client's session. */
   async stop(client: string | undefined, context: OperationContext): Promise<Result> {
     const summary = await this.run("stop", {}, { context, client });
     this.#forget(client ?? context.exchange.caller.id);
     return summary;
   }
 
-  /** As {@link clientOf}, for what makes no sense without a session. */
+  /** Like {@link clientOf}, but requires a session. */
   async sessionClient(session: SessionParam, context: OperationContext): Promise<string> {
     return await this.clientOf(typeof session === "string" ? session : true, context);
   }
 
-  /** The client has gone: its own session ends, and its watching with it. */
+  /** Ends the session of a client that has disconnected, and its watches. */
   async release(caller: Caller): Promise<void> {
     if (!caller.lasting || ![...this.#clients.values()].includes(caller.id)) return;
     this.#forget(caller.id);
@@ -127,14 +125,14 @@ export class StoreCalls {
 
 function requireLasting(caller: Caller): void {
   if (caller.lasting) return;
-  throw new TrunklineError("INVALID_ARGUMENT", "This connection has no session of its own.", {
-    hint: 'Give the id that start answered with: session: "ses-…".',
+  throw new TrunklineError("INVALID_ARGUMENT", "This connection has no current session.", {
+    hint: 'Pass the id that start returned: session: "ses-…".',
     data: { parameter: "session" },
   });
 }
 
 function noSession(): TrunklineError {
-  return new TrunklineError("INVALID_ARGUMENT", "No session is under way.", {
+  return new TrunklineError("INVALID_ARGUMENT", "No session is open.", {
     hint: 'Begin one with the tool session: {"action": "start"}.',
     data: { parameter: "session" },
   });

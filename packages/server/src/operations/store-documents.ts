@@ -1,4 +1,4 @@
-// `grep`, `get` and `search` on given documents: those of an earlier answer, and stored results by their hashes.
+// `grep`, `get` and `search` on given documents: from an earlier answer, or stored results by hash.
 import { isTrunklineError, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
 import { RESULTS_COLLECTION } from "../budget/stored-value.js";
 import type { OperationContext, Params } from "../interfaces/operation.js";
@@ -8,14 +8,14 @@ const AT_ONCE = 4;
 const FILTERS = ["collection", "snapshot", "tags", "metadata", "session"] as const;
 const LISTED_AT_ONCE = 5000;
 
-/** A document, as answers hold it: at least one of hash and path. */
+/** A document as in answers: has a hash, a path, or both. */
 export interface DocumentRef {
   readonly hash?: string | undefined;
   readonly path?: string | undefined;
   readonly collection?: string | undefined;
 }
 
-/** A document where both fields are known. */
+/** A document with both fields known. */
 interface NamedContent {
   readonly path: string;
   readonly hash: string;
@@ -40,8 +40,8 @@ export async function grepDocuments(
   );
   if (paths !== undefined) {
     const given = hash === undefined ? "documents" : "hash";
-    throw new TrunklineError("INVALID_ARGUMENT", `paths and ${given} exclude each other.`, {
-      hint: "include narrows by path.",
+    throw new TrunklineError("INVALID_ARGUMENT", `paths and ${given} cannot be combined.`, {
+      hint: "Use include to filter by path.",
       data: { parameter: "paths" },
     });
   }
@@ -56,7 +56,7 @@ export async function grepDocuments(
   return await calls.run("grep", { ...other, documents: searched }, { context });
 }
 
-/** `get` of several documents. One that cannot be had says why, unless none can. */
+/** `get` for several documents. Reports the error of each one that fails; rejects only if all of them fail. */
 export async function getDocuments(
   calls: StoreCalls,
   params: Params & { readonly documents?: readonly DocumentRef[] | undefined },
@@ -64,13 +64,13 @@ export async function getDocuments(
 ): Promise<unknown> {
   const { documents = [], hash, path, ...rest } = params;
   if (hash !== undefined || path !== undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", "documents excludes hash and path.", {
+    throw new TrunklineError("INVALID_ARGUMENT", "documents cannot be combined with hash or path.", {
       data: { parameter: "documents" },
     });
   }
   if (rest.outputPath !== undefined && documents.length > 1) {
-    throw new TrunklineError("INVALID_ARGUMENT", "outputPath takes one document.", {
-      hint: "restore writes several.",
+    throw new TrunklineError("INVALID_ARGUMENT", "outputPath works with a single document only.", {
+      hint: "Use restore to write several.",
       data: { parameter: "outputPath" },
     });
   }
@@ -93,7 +93,7 @@ export async function getDocuments(
   return { documents: results, total: results.length };
 }
 
-/** At its path where it still has this content; else by the content. */
+/** By path if it still has this content, otherwise by content. */
 async function getOne(
   calls: StoreCalls,
   { document, rest }: { document: DocumentRef; rest: Params },
@@ -114,7 +114,7 @@ async function getOne(
   return await calls.run("get", { ...where, hash }, { context });
 }
 
-/** Models put hashes where paths go, and the other way round. */
+/** Models mix up hashes and paths. */
 export function lookedUp(params: Params): Params {
   const hash = text(params.hash);
   const path = text(params.path);
@@ -124,12 +124,12 @@ export function lookedUp(params: Params): Params {
   if (path !== undefined && hash === undefined && /^(?:sha256[-:])?[0-9a-f]{64}$/i.test(path)) {
     return { ...params, hash: path, path: undefined };
   }
-  // Both were taken from one answer: the hash says which version.
+  // Both come from the same answer: the hash identifies the version.
   if (path !== undefined && hash !== undefined) return { ...params, path: undefined };
   return params;
 }
 
-/** `search` with `hash`: stored results are searched inside, documents are answered as the store does. */
+/** `search` with `hash`: searches inside stored results; for documents, answers like the store. */
 export async function searchHandles(
   calls: StoreCalls,
   params: Params & { readonly query: string; readonly hash: string | readonly string[] },
@@ -142,7 +142,7 @@ export async function searchHandles(
   const plain: string[] = [];
   for (const prefix of prefixes) {
     const ids = await store.resolve(prefix, { signal: context.signal });
-    // A prefix of several contents is a question for what they are, not for what is in them.
+    // A prefix that matches several contents asks which contents match, not what is in them.
     const only = ids.length === 1 ? ids[0] : undefined;
     const content = only === undefined ? undefined : await namedContent(calls, { hash: only }, context);
     if (content !== undefined && (content.collection === undefined || content.collection === RESULTS_COLLECTION)) {
@@ -178,7 +178,7 @@ async function namedContent(
   return { hash: id, path: text(found.path) ?? path ?? id, collection: collection ?? text(found.collection) };
 }
 
-/** Those of the documents that the filters let through. */
+/** The documents that match the filters. */
 async function narrowed(
   calls: StoreCalls,
   { documents, params }: { documents: readonly NamedContent[]; params: Params },

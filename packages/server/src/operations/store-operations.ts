@@ -1,38 +1,37 @@
-// The operations of the store as clients of the server see them. The store's own table says what they are; added here is
-// what only a server has: results stored under a handle, documents of an earlier answer, the caller's session, the token
-// account, and the rules for paths.
+// The store's operations as the server's clients see them. They are defined in the store's own table; this adds what
+// only a server has: results stored under a handle, documents of an earlier answer, the caller's session, the token
+// account, and path rules.
 import { type ParameterSet, param, type StoreOperation, TrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationKind, Params } from "../interfaces/operation.js";
 import { define } from "./define.js";
 import type { SessionParam, StoreCalls } from "./store-calls.js";
 import { type DocumentRef, getDocuments, grepDocuments, lookedUp, searchHandles } from "./store-documents.js";
 
-/** What the token account has to say, for `status`. */
+/** Returns the token account for `status`. */
 export type TokenReport = () => unknown;
 
-/** What the operations are made from. */
 interface StoreOperationsOptions {
   readonly calls: StoreCalls;
-  /** The table of the store. */
+  /** The store's table of operations. */
   readonly operations: readonly StoreOperation[];
   readonly tokens?: TokenReport | undefined;
 }
 
-/** One call, its paths checked and its session found. */
+/** One call with its paths checked and its session resolved. */
 interface StoreCall {
   readonly calls: StoreCalls;
   readonly params: Params;
   readonly context: OperationContext;
-  /** In whose name, if not the caller's own. */
+  /** The client to act for, if not the caller. */
   readonly client: string | undefined;
   readonly tokens: TokenReport | undefined;
 }
 
-/** What the server adds to an operation of the store. */
+/** What the server adds to a store operation. */
 interface Extension {
   /** Parameters that the store does not have, or has in another form. */
   readonly params?: ParameterSet;
-  /** A last touch before parameters are checked. */
+  /** Adjusts parameters before they are checked. */
   readonly prepare?: (params: Params) => Params;
   /** Default: the store runs it. */
   readonly run?: (call: StoreCall) => Promise<unknown>;
@@ -47,11 +46,9 @@ const handles = (description: string) =>
 const EXTENSIONS: Readonly<Record<string, Extension>> = {
   search: {
     params: {
-      hash: handles(
-        "Only content whose hash starts with these digits (at least 8); a stored result is searched inside.",
-      ),
+      hash: handles("Only content whose hash starts with these digits (at least 8); searches inside a stored result."),
     },
-    // A hash alone is enough to look for.
+    // A hash alone is enough to search.
     prepare: (params) => (params.hash === undefined ? params : { query: "", ...params }),
     run: async ({ calls, params, context }) =>
       params.hash === undefined
@@ -59,7 +56,7 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
         : await searchHandles(calls, params as Parameters<typeof searchHandles>[1], context),
   },
   grep: {
-    params: { hash: handles("Only this content: a document's hash, or that of a stored result.") },
+    params: { hash: handles("Only this content: the hash of a document or of a stored result.") },
     run: async ({ calls, params, context }) =>
       params.hash === undefined && params.documents === undefined
         ? await calls.run("grep", params, { context })
@@ -73,7 +70,7 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
           type: "object",
           properties: { path: { type: "string" }, hash: { type: "string" }, collection: { type: "string" } },
         },
-        description: "Several documents of an earlier answer; answers {documents}.",
+        description: "Several documents of an earlier answer; returns {documents}.",
       }),
     },
     run: async ({ calls, params, context }) =>
@@ -82,7 +79,7 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
         : await getDocuments(calls, params as Parameters<typeof getDocuments>[1], context),
   },
   status: {
-    params: { tokens: param.flag("Add the token account of this server.") },
+    params: { tokens: param.flag("Add this server's token account.") },
     run: async ({ calls, params: { tokens, ...params }, context, tokens: report }) => {
       const result = await calls.run("status", params, { context });
       return tokens ? { ...result, tokens: (await report?.()) ?? {} } : result;
@@ -92,13 +89,13 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
   start: { run: async ({ calls, params, context }) => await calls.start(params, context) },
   stop: { run: async ({ calls, context, client }) => await calls.stop(client, context) },
   watch: {
-    // It goes on after the answer, when no one listens to its progress any more.
+    // It continues after the answer is sent, so nothing receives its progress.
     run: async ({ calls, params, context, client }) =>
       await calls.run("watch", params, { context: { ...context, onProgress: undefined }, client }),
   },
 };
 
-/** The operations of these kinds, in the order of the table. */
+/** The operations of this kind, in table order. */
 export function storeOperations(kind: OperationKind, options: StoreOperationsOptions): Operation[] {
   return options.operations
     .filter((operation) => operation.kind === kind)
@@ -130,13 +127,13 @@ function storeOperation(
   });
 }
 
-/** `session` of operations that belong to one. Reads have it in the table: there it is a filter. */
+/** `session` for operations that belong to one. For reads it is in the table: there it is a filter. */
 function sessionParams({ name, kind, inSession }: StoreOperation): ParameterSet {
   if (inSession !== true && (kind !== "session" || name === "start")) return {};
   const description =
     inSession === true
       ? "The session it belongs to: its id, or true for the current one."
-      : "The session: its id; default: the current one.";
+      : "The session id; default: the current session.";
   return {
     session: param.of<boolean | string>(
       { anyOf: [{ type: "boolean" }, { type: "string" }], description },
@@ -151,7 +148,7 @@ interface Given {
   readonly context: OperationContext;
 }
 
-/** In whose name the operation runs, and the parameters that are left for the store. */
+/** The client to act for, and the remaining parameters for the store. */
 async function inSession(
   { name, kind, inSession: joins }: StoreOperation,
   { calls, given, context }: Given,
@@ -167,7 +164,7 @@ async function inSession(
   return { params, client: await client };
 }
 
-/** Files and folders as the rules for this caller allow them. */
+/** Resolves files and folders according to this caller's path rules. */
 async function resolvedPlaces(operation: StoreOperation, { calls, given, context }: Given): Promise<Params> {
   const { exchange } = context;
   const params: Record<string, unknown> = { ...given };
@@ -186,15 +183,15 @@ async function resolvedPlaces(operation: StoreOperation, { calls, given, context
   return params;
 }
 
-/** Content with its name: the path beside it, if it has no other. The value of an earlier step is kept as JSON. */
+/** Content and its name: falls back to the path given with it. The value of an earlier step is stored as JSON. */
 function namedContent({ content, ...params }: Params): Params {
   if (content === undefined) return params;
   const stored = typeof content === "string" ? content : JSON.stringify(content, null, 2);
   const { path, ...rest } = params;
   if (params.name !== undefined) return { ...params, content: stored };
   if (path !== undefined) return { ...rest, name: path, content: stored };
-  throw new TrunklineError("INVALID_ARGUMENT", "add needs a name for content.", {
-    hint: 'Give name, for example "notes/plan.md".',
+  throw new TrunklineError("INVALID_ARGUMENT", "add with content needs a name.", {
+    hint: 'Set name, for example "notes/plan.md".',
     data: { parameter: "name" },
   });
 }

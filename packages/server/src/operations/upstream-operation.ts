@@ -5,7 +5,7 @@ import type { ContentBlock, Operation, OperationKind, OperationOutcome, Params }
 
 const LONGEST_SUMMARY = 160;
 
-/** Makes the operation of a tool. */
+/** Creates the operation for a tool. */
 export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerStatus["config"] | undefined): Operation {
   const name = `${tool.server}.${tool.tool}`;
   return {
@@ -24,13 +24,14 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
         ...(Object.keys(meta).length === 0 ? {} : { meta }),
       };
       const result = await hub.callTool(tool.server, tool.tool, { ...params }, options);
-      // What a tool answers is its own; what it says of a failure may well quote what it was configured with.
+      // A tool's answer is passed on unchanged, but an error message may quote the server's configuration, so it is
+      // redacted.
       return outcomeOf(result.isError ? hub.redact(result.raw) : result.raw, result.isError);
     },
   };
 }
 
-/** `read` where the server says so, or the configuration. Servers that nobody has confirmed are not connected at all. */
+/** `read` if the server or the configuration says so. Servers that have not been approved are never connected. */
 export function kindOf(
   tool: Pick<SourcedTool, "tool" | "annotations">,
   readOnly: readonly string[] | undefined,
@@ -50,23 +51,25 @@ export function summaryOf(description: string | undefined): string {
     .trimEnd()}…`;
 }
 
-/** The server knows best what it takes; only names that it rules out are refused here, with what may have been meant. */
+/**
+ * The server validates its own parameters; only names that its schema rules out are rejected here, with a suggestion.
+ */
 function checked(name: string, schema: SourcedTool["inputSchema"], params: Params): Params {
   if (schema.additionalProperties !== false || isRecord(schema.patternProperties)) return params;
   const known = isRecord(schema.properties) ? Object.keys(schema.properties) : [];
-  // What only a combination of schemas names cannot be judged so simply.
+  // Names that come from combined schemas cannot be checked this simply.
   if (["allOf", "anyOf", "oneOf", "$ref", "if"].some((key) => schema[key] !== undefined)) return params;
   const unknown = Object.keys(params).find((given) => !known.includes(given));
   if (unknown === undefined) return params;
   const [nearest] = nearestNames(unknown, known);
-  const listed = known.length === 0 ? "It takes none." : `It takes ${known.join(", ")}.`;
+  const listed = known.length === 0 ? "It has no parameters." : `Available: ${known.join(", ")}.`;
   throw new TrunklineError("INVALID_ARGUMENT", `${name} has no parameter "${unknown}".`, {
     hint: nearest === undefined ? listed : `Did you mean ${nearest}? ${listed}`,
     data: { parameter: unknown, ...(nearest === undefined ? {} : { nearest }) },
   });
 }
 
-/** What the result of a tool is worth. */
+/** Converts the result of a tool. */
 function outcomeOf(raw: Readonly<Record<string, unknown>>, isError: boolean): OperationOutcome {
   const content = Array.isArray(raw.content) ? raw.content.filter(isRecord) : [];
   const texts = content.filter(isText).map((block) => block.text);

@@ -1,30 +1,30 @@
-// Errors as answers carry them.
+// Errors as included in answers.
 import { isRecord, type TrunklineError, toTrunklineError } from "@trunkline/core";
 
-/** The error of a failed call, of a step or of an item. */
+/** The error of a failed call, step or item. */
 export interface AnswerError {
   readonly code: string;
   readonly message: string;
-  /** What to do about it, where that is known. */
+  /** What to do about it, if known. */
   readonly hint?: string;
   /** Where in the call the mistake is. */
   readonly path?: string;
   readonly stepIndex?: number;
-  /** What an upstream tool said besides a text. */
+  /** What an upstream tool returned besides text. */
   readonly details?: unknown;
 }
 
-/** Where an error came about. */
+/** Where an error occurred. */
 export interface ErrorPlace {
   readonly op?: string | undefined;
   readonly stepIndex?: number | undefined;
-  /** The step in the words of the call: `steps[1]`. */
+  /** The step as written in the call: `steps[1]`. */
   readonly step?: string | undefined;
 }
 
 const LONGEST_MESSAGE = 4_000;
 
-/** Any thrown value as an error of the answer. */
+/** Converts any thrown value. */
 export function answerError(thrown: unknown, place: ErrorPlace = {}): AnswerError {
   const error = toTrunklineError(thrown);
   const parameter = error.data?.parameter;
@@ -44,14 +44,14 @@ function pathTo(parameter: string, step: string | undefined): string {
   return parameter === "op" ? `${step}.op` : `${step}.params.${parameter}`;
 }
 
-/** What an upstream tool reports as its own failure. */
+/** Converts a failure reported by an upstream tool. */
 export function upstreamFailure(value: unknown, place: ErrorPlace): AnswerError {
   const said = isRecord(value) && typeof value.text === "string" ? value.text : undefined;
   const isAll = said !== undefined && Object.keys(value as object).length === 1;
   return {
     code: "UPSTREAM",
-    message: said === undefined || said === "" ? `${place.op ?? "The tool"} reports a failure.` : shortened(said),
-    hint: `describe {"target": "${place.op ?? ""}"} shows what it takes.`,
+    message: said === undefined || said === "" ? `${place.op ?? "The tool"} failed.` : shortened(said),
+    hint: `describe {"target": "${place.op ?? ""}"} shows its parameters.`,
     ...(place.stepIndex === undefined ? {} : { stepIndex: place.stepIndex }),
     ...(isAll ? {} : { details: value }),
   };
@@ -66,16 +66,16 @@ function hintFor(error: TrunklineError, op: string | undefined): string | undefi
     case "ABORTED":
       return "The call was cancelled.";
     case "INTERNAL":
-      return "This is a defect in Trunkline; its log on stderr says more.";
+      return "This is a bug in Trunkline. See its log on stderr.";
     case "SERVER_NOT_FOUND":
     case "SERVER_UNAVAILABLE":
     case "SPAWN_FAILED":
     case "SERVER_EXITED":
     case "PROTOCOL":
     case "CONFIG_INVALID":
-      return "trunkline doctor tells more about the servers.";
+      return "Run trunkline doctor to check the servers.";
     default:
-      return error.retryable ? "The same call may succeed if it is made again." : undefined;
+      return error.retryable ? "Try the same call again." : undefined;
   }
 }
 

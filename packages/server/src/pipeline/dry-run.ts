@@ -3,10 +3,13 @@ import { type ContentStore, contentIdOf, isTrunklineError } from "@trunkline/cor
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { RunWith } from "../operations/run-operation.js";
 
-/** Operations that can tell by themselves. */
+/** Operations with their own dry run. */
 const TELL_THEMSELVES: ReadonlySet<string> = new Set(["delete", "restore"]);
 
-/** Runs what only reads, and tells of the rest. `isCertain` is false where parameters depend on what was not done. */
+/**
+ * Runs read operations and describes the others. `isCertain` is false if parameters depend on operations that were not
+ * run.
+ */
 export async function dryRun(
   operation: Operation,
   params: Params,
@@ -20,7 +23,7 @@ export async function dryRun(
   const { run, isCertain } = options;
   if (operation.server === undefined && operation.kind === "read") return await run(params);
   if (!isCertain) {
-    return { value: { dry_run: true, would: `${operation.name}, with what the operations before it answer` } };
+    return { value: { dry_run: true, would: `${operation.name}, with the results of the operations before it` } };
   }
   const valid = operation.validate(params);
   if (TELL_THEMSELVES.has(operation.name)) {
@@ -58,7 +61,7 @@ async function tell(
   }
 }
 
-/** How many documents `update` would change. Rejects as it would. */
+/** How many documents `update` would change. Fails like `update` would. */
 async function countMatches(store: ContentStore, params: Params, signal: AbortSignal): Promise<number> {
   const { name, pattern, hash, collection } = params;
   const where = typeof collection === "string" ? { collection } : {};
@@ -71,7 +74,7 @@ async function countMatches(store: ContentStore, params: Params, signal: AbortSi
       await store.run("get", { path: String(name), ...where }, { signal });
       return 1;
     } catch (error) {
-      // A glob may well stand for none or for several.
+      // A glob may match none or several.
       const isCount = isTrunklineError(error, "NOT_FOUND") || isTrunklineError(error, "AMBIGUOUS");
       if (!isCount || !/[*?[\]{}]/.test(String(name))) throw error;
     }

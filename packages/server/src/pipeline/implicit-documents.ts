@@ -1,11 +1,11 @@
-// `list` → `grep` needs no reference: where a step names nothing to work on, `grep` and `get` take the documents that the
-// step before returned.
+// `list` → `grep` needs no reference: if a step names nothing to work on, `grep` and `get` use the documents that the
+// previous step returned.
 import { type ContentStore, isRecord } from "@trunkline/core";
 import type { Operation, Params } from "../interfaces/operation.js";
 import type { Step } from "./read-steps.js";
 import type { Trail } from "./step-trail.js";
 
-/** A document in an answer. Without a hash it is known by its path only. */
+/** A document in an answer. Without a hash it is identified by its path. */
 interface FoundDocument {
   readonly path?: string;
   readonly hash?: string;
@@ -15,7 +15,7 @@ interface FoundDocument {
 const TAKERS: ReadonlySet<string> = new Set(["grep", "get"]);
 const GIVERS: ReadonlySet<string> = new Set(["search", "grep", "list", "get", "graph"]);
 const LISTS = ["documents", "results", "nodes", "matches", "files", "paths"];
-/** Whatever of these a step has, in any spelling, it names what it works on. */
+/** A step with any of these parameters, in any spelling, names what it works on. */
 const NAMED: ReadonlySet<string> = new Set([
   "path",
   "paths",
@@ -31,16 +31,16 @@ const NAMED: ReadonlySet<string> = new Set([
   "sha256",
 ]);
 
-/** Whether a step as it was written takes the documents of the step before. */
+/** Whether a step as written uses the documents of the previous step. */
 function takesDocuments(op: string, params: Params | string): boolean {
   if (!TAKERS.has(op) || typeof params === "string") return false;
   return !Object.keys(params).some((key) => NAMED.has(key.toLowerCase().replace(/[^a-z0-9]/g, "")));
 }
 
-/** The documents that a step returned, each once, in order; undefined where it is not about documents. */
+/** The documents that a step returned, in order and without duplicates; undefined if it does not return documents. */
 function documentsOf(op: string, value: unknown): readonly FoundDocument[] | undefined {
   if (!GIVERS.has(op)) return undefined;
-  // The results of `for_each` are a list.
+  // `for_each` returns a list.
   if (Array.isArray(value)) {
     const all = value.map((item: unknown) => documentsOf(op, item));
     return all.every((each) => each === undefined) ? undefined : unique(all.flatMap((each) => each ?? []));
@@ -71,7 +71,6 @@ function unique(documents: readonly FoundDocument[]): FoundDocument[] {
   ];
 }
 
-/** A step about to run. */
 interface DocumentTaker {
   readonly step: Step;
   readonly operation: Operation;
@@ -79,14 +78,14 @@ interface DocumentTaker {
   readonly env: { readonly store: () => Promise<ContentStore>; readonly exchange: { readonly signal: AbortSignal } };
 }
 
-/** The documents of the step before, if this step takes them. */
+/** The previous step's documents, if this step uses them. */
 export function documentsBefore({ step, trail, operation }: DocumentTaker): readonly FoundDocument[] | undefined {
   const before = trail.steps.at(-1);
   if (before === undefined || before.store !== undefined || operation.server !== undefined) return undefined;
   return takesDocuments(operation.name, step.params) ? documentsOf(before.op, before.value) : undefined;
 }
 
-/** Parameters with these documents to work on. */
+/** Adds these documents to the parameters. */
 export async function withDocuments(
   { env, operation }: DocumentTaker,
   params: Params,

@@ -1,7 +1,6 @@
-// The path of a reference: fields, indexes, slices and maps, and how they are read out of a value. Pure.
+// The path of a reference (fields, indexes, slices and maps) and how to read it from a value. Pure.
 import { isRecord } from "@trunkline/core";
 
-/** One piece of a path. */
 export type Segment =
   | { readonly kind: "field"; readonly name: string }
   | { readonly kind: "index"; readonly index: number }
@@ -15,7 +14,7 @@ const MAP = /\[\s*\*\s*\]/y;
 const DOUBLE_QUOTED = /\[\s*("(?:[^"\\]|\\.)*")\s*\]/y;
 const SINGLE_QUOTED = /\[\s*'([^']*)'\s*\]/y;
 
-/** Reads a whole text as a path, such as `.items[0].title`; undefined where it is none. The empty path is one. */
+/** Parses a text as a path, such as `.items[0].title`; undefined if it isn't one. The empty path is valid. */
 export function parsePath(text: string): readonly Segment[] | undefined {
   const segments: Segment[] = [];
   let at = 0;
@@ -61,7 +60,9 @@ function numberOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** What a path led to. With maps, `missing` counts the items that lack what was asked for; they are null in the value. */
+/**
+ * The value at a path. With maps, `missing` counts the items without the requested value; they are null in the result.
+ */
 interface PathReading {
   readonly value: unknown;
   readonly missing: number;
@@ -70,8 +71,8 @@ interface PathReading {
 const NOTHING: PathReading = { value: null, missing: 1 };
 
 /**
- * Follows a path. `[*]` goes through a list, and so does whatever follows a slice; the result is then one flat list, in
- * order. What is not there is null and counted as missing.
+ * Follows a path. `[*]` maps over a list, and so does anything after a slice; the result is then one flat list, in
+ * order. Missing values are null and counted.
  */
 export function readPath(value: unknown, path: readonly Segment[]): PathReading {
   let current = value;
@@ -98,7 +99,7 @@ export function readPath(value: unknown, path: readonly Segment[]): PathReading 
         }
         if (!Array.isArray(current)) return NOTHING;
         const part: unknown[] = current.slice(segment.start, segment.end);
-        // `[0:5][1]` counts within the slice; anything else that follows is meant for each of its items.
+        // `[0:5][1]` is an index into the slice; anything else after a slice applies to each of its items.
         if (rest.length > 0 && rest[0]?.kind === "field") return readEach(part, rest);
         current = part;
         break;
@@ -129,7 +130,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return undefined;
 }
 
-/** A part of a text by its UTF-16 units, but never half of a character. */
+/** Slices a text by UTF-16 units, but never splits a character. */
 function sliceText(text: string, start: number | undefined, end: number | undefined): string {
   return text.slice(wholeCharacter(text, start ?? 0), end === undefined ? undefined : wholeCharacter(text, end));
 }

@@ -1,11 +1,9 @@
-// Steps as models write them, brought into one form. What can be understood in one way only is taken; the rest is refused
-// with what was meant to be there.
+// Normalizes steps as models write them. Anything unambiguous is accepted; the rest is rejected with what was expected.
 import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
 import type { Params } from "../interfaces/operation.js";
 import { requireShallow } from "../operations/run-operation.js";
 import { RESERVED_NAMES } from "./references.js";
 
-/** One operation to run. */
 export interface Step {
   readonly op: string;
   /** An object, or a reference to one. */
@@ -14,12 +12,12 @@ export interface Step {
   readonly forEach: unknown;
 }
 
-/** The two tools that run steps, by the parameter that holds them. */
+/** The parameter that holds the steps, for each of the two tools that run them. */
 type StepsName = "steps" | "operations";
 
 const OTHER_NAME: Readonly<Record<StepsName, StepsName>> = { steps: "operations", operations: "steps" };
 const STEP_FIELDS = ["op", "params", "as", "for_each"];
-/** Other names of a step's fields. Only those that no operation has as a parameter. */
+/** Alternative names for a step's fields. Only names that are not a parameter of any operation. */
 const ALIASES: Readonly<Record<string, string>> = {
   operation: "op",
   parameters: "params",
@@ -29,7 +27,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** Parameters of a tool, by the names of the contract. Throws `INVALID_ARGUMENT` for one that is unknown. */
+/** A tool's parameters under their canonical names. Throws `INVALID_ARGUMENT` for an unknown one. */
 export function readArguments(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
   requireShallow(args, list);
   const read: Record<string, unknown> = {};
@@ -41,7 +39,7 @@ export function readArguments(args: Params, known: readonly string[], list: Step
   return read;
 }
 
-/** One step written without a list: `{op, params}`. */
+/** A single step written without a list: `{op, params}`. */
 function readSingle(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
   const names = new Map(known.map((name) => [plain(name), name]));
   const stepEntries = Object.entries(args).filter(([given]) => !names.has(plain(given)));
@@ -53,13 +51,13 @@ function readSingle(args: Params, known: readonly string[], list: StepsName): Re
   return { ...Object.fromEntries(others.map(([given, value]) => [names.get(plain(given)), value])), [list]: [step] };
 }
 
-/** The steps of a call. Throws `INVALID_ARGUMENT`; `data.parameter` says where. */
+/** The steps of a call. Throws `INVALID_ARGUMENT`; `data.parameter` has the location. */
 export function readSteps(given: unknown, list: StepsName): readonly Step[] {
   const value = typeof given === "string" && /^\s*[[{]/.test(given) ? parseJson(given) : given;
   if (value !== given) requireShallow(value, list);
   const items: unknown = isRecord(value) ? [value] : value;
   if (!Array.isArray(items) || items.length === 0) {
-    throw invalid(`${list} has to be a list of at least one step.`, {
+    throw invalid(`${list} has to be a list with at least one step.`, {
       hint: `For example {"${list}": [{"op": "${list === "steps" ? "describe" : "add"}"${list === "steps" ? "" : ', "params": {"path": "notes.md"}'}}]}.`,
       parameter: list,
     });
@@ -68,15 +66,15 @@ export function readSteps(given: unknown, list: StepsName): readonly Step[] {
   return items.map((item: unknown, index) => {
     const step = readStep(item, `${list}[${index}]`);
     if (step.forEach !== undefined && list === "operations") {
-      throw invalid("for_each works in query only.", {
+      throw invalid("for_each is only available in query.", {
         hint: "Write one operation for each item.",
         parameter: `${list}[${index}].for_each`,
       });
     }
     const taken = step.as === undefined ? undefined : names.get(step.as);
     if (taken !== undefined) {
-      throw invalid(`Step ${taken} is called "${step.as}" already.`, {
-        hint: "Give each step a name of its own.",
+      throw invalid(`Step ${taken} is already named "${step.as}".`, {
+        hint: "Give each step a different name.",
         parameter: `${list}[${index}].as`,
       });
     }
@@ -91,7 +89,7 @@ function readStep(item: unknown, place: string): Step {
   if (typeof given === "string") return { op: opOf(given, place), params: {}, as: undefined, forEach: undefined };
   if (!isRecord(given)) {
     throw invalid(`${place} has to be an object.`, {
-      hint: 'A step is {"op": "search", "params": {…}}.',
+      hint: 'Write a step as {"op": "search", "params": {…}}.',
       parameter: place,
     });
   }
@@ -99,14 +97,14 @@ function readStep(item: unknown, place: string): Step {
   const inline: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(given)) {
     const name = fieldName(key);
-    // Beside `op`, `operation` is a parameter like any other.
+    // If `op` is given too, `operation` is an ordinary parameter.
     if (name === undefined || (name !== key && Object.hasOwn(given, name))) inline[key] = value;
     else if (value !== null && value !== undefined) fields[name] = value;
   }
   if (fields.op === undefined) nameOperation(fields, inline);
   const [unknown, ...others] = Object.keys(inline);
   if (unknown !== undefined && fields.params !== undefined) throw unknownField(unknown, STEP_FIELDS, place);
-  // A set of parameters under nearly the right name is no parameter itself.
+  // An object of parameters under a misspelled name is not a parameter itself.
   if (unknown !== undefined && others.length === 0 && isRecord(inline[unknown])) {
     if (nearestNames(unknown, STEP_FIELDS)[0] === "params") throw unknownField(unknown, STEP_FIELDS, place);
   }
@@ -118,7 +116,7 @@ function readStep(item: unknown, place: string): Step {
   };
 }
 
-/** Other ways to say which operation: `{tool, …}`, `{name, arguments}`, `{search: {query}}`. */
+/** Other ways to name the operation: `{tool, …}`, `{name, arguments}`, `{search: {query}}`. */
 function nameOperation(fields: Record<string, unknown>, inline: Record<string, unknown>): void {
   for (const key of ["tool", "name"]) {
     if (typeof inline[key] !== "string" || (key === "name" && fields.params === undefined)) continue;
@@ -156,7 +154,7 @@ function paramsOf(given: unknown, place: string): Params | string {
     if (isRecord(parsed)) return parsed;
   }
   throw invalid(`params of ${place} has to be an object.`, {
-    hint: 'A step is {"op": "search", "params": {"query": "…"}}.',
+    hint: 'Write a step as {"op": "search", "params": {"query": "…"}}.',
     parameter: `${place}.params`,
   });
 }
@@ -165,22 +163,22 @@ function nameOf(given: unknown, place: string): string | undefined {
   if (given === undefined) return undefined;
   const name = typeof given === "string" ? given.replace(/^\$/, "") : "";
   if (NAME.test(name) && !RESERVED_NAMES.has(name)) return name;
-  throw invalid(`"${String(given)}" cannot be the name of a step.`, {
-    hint: `A name has letters, digits, _ and -, and is none of ${[...RESERVED_NAMES].join(", ")}.`,
+  throw invalid(`"${String(given)}" is not a valid step name.`, {
+    hint: `A name consists of letters, digits, _ and -, and cannot be ${[...RESERVED_NAMES].join(", ")}.`,
     parameter: `${place}.as`,
   });
 }
 
-/** `dryRun`, `dry-run` and `dry_run` are one name. */
+/** `dryRun`, `dry-run` and `dry_run` are the same name. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
 function unknownField(given: string, known: readonly string[], place: string): TrunklineError {
   const [nearest] = nearestNames(given, known);
-  const listed = `There are ${known.join(", ")}.`;
+  const listed = `Available: ${known.join(", ")}.`;
   const where = place === "" ? "" : ` in ${place}`;
-  return invalid(`There is no parameter "${given}"${where}.`, {
+  return invalid(`Unknown parameter "${given}"${where}.`, {
     hint: nearest === undefined ? listed : `Did you mean ${nearest}? ${listed}`,
     parameter: place === "" ? given : `${place}.${given}`,
   });
@@ -190,20 +188,20 @@ function invalid(message: string, { hint, parameter }: { hint: string; parameter
   return new TrunklineError("INVALID_ARGUMENT", message, { hint, data: { parameter } });
 }
 
-/** A boolean, also in quotes. Throws `INVALID_ARGUMENT`. */
+/** Reads a boolean, quoted or not. Throws `INVALID_ARGUMENT`. */
 export function readFlag(value: unknown, name: string): boolean {
   if (value === undefined || value === false || value === "false") return false;
   if (value === true || value === "true") return true;
-  throw invalid(`${name} has to be true or false.`, { hint: "Leave it out for false.", parameter: name });
+  throw invalid(`${name} has to be true or false.`, { hint: "Omit it for false.", parameter: name });
 }
 
-/** The budget of an answer. Throws `INVALID_ARGUMENT`. */
+/** Reads the budget of an answer. Throws `INVALID_ARGUMENT`. */
 export function readMaxTokens(value: unknown, initial: number): number {
   if (value === undefined) return initial;
   const number = typeof value === "string" && /^\d+$/.test(value.trim()) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number) && number >= 1) return number;
-  throw invalid("max_tokens has to be a whole number of at least 1.", {
-    hint: `Leave it out for ${initial}.`,
+  throw invalid("max_tokens has to be a positive integer.", {
+    hint: `Omit it for the default of ${initial}.`,
     parameter: "max_tokens",
   });
 }

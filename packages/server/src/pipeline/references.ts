@@ -1,49 +1,50 @@
-// References in parameters: text that stands for a value of an earlier step. Nothing here knows where values come from;
-// the scope does.
+// References in parameters: text that refers to a value of an earlier step. Only the scope knows where the values come
+// from.
 import { isRecord } from "@trunkline/core";
 import { parsePath, readPath, type Segment } from "./paths.js";
 
-/** What a reference begins with: a step, by its place or its name, or the item of `for_each`. */
+/** The start of a reference: a step, by position or name, or the item of `for_each`. */
 export type ReferenceRoot =
   | { readonly kind: "prev" | "item" | "steps" }
   | { readonly kind: "name"; readonly name: string };
 
-/** A parsed reference. */
 type Reference =
   | { readonly kind: "value"; readonly text: string; readonly root: ReferenceRoot; readonly path: readonly Segment[] }
-  /** `$hash:`: the content of an id, which is given or itself a reference. */
+  /** `$hash:`: the content with an id, which is given directly or by a reference. */
   | { readonly kind: "content"; readonly text: string; readonly id: string | Reference };
 
-/** Where the values of references come from. */
+/** Provides the values of references. */
 export interface ReferenceScope {
-  /** Whether a step with this `as` comes before this one. */
+  /** Whether an earlier step has this `as` name. */
   hasName(name: string): boolean;
-  /** What a root and the first pieces of its path stand for, with the rest of the path; undefined where it has none. */
+  /**
+   * The value of a root and the first segments of its path, with the rest of the path; undefined if there is no value.
+   */
   read(
     root: ReferenceRoot,
     path: readonly Segment[],
     options: { forContent: boolean },
   ): Promise<{ readonly value: unknown; readonly rest: readonly Segment[] } | undefined>;
-  /** The content of an id: UTF-8 as text, binary as base64. */
+  /** The content with this id: UTF-8 as text, binary as base64. */
   content(id: string): Promise<string>;
 }
 
-/** Parameters with their references put in. */
+/** Parameters with their references resolved. */
 interface Resolved<T> {
   readonly value: T;
-  /** One for each path that led nowhere. */
+  /** One for each path that does not exist. */
   readonly warnings: readonly string[];
 }
 
-/** Names that `as` cannot give, since references of their own begin with them. */
+/** Names not allowed for `as`, because references start with them. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(["prev", "item", "steps", "hash"]);
 
 const ROOT = /^\$([A-Za-z_][A-Za-z0-9_-]*)/;
 const HASH = "$hash:";
-/** Nobody writes longer ones, and hostile text is given up on soon. */
+/** Longer than any real reference, so that malicious text is rejected early. */
 const LONGEST_EMBEDDED = 1_000;
 
-/** Reads a whole text as a reference; undefined where it is ordinary text. */
+/** Parses a whole text as a reference; undefined if it is ordinary text. */
 export function parseReference(text: string, hasName: (name: string) => boolean): Reference | undefined {
   if (text.startsWith(HASH)) {
     const target = text.slice(HASH.length).trim();
@@ -66,7 +67,7 @@ function rootOf(name: string, path: readonly Segment[], hasName: (name: string) 
   return hasName(name) ? { kind: "name", name } : undefined;
 }
 
-/** Puts the values of references into parameters, at any depth. Keys stay as they are. */
+/** Resolves references in parameters, at any depth. Keys are not changed. */
 export async function resolveReferences<T>(params: T, scope: ReferenceScope): Promise<Resolved<T>> {
   if (!hasDollar(params)) return { value: params, warnings: [] };
   const warnings = new Set<string>();
@@ -74,7 +75,7 @@ export async function resolveReferences<T>(params: T, scope: ReferenceScope): Pr
   return { value: value as T, warnings: [...warnings] };
 }
 
-/** Without one there is no reference, and most parameters have none. */
+/** Fast check: without a dollar sign there is no reference, and most parameters have none. */
 function hasDollar(value: unknown): boolean {
   if (typeof value === "string") return value.includes("$");
   if (Array.isArray(value)) return value.some(hasDollar);
@@ -117,7 +118,7 @@ async function resolveText(text: string, resolving: Resolving): Promise<unknown>
   return await fillIn(text, resolving);
 }
 
-/** Fills in `{{$…}}`. A text that is nothing else is the value itself, whatever its type. */
+/** Fills in `{{$…}}`. If the text consists of a single reference, returns its value with its type. */
 async function fillIn(text: string, resolving: Resolving): Promise<unknown> {
   if (!text.includes("{{")) return text;
   const found = embeddedIn(text, (name) => resolving.scope.hasName(name));
@@ -138,7 +139,7 @@ async function fillIn(text: string, resolving: Resolving): Promise<unknown> {
 interface Embedded {
   readonly start: number;
   readonly end: number;
-  /** Undefined for `{{$$…}}`, which writes `{{$…}}`. */
+  /** Undefined for `{{$$…}}`, which is the escape for `{{$…}}`. */
   readonly reference: Reference | undefined;
   readonly literal: string;
 }
@@ -161,7 +162,7 @@ function embeddedIn(text: string, hasName: (name: string) => boolean): Embedded[
   return found;
 }
 
-/** Where the braces close that opened before `start`; those in quoted keys do not count. */
+/** The end of the braces that opened before `start`; ignores braces in quoted keys. */
 function endOfEmbedded(text: string, start: number): number | undefined {
   const last = Math.min(text.length, start + LONGEST_EMBEDDED);
   let quote = "";
@@ -194,7 +195,7 @@ async function contentOf(reference: Reference & { kind: "content" }, resolving: 
         ? null
         : await readReference(reference.id, resolving, { forContent: true });
   if (typeof id === "string") return await resolving.scope.content(id);
-  if (id !== null) resolving.warnings.add(`${reference.text} does not lead to a content id.`);
+  if (id !== null) resolving.warnings.add(`${reference.text} is not a content id.`);
   return null;
 }
 

@@ -1,4 +1,4 @@
-// One step: its references put in, its operation run, once or for each item.
+// Runs one step: resolves its references and runs its operation, once or for each item.
 import { abortError, type ContentStore, isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
 import type { Exchange } from "../interfaces/exchange.js";
 import type { ContentBlock, Operation, OperationContext, OperationRegistry, Params } from "../interfaces/operation.js";
@@ -10,7 +10,6 @@ import type { Step } from "./read-steps.js";
 import { resolveReferences } from "./references.js";
 import { scopeOf, type Trail } from "./step-trail.js";
 
-/** What running steps needs. */
 interface StepEnvironment {
   readonly registry: OperationRegistry;
   readonly run: RunStep;
@@ -18,26 +17,25 @@ interface StepEnvironment {
   readonly log: CallLog;
   readonly store: () => Promise<ContentStore>;
   readonly exchange: Exchange;
-  /** Throws where the tool does not take this operation. */
+  /** Throws if the tool does not accept this operation. */
   readonly admit: (operation: Operation) => void;
   /** Wraps each operation. */
   readonly around?: ((step: Omit<StepRun, "params" | "around">) => StepRun["around"]) | undefined;
 }
 
-/** What became of a step. */
 export interface StepOutcome {
   readonly operation: Operation | undefined;
-  /** The whole value; of a failed step, what references of later steps may still see. */
+  /** The full value; for a failed step, what references in later steps may still see. */
   readonly value: unknown;
   readonly blocks: readonly ContentBlock[];
   readonly error: AnswerError | undefined;
   readonly warnings: readonly string[];
 }
 
-/** Items of `for_each` that run at the same time. */
+/** Concurrent items of `for_each`. */
 const MOST_AT_ONCE = 16;
 
-/** Runs a step. Never rejects: what goes wrong is in the outcome. */
+/** Runs a step. Never rejects: failures are part of the outcome. */
 export async function runStep(
   step: Step,
   env: StepEnvironment,
@@ -101,14 +99,14 @@ function objectOf(params: unknown): Params {
   throw new TrunklineError("INVALID_ARGUMENT", "The reference given as params is not an object.");
 }
 
-/** The step for each item, in order, so many at once. An item that fails is an error in its place. */
+/** Runs the step for each item, in order and with limited concurrency. A failed item has its error in its place. */
 async function runForEach(run: Run): Promise<StepOutcome> {
   const { operation, step, env, trail } = run;
   const { value: items, warnings } = await resolveReferences(step.forEach, scopeOf(env, trail, undefined));
   if (!Array.isArray(items)) {
     const what = typeof step.forEach === "string" ? step.forEach : "for_each";
-    throw new TrunklineError("INVALID_ARGUMENT", `for_each needs a list: ${what} is ${kindOf(items)}.`, {
-      hint: warnings[0] ?? 'Name a list of an earlier step, such as "$prev.results[*]".',
+    throw new TrunklineError("INVALID_ARGUMENT", `for_each needs a list, but ${what} is ${kindOf(items)}.`, {
+      hint: warnings[0] ?? 'Use a list from an earlier step, such as "$prev.results[*]".',
     });
   }
   const outcomes: StepOutcome[] = [];
@@ -127,7 +125,7 @@ async function runForEach(run: Run): Promise<StepOutcome> {
     operation,
     value: outcomes.map(({ value }) => value),
     blocks: outcomes.flatMap(({ blocks }) => blocks),
-    // One that went well makes the step worth going on with.
+    // The step only fails if every item fails.
     error: failures.length > 0 && failures.length === items.length ? failures[0]?.error : undefined,
     warnings: [...new Set([...warnings, ...outcomes.flatMap((outcome) => outcome.warnings)])],
   };
@@ -138,7 +136,7 @@ function kindOf(value: unknown): string {
   return isRecord(value) ? "an object" : `a ${typeof value}`;
 }
 
-/** Progress of one step of several, as progress of the whole. It never goes back. */
+/** Maps the progress of one step to progress of the whole. Never goes backwards. */
 export function stepProgress(
   onProgress: ((progress: ToolProgress) => void) | undefined,
   total: number,

@@ -1,27 +1,26 @@
-// What steps leave behind, and what the references of a later step can see of it: the steps before it, by place and by
-// name, and the item of `for_each`.
+// The results of earlier steps, and what a later step's references can see of them: steps by position and by name, and
+// the item of `for_each`.
 import { type Clock, type ContentStore, isRecord, parseContentIdPrefix, TrunklineError } from "@trunkline/core";
 import { serializeValue, storeValue } from "../budget/stored-value.js";
 import type { ContentBlock, Operation } from "../interfaces/operation.js";
 import type { Segment } from "./paths.js";
 import type { ReferenceRoot, ReferenceScope } from "./references.js";
 
-/** A step that has run. */
+/** A finished step. */
 export interface StepRecord {
   readonly op: string;
-  /** Its whole value, never a truncated one. */
+  /** The full value, never truncated. */
   readonly value: unknown;
   readonly blocks: readonly ContentBlock[];
-  /** Stores the value and answers its id; absent for operations of our own. */
+  /** Stores the value and returns its id; absent for our own operations. */
   readonly store?: (() => Promise<string>) | undefined;
-  /** What else its entry in the answer of `execute` has. */
+  /** The other fields of its entry in the answer of `execute`. */
   readonly entry?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads the content of an id, or of the beginning of one. */
+/** Reads the content with an id or id prefix. */
 type ReadContent = (id: string) => Promise<string>;
 
-/** The scope of one step. */
 export class StepScope implements ReferenceScope {
   readonly #steps: readonly StepRecord[];
   readonly #names: ReadonlyMap<string, StepRecord>;
@@ -70,13 +69,13 @@ export class StepScope implements ReferenceScope {
   }
 }
 
-/** The fields of the value come first; `hash`, `blocks` and the entry's own fields are there beside them. */
+/** Fields of the value take precedence; `hash`, `blocks` and the entry's own fields are available too. */
 async function readStep(step: StepRecord, path: readonly Segment[], { forContent }: { forContent: boolean }) {
   const { value, blocks, store, entry } = step;
   const [first, ...rest] = path;
   if (first?.kind !== "field") return { value, rest: path };
   const { name } = first;
-  // `$hash:$prev.hash` means the stored value, even where the value has a hash of its own that is something else.
+  // `$hash:$prev.hash` means the stored value, even if the value has its own, different hash.
   if (name === "hash" && store !== undefined && (forContent || !has(value, name))) {
     return { value: await store(), rest };
   }
@@ -91,26 +90,23 @@ function has(value: unknown, name: string): boolean {
   return isRecord(value) && Object.hasOwn(value, name);
 }
 
-/** What steps have left behind so far. */
 export interface Trail {
   readonly steps: StepRecord[];
   readonly names: Map<string, StepRecord>;
-  /** Operations that were found already: steps of one call often have the same. */
+  /** Operations already looked up: the steps of one call often use the same ones. */
   readonly found: Map<string, Operation>;
 }
 
-/** A trail without steps. */
 export function emptyTrail(): Trail {
   return { steps: [], names: new Map(), found: new Map() };
 }
 
-/** What reading content by id takes. */
 interface ContentSource {
   readonly store: () => Promise<ContentStore>;
   readonly exchange: { readonly signal: AbortSignal };
 }
 
-/** The scope of a step that comes after these. */
+/** The scope of a step that follows these. */
 export function scopeOf(
   env: ContentSource,
   { steps, names }: Trail,
@@ -119,22 +115,22 @@ export function scopeOf(
   return new StepScope({ steps, names, item, readContent: (id) => readContent(env, id) });
 }
 
-/** The content of an id or of the beginning of one: text where it is UTF-8, else base64. */
+/** The content with an id or id prefix: text if it is UTF-8, otherwise base64. */
 async function readContent({ store, exchange: { signal } }: ContentSource, given: string): Promise<string> {
   const contents = await store();
   const matches = await contents.resolve(parseContentIdPrefix(given), { signal });
   const [id, ...others] = matches;
   if (id === undefined) {
-    throw new TrunklineError("NOT_FOUND", `The store has no content ${given}.`, {
-      hint: "Stored results are kept for 7 days.",
+    throw new TrunklineError("NOT_FOUND", `The store has no content with the hash ${given}.`, {
+      hint: "Stored results are deleted after 7 days.",
     });
   }
   if (others.length > 0) {
     throw new TrunklineError(
       "AMBIGUOUS",
-      `${given} is the beginning of ${matches.length} contents: ${matches.slice(0, 5).join(", ")}.`,
+      `${given} matches ${matches.length} contents: ${matches.slice(0, 5).join(", ")}.`,
       {
-        hint: "Give more digits.",
+        hint: "Use more digits of the hash.",
       },
     );
   }
@@ -147,7 +143,7 @@ async function readContent({ store, exchange: { signal } }: ContentSource, given
   }
 }
 
-/** A step that has run, as later references see it. */
+/** A finished step, as later references see it. */
 export function recordOf(
   env: { readonly store: () => Promise<ContentStore>; readonly clock: Clock },
   op: string,

@@ -21,7 +21,7 @@ interface DocumentState {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Which documents an operation may change. */
+/** The documents that an operation may change. */
 type Target =
   | { readonly kind: "path"; readonly path: string; readonly collection: string }
   | { readonly kind: "pattern"; readonly pattern: string; readonly collection: string | undefined };
@@ -29,32 +29,32 @@ type Target =
 interface Note {
   readonly targets: readonly Target[];
   readonly before: ReadonlyMap<string, DocumentState>;
-  /** Documents that the operation brought out of the trash. */
+  /** Documents that the operation restored from the trash. */
   readonly restored: readonly { readonly path: string; readonly collection: string | undefined }[];
 }
 
 const DEFAULT_COLLECTION = "default";
 const PAGE = 1_000;
-/** What makes a name a pattern to the store. */
+/** Characters that make a name a pattern. */
 const GLOB = /[*?[\]{}]/;
 
-/** Refuses, before anything has run, operations that could not be undone. The last one may be a snapshot. */
+/** Rejects operations that cannot be undone, before anything runs. The last one may be a snapshot. */
 export function requireUndoable(operation: Operation, params: Params | string, isLast: boolean): void {
   const { name, kind, server } = operation;
   if (server !== undefined) {
     throw refused(
-      `atomic cannot undo ${name}: it belongs to the server ${server}.`,
-      "Leave atomic out, or run it in a call of its own.",
+      `atomic cannot undo ${name}: it runs on the server ${server}.`,
+      "Omit atomic, or run it in a separate call.",
     );
   }
   if (kind === "read" || (typeof params !== "string" && params.dry_run === true)) return;
   if (name === "snapshot" && !isLast) throw snapshotNotLast(name);
   if (name !== "snapshot" && operation.undoable !== true) {
-    throw refused(`atomic cannot undo ${name}.`, "Run it in a call of its own.");
+    throw refused(`atomic cannot undo ${name}.`, "Run it in a separate call.");
   }
 }
 
-/** Adding a folder makes a snapshot, which nothing can undo: in an atomic batch it has to come last. */
+/** Adding a folder creates a snapshot, which cannot be undone: in an atomic batch it has to come last. */
 export async function requireNoSnapshot(
   operation: Operation,
   params: Params,
@@ -65,7 +65,7 @@ export async function requireNoSnapshot(
   if (typeof params.content === "string") return;
   for (const path of pathsOf(params)) {
     const absolute = resolve(workspace, path);
-    // Whether there is a folder elsewhere is nothing for a client over HTTP to learn.
+    // HTTP clients must not learn whether a folder exists outside the workspace.
     if (endpoint === "http" && !isInside(absolute, workspace)) continue;
     if (await isFolder(absolute)) throw snapshotNotLast("add of a folder");
   }
@@ -73,8 +73,8 @@ export async function requireNoSnapshot(
 
 function snapshotNotLast(what: string): TrunklineError {
   return refused(
-    "A snapshot cannot be undone: what makes one has to come last in an atomic batch.",
-    `Put the ${what} last.`,
+    "A snapshot cannot be undone, so it has to come last in an atomic batch.",
+    `Move the ${what} to the end.`,
   );
 }
 
@@ -92,7 +92,7 @@ function pathsOf({ path, paths }: Params): string[] {
   return [path, ...many].filter((each): each is string => typeof each === "string");
 }
 
-/** Notes what operations change, and undoes it. */
+/** Records what operations change, and undoes it. */
 export class UndoLog {
   readonly #store: ContentStore;
   readonly #workspace: string;
@@ -103,7 +103,7 @@ export class UndoLog {
     this.#workspace = workspace;
   }
 
-  /** Before an operation: notes the documents that it may change. */
+  /** Called before an operation: records the documents that it may change. */
   async before(operation: Operation, params: Params, signal: AbortSignal): Promise<void> {
     if (operation.kind === "read" || operation.name === "snapshot") return;
     const targets = await this.#targets(operation.name, params, signal);
@@ -114,7 +114,7 @@ export class UndoLog {
     this.#notes.push({ targets, before, restored: [] });
   }
 
-  /** After an operation that went well: what it brought back is known by its answer only. */
+  /** Called after a successful operation: only its answer tells what it restored. */
   after(operation: Operation, params: Params, value: unknown): void {
     if (operation.name !== "undelete" || !isRecord(value) || !Array.isArray(value.restored)) return;
     const note = this.#notes.pop();
@@ -125,7 +125,7 @@ export class UndoLog {
     this.#notes.push({ targets: note?.targets ?? [], before: note?.before ?? new Map(), restored });
   }
 
-  /** Puts everything back, the latest change first. Goes on where something cannot be; answers what that was. */
+  /** Reverts all changes, latest first. Continues after a failure; returns the failures. */
   async undo(): Promise<readonly string[]> {
     const problems: string[] = [];
     const attempt = async (what: string, work: () => Promise<unknown>) => {
@@ -175,14 +175,14 @@ export class UndoLog {
         await this.#store.run("undelete", { name: path, collection });
         now = await this.#state(path, collection);
       } catch (error) {
-        // Its file was gone, which is not the trash: its content is put there again.
+        // Its file was deleted, so it is not in the trash: write its content again.
         if (!isTrunklineError(error, "NOT_FOUND")) throw error;
       }
     }
     await this.#putContent(before, now);
   }
 
-  /** The content, tags and metadata that a document had. */
+  /** Restores the content, tags and metadata of a document. */
   async #putContent(before: DocumentState, now: DocumentState): Promise<void> {
     const { path, collection, hash } = before;
     if (hash !== undefined && (now.state !== "live" || now.hash !== hash)) {
@@ -232,7 +232,7 @@ export class UndoLog {
     return targets;
   }
 
-  /** What a name, a glob or a hash stands for. What it does not find, the operation will not find either. */
+  /** The documents that a name, glob or hash matches. Anything not found here is not found by the operation either. */
   async #named(params: Params, collection: string | undefined, signal: AbortSignal): Promise<readonly Target[]> {
     const targets: Target[] = [];
     const where = collection === undefined ? {} : { collection };
@@ -281,7 +281,7 @@ export class UndoLog {
 
   async #state(path: string, collection: string, signal?: AbortSignal): Promise<DocumentState> {
     const found = await this.#run("get", { path, collection }, signal);
-    // A document of which this is only the end of the path is another one.
+    // A document that only ends with this path is a different one.
     if (found?.path === path) return stateOf(found);
     return { path, collection, state: "absent", hash: undefined, tags: [], metadata: {} };
   }
@@ -300,7 +300,7 @@ export class UndoLog {
     };
   }
 
-  /** An operation of the store; undefined where what it names is not there or stands for several. */
+  /** Runs a store operation; undefined if its target is missing or ambiguous. */
   async #run(operation: "get" | "list", params: Params, signal: AbortSignal | undefined) {
     try {
       return await this.#store.run(operation, params, signal === undefined ? {} : { signal });

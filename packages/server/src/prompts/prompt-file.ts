@@ -1,22 +1,22 @@
-// One `PROMPT-*.md` file: its name, its front matter and its text.
+// A `PROMPT-*.md` file: its name, front matter and text.
 import { isRecord } from "@trunkline/core";
 import type { OwnPrompt, PromptParameter } from "./prompt.js";
 
 const FILE_NAME = /^PROMPT-(.+)\.md$/;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n((?:[\s\S]*?\r?\n)??)---[ \t]*(?:\r?\n|$)/;
 
-/** The prompt's name: `PROMPT-research-mcp.md` is `research_mcp`. Undefined for files that are no prompts. */
+/** The prompt's name: `PROMPT-research-mcp.md` is `research_mcp`. Undefined for other files. */
 export function promptNameOf(fileName: string): string | undefined {
   return FILE_NAME.exec(fileName)?.[1]?.replaceAll("-", "_");
 }
 
-/** What a file holds, and what is wrong with its front matter. */
+/** The prompt in a file, and any problem with its front matter. */
 interface ReadPrompt {
   readonly prompt: OwnPrompt;
   readonly problem?: string | undefined;
 }
 
-/** Reads a prompt. A front matter that cannot be read is left out, like one that is not there. */
+/** Reads a prompt. Invalid front matter is ignored, as if there were none. */
 export async function readPromptFile(fileName: string, source: string): Promise<ReadPrompt | undefined> {
   const name = promptNameOf(fileName);
   if (name === undefined) return undefined;
@@ -45,13 +45,13 @@ async function readFrontMatter(
   source: string | undefined,
 ): Promise<{ fields: Record<string, unknown>; problem?: string }> {
   if (source === undefined || source.trim() === "") return { fields: {} };
-  // Loaded when it is first needed: most prompts have no front matter.
+  // Loaded on demand: most prompts have no front matter.
   const { parse } = await import("yaml");
   try {
-    // Aliases could make a small file a huge one.
+    // Aliases could expand a small file into a huge one.
     const fields: unknown = parse(source, { maxAliasCount: 0, logLevel: "error" });
     if (isRecord(fields)) return { fields };
-    return { fields: {}, problem: "its front matter is not a set of fields" };
+    return { fields: {}, problem: "its front matter is not a mapping" };
   } catch (error) {
     return { fields: {}, problem: error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error) };
   }
@@ -79,13 +79,16 @@ function readParameters(value: unknown): PromptParameter[] {
   return [...parameters.values()];
 }
 
-/** Only what is declared is replaced: Markdown about templates stays what it is. Given values are not looked at again. */
+/**
+ * Only declared parameters are replaced, so Markdown about templates stays intact. Inserted values are not expanded
+ * again.
+ */
 function fill(text: string, parameters: readonly PromptParameter[], args: Readonly<Record<string, string>>): string {
   const values = new Map(parameters.map(({ name, fallback = "" }) => [name, args[name] ?? fallback]));
   return text.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (whole, name: string) => values.get(name) ?? whole);
 }
 
-/** The first heading outside code. */
+/** The first heading outside code blocks. */
 function headingOf(text: string): string | undefined {
   let fence: string | undefined;
   let previous = "";

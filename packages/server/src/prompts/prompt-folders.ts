@@ -1,5 +1,5 @@
-// The folders with `PROMPT-*.md` files. They are read whenever somebody asks, so that nobody depends on a file system that
-// tells of changes; watching is only for telling clients.
+// The folders with `PROMPT-*.md` files. They are read on every request, so correctness does not depend on file system
+// events; watching only serves to notify clients.
 import { type FSWatcher, type Stats, statSync, watch } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -7,21 +7,21 @@ import { type Logger, messageOf, systemCodeOf } from "@trunkline/core";
 import type { OwnPrompt } from "./prompt.js";
 import { promptNameOf, readPromptFile } from "./prompt-file.js";
 
-/** Files that are no prompts anybody would write are not read. */
+/** Larger files are not read: they are not real prompts. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const QUIET_MS = 100;
-/** What says that there is nothing to read. */
+/** Error codes that mean there is nothing to read. */
 const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM"]);
 
 interface FoundFile {
   readonly name: string;
   readonly fileName: string;
   readonly path: string;
-  /** Differs where the file has changed. */
+  /** Changes whenever the file changes. */
   readonly version: string;
 }
 
-/** The prompts of some folders, the first folder winning. */
+/** The prompts of several folders; earlier folders win. */
 export class PromptFolders implements Disposable {
   readonly #folders: readonly string[];
   readonly #logger: Logger;
@@ -46,7 +46,7 @@ export class PromptFolders implements Disposable {
     return prompts.filter((prompt) => prompt !== undefined);
   }
 
-  /** Begins to watch, from the state as it is now. Idempotent. */
+  /** Starts watching from the current state. Idempotent. */
   async watch(): Promise<void> {
     if (this.#closed || this.#folders.length === 0 || this.#seen !== undefined) return;
     this.#seen = "";
@@ -66,7 +66,7 @@ export class PromptFolders implements Disposable {
     for (const folder of this.#folders) {
       const names = await readdir(folder).catch((error: unknown) => {
         if (!ABSENT.has(systemCodeOf(error)))
-          this.#logger.warn("prompts not read", { folder, error: messageOf(error) });
+          this.#logger.warn("cannot read prompts", { folder, error: messageOf(error) });
         return [];
       });
       for (const fileName of names.sort()) {
@@ -84,22 +84,23 @@ export class PromptFolders implements Disposable {
   async #prompt({ path, fileName, version }: FoundFile): Promise<OwnPrompt | undefined> {
     const known = this.#read.get(path);
     if (known?.version === version) return known.prompt;
-    // Gone between the listing and now.
+    // Deleted since the listing.
     const source = await readFile(path, "utf8").catch(() => undefined);
     if (source === undefined) return undefined;
     const read = await readPromptFile(fileName, source);
-    if (read?.problem !== undefined) this.#logger.warn("front matter left out", { file: path, problem: read.problem });
+    if (read?.problem !== undefined)
+      this.#logger.warn("ignoring invalid front matter", { file: path, problem: read.problem });
     this.#read.set(path, { version, prompt: read?.prompt });
     return read?.prompt;
   }
 
-  /** Watches every folder, or the nearest one above it that is there. */
+  /** Watches every folder, or its nearest existing ancestor. */
   #arm(): void {
     const wanted = new Map(
       this.#folders.flatMap((folder) => nearest(folder) ?? []).map(({ at, inode }) => [at, inode]),
     );
     for (const [folder, { watcher, inode }] of this.#watches) {
-      // A folder that was removed and made again has a watcher that hears nothing more.
+      // The watcher of a folder that was removed and recreated receives no more events.
       if (wanted.get(folder) === inode) continue;
       this.#watches.delete(folder);
       watcher.close();
@@ -112,14 +113,14 @@ export class PromptFolders implements Disposable {
         watcher.on("close", () => this.#lost(folder, watcher));
         this.#watches.set(folder, { watcher, inode });
       } catch (error) {
-        this.#logger.debug("prompts not watched", { folder, error: messageOf(error) });
+        this.#logger.debug("cannot watch prompts", { folder, error: messageOf(error) });
       }
     }
   }
 
   #noticed(folder: string, fileName: string | null): void {
     const isOurs = this.#folders.includes(folder);
-    // Editors write to other names and rename; every end of that has a prompt's name.
+    // Editors write to other names and then rename; the last event always has the prompt's name.
     if (isOurs && fileName !== null && promptNameOf(fileName) === undefined && fileName !== folderName(folder)) return;
     this.#soon();
   }
@@ -136,7 +137,7 @@ export class PromptFolders implements Disposable {
     this.#timer = setTimeout(() => {
       this.#looking = (this.#looking ?? Promise.resolve())
         .then(() => this.#look())
-        .catch((error: unknown) => this.#logger.warn("prompts not read", { error: messageOf(error) }));
+        .catch((error: unknown) => this.#logger.warn("cannot read prompts", { error: messageOf(error) }));
     }, QUIET_MS);
     this.#timer.unref();
   }
@@ -159,7 +160,7 @@ function folderName(folder: string): string {
   return folder.slice(dirname(folder).length).replace(/^[\\/]/, "");
 }
 
-/** The folder itself, or the nearest above it that exists. */
+/** The folder itself, or its nearest existing ancestor. */
 function nearest(folder: string): { at: string; inode: number } | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const stats = statsOf(at);

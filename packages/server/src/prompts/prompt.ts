@@ -1,31 +1,30 @@
-// A prompt as clients see it, wherever it comes from.
+// A prompt as clients see it, regardless of its source.
 
-/** What a prompt can be given. Values are always text. */
+/** An argument of a prompt. Values are always text. */
 export interface PromptParameter {
   readonly name: string;
   readonly description?: string | undefined;
   readonly required?: boolean | undefined;
-  /** Stands where nothing was given. */
+  /** Used if no value is given. */
   readonly fallback?: string | undefined;
-  /** What its values are, where the store can complete them. */
+  /** The kind of its values, if the store can complete them. */
   readonly values?: "document" | "collection" | "snapshot" | undefined;
 }
 
-/** Arguments by name. */
 export type PromptArguments = Readonly<Record<string, string>>;
 
-/** A prompt of our own: built in, or a file. */
+/** One of our own prompts: built in, or from a file. */
 export interface OwnPrompt {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description: string;
   readonly parameters: readonly PromptParameter[];
   readonly role: "user" | "assistant";
-  /** The text with these arguments; required ones are there. */
+  /** The text with these arguments, which include all required ones. */
   render(args: PromptArguments): string;
 }
 
-/** As `prompts/list` gives it. */
+/** As returned by `prompts/list`. */
 export function promptDefinition({ name, title, description, parameters }: OwnPrompt): Record<string, unknown> {
   return {
     name,

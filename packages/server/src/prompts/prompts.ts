@@ -1,4 +1,4 @@
-// All prompts: those of files, those built in, those of upstream servers. Of two with one name the earlier kind wins.
+// All prompts: from files, built in, and from upstream servers. If names collide, the earlier kind wins.
 import type { Hub } from "@trunkline/client";
 import { isRecord, isTrunklineError, type Logger, nearestNames } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
@@ -10,19 +10,17 @@ import { PromptFolders } from "./prompt-folders.js";
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** How prompts are set up. */
 interface PromptsOptions {
   readonly upstreams: Upstreams;
   readonly folders: readonly string[];
-  /** Whether those that are built in are listed: they speak of tools that not every surface has. */
+  /** Whether to list built-in prompts: they mention tools that not every surface has. */
   readonly builtin: boolean;
-  /** `plain`: prompts of upstream servers have their own names. */
+  /** `plain`: prompts of upstream servers keep their own names. */
   readonly names: "prefixed" | "plain";
   readonly logger: Logger;
   readonly onChanged: () => void;
 }
 
-/** A prompt of an upstream server. */
 interface PromptRoute {
   readonly server: string;
   readonly name: string;
@@ -33,7 +31,6 @@ interface UpstreamPrompt extends PromptRoute {
   readonly raw: Raw;
 }
 
-/** The prompts of the service. */
 export class Prompts implements Disposable {
   readonly #options: PromptsOptions;
   readonly #folders: PromptFolders;
@@ -43,12 +40,12 @@ export class Prompts implements Disposable {
     this.#folders = new PromptFolders(options.folders, { logger: options.logger, onChanged: options.onChanged });
   }
 
-  /** Begins to tell of changed files. */
+  /** Starts reporting changed files. */
   async watch(): Promise<void> {
     await this.#folders.watch();
   }
 
-  /** `prompts/list`. One page: some clients know no second one. */
+  /** `prompts/list`. A single page, because some clients do not request the next one. */
   async list(exchange: Exchange): Promise<Raw> {
     const [own, upstream] = await Promise.all([this.#own(), this.#upstream(exchange.signal)]);
     const taken = new Set(own.map(({ name }) => name));
@@ -64,7 +61,7 @@ export class Prompts implements Disposable {
   /** `prompts/get`. */
   async get(params: Raw, exchange: Exchange): Promise<Raw> {
     const { name } = params;
-    if (typeof name !== "string") throw new RpcError(RPC_CODES.invalidParams, "The name of the prompt is missing.");
+    if (typeof name !== "string") throw new RpcError(RPC_CODES.invalidParams, "The prompt name is missing.");
     const args = readArguments(params.arguments);
     const own = await this.own(name);
     if (own !== undefined) return render(own, args);
@@ -82,18 +79,18 @@ export class Prompts implements Disposable {
     }
   }
 
-  /** The prompt of our own with this name. */
+  /** Finds one of our own prompts by name. */
   async own(name: string): Promise<OwnPrompt | undefined> {
     return (await this.#own()).find((prompt) => prompt.name === name);
   }
 
-  /** Where a name leads. Rejects with an `RpcError` that lists near names. */
+  /** Resolves a name to an upstream prompt. Rejects with an `RpcError` that lists similar names. */
   async route(name: string, signal: AbortSignal): Promise<PromptRoute> {
     const hub = await this.#options.upstreams.hub();
     if (this.#options.names === "prefixed") {
       const named = ownersOf(hub, name);
       for (const route of named) {
-        // What the server lists is known by now, or it is asked; one that cannot list may still answer.
+        // The server's list is already cached or fetched now; a server that cannot list may still answer.
         const prompts = await hub.prompts({ server: route.server, signal }).catch((error: unknown) => {
           if (isTrunklineError(error, "ABORTED")) throw error;
           if (isTrunklineError(error, "UPSTREAM")) return undefined;
@@ -141,13 +138,15 @@ function render(prompt: OwnPrompt, args: Readonly<Record<string, string>>): Raw 
 
 function readArguments(value: unknown): Readonly<Record<string, string>> {
   if (value === undefined || value === null) return {};
-  if (!isRecord(value)) throw new RpcError(RPC_CODES.invalidParams, "The arguments of a prompt are a set of texts.");
+  if (!isRecord(value))
+    throw new RpcError(RPC_CODES.invalidParams, "The arguments of a prompt have to be an object of strings.");
   const wrong = Object.entries(value).find(([, text]) => typeof text !== "string");
-  if (wrong !== undefined) throw new RpcError(RPC_CODES.invalidParams, `The argument "${wrong[0]}" has to be a text.`);
-  return value as Record<string, string>; // every value was looked at
+  if (wrong !== undefined)
+    throw new RpcError(RPC_CODES.invalidParams, `The argument "${wrong[0]}" has to be a string.`);
+  return value as Record<string, string>; // every value was checked
 }
 
-/** The server's name may hold dots as well as the prompt's; the longest server wins. */
+/** Server and prompt names may both contain dots; the longest server name wins. */
 function ownersOf(hub: Hub, name: string): PromptRoute[] {
   return hub
     .status()
@@ -160,12 +159,12 @@ function missingArguments(prompt: string, missing: readonly PromptParameter[]): 
   const listed = missing.map(({ name, description }) =>
     description === undefined ? name : `${name} (${description})`,
   );
-  return new RpcError(RPC_CODES.invalidParams, `The prompt "${prompt}" needs: ${listed.join(", ")}.`);
+  return new RpcError(RPC_CODES.invalidParams, `The prompt "${prompt}" requires: ${listed.join(", ")}.`);
 }
 
 function unknownPrompt(name: string, names: readonly string[]): RpcError {
   const bare = names.filter((candidate) => candidate.endsWith(`.${name}`));
   const near = [...new Set([...bare, ...nearestNames(name, names)])].slice(0, 3);
-  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "prompts/list shows what there is.";
-  return new RpcError(RPC_CODES.invalidParams, `There is no prompt "${name}". ${hint}`, { data: { near } });
+  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "prompts/list shows the available prompts.";
+  return new RpcError(RPC_CODES.invalidParams, `Unknown prompt "${name}". ${hint}`, { data: { near } });
 }

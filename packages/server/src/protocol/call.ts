@@ -1,5 +1,6 @@
-// A call that can outlive the request that started it: it is parked while the client is asked, or goes on as a task. What it
-// asks waits in a table; whoever serves the call (the repeated request, or the task's own methods) brings the answers.
+// A call that can outlive the request that started it: it is parked while the client is asked, or continues as a task.
+// Its questions wait in a table; the code that serves the call (the repeated request, or the task's methods) supplies
+// the answers.
 import type { Channel, QuestionContext } from "@trunkline/client";
 import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
 import {
@@ -14,41 +15,39 @@ import type { Caller, Exchange } from "../interfaces/exchange.js";
 import { createExchangeChannel, elicitationModes, progressMessage } from "./exchange-channel.js";
 import type { Outlet } from "./request-context.js";
 
-/** A question that waits for its answer, as the protocol puts it. */
+/** A question that waits for its answer, in protocol form. */
 interface OpenQuestion {
   readonly method: string;
   readonly params: RpcParams;
 }
 
-/** How a call ended. */
 type CallOutcome =
   | { readonly kind: "result"; readonly result: RpcParams }
   | { readonly kind: "error"; readonly error: unknown };
 
-/** What became of a call, for now: it ended, or it asks. */
+/** The current state of a call: it ended, or it asks. */
 type CallTurn = CallOutcome | { readonly kind: "asks" };
 
-/** It has taken longer than it was waited for. */
+/** The call took longer than the wait limit. */
 interface LateTurn {
   readonly kind: "late";
 }
 
 const LATE: LateTurn = { kind: "late" };
 
-/** The request that a call answers at the moment: what the work says meanwhile goes there. */
+/** The request that a call currently answers: messages of the running work are sent there. */
 export interface CallView {
   readonly outlet: Outlet;
   readonly progressToken: RpcId | undefined;
   readonly logLevel: string | undefined;
 }
 
-/** How a call is set up. */
 interface CallOptions {
   readonly caller: Caller;
   readonly meta: RpcParams;
   readonly party?: object | undefined;
   readonly view: CallView;
-  /** Whether the answer to its request may be a question at all. Default true. */
+  /** Whether the response to its request may be a question at all. Default true. */
   readonly canAsk?: boolean | undefined;
 }
 
@@ -57,10 +56,9 @@ interface Pending extends OpenQuestion {
   reject(error: Error): void;
 }
 
-/** Questions that the work asks at one go come a few steps apart; this long the rest of them is waited for. */
+/** Questions asked together arrive a few ticks apart; this is how long to wait for the rest. */
 const GATHER_MS = 10;
 
-/** One call. */
 export class Call {
   readonly caller: Caller;
   readonly channel: Channel;
@@ -72,9 +70,9 @@ export class Call {
   #outcome: CallOutcome | undefined;
   readonly #awaiting = new Set<(turn: CallTurn) => void>();
   #gathering: NodeJS.Timeout | undefined;
-  /** Answers that came before their questions. */
+  /** Answers that arrived before their questions. */
   #given: RpcParams = {};
-  /** Told of everything that changes how the call looks from outside. */
+  /** Called on every externally visible change. */
   onChange: ((message?: string) => void) | undefined;
   readonly exchange: Exchange;
 
@@ -99,12 +97,12 @@ export class Call {
     return this.#controller.signal;
   }
 
-  /** How it ended; undefined while it goes on. */
+  /** How it ended; undefined while it runs. */
   get outcome(): CallOutcome | undefined {
     return this.#outcome;
   }
 
-  /** The questions without an answer, by their keys. */
+  /** The unanswered questions, by key. */
   get questions(): Readonly<Record<string, OpenQuestion>> {
     return Object.fromEntries([...this.#open].map(([key, { method, params }]) => [key, { method, params }]));
   }
@@ -113,7 +111,6 @@ export class Call {
     return this.#open.size > 0;
   }
 
-  /** Starts the work. */
   run(work: (exchange: Exchange) => Promise<RpcParams>): void {
     work(this.exchange).then(
       (result) => this.#end({ kind: "result", result }),
@@ -121,19 +118,19 @@ export class Call {
     );
   }
 
-  /** What the call says goes to this request from now on; undefined: to nobody. */
+  /** Sends the call's messages to this request from now on; undefined drops them. */
   show(view: CallView | undefined): void {
     this.#view = view;
-    // A token of its own starts its own row of numbers.
+    // A new progress token starts a new sequence.
     this.#lastProgress = Number.NEGATIVE_INFINITY;
   }
 
-  /** Answers for questions that are still to come, by the names that their servers give them. */
+  /** Provides answers for questions not asked yet, by the names that their servers use. */
   give(answers: RpcParams): void {
     this.#given = answers;
   }
 
-  /** Hands answers to the questions they are for. What fits none is left out, what is left without an answer stays open. */
+  /** Passes answers to their questions. Answers that fit no question are ignored; unanswered questions stay open. */
   answer(answers: RpcParams): void {
     for (const [key, pending] of [...this.#open]) {
       const answer = answers[key];
@@ -142,8 +139,8 @@ export class Call {
   }
 
   /**
-   * Waits until the call has ended or asks something, or, with a limit, until that has passed. With no time at all it is late
-   * whatever it does.
+   * Waits until the call has ended or asks something, or until the limit has passed. With a limit of 0 it is always
+   * late.
    */
   turn(): Promise<CallTurn>;
   turn(limitMs: number | undefined): Promise<CallTurn | LateTurn>;
@@ -157,7 +154,7 @@ export class Call {
         clearTimeout(timer);
         resolve(turn);
       };
-      // Usually one waits; a client that repeats itself makes it two.
+      // Usually one request waits; a client that repeats its request makes it two.
       this.#awaiting.add(onTurn);
       if (limitMs === undefined) return;
       timer = setTimeout(() => {
@@ -167,7 +164,7 @@ export class Call {
     });
   }
 
-  /** Ends the work. */
+  /** Aborts the work. */
   cancel(reason: Error): void {
     if (this.#outcome !== undefined || this.#controller.signal.aborted) return;
     this.#controller.abort(reason);
@@ -195,7 +192,7 @@ export class Call {
     const { message, total } = progress;
     this.onChange?.(message ?? (total === undefined ? undefined : `${progress.progress} of ${total}`));
     const view = this.#view;
-    // It has to grow, and several report into one token: the channel, and whoever runs the operation.
+    // Progress has to increase, and several sources report to one token: the channel and the operation runner.
     if (view?.progressToken === undefined || !(progress.progress > this.#lastProgress)) return;
     this.#lastProgress = progress.progress;
     view.outlet.send(progressMessage(view.progressToken, progress));
@@ -208,7 +205,7 @@ export class Call {
     if (missing !== undefined) return Promise.reject(missing);
     const early = name === undefined ? undefined : this.#given[name];
     if (name !== undefined && fitsQuestion({ method, params }, early)) {
-      // Once: the next round of the same name is another question.
+      // Used once: the same name in the next round is another question.
       const { [name]: _, ...others } = this.#given;
       this.#given = others;
       return Promise.resolve(early);
@@ -249,7 +246,10 @@ export class Call {
   }
 }
 
-/** Why the client cannot be asked this: it did not declare so. Modes of elicitation and tools in sampling are declared apart. */
+/**
+ * Why the client cannot be asked: it lacks the capability. Elicitation modes and tools in sampling are declared
+ * separately.
+ */
 function missingCapability(method: string, params: RpcParams, capabilities: RpcParams): RpcError | undefined {
   if (method === "elicitation/create") {
     const mode = params.mode === "url" ? "url" : "form";
@@ -275,7 +275,7 @@ function ended(): TrunklineError {
   return new TrunklineError("ABORTED", "The call has ended.");
 }
 
-/** Whether this has the form of an answer to the question. The asking server checks it against its own schema. */
+/** Whether this has the form of an answer to the question. The asking server validates it against its own schema. */
 function fitsQuestion(
   question: { readonly method: string; readonly params: RpcParams },
   answer: unknown,
@@ -295,7 +295,7 @@ function fitsQuestion(
   }
 }
 
-/** Only that nothing needed is missing: defaults, formats and limits are for the one who asks. */
+/** Only checks that no required field is missing: defaults, formats and limits are up to the asking server. */
 function fitsForm(schema: unknown, content: unknown): boolean {
   if (!isRecord(schema) || !Array.isArray(schema.required)) return content === undefined || isRecord(content);
   const fields = isRecord(content) ? content : {};

@@ -1,4 +1,4 @@
-// The protocol over one service, for one endpoint: both eras, and what they share.
+// The protocol on top of one service, for one endpoint: both eras, and what they share.
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@trunkline/core";
 import type { Caller } from "../interfaces/exchange.js";
@@ -9,7 +9,6 @@ import { ModernProtocol } from "./modern.js";
 import type { Outlet } from "./request-context.js";
 import { TaskTable } from "./task-table.js";
 
-/** How the protocol is set up. */
 interface ProtocolOptions {
   readonly service: McpService;
   readonly logger: Logger;
@@ -17,13 +16,12 @@ interface ProtocolOptions {
   readonly limits?: Partial<ProtocolLimits> | undefined;
 }
 
-/** The protocol of one endpoint. */
 export class Protocol {
   readonly modern: ModernProtocol;
   readonly limits: ProtocolLimits;
   readonly #options: ProtocolOptions;
   readonly #legacyTasks: TaskTable;
-  /** Several processes may use one store, where ids of clients name sessions. */
+  /** Unique per process: several processes may share a store, where client ids identify sessions. */
   readonly #prefix: string;
   #lastClient = 0;
 
@@ -35,13 +33,13 @@ export class Protocol {
     this.#legacyTasks = new TaskTable(this.limits.tasks);
   }
 
-  /** The id of a client that nobody has seen before. */
+  /** The id for a new client. */
   nextClientId(): string {
     this.#lastClient += 1;
     return `${this.#prefix}-${this.#lastClient}`;
   }
 
-  /** Makes the connection of one legacy client. */
+  /** Creates the connection of one legacy client. */
   connectLegacy(outlet: Outlet): LegacyConnection {
     const { service, logger, endpoint } = this.#options;
     const id = this.nextClientId();
@@ -56,7 +54,7 @@ export class Protocol {
     });
   }
 
-  /** Ends what waits and what runs beside requests. The connections are their endpoint's to close. */
+  /** Ends waiting calls and tasks. The endpoint closes its connections itself. */
   async close(): Promise<void> {
     this.#legacyTasks.close();
     await this.modern.close();

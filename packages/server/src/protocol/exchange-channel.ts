@@ -1,5 +1,5 @@
-// The channel of an exchange: what upstream servers can ask the downstream client, and tell it, while its request is answered.
-// It has exactly the abilities that the client declares.
+// The channel of an exchange: what upstream servers can ask and tell the downstream client while its request is
+// handled. It has exactly the capabilities that the client declares.
 import type { Abilities, Channel, QuestionContext, Root } from "@trunkline/client";
 import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
 import {
@@ -13,21 +13,23 @@ import {
 } from "@trunkline/protocol";
 import type { Outlet } from "./request-context.js";
 
-/** How the client is reached. */
+/** How to reach the client. */
 interface ChannelPorts {
   readonly name: string;
-  /** Whom it speaks for, where it is one of several channels of the same client. */
+  /** The party it represents, if the client has several channels. */
   readonly party?: object | undefined;
   readonly capabilities: RpcParams;
-  /** Puts a question to the client, and returns its answer as it came. */
+  /** Sends a question to the client and returns its answer unchanged. */
   ask(method: string, params: RpcParams, asked: QuestionContext): Promise<Record<string, unknown>>;
-  /** The level from which log messages are wanted; undefined where none are. */
+  /** The minimum level of log messages; undefined for none. */
   logLevel(): string | undefined;
   outlet(): Outlet | undefined;
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 
-/** Makes the channel of one exchange. Questions and answers pass as they are, but for what `_meta` says of a connection. */
+/**
+ * Creates the channel of one exchange. Questions and answers pass unchanged, except for connection details in `_meta`.
+ */
 export function createExchangeChannel(ports: ChannelPorts): Channel {
   const { name, party, onProgress } = ports;
   const abilities = abilitiesOf(ports.capabilities);
@@ -42,14 +44,14 @@ export function createExchangeChannel(ports: ChannelPorts): Channel {
     const params = { level, logger: logger === undefined ? server : `${server}/${logger}`, data };
     ports.outlet()?.send(notificationMessage("notifications/message", params));
   };
-  // A modern upstream server is told with each call.
+  // A modern upstream server receives it with each call.
   const level = ports.logLevel();
   if (level !== undefined) channel.logLevel = level;
   if (onProgress !== undefined) channel.progress = onProgress;
   return channel;
 }
 
-/** What upstream servers may ask a client that declares this. */
+/** What upstream servers may ask a client with these capabilities. */
 function abilitiesOf(capabilities: RpcParams): Abilities {
   const modes = elicitationModes(capabilities);
   return {
@@ -59,7 +61,10 @@ function abilitiesOf(capabilities: RpcParams): Abilities {
   };
 }
 
-/** What a client that declares this can be shown. The capability without a mode is that of the time before modes. */
+/**
+ * The elicitation modes of a client with these capabilities. The capability without a mode dates from before modes
+ * existed.
+ */
 export function elicitationModes(capabilities: RpcParams): ("form" | "url")[] {
   const { elicitation } = capabilities;
   if (!isRecord(elicitation)) return [];
@@ -68,8 +73,8 @@ export function elicitationModes(capabilities: RpcParams): ("form" | "url")[] {
 }
 
 /**
- * Sends progress to the client. It has to grow from one notification to the next; several sources report into one token
- * (the channel and whoever runs the operation), so what does not grow is left out.
+ * Sends progress to the client. It has to increase with each notification; several sources report to one token (the
+ * channel and the operation runner), so values that do not increase are dropped.
  */
 export function progressReporter(token: RpcId, outlet: Outlet): (progress: ToolProgress) => void {
   let last = Number.NEGATIVE_INFINITY;
@@ -80,7 +85,6 @@ export function progressReporter(token: RpcId, outlet: Outlet): (progress: ToolP
   };
 }
 
-/** The notification of how far a request has come. */
 export function progressMessage(token: RpcId, { progress, total, message }: ToolProgress): OutgoingMessage {
   return notificationMessage("notifications/progress", {
     progressToken: token,
@@ -92,14 +96,13 @@ export function progressMessage(token: RpcId, { progress, total, message }: Tool
 
 /** The roots in a client's answer. */
 export function readRoots({ roots }: RpcParams): Root[] {
-  if (!Array.isArray(roots)) throw new TrunklineError("PROTOCOL", "The client's answer to roots/list is not one.");
+  if (!Array.isArray(roots)) throw new TrunklineError("PROTOCOL", "The client's answer to roots/list is invalid.");
   return roots.filter((root): root is Root => isRecord(root) && typeof root.uri === "string");
 }
 
-/** How one request is made. */
 interface ClientRequestOptions {
   readonly outlet: Outlet;
-  /** Its abort gives the request up, and the client is told. */
+  /** Aborting it cancels the request and notifies the client. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -109,13 +112,13 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** The requests that one client has not answered yet. */
+/** The pending requests to one client. */
 export class ClientRequests {
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
   #closed = false;
 
-  /** Asks the client. Rejects with its error, when the time is up, and when the connection ends. */
+  /** Sends a request to the client. Rejects with its error, on timeout, and when the connection ends. */
   ask(method: string, params: RpcParams, options: ClientRequestOptions): Promise<Record<string, unknown>> {
     const { outlet, signal, timeoutMs } = options;
     if (this.#closed) return Promise.reject(gone());
@@ -155,7 +158,7 @@ export class ClientRequests {
     });
   }
 
-  /** Takes an answer. One that nobody waits for any more is dropped. */
+  /** Handles a response. Ignored if its request is no longer pending. */
   settle(response: RpcResponse): void {
     const pending = typeof response.id === "number" ? this.#pending.get(response.id) : undefined;
     if (pending === undefined) return;
@@ -164,11 +167,11 @@ export class ClientRequests {
       return;
     }
     const said = isRecord(response.error) ? response.error.message : undefined;
-    const message = typeof said === "string" ? said : "The client's answer is neither a result nor an error.";
+    const message = typeof said === "string" ? said : "The client's response has neither a result nor an error.";
     pending.reject(new TrunklineError("UPSTREAM", message, { data: { error: response.error } }));
   }
 
-  /** The client has gone: nothing will be answered any more. */
+  /** The client has disconnected: rejects all pending requests. */
   close(): void {
     this.#closed = true;
     for (const pending of [...this.#pending.values()]) pending.reject(gone());
@@ -176,7 +179,7 @@ export class ClientRequests {
 }
 
 function gone(): TrunklineError {
-  return new TrunklineError("CLOSED", "The client has gone.");
+  return new TrunklineError("CLOSED", "The client has disconnected.");
 }
 
 function toError(reason: unknown): Error {

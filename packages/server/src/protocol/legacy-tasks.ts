@@ -1,5 +1,5 @@
-// Tasks as 2025-11-25 has them: the client asks for one with its call, looks after it with tasks/get, and gets the result, and
-// on the way to it the questions, from tasks/result.
+// Tasks as defined by 2025-11-25: the client requests one with its call, polls it with tasks/get, and gets the result
+// from tasks/result, which also carries the questions asked along the way.
 import { isRecord } from "@trunkline/core";
 import {
   foreignMeta,
@@ -19,12 +19,11 @@ import { Call } from "./call.js";
 import type { Outlet } from "./request-context.js";
 import type { Task, TaskTable } from "./task-table.js";
 
-/** What the tasks of one client need of its connection. */
 interface LegacyTaskOptions {
   readonly table: TaskTable;
   readonly service: McpService;
   readonly party: object;
-  /** Where what belongs to no request goes. */
+  /** For messages that belong to no request. */
   readonly outlet: Outlet;
   logLevel(): string;
   ask(
@@ -34,14 +33,12 @@ interface LegacyTaskOptions {
   ): Promise<Record<string, unknown>>;
 }
 
-/** One request about a task, under way. */
 interface TaskRequestWay {
   readonly caller: Caller;
   readonly outlet: Outlet;
   readonly signal: AbortSignal;
 }
 
-/** The tasks of one legacy client. */
 export class LegacyTasks {
   readonly #options: LegacyTaskOptions;
 
@@ -49,7 +46,7 @@ export class LegacyTasks {
     this.#options = options;
   }
 
-  /** Starts a call as a task, and answers with the task. */
+  /** Starts a call as a task and returns the task. */
   start({ method, params }: RpcRequest, caller: Caller): RpcParams {
     const { table, service, party, outlet } = this.#options;
     const { _meta, task: wish, ...own } = params;
@@ -61,7 +58,7 @@ export class LegacyTasks {
     const call = new Call({ caller, meta: foreignMeta(meta), party, view });
     const ttlMs = isRecord(wish) && typeof wish.ttl === "number" && wish.ttl > 0 ? wish.ttl : undefined;
     const task = table.create(call, { era: "legacy", callerId: caller.id }, { ttlMs });
-    if (task === undefined) throw new RpcError(RPC_CODES.internalError, "Too many tasks are under way.");
+    if (task === undefined) throw new RpcError(RPC_CODES.internalError, "Too many tasks are running.");
     let told = task.status;
     task.onChange(() => {
       if (task.status === told) return;
@@ -72,7 +69,7 @@ export class LegacyTasks {
     return { task: task.describe() };
   }
 
-  /** Answers a request about a task. */
+  /** Handles a request about a task. */
   async answer({ method, params }: RpcRequest, way: TaskRequestWay): Promise<RpcParams> {
     const owner = { era: "legacy", callerId: way.caller.id } as const;
     const { table } = this.#options;
@@ -86,7 +83,7 @@ export class LegacyTasks {
       case "tasks/cancel": {
         const task = table.get(params.taskId, owner);
         if (task.hasEnded) {
-          throw new RpcError(RPC_CODES.invalidParams, `The task has ended already: it is ${task.status}.`);
+          throw new RpcError(RPC_CODES.invalidParams, `The task has already ended: it is ${task.status}.`);
         }
         task.cancel("The client cancelled the task.");
         return task.describe();
@@ -96,7 +93,7 @@ export class LegacyTasks {
     }
   }
 
-  /** Waits for the end of a task, and puts its questions to the client meanwhile, on the stream of this request. */
+  /** Waits for a task to end, and meanwhile sends its questions to the client on this request's stream. */
   async #result(task: Task, { outlet, signal }: TaskRequestWay): Promise<RpcParams> {
     const related = { [META.relatedTask]: { taskId: task.id } };
     const put = new Set<string>();
@@ -107,7 +104,7 @@ export class LegacyTasks {
         const asked = { ...params, _meta: { ...metaOf(params), ...related } };
         this.#options.ask(method, asked, { outlet, signal }).then(
           (answer) => task.call.answer({ [key]: answer }),
-          // The next tasks/result puts it again.
+          // The next tasks/result asks it again.
           () => put.delete(key),
         );
       }

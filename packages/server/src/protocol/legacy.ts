@@ -1,5 +1,5 @@
-// The legacy era: one client with a handshake and a connection that lasts, over stdio or as a session of HTTP. The endpoint
-// brings messages in and says for each where what belongs to it goes out.
+// The legacy era: one client with a handshake and a persistent connection, over stdio or as an HTTP session. The
+// endpoint delivers messages and provides the outlet for each one's replies.
 import { randomUUID } from "node:crypto";
 import { abortable, isRecord, type Logger, TrunklineError } from "@trunkline/core";
 import {
@@ -37,7 +37,6 @@ import { ResourceWatches } from "./resource-watches.js";
 import { isUnforeseen, toRpcError } from "./rpc-failures.js";
 import type { TaskTable } from "./task-table.js";
 
-/** How a connection is set up. */
 interface LegacyConnectionOptions {
   readonly service: McpService;
   readonly logger: Logger;
@@ -46,11 +45,10 @@ interface LegacyConnectionOptions {
   /** The id of the caller. */
   readonly id: string;
   readonly endpoint: Caller["endpoint"];
-  /** Where what belongs to no request goes: the connection, or the stream that the client holds open for it. */
+  /** For messages that belong to no request: the connection, or the stream that the client keeps open for them. */
   readonly outlet: Outlet;
 }
 
-/** One legacy client. */
 export class LegacyConnection {
   readonly #options: LegacyConnectionOptions;
   readonly #service: McpService;
@@ -69,7 +67,7 @@ export class LegacyConnection {
     const { service, id, endpoint, outlet } = options;
     this.#options = options;
     this.#service = service;
-    // A client that skips the handshake is served all the same, as one that can do nothing.
+    // A client that skips the handshake is served too, as one without capabilities.
     this.#caller = {
       id,
       name: "unknown",
@@ -92,32 +90,32 @@ export class LegacyConnection {
     });
   }
 
-  /** The revision that was agreed on. */
+  /** The negotiated revision. */
   get revision(): string {
     return this.#caller.revision;
   }
 
-  /** How many requests are being answered. */
+  /** The number of requests in progress. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
 
-  /** Answers a request. Never rejects; undefined where it was cancelled, and is not to be answered. */
+  /** Handles a request. Never rejects; undefined if it was cancelled and must not be answered. */
   async request(request: RpcRequest, outlet: Outlet): Promise<OutgoingMessage | undefined> {
     const { id, method } = request;
     if (this.#closing !== undefined) return errorMessage(id, toRpcError(stopping()));
     if (this.#inFlight.has(id)) {
-      return errorMessage(id, new RpcError(RPC_CODES.invalidRequest, `Invalid request: id ${id} is in use.`));
+      return errorMessage(id, new RpcError(RPC_CODES.invalidRequest, `Invalid request: id ${id} is already in use.`));
     }
     if (this.#inFlight.size >= this.#options.limits.maxInFlight) {
-      return errorMessage(id, new RpcError(RPC_CODES.internalError, "Too many requests at a time."));
+      return errorMessage(id, new RpcError(RPC_CODES.internalError, "Too many concurrent requests."));
     }
     const controller = new AbortController();
     this.#inFlight.set(id, controller);
     const { signal } = controller;
     const way = new RequestWay(outlet, signal);
     try {
-      // Not waiting for work that does not listen: a cancelled request is over when it is cancelled.
+      // Does not wait for work that ignores its signal: a cancelled request ends immediately.
       const result = await abortable(signal, this.#answer(request, way));
       return signal.aborted ? this.#unanswered(id) : resultMessage(id, result);
     } catch (error) {
@@ -131,7 +129,7 @@ export class LegacyConnection {
     }
   }
 
-  /** Takes a notification. */
+  /** Handles a notification. */
   notification({ method, params }: RpcNotification): void {
     if (method === "notifications/initialized" || method === "notifications/roots/list_changed") this.#askRoots();
     if (method !== "notifications/cancelled") return;
@@ -141,22 +139,22 @@ export class LegacyConnection {
     this.#inFlight.get(requestId)?.abort(new TrunklineError("ABORTED", `The client cancelled the request${why}`));
   }
 
-  /** Takes an answer to one of our requests. */
+  /** Handles the response to one of our requests. */
   response(response: RpcResponse): void {
     this.#requests.settle(response);
   }
 
-  /** The client will answer nothing any more, but still reads: questions to it fail, calls go on. */
+  /** The client answers no more but still reads: questions to it fail, calls continue. */
   stopAsking(): void {
     this.#requests.close();
   }
 
-  /** Resolves when no request is being answered. */
+  /** Resolves when no requests are in progress. */
   async drained(): Promise<void> {
     if (this.#inFlight.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** The client has gone: its calls are ended, and what it had to itself is given up. Idempotent; never rejects. */
+  /** The client has disconnected: aborts its calls and releases its state. Idempotent; never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -164,17 +162,20 @@ export class LegacyConnection {
 
   async #close(): Promise<void> {
     this.#unlisten?.();
-    const reason = new TrunklineError("ABORTED", "The client has gone.");
+    const reason = new TrunklineError("ABORTED", "The client has disconnected.");
     for (const controller of this.#inFlight.values()) controller.abort(reason);
     this.#requests.close();
     this.#options.tasks.release(this.#caller.id);
     await this.#watches.close();
     await this.#service.release(this.#caller).catch((error: unknown) => {
-      this.#options.logger.error("what a client had was not given up", { error });
+      this.#options.logger.error("cannot release a client's state", { error });
     });
   }
 
-  /** Upstream servers may ask for roots outside any call, so they are asked for beforehand: with one client there is no doubt whose. */
+  /**
+   * Upstream servers may request roots outside any call, so they are fetched beforehand: with a single client it is
+   * clear whose they are.
+   */
   #askRoots(): void {
     const { service, endpoint, outlet, logger } = this.#options;
     const { rootsChanged } = service;
@@ -182,10 +183,10 @@ export class LegacyConnection {
     const never = new AbortController().signal;
     this.#ask("roots/list", {}, outlet, never)
       .then((answer) => rootsChanged.call(service, this.#caller, readRoots(answer)))
-      .catch((error: unknown) => logger.debug("the client did not tell its roots", { error }));
+      .catch((error: unknown) => logger.debug("cannot get the client's roots", { error }));
   }
 
-  /** A cancelled request gets no answer; one that we ended ourselves does, as long as there is somebody to read it. */
+  /** A cancelled request gets no response; one that we ended ourselves does, as long as the client still reads. */
   #unanswered(id: RpcId): OutgoingMessage | undefined {
     return this.#closing === undefined ? undefined : errorMessage(id, toRpcError(stopping()));
   }
@@ -219,7 +220,7 @@ export class LegacyConnection {
     const { _meta, task: _task, ...own } = params;
     const result = await this.#service.handle(method, own, this.#exchange(params, way));
     if (result.resultType === undefined) return result;
-    // A word of the modern era, which an upstream server may have left on a result.
+    // A field of the modern era that an upstream server may have left in a result.
     const { resultType: _type, ...plain } = result;
     return plain;
   }
@@ -245,13 +246,13 @@ export class LegacyConnection {
     return await this.#requests.ask(method, this.#understood(method, params), { outlet, signal, timeoutMs });
   }
 
-  /** A question as the client's revision has it. */
+  /** A question in the form of the client's revision. */
   #understood(method: string, params: RpcParams): RpcParams {
     if (method !== "elicitation/create") return params;
     const { mode, ...unmoded } = params;
-    // The mode came with 2025-11-25; before it there was the form alone.
+    // Modes came with 2025-11-25; before that there were only forms.
     if (mode === "form" && !isAtLeast(this.revision, "2025-11-25")) return unmoded;
-    // 2025-11-25 requires an id, which a modern server does not give.
+    // 2025-11-25 requires an id, which a modern server does not send.
     return mode === "url" && params.elicitationId === undefined ? { ...params, elicitationId: randomUUID() } : params;
   }
 
@@ -278,7 +279,7 @@ export class LegacyConnection {
     };
   }
 
-  /** Changes of a list are told to whoever was promised to hear of them. */
+  /** Forwards list changes to clients that were promised them. */
   #listen(): void {
     this.#unlisten?.();
     const promised = (name: string) => {
@@ -295,7 +296,8 @@ export class LegacyConnection {
 
   async #setLevel({ level }: RpcParams): Promise<RpcParams> {
     if (this.#capabilities.logging === undefined) throw methodNotFound("logging/setLevel");
-    if (!isLogLevel(level)) throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "level" is none there is.');
+    if (!isLogLevel(level))
+      throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "level" is not a known log level.');
     this.#level = level;
     await this.#service.setLogLevel(this.#caller, level);
     return {};
@@ -305,7 +307,7 @@ export class LegacyConnection {
     const { resources } = this.#capabilities;
     if (!isRecord(resources) || resources.subscribe !== true) throw methodNotFound("resources/subscribe");
     if (this.#watches.size >= this.#options.limits.maxResourcesPerClient) {
-      throw new RpcError(RPC_CODES.internalError, "Too many resources are subscribed to.");
+      throw new RpcError(RPC_CODES.internalError, "Too many resource subscriptions.");
     }
     await this.#watches.add(uriOf(params));
     return {};
@@ -316,12 +318,12 @@ export class LegacyConnection {
   }
 }
 
-/** The way of one request: open for what belongs to it until it has been answered. */
+/** The outlet of one request: open until the request has been answered. */
 class RequestWay implements Outlet {
   readonly signal: AbortSignal;
   readonly #outlet: Outlet;
   #hasEnded = false;
-  /** Aborted at the end. Only questions need it, and most requests have none. */
+  /** Aborted at the end. Created on demand: only questions need it, and most requests have none. */
   #ended: AbortController | undefined;
 
   constructor(outlet: Outlet, signal: AbortSignal) {
@@ -329,13 +331,13 @@ class RequestWay implements Outlet {
     this.signal = signal;
   }
 
-  /** Nothing may be said of a request that has been answered, but for the withdrawal of a question. */
+  /** After the response nothing may be sent for a request, except to withdraw a question. */
   send(message: OutgoingMessage): void {
     const isOpen = !this.#hasEnded && !this.signal.aborted;
     if (isOpen || message.method === "notifications/cancelled") this.#outlet.send(message);
   }
 
-  /** A signal that is also aborted when the request is cancelled or has been answered. */
+  /** A signal that is also aborted when the request is cancelled or answered. */
   during(signal: AbortSignal): AbortSignal {
     this.#ended ??= new AbortController();
     return AbortSignal.any([this.signal, this.#ended.signal, signal]);
@@ -347,7 +349,7 @@ class RequestWay implements Outlet {
   }
 }
 
-/** What the server declares to a legacy client. Tasks came with 2025-11-25. */
+/** The capabilities for a legacy client. Tasks came with 2025-11-25. */
 function legacyCapabilities(service: McpService, revision: string): RpcParams {
   const capabilities = service.capabilities(revision);
   if (capabilities.tools === undefined || !isAtLeast(revision, "2025-11-25")) return capabilities;
@@ -360,5 +362,5 @@ function uriOf({ uri }: RpcParams): string {
 }
 
 function stopping(): TrunklineError {
-  return new TrunklineError("CLOSED", "The connection ended before the call had.");
+  return new TrunklineError("CLOSED", "The connection ended before the call finished.");
 }

@@ -1,28 +1,26 @@
-// Every bound of the protocol layer in one place: each of them is what keeps one client from costing the others.
+// All limits of the protocol layer in one place. Each keeps one client from slowing down the others.
 import type { ParkedCallLimits } from "./parked-calls.js";
 import type { TaskLimits } from "./task-table.js";
 
-/** The bounds of the protocol layer. */
 export interface ProtocolLimits {
   readonly parked: ParkedCallLimits;
   readonly tasks: TaskLimits;
-  /** After this long a call that may be a task becomes one, for a modern client that knows tasks. */
+  /** After this time, a call that may be a task becomes one, for a modern client that supports tasks. */
   readonly taskAfterMs: number;
-  /** The same for a call of which nobody said that it may be one: late, since asking after it is slower than waiting. */
+  /** The same for a call whose task support is unknown. Later, because polling is slower than waiting. */
   readonly undeclaredTaskAfterMs: number;
-  /** How long a client may take to answer a request of ours. */
+  /** How long a client may take to answer one of our requests. */
   readonly questionTimeoutMs: number;
-  /** Streams of notifications at a time. */
+  /** Concurrent notification streams. */
   readonly maxSubscriptions: number;
-  /** Resources that one client may follow. */
+  /** Resources that one client may subscribe to. */
   readonly maxResourcesPerClient: number;
-  /** Requests of one connection at a time. */
+  /** Concurrent requests per connection. */
   readonly maxInFlight: number;
   /** Messages in a batch. */
   readonly maxBatch: number;
 }
 
-/** The bounds, unless somebody says otherwise. */
 export const DEFAULT_LIMITS: ProtocolLimits = {
   parked: { ttlMs: 15 * 60_000, max: 1_000 },
   tasks: { ttlMs: 60 * 60_000, maxTtlMs: 24 * 60 * 60_000, max: 1_000, pollIntervalMs: 500 },

@@ -1,4 +1,4 @@
-// What every request of the modern era carries in `_meta`: who speaks, what they can do, and in which revision.
+// The `_meta` of every modern request: who sends it, with which capabilities and in which revision.
 import { isRecord } from "@trunkline/core";
 import {
   clientName,
@@ -13,12 +13,12 @@ import {
 import type { Caller } from "../interfaces/exchange.js";
 import type { ClientFacts } from "./request-context.js";
 
-/** Whether parameters claim to be of the modern era, rightly or not. */
+/** Whether parameters claim to be modern, correctly or not. */
 export function claimsModern(params: unknown): boolean {
   return isRecord(params) && isRecord(params._meta) && META.protocolVersion in params._meta;
 }
 
-/** Why an envelope cannot be used; undefined where it can. */
+/** Why an envelope is invalid; undefined if it is valid. */
 export function envelopeError(params: RpcParams): RpcError | undefined {
   const meta = metaOf(params);
   const missing = [META.protocolVersion, META.clientCapabilities].filter((key) => meta[key] === undefined);
@@ -30,15 +30,15 @@ export function envelopeError(params: RpcParams): RpcError | undefined {
   return MODERN_REVISIONS.includes(version) ? undefined : unsupportedVersion(version);
 }
 
-/** The revision is not served here; the error lists those that are. */
+/** The error for an unsupported revision; lists the supported ones. */
 export function unsupportedVersion(requested: string | undefined): RpcError {
-  const what = requested === undefined ? "the request names none" : requested;
+  const what = requested === undefined ? "none given" : requested;
   return new RpcError(RPC_CODES.unsupportedVersion, `Unsupported protocol version: ${what}`, {
     data: { supported: [...MODERN_REVISIONS], ...(requested === undefined ? {} : { requested }) },
   });
 }
 
-/** The client behind a request whose envelope is sound. */
+/** The client of a request with a valid envelope. */
 export function callerOf(meta: RpcParams, { id, endpoint, lasting }: ClientFacts): Caller {
   return {
     id,
@@ -52,7 +52,7 @@ export function callerOf(meta: RpcParams, { id, endpoint, lasting }: ClientFacts
   };
 }
 
-/** The level from which the client wants log messages with this request; undefined where it wants none. */
+/** The minimum level of log messages that the client wants with this request; undefined for none. */
 export function requestedLogLevel(meta: RpcParams): string | undefined {
   const level = meta[META.logLevel];
   return isLogLevel(level) ? level : undefined;

@@ -1,4 +1,4 @@
-// `subscriptions/listen`: a request whose answer is a stream of notifications and comes when the stream ends.
+// `subscriptions/listen`: a request that opens a stream of notifications and is answered when the stream ends.
 import { isRecord } from "@trunkline/core";
 import {
   LIST_CHANGES,
@@ -16,17 +16,15 @@ import type { McpService, ServiceEvent } from "../interfaces/mcp-service.js";
 import type { Outlet } from "./request-context.js";
 import { ResourceWatches } from "./resource-watches.js";
 
-/** One stream. */
 export interface Subscription {
-  /** Ends it from our side: the answer to the request. */
+  /** Ends it from our side. Returns the response to the request. */
   finish(): OutgoingMessage;
-  /** Lets go of everything it listens to. Idempotent. */
+  /** Removes all its listeners. Idempotent. */
   close(): Promise<void>;
-  /** Whether there is anything at all that will ever be said on it. */
+  /** Whether it will never carry any notification. */
   readonly isEmpty: boolean;
 }
 
-/** The streams of all modern clients. */
 export class ModernSubscriptions {
   readonly #service: McpService;
   readonly #max: number;
@@ -43,13 +41,13 @@ export class ModernSubscriptions {
   }
 
   /**
-   * Opens a stream and says on it what of the wish is granted: what the server declares, and resources that can be followed.
-   * Rejects where it cannot be opened.
+   * Opens a stream and confirms on it what was granted: notifications that the server declares, and resources that can
+   * be watched. Rejects if it cannot be opened.
    */
   async open(id: RpcId, params: RpcParams, outlet: Outlet): Promise<Subscription> {
     const { notifications } = params;
     if (!isRecord(notifications)) {
-      throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "notifications" has to say what to listen for.');
+      throw new RpcError(RPC_CODES.invalidParams, 'Invalid params: "notifications" has to list what to listen for.');
     }
     if (this.#open.size >= this.#max) throw new RpcError(RPC_CODES.internalError, "Too many subscriptions are open.");
 
@@ -85,7 +83,7 @@ export class ModernSubscriptions {
     return subscription;
   }
 
-  /** Lets go of every stream. The endpoints have ended them. */
+  /** Releases every stream. The endpoints have already ended them. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#open].map((subscription) => subscription.close()));
     this.#unlisten();

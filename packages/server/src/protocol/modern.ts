@@ -1,5 +1,5 @@
-// The modern era: every request stands for itself. A call that asks is answered with its questions and parked; one that takes
-// long becomes a task where the client knows tasks.
+// The modern era: every request is self-contained. A call with questions is answered with them and parked; a long one
+// becomes a task if the client supports tasks.
 import { isRecord, type Logger } from "@trunkline/core";
 import {
   errorMessage,
@@ -28,13 +28,13 @@ import type { RequestContext } from "./request-context.js";
 import { isUnforeseen, toRpcError } from "./rpc-failures.js";
 import { type Task, TaskTable } from "./task-table.js";
 
-/** The answer to a request: the message, and its status where the endpoint is HTTP. */
+/** The response to a request: the message, and its status for HTTP. */
 interface ModernAnswer {
   readonly message: OutgoingMessage;
   readonly status: number;
 }
 
-/** What there was before this era, and is no more. */
+/** Methods that this era removed. */
 const LEGACY_ONLY: ReadonlySet<string> = new Set([
   "initialize",
   "ping",
@@ -45,10 +45,10 @@ const LEGACY_ONLY: ReadonlySet<string> = new Set([
   "tasks/result",
 ]);
 
-/** The requests whose answer may be a question. */
+/** The requests whose response may be a question. */
 const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** The answers that say how long they may be kept. */
+/** The responses that state how long they may be cached. */
 const CACHEABLE: ReadonlySet<string> = new Set([
   "tools/list",
   "prompts/list",
@@ -58,12 +58,12 @@ const CACHEABLE: ReadonlySet<string> = new Set([
   "server/discover",
 ]);
 
-/** What the protocol has need of in parameters, and the service has not. */
+/** Parameters for the protocol only, not for the service. */
 const PROTOCOL_PARAMS: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState", "task"]);
 
 const TASK_OWNER = { era: "modern" } as const;
 
-/** The modern era over one service, for every endpoint and every client. */
+/** The modern era on top of one service, for all endpoints and clients. */
 export class ModernProtocol {
   readonly #service: McpService;
   readonly #logger: Logger;
@@ -81,7 +81,7 @@ export class ModernProtocol {
     this.subscriptions = new ModernSubscriptions(service, { max: limits.maxSubscriptions });
   }
 
-  /** Answers a request with a sound envelope. Never rejects; undefined where the request was cancelled meanwhile. */
+  /** Handles a request with a valid envelope. Never rejects; undefined if the request was cancelled meanwhile. */
   async handle(request: RpcRequest, context: RequestContext): Promise<ModernAnswer | undefined> {
     try {
       const result = await this.#answer(request, context);
@@ -94,12 +94,12 @@ export class ModernProtocol {
     }
   }
 
-  /** The answer that a request failed. */
+  /** The response to a failed request. */
   refuse({ id, method }: RpcRequest, error: RpcError): ModernAnswer {
     return { message: errorMessage(id, error), status: statusOf(error, method) };
   }
 
-  /** A result as it goes out: with its type, who answers, and how long it may be kept. */
+  /** A result as sent: with its type, the server info, and how long it may be cached. */
   complete(method: string, result: RpcParams): RpcParams {
     const meta = { ...(isRecord(result._meta) ? result._meta : undefined), [META.serverInfo]: this.#service.info };
     return CACHEABLE.has(method)
@@ -107,7 +107,7 @@ export class ModernProtocol {
       : { ...result, resultType: "complete", _meta: meta };
   }
 
-  /** Ends what waits and what runs beside requests. */
+  /** Ends waiting calls and tasks. */
   async close(): Promise<void> {
     this.#parked.close();
     this.#tasks.close();
@@ -195,7 +195,7 @@ export class ModernProtocol {
         };
       case "late": {
         const task = this.#tasks.create(call, TASK_OWNER);
-        // No room: the client waits, as it would without tasks.
+        // The task table is full: the client waits, as it would without tasks.
         if (task === undefined) return await this.#follow(call, { method, what, rule: undefined, context });
         this.#parked.release(call);
         call.show(undefined);
@@ -204,7 +204,10 @@ export class ModernProtocol {
     }
   }
 
-  /** When a call of this tool becomes a task; undefined: never. Throws where it has to be one and the client knows none. */
+  /**
+   * When a call of this tool becomes a task; undefined: never. Throws if it has to be one and the client does not
+   * support tasks.
+   */
   #taskRule(params: RpcParams, meta: RpcParams): TaskRule | undefined {
     const support = typeof params.name === "string" ? this.#service.taskSupport?.(params.name) : undefined;
     const knowsTasks = declaresTasks(meta[META.clientCapabilities]);
@@ -216,7 +219,7 @@ export class ModernProtocol {
 
   #answerTask(method: string, params: RpcParams): RpcParams {
     if (!declaresTasks(metaOf(params)[META.clientCapabilities]))
-      throw missingTasks(`${method} belongs to an extension.`);
+      throw missingTasks(`${method} is part of an extension.`);
     const task = () => this.#tasks.get(params.taskId, TASK_OWNER);
     switch (method) {
       case "tasks/get":
@@ -246,7 +249,7 @@ interface TaskRule {
   readonly afterMs: number;
 }
 
-/** What the server declares to a modern client. */
+/** The capabilities for a modern client. */
 function modernCapabilities(service: McpService): RpcParams {
   const capabilities = service.capabilities(MODERN_REVISION);
   if (capabilities.tools === undefined) return capabilities;
@@ -275,7 +278,9 @@ function withoutProtocolParams(params: RpcParams): RpcParams {
   return own;
 }
 
-/** What a tool reports stays in band; what the protocol itself refuses has a status of its own. */
+/**
+ * Failures reported by a tool stay in the body with status 200; the protocol's own rejections have their own status.
+ */
 function statusOf({ code }: RpcError, method: string): number {
   if (code === RPC_CODES.methodNotFound) return method === "tools/call" ? 200 : 404;
   return code === RPC_CODES.missingCapability || code === RPC_CODES.unsupportedVersion ? 400 : 200;

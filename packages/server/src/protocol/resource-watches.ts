@@ -1,8 +1,8 @@
-// What clients hear without having asked at that moment: one hub of the service's events for all of them, so that a thousand
-// clients cost the service one listener.
+// Unsolicited messages to clients: a single hub for the service's events, so that a thousand clients cost the service
+// one listener.
 import type { McpService } from "../interfaces/mcp-service.js";
 
-/** Resources that one client follows. */
+/** The resources that one client is subscribed to. */
 export class ResourceWatches {
   readonly #service: McpService;
   readonly #onUpdated: (uri: string) => void;
@@ -18,7 +18,7 @@ export class ResourceWatches {
     return this.#watches.size;
   }
 
-  /** Follows a resource; one that is followed already stays followed once. Rejects where it cannot be. */
+  /** Subscribes to a resource; does nothing if already subscribed. Rejects if that is not possible. */
   async add(uri: string): Promise<void> {
     const present = this.#watches.get(uri);
     if (present !== undefined) return void (await present.stop);
@@ -34,18 +34,18 @@ export class ResourceWatches {
     if (this.#closed) await this.remove(uri);
   }
 
-  /** Follows it no more. */
+  /** Unsubscribes. */
   async remove(uri: string): Promise<void> {
     const watch = this.#watches.get(uri);
     if (watch === undefined) return;
     this.#watches.delete(uri);
     watch.controller.abort();
-    // Whoever subscribed has heard of the failure.
+    // The subscriber has already received the failure.
     const stop = await watch.stop.catch(() => undefined);
     await stop?.();
   }
 
-  /** Follows nothing any more. Never rejects. */
+  /** Unsubscribes from everything. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled([...this.#watches.keys()].map((uri) => this.remove(uri)));

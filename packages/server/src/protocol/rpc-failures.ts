@@ -1,8 +1,8 @@
-// How failures become protocol errors.
+// Converts failures to protocol errors.
 import { TrunklineError } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 
-/** Whatever was thrown, as a protocol error. What the service did not foresee says nothing about itself to the client. */
+/** Converts anything thrown to a protocol error. Unexpected errors reveal no details to the client. */
 export function toRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   if (error instanceof TrunklineError) {
@@ -15,7 +15,7 @@ export function toRpcError(error: unknown): RpcError {
   return new RpcError(RPC_CODES.internalError, "Internal error.", { cause: error });
 }
 
-/** Whether an error says something that the log should have: a defect, not a refusal. */
+/** Whether an error belongs in the log: a bug, not a rejection. */
 export function isUnforeseen(error: unknown): boolean {
   return !(error instanceof RpcError) && !(error instanceof TrunklineError && error.code !== "INTERNAL");
 }

@@ -1,31 +1,29 @@
-// Tasks: calls that go on beside the requests of their client, in both eras. What a task is at is read off its call; the table
-// keeps it until its time is up.
+// Tasks: calls that run independently of their client's requests, in both eras. A task's state is derived from its
+// call; the table keeps it until it expires.
 import { randomUUID } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import { type Era, errorObject, RPC_CODES, RpcError, type RpcParams, type TaskStatus } from "@trunkline/protocol";
 import type { Call } from "./call.js";
 import { toRpcError } from "./rpc-failures.js";
 
-/** What bounds the table. */
 export interface TaskLimits {
-  /** How long a task and its result are kept where the client does not say. */
+  /** How long a task and its result are kept if the client does not specify it. */
   readonly ttlMs: number;
-  /** The longest a client can ask for. */
+  /** The maximum a client can ask for. */
   readonly maxTtlMs: number;
-  /** More than this, and the oldest one that has ended goes; where all still run, there is no new one. */
+  /** Above this number, the oldest ended task is removed; if all are still running, no new one is created. */
   readonly max: number;
-  /** How long a client should wait before it looks again. */
+  /** How long a client should wait before it polls again. */
   readonly pollIntervalMs: number;
 }
 
-/** Whose a task is. A client of the modern era has no name, so there the id alone is what opens it. */
+/** The owner of a task. Modern clients have no identity, so the task id alone grants access. */
 interface TaskOwner {
   readonly era: Era;
   /** The id of a lasting caller. */
   readonly callerId?: string | undefined;
 }
 
-/** One task. */
 export class Task {
   readonly id = randomUUID();
   readonly createdAt = new Date().toISOString();
@@ -61,13 +59,13 @@ export class Task {
     return this.#cancelled || this.call.outcome !== undefined;
   }
 
-  /** Tells of every change until the function it returns is called. */
+  /** Reports every change until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Gives the work up. A task that has ended stays what it is. */
+  /** Aborts the work. Does nothing if the task has ended. */
   cancel(reason: string): void {
     if (this.hasEnded) return;
     this.#cancelled = true;
@@ -75,7 +73,7 @@ export class Task {
     this.call.cancel(new TrunklineError("ABORTED", reason));
   }
 
-  /** What every answer about the task says, in the words of its era. */
+  /** The fields of every response about the task, in the format of its era. */
   describe(): RpcParams {
     const common = {
       taskId: this.id,
@@ -89,13 +87,13 @@ export class Task {
       : { ...common, ttl: this.ttlMs, pollInterval: this.#pollIntervalMs };
   }
 
-  /** The error of a task that failed. */
+  /** The error of a failed task. */
   get error(): RpcError | undefined {
     const { outcome } = this.call;
     return outcome?.kind === "error" ? toRpcError(outcome.error) : undefined;
   }
 
-  /** The description with everything a modern client can do about it: answer, take the result, read the error. */
+  /** The description, plus what a modern client needs to continue: the questions to answer, the result or the error. */
   detail(): RpcParams {
     const { outcome } = this.call;
     switch (this.status) {
@@ -115,7 +113,6 @@ export class Task {
   }
 }
 
-/** The tasks of this server. */
 export class TaskTable {
   readonly #limits: TaskLimits;
   readonly #tasks = new Map<string, { task: Task; timer: NodeJS.Timeout }>();
@@ -128,25 +125,25 @@ export class TaskTable {
     return this.#tasks.size;
   }
 
-  /** Makes a task of a call that runs. Undefined where there is no room. */
+  /** Turns a running call into a task. Undefined if the table is full. */
   create(call: Call, owner: TaskOwner, wish: { ttlMs?: number | undefined } = {}): Task | undefined {
     if (this.#tasks.size >= this.#limits.max && !this.#makeRoom()) return undefined;
     const ttlMs = Math.max(1, Math.min(wish.ttlMs ?? this.#limits.ttlMs, this.#limits.maxTtlMs));
     const task = new Task(call, owner, { ttlMs, pollIntervalMs: this.#limits.pollIntervalMs });
     const timer = setTimeout(() => {
       this.#tasks.delete(task.id);
-      task.cancel("The task took longer than it may be kept.");
+      task.cancel("The task ran longer than its time to live.");
     }, ttlMs);
     timer.unref();
     this.#tasks.set(task.id, { task, timer });
     return task;
   }
 
-  /** The task of this id, for its owner. Throws where there is none. */
+  /** Finds a task of this owner. Throws if there is none. */
   get(id: unknown, { era, callerId }: TaskOwner): Task {
     const task = typeof id === "string" ? this.#tasks.get(id)?.task : undefined;
     if (task === undefined || task.owner.era !== era || task.owner.callerId !== callerId) {
-      throw new RpcError(RPC_CODES.invalidParams, "There is no such task: it is unknown, or its time is up.");
+      throw new RpcError(RPC_CODES.invalidParams, "Task not found: it is unknown or has expired.");
     }
     return task;
   }
@@ -156,12 +153,12 @@ export class TaskTable {
     return [...this.#tasks.values()].flatMap(({ task }) => (task.owner.callerId === callerId ? [task] : []));
   }
 
-  /** The caller has gone for good: nobody can ask after its tasks any more. */
+  /** The caller has disconnected for good, so its tasks can no longer be queried. */
   release(callerId: string): void {
-    for (const task of this.ownedBy(callerId)) this.#remove(task, "The client has gone.");
+    for (const task of this.ownedBy(callerId)) this.#remove(task, "The client has disconnected.");
   }
 
-  /** Ends every task. */
+  /** Aborts every task. */
   close(): void {
     for (const { task } of [...this.#tasks.values()]) this.#remove(task, "The server is stopping.");
   }

@@ -1,4 +1,4 @@
-// The media type of a document, by its name. Only what clients treat differently; the rest is text or bytes.
+// The media type of a document, by its name. Only types that clients treat differently; the rest is text or bytes.
 const TYPES: Readonly<Record<string, string>> = {
   avif: "image/avif",
   bmp: "image/bmp",
@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, string>> = {
   zip: "application/zip",
 };
 
-/** The type that fits the name, unless it belongs to text and this is none. */
+/** The type for the name, unless it is a text type and the content is not text. */
 export function mimeTypeOf(path: string | undefined, kind: "text" | "binary"): string {
   const extension = path === undefined ? undefined : /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase();
   const known = extension === undefined ? undefined : TYPES[extension];

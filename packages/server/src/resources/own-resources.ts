@@ -1,4 +1,4 @@
-// Resources of our own: documents, contents and snapshots of the store, and the state of everything.
+// Our own resources: documents, contents and snapshots of the store, and the overall status.
 import type { ContentId, ContentStore } from "@trunkline/core";
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { mimeTypeOf } from "./mime-type.js";
@@ -11,29 +11,28 @@ const BLOB = `${SCHEME}blob/`;
 const SNAPSHOT = `${SCHEME}snapshot/`;
 const STATUS = `${SCHEME}status`;
 
-/** A resource is one message: what is larger is read in parts, with `get`. */
+/** A resource is one message. Anything larger is read in parts, with `get`. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** The protocol allows no more. */
+/** The protocol's limit. */
 export const MAX_COMPLETIONS = 100;
-/** A snapshot's list of documents, as far as one message should hold it. */
+/** The maximum number of documents listed for a snapshot in one message. */
 const MAX_LISTED = 1_000;
 
 const STATUS_RESOURCE: Raw = {
   uri: STATUS,
   name: "status",
   title: "Status",
-  description: "The connected servers and what the store holds.",
+  description: "The connected servers and the contents of the store.",
   mimeType: "application/json",
 };
 
-/** What the resources are made of. */
 interface OwnResourcesOptions {
   readonly store: () => Promise<ContentStore>;
-  /** What the status says beside the store. */
+  /** The status fields in addition to the store's. */
   readonly status: () => Promise<Raw>;
 }
 
-/** Those that begin with `trunkline://`. */
+/** The resources that start with `trunkline://`. */
 export class OwnResources {
   readonly #options: OwnResourcesOptions;
 
@@ -42,7 +41,7 @@ export class OwnResources {
   }
 
   /**
-   * What `resources/list` shows: nothing of the store, which may hold any number of documents and is not opened for a
+   * For `resources/list`. Lists nothing from the store, which may have any number of documents and is not opened for a
    * list. Documents are found with operations, or by completion.
    */
   readonly resources: readonly Raw[] = [STATUS_RESOURCE];
@@ -52,24 +51,23 @@ export class OwnResources {
       uriTemplate: `${DOCUMENT}{path}`,
       name: "document",
       title: "Document",
-      description: "A document of the store, by its path.",
+      description: "A document in the store, by its path.",
     },
     {
       uriTemplate: `${BLOB}{hash}`,
       name: "blob",
       title: "Content",
-      description: "Any content of the store by its hash, results that were too long for an answer included.",
+      description: "Any content in the store by its hash, including results that were too long for an answer.",
     },
     {
       uriTemplate: `${SNAPSHOT}{id}`,
       name: "snapshot",
       title: "Snapshot",
-      description: "What a snapshot holds, by its id or label.",
+      description: "The contents of a snapshot, by its id or label.",
       mimeType: "application/json",
     },
   ];
 
-  /** Whether the URI is one of ours. */
   has(uri: string): boolean {
     return uri.startsWith(SCHEME);
   }
@@ -86,7 +84,7 @@ export class OwnResources {
     throw notThere(uri);
   }
 
-  /** The path of a document that changes can be told of; undefined where a resource never changes. Rejects with `NOT_FOUND`. */
+  /** The path of a document to watch; undefined if the resource never changes. Rejects with `NOT_FOUND`. */
   async watched(uri: string, signal: AbortSignal | undefined): Promise<{ path: string } | "status" | undefined> {
     if (uri === STATUS) return "status";
     const path = partOf(uri, DOCUMENT);
@@ -99,7 +97,7 @@ export class OwnResources {
     throw notThere(uri);
   }
 
-  /** What could stand for a template's variable; undefined where the template is not ours. */
+  /** Completions for a template's variable; undefined if the template is not ours. */
   async complete(template: string, value: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
     switch (template) {
       case `${DOCUMENT}{path}`:
@@ -113,7 +111,7 @@ export class OwnResources {
     }
   }
 
-  /** What the store has that begins like this, or holds it. */
+  /** Values in the store that start with this text or contain it. */
   async values(
     kind: "document" | "hash" | "snapshot" | "collection",
     value: string,
@@ -123,7 +121,7 @@ export class OwnResources {
     const run = (operation: string, params: Raw) => store.run(operation, params, { signal });
     switch (kind) {
       case "document": {
-        // The store's patterns have more special characters than a path should; one that is not meant stands for any.
+        // Escapes the store's special pattern characters: each is replaced by `?`, which matches any character.
         const pattern = value === "" ? {} : { pattern: `**${value.replace(/[*?[\]{}\\!]/g, "?")}**` };
         const { paths } = await run("list", { ...pattern, paths_only: true, limit: 1_000, sort_by: "name" });
         return best(textsOf(paths), value);
@@ -158,7 +156,7 @@ export class OwnResources {
   async #document(uri: string, path: string, signal: AbortSignal): Promise<Raw> {
     const store = await this.#options.store();
     const found = await store.run("get", { path }, { signal });
-    // One that is in the trash can still be had by its hash.
+    // A document in the trash is only available by its hash.
     if (found.state !== undefined) throw notThere(uri);
     return await contentOf(store, { uri, found, signal });
   }
@@ -191,11 +189,11 @@ async function contentOf(
 ): Promise<Raw> {
   const size = Number(found.size);
   if (size > MAX_BYTES) {
-    throw new TrunklineError("INVALID_ARGUMENT", `${uri} has ${size} bytes, too many for one resource.`, {
-      hint: 'Read it in parts: get takes "lines" or "bytes".',
+    throw new TrunklineError("INVALID_ARGUMENT", `${uri} has ${size} bytes, which is too large for one resource.`, {
+      hint: 'Read it in parts: use get with "lines" or "bytes".',
     });
   }
-  const bytes = await store.get(found.hash as ContentId, { signal }); // the store's own answer
+  const bytes = await store.get(found.hash as ContentId, { signal }); // comes from the store
   const kind = found.type === "text" ? "text" : "binary";
   const mimeType = mimeTypeOf(typeof found.path === "string" ? found.path : undefined, kind);
   const text = kind === "text" ? decoded(bytes) : undefined;
@@ -203,7 +201,7 @@ async function contentOf(
   return { uri, mimeType, blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") };
 }
 
-/** Undefined where the bytes are not UTF-8: then they go as they are. */
+/** Undefined if the bytes are not UTF-8; then they are sent as binary. */
 function decoded(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -213,7 +211,7 @@ function decoded(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** What follows the prefix, decoded; slashes may be written as they are. */
+/** The part after the prefix, decoded. Slashes need not be encoded. */
 function partOf(uri: string, prefix: string): string | undefined {
   if (!uri.startsWith(prefix) || uri.length === prefix.length) return undefined;
   const part = uri.slice(prefix.length);
@@ -225,7 +223,7 @@ function partOf(uri: string, prefix: string): string | undefined {
   }
 }
 
-/** Those that begin with the text first, then those whose last part does, then the rest. */
+/** Values that start with the text first, then those whose last path segment does, then the rest. */
 function best(values: readonly string[], text: string): string[] {
   const wanted = text.toLowerCase();
   const rank = (value: string) => {
@@ -243,7 +241,7 @@ function best(values: readonly string[], text: string): string[] {
 }
 
 function notThere(uri: string): TrunklineError {
-  return new TrunklineError("NOT_FOUND", `There is no resource ${uri}.`);
+  return new TrunklineError("NOT_FOUND", `Resource not found: ${uri}`);
 }
 
 function recordsOf(value: unknown): Record<string, unknown>[] {

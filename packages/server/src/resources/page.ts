@@ -1,9 +1,9 @@
-// Long lists in pages. The cursor is a place in the list: where the list changes meanwhile, list_changed tells.
+// Paginates long lists. The cursor is an offset into the list; if the list changes in between, list_changed notifies
+// the client.
 
-/** Clients that ignore the cursor still get what most people have. */
+/** Large enough that clients that ignore the cursor still get everything in most setups. */
 const PAGE_SIZE = 1_000;
 
-/** One page. */
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 
 interface Page<T> {
@@ -11,11 +11,11 @@ interface Page<T> {
   readonly nextCursor?: string;
 }
 
-/** The page that a cursor stands for. Throws an `RpcError` for one that is none of ours. */
+/** The page for a cursor. Throws an `RpcError` for an invalid one. */
 export function pageOf<T>(items: readonly T[], cursor: unknown): Page<T> {
   const start = cursor === undefined || cursor === null ? 0 : placeOf(cursor);
   if (start === undefined || (start > 0 && start >= items.length)) {
-    throw new RpcError(RPC_CODES.invalidParams, "This cursor stands for no page. Begin again without one.");
+    throw new RpcError(RPC_CODES.invalidParams, "Invalid cursor. Start again without one.");
   }
   const end = start + PAGE_SIZE;
   return {

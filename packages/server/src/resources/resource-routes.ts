@@ -1,5 +1,5 @@
-// Which upstream server a URI leads to. Resources keep their own URIs; of two servers with the same one, the first by name
-// has it, and the other's is hidden until the first is gone.
+// Maps URIs to upstream servers. Resources keep their own URIs; if two servers have the same one, the first by name
+// wins, and the other's is hidden until the first is gone.
 import type { SourcedResource, SourcedTemplate } from "@trunkline/client";
 import { LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams/upstreams.js";
 import { parseUriTemplate, type UriTemplate } from "./uri-template.js";
@@ -12,14 +12,13 @@ interface Routes {
 interface TemplateRoutes {
   readonly templates: readonly SourcedTemplate[];
   readonly byTemplate: ReadonlyMap<string, string>;
-  /** Those that say most first. */
+  /** Most specific first. */
   readonly patterns: readonly { readonly server: string; readonly pattern: UriTemplate }[];
 }
 
-/** URIs that results linked to are kept for this many. */
+/** The maximum number of remembered links from results. */
 const MAX_LINKS = 10_000;
 
-/** The way from URIs to servers. */
 export class ResourceRoutes {
   readonly #upstreams: Upstreams;
   readonly #links = new Map<string, string>();
@@ -31,14 +30,14 @@ export class ResourceRoutes {
     this.#upstreams = upstreams;
   }
 
-  /** What is known of the resources is out of date. */
+  /** Marks the known resources as outdated. */
   changed(): void {
     this.#generation++;
     this.#routes = undefined;
     this.#templates = undefined;
   }
 
-  /** Remembers where the links of a result lead: they need not be in any list. */
+  /** Remembers which server the links of a result belong to: they need not be in any list. */
   note(server: string, content: unknown): void {
     if (!Array.isArray(content)) return;
     for (const block of content) {
@@ -51,17 +50,20 @@ export class ResourceRoutes {
     }
   }
 
-  /** The resources of all servers, each URI once. */
+  /** The resources of all servers, without duplicate URIs. */
   async resources(signal: AbortSignal, patienceMs?: number): Promise<readonly SourcedResource[]> {
     return (await this.#known(signal, patienceMs)).resources;
   }
 
-  /** The templates of all servers, each once. */
+  /** The templates of all servers, without duplicates. */
   async templates(signal: AbortSignal): Promise<readonly SourcedTemplate[]> {
     return (await this.#knownTemplates(signal)).templates;
   }
 
-  /** The server that has this resource: listed, linked to, or made from a template; or the only one that has any. */
+  /**
+   * The server that has this resource: because it lists it, linked to it or has a matching template, or because it is
+   * the only server with resources.
+   */
   async server(uri: string, signal: AbortSignal): Promise<string | undefined> {
     const listed = this.#routes?.byUri.get(uri) ?? (await this.#known(signal, LOOKUP_PATIENCE_MS)).byUri.get(uri);
     if (listed !== undefined) return listed;
@@ -83,7 +85,7 @@ export class ResourceRoutes {
     return (await this.#knownTemplates(signal)).byTemplate.get(template);
   }
 
-  /** Whether a server lists this very URI. */
+  /** Whether a server lists exactly this URI. */
   async isListed(uri: string, signal: AbortSignal): Promise<boolean> {
     return (await this.#known(signal, LOOKUP_PATIENCE_MS)).byUri.has(uri);
   }

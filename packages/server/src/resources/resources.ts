@@ -17,17 +17,15 @@ import { ResourceRoutes } from "./resource-routes.js";
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** How resources are set up. */
 interface ResourcesOptions {
   readonly upstreams: Upstreams;
   readonly store: () => Promise<ContentStore>;
   readonly status: () => Promise<Raw>;
-  /** Tells when the state of some server has changed. */
+  /** Reports changes to any server's state. */
   readonly onStatus: (listener: () => void) => () => void;
   readonly logger: Logger;
 }
 
-/** The resources of the service. */
 export class Resources {
   readonly own: OwnResources;
   readonly routes: ResourceRoutes;
@@ -56,7 +54,7 @@ export class Resources {
   /** `resources/read`. */
   async read({ uri }: Raw, exchange: Exchange): Promise<Raw> {
     const { era } = exchange.caller;
-    if (typeof uri !== "string") throw new RpcError(RPC_CODES.invalidParams, "The URI of the resource is missing.");
+    if (typeof uri !== "string") throw new RpcError(RPC_CODES.invalidParams, "The resource URI is missing.");
     try {
       if (this.own.has(uri)) return { contents: await this.own.read(uri, exchange.signal) };
       const server = await this.routes.server(uri, exchange.signal);
@@ -68,7 +66,9 @@ export class Resources {
     }
   }
 
-  /** Tells of changes of a resource. Rejects with an `RpcError` where it is not there or never tells. */
+  /**
+   * Reports changes to a resource. Rejects with an `RpcError` if it does not exist or does not support subscriptions.
+   */
   async subscribe(uri: string, listener: () => void, signal: AbortSignal | undefined): Promise<() => Promise<void>> {
     try {
       if (this.own.has(uri)) return await this.#subscribeOwn(uri, listener, signal);
@@ -92,7 +92,7 @@ export class Resources {
       try {
         listener();
       } catch (error) {
-        this.#options.logger.error("a listener of a subscription failed", { error: messageOf(error) });
+        this.#options.logger.error("a subscription listener failed", { error: messageOf(error) });
       }
     };
     if (watched === "status") {
@@ -100,7 +100,7 @@ export class Resources {
       return async () => stop();
     }
     const store = await this.#options.store();
-    // What never changes can be subscribed to as well: nothing will be heard of it.
+    // Resources that never change can be subscribed to as well; there are just no notifications.
     if (watched === undefined || store.onDocumentChanged === undefined) return async () => {};
     const stop = store.onDocumentChanged((path) => {
       if (path === watched.path) tell();
@@ -125,7 +125,7 @@ export class Resources {
     }
   }
 
-  /** The eras have different codes for it; the newer one's stands for bad parameters as well, which a URI hardly is. */
+  /** The eras use different codes. The newer code also means invalid parameters, but that is unlikely for a URI. */
   async #meansNotFound({ code, data }: TrunklineError, uri: string, signal: AbortSignal): Promise<boolean> {
     if (code !== "UPSTREAM") return false;
     if (data?.code === RPC_CODES.resourceNotFound) return true;
@@ -147,7 +147,7 @@ function notFound(uri: string, era: Era, hint: string | undefined, cause?: unkno
   });
 }
 
-/** What the client can put right is told apart from what it cannot. */
+/** Separates errors that the client can fix from those that it cannot. */
 function ownCode(error: unknown): number {
   const isTheirs =
     isTrunklineError(error, "INVALID_ARGUMENT") ||

@@ -1,20 +1,20 @@
-// Which URIs a template (RFC 6570) can make. Templates come from upstream servers, so matching takes time in proportion to
-// the URI, whatever the template.
+// Matches URIs against templates (RFC 6570). Templates come from upstream servers, so matching takes time linear in the
+// URI, for any template.
 
 interface Part {
   readonly literal: string;
-  /** What may stand after the literal; undefined at the end of the template. */
+  /** What may follow the literal; undefined at the end of the template. */
   readonly blank?: { readonly slashes: boolean; readonly optional: boolean } | undefined;
 }
 
-/** A template, taken apart once. */
+/** A parsed template. */
 export interface UriTemplate {
-  /** How much of the template is fixed: of two that match, the one that says more is meant. */
+  /** How much of the template is fixed: if two match, the more specific one wins. */
   readonly weight: number;
   matches(uri: string): boolean;
 }
 
-/** Takes a template apart. One that is not well-formed matches only itself. */
+/** Parses a template. A malformed one matches only itself. */
 export function parseUriTemplate(template: string): UriTemplate {
   const parts = partsOf(template);
   return {
@@ -32,7 +32,7 @@ function partsOf(template: string): Part[] {
     at = found.index + whole.length;
     const blank = {
       slashes: operator !== "" || names.includes("*"),
-      // What an operator begins with is left out where there is no value.
+      // The operator's prefix is omitted if there is no value.
       optional: operator !== "",
     };
     parts.push({ literal, blank });
@@ -41,7 +41,7 @@ function partsOf(template: string): Part[] {
   return parts;
 }
 
-/** Each literal where it first comes after the one before: what is between belongs to the blank. */
+/** Matches each literal at its first occurrence after the previous one; the text in between belongs to the blank. */
 function matches(parts: readonly Part[], uri: string): boolean {
   let at = 0;
   let blank: Part["blank"];

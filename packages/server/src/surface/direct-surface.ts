@@ -1,5 +1,5 @@
-// The direct surface: every upstream tool as it is, under its prefixed or its own name. What passes through here is not
-// looked at: definitions, arguments and results are the upstream server's own.
+// The direct surface: every upstream tool under its prefixed or its own name. Everything passes through unchanged:
+// definitions, arguments and results are the upstream server's own.
 import type { Hub, HubCallOptions } from "@trunkline/client";
 import {
   isRecord,
@@ -19,21 +19,20 @@ import type { RunStep } from "../operations/run-operation.js";
 import { summaryOf } from "../operations/upstream-operation.js";
 import { faithful, passedOn, type Upstreams } from "../upstreams/upstreams.js";
 
-/** How the surface is set up. */
 interface DirectSurfaceOptions {
   readonly upstreams: Upstreams;
   readonly names: "prefixed" | "plain";
-  /** Names that tools of our own have. */
+  /** The names of our own tools. */
   readonly reserved: ReadonlySet<string>;
   readonly run: RunStep;
   /** For calls that fail before they reach a server; `run` journals the others. */
   readonly log: CallLog;
   readonly logger: Logger;
-  /** Sees each result, with the server it came from. */
+  /** Called with each result and its server. */
   readonly onResult?: ((server: string, result: ToolResult) => void) | undefined;
 }
 
-/** A name that two servers want, or a server and we. */
+/** A name that two servers use, or a server and one of our own tools. */
 interface NameCollision {
   readonly name: string;
   readonly servers: readonly string[];
@@ -41,12 +40,12 @@ interface NameCollision {
 
 interface Listed {
   readonly definition: ServedTool["definition"];
-  /** As its server has it. */
+  /** As declared by its server. */
   readonly taskSupport: unknown;
 }
 
 interface Table {
-  /** What it was built from. The hub makes new ones whenever a list or a server's state changes. */
+  /** What it was built from. The hub creates new ones whenever a list or a server's state changes. */
   readonly names: ReturnType<Hub["names"]>;
   readonly routes: ReadonlyMap<string, Operation>;
   readonly definitions: readonly ServedTool["definition"][];
@@ -54,11 +53,10 @@ interface Table {
   readonly collisions: readonly NameCollision[];
 }
 
-/** The tools of all upstream servers. */
 export class DirectSurface {
   readonly #options: DirectSurfaceOptions;
   #table: Table | undefined;
-  /** Where names led while their servers were connected: a call during a restart waits for the server. */
+  /** The routes of disconnected servers: a call during a restart waits for the server. */
   #away: ReadonlyMap<string, Operation> = new Map();
   readonly #warned = new Set<string>();
 
@@ -66,32 +64,35 @@ export class DirectSurface {
     this.#options = options;
   }
 
-  /** Every tool there is, after waiting for the servers that are being connected. */
+  /** All tools, after waiting for servers that are connecting. */
   async list(signal: AbortSignal): Promise<readonly ServedTool["definition"][]> {
     const hub = await this.#options.upstreams.settled(signal);
     return (await this.#current(hub)).definitions;
   }
 
-  /** The names that more than one server has, as far as servers are connected. */
+  /** The names that more than one connected server has. */
   async collisions(signal: AbortSignal): Promise<readonly NameCollision[]> {
-    // A server that hangs does not hide what the others have.
+    // A server that hangs must not hide the tools of the others.
     const hub = await this.#options.upstreams.settled(signal);
     return (await this.#current(hub)).collisions;
   }
 
-  /** A tool as it is listed, as far as that is known. */
+  /** A tool's definition as listed, if known. */
   definition(name: string): ServedTool["definition"] | undefined {
     return this.#table?.byName.get(name)?.definition;
   }
 
-  /** How a tool stands to tasks, as far as that is known. One that demands a task gets one from us, whatever the client knows. */
+  /**
+   * A tool's task support, if known. A tool that requires a task always runs as one upstream, even if the client does
+   * not support tasks.
+   */
   taskSupport(name: string): TaskSupport | undefined {
     const support = this.#table?.byName.get(name)?.taskSupport;
     if (support === "required") return "preferred";
     return support === "optional" || support === "forbidden" ? support : undefined;
   }
 
-  /** Calls a tool. An unknown one rejects with an `RpcError`. */
+  /** Calls a tool. Rejects with an `RpcError` if it is unknown. */
   async call(name: string, args: Params, exchange: Exchange): Promise<ToolResult> {
     const { upstreams, run, log, onResult } = this.#options;
     let wasRun = false;
@@ -99,7 +100,7 @@ export class DirectSurface {
       const operation = await this.#find(await upstreams.hub(), name, exchange.signal);
       wasRun = true;
       const { value } = await run({ operation, params: args, context: { exchange, signal: exchange.signal } });
-      onResult?.(operation.server ?? "", value as ToolResult); // what `passing` puts there
+      onResult?.(operation.server ?? "", value as ToolResult); // set by `passing`
       return value as ToolResult;
     } catch (error) {
       if (!wasRun) log.note(name, exchange.caller.name, { error });
@@ -113,7 +114,7 @@ export class DirectSurface {
     }
   }
 
-  /** The operation of a name. If it is not in the table, its server may not be connected yet, or just not now. */
+  /** Finds the operation for a name. If it is not in the table, its server may be disconnected or not connected yet. */
   async #find(hub: Hub, name: string, signal: AbortSignal): Promise<Operation> {
     const known = async () => (await this.#current(hub)).routes.get(name) ?? this.#away.get(name);
     const found = await known();
@@ -161,13 +162,16 @@ export class DirectSurface {
     for (const tool of tools) add(plain ? tool.tool : names.name(tool, "prefixed"), tool);
     for (const { name, state } of hub.status()) {
       if (state !== "needs-auth") continue;
-      // Always prefixed: there may be several, and their names would tell nothing.
+      // Always prefixed: there may be several, and the plain name would not tell them apart.
       add(`${toolNamePrefix(name)}authenticate`, await hub.findTool(`${name}.authenticate`));
     }
     for (const { name, servers } of collisions) {
       if (this.#warned.has(name)) continue;
       this.#warned.add(name);
-      this.#options.logger.warn("tool left out: its name is taken", { tool: name, servers: servers.join(", ") });
+      this.#options.logger.warn("skipping tool: its name is already taken", {
+        tool: name,
+        servers: servers.join(", "),
+      });
     }
     const present = new Set(tools.map(({ server }) => server));
     const before = [...this.#away, ...(this.#table?.routes ?? [])];
@@ -178,18 +182,18 @@ export class DirectSurface {
   }
 }
 
-/** The error for a start at which names collide. */
+/** The error for name collisions at startup. */
 export function collisionError(collisions: readonly NameCollision[]): TrunklineError {
   const listed = collisions.slice(0, 10).map(({ name, servers }) => `"${name}" (${servers.join(" and ")})`);
   const more = collisions.length - listed.length;
   return new TrunklineError(
     "CONFIG_INVALID",
     `With plain names these tools would have the same name: ${listed.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`,
-    { hint: 'Serve them with prefixed names, or leave tools out with "tools" in the server\'s entry.' },
+    { hint: 'Use prefixed names, or exclude tools with "tools" in the server\'s entry.' },
   );
 }
 
-/** The protocol's error for a tool that is not there. */
+/** The protocol error for an unknown tool. */
 export function unknownTool(name: string, hint: string | undefined): RpcError {
   const message = `Unknown tool: ${name}.`;
   return new RpcError(RPC_CODES.invalidParams, hint === undefined ? message : `${message} ${hint}`, {
@@ -197,14 +201,17 @@ export function unknownTool(name: string, hint: string | undefined): RpcError {
   });
 }
 
-/** A failure of ours as the result of a call. As text alone: an output schema of the tool does not know of it. */
+/** Turns one of our failures into a call result. Text only, since it would not match the tool's output schema. */
 function failureResult(error: TrunklineError): ToolResult {
   const { code, message, hint } = error;
   const text = JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) } });
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** As the server listed it, under the name that leads to it; where it demands a task, any call will do here. */
+/**
+ * The definition from the server, under its public name. If it requires a task, that is dropped: here any kind of call
+ * works.
+ */
 function listedAs(name: string, { raw, inputSchema }: SourcedTool): Listed {
   const definition = { inputSchema, ...raw, name };
   const { execution } = definition as { execution?: unknown };
@@ -214,7 +221,7 @@ function listedAs(name: string, { raw, inputSchema }: SourcedTool): Listed {
   return { definition: { ...definition, execution: { ...execution, taskSupport: "optional" } }, taskSupport };
 }
 
-/** The tool as an operation whose value is the server's own result, and which leaves the arguments to the server. */
+/** The tool as an operation that returns the server's result unchanged and leaves argument validation to the server. */
 function passing(hub: Hub, { server, tool, description, inputSchema, annotations }: SourcedTool): Operation {
   return {
     name: `${server}.${tool}`,
@@ -227,7 +234,7 @@ function passing(hub: Hub, { server, tool, description, inputSchema, annotations
       const { channel, meta, onProgress } = exchange;
       const options: HubCallOptions = { signal, channel };
       if (Object.keys(meta).length > 0) options.meta = meta;
-      // The channel hears of progress by itself.
+      // The channel receives progress directly.
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
       const { raw, isError } = await hub.callTool(server, tool, params, options);
       return { value: faithful(isError ? hub.redact(raw) : raw), isError };

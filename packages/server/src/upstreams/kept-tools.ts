@@ -1,29 +1,29 @@
-// What upstream servers last listed, kept between runs, so that `describe` can tell of servers that nobody has connected
-// yet in this one.
+// Caches the last listings of upstream servers between runs, so that `describe` can show servers that are not connected
+// yet.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hub, ServerStatus } from "@trunkline/client";
 import { isRecord, type Logger, parseJson, type SourcedTool, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 
-/** One server, as far as it is known. */
+/** What is known about a server. */
 export interface KnownServer {
   readonly status: ServerStatus;
-  /** Its tools, now or when it was last connected; undefined where it never was. */
+  /** Its tools, current or from its last connection; undefined if it was never connected. */
   readonly tools: readonly SourcedTool[] | undefined;
 }
 
 interface Kept {
-  /** Which definition the tools are those of. */
+  /** Identifies the server definition that the tools belong to. */
   readonly key: string;
   readonly tools: readonly SourcedTool[];
-  /** What was last written, so that nothing is written twice. */
+  /** The last written text, to avoid writing it twice. */
   text: string;
 }
 
 const FORMAT = 1;
 
-/** What servers last listed, in memory and in a folder. */
+/** The last listings of servers, in memory and in a folder. */
 export class KeptTools {
   readonly #folder: string | undefined;
   readonly #logger: Logger;
@@ -37,7 +37,7 @@ export class KeptTools {
     this.#logger = options.logger;
   }
 
-  /** Reads what earlier runs kept, then keeps what the servers of this hub list. Never rejects. */
+  /** Loads the listings of earlier runs, then saves what the servers of this hub list. Never rejects. */
   async follow(hub: Hub): Promise<void> {
     const folder = this.#folder;
     if (folder !== undefined) await Promise.all(hub.status().map((status) => this.#read(folder, status)));
@@ -46,13 +46,13 @@ export class KeptTools {
     this.#keep(hub);
   }
 
-  /** Every server, sorted by name, with its tools. Connects nothing. */
+  /** All servers, sorted by name, with their tools. Connects nothing. */
   servers(hub: Hub): KnownServer[] {
     const live = groupedByServer(hub.tools());
     return hub.status().map((status) => ({ status, tools: this.#toolsOf(status, live) }));
   }
 
-  /** Stops following, and waits for writes under way. */
+  /** Stops following, and waits for pending writes. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stop?.();
@@ -65,7 +65,7 @@ export class KeptTools {
     return kept?.key === keyOf(status) ? kept.tools : undefined;
   }
 
-  /** Remembers what live servers list. */
+  /** Remembers the listings of live servers. */
   #keep(hub: Hub): void {
     if (this.#closed) return;
     const live = groupedByServer(hub.tools());
@@ -88,7 +88,7 @@ export class KeptTools {
     try {
       text = await readFile(join(folder, fileName(status.name)), "utf8");
     } catch (error) {
-      if (systemCodeOf(error) !== "ENOENT") this.#logger.warn("catalogue not read", { server: status.name, error });
+      if (systemCodeOf(error) !== "ENOENT") this.#logger.warn("cannot read catalogue", { server: status.name, error });
       return;
     }
     const read = parseJson(text);
@@ -99,24 +99,27 @@ export class KeptTools {
     this.#kept.set(status.name, { key: read.key, tools, text });
   }
 
-  /** Whole or not at all; a catalogue that cannot be kept is only asked for again. */
+  /** Writes atomically. If saving fails, the catalogue is just fetched again. */
   async #write(path: string, text: string): Promise<void> {
     try {
       await writeFileAtomically(path, text, { mode: 0o600, folderMode: 0o700, flush: false });
     } catch (error) {
-      this.#logger.warn("catalogue not kept", { error });
+      this.#logger.warn("cannot save catalogue", { error });
     }
   }
 }
 
-/** Keeps what the connected servers of a hub list, as a running server does. */
+/** Saves the listings of a hub's connected servers, like a running server does. */
 export async function keepCatalogue(hub: Hub, options: { folder: string; logger: Logger }): Promise<void> {
   const kept = new KeptTools(options);
   await kept.follow(hub);
   await kept.close();
 }
 
-/** The same definition has the same key in every run. Values of env and headers, which are hidden here, make no difference. */
+/**
+ * The same definition has the same key in every run. The values of env and headers are hidden here and make no
+ * difference.
+ */
 function keyOf({ config }: ServerStatus): string {
   const common = { tools: config.tools };
   const identity =

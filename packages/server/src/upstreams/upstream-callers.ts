@@ -1,19 +1,18 @@
-// What our callers want of the servers behind us: a level of log messages, roots, and connections of their own. It is kept
-// here, because the servers are opened later than the first caller comes, and told then.
+// What callers request from upstream servers: a log level, roots, and their own connections. Stored here, because
+// servers are opened after the first caller arrives, and passed on then.
 import type { Hub, Root } from "@trunkline/client";
 import { type Logger, messageOf } from "@trunkline/core";
 import { isLogged, type LogMessageLevel } from "@trunkline/protocol";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
 import type { Upstreams } from "./upstreams.js";
 
-/** The wishes of the callers of one service. */
 export class UpstreamCallers {
   readonly #upstreams: Upstreams;
   readonly #logger: Logger;
-  /** Lasting callers, and what lets go of what upstream servers keep for them alone. */
+  /** Lasting callers, with the function that releases what upstream servers hold for them alone. */
   readonly #held = new Map<string, () => void>();
   readonly #logLevels = new Map<string, LogMessageLevel>();
-  /** The roots of the client at stdio. */
+  /** The roots of the stdio client. */
   #roots: readonly Root[] | undefined;
 
   constructor(upstreams: Upstreams, logger: Logger) {
@@ -21,10 +20,12 @@ export class UpstreamCallers {
     this.#logger = logger;
   }
 
-  /** The servers have been opened: what has been wished for so far is told. */
+  /** Called when the servers have been opened: passes on all requests so far. */
   onOpened(hub: Hub): void {
     const passing = Promise.all([this.#passLogLevel(hub), this.#passRoots(hub)]);
-    passing.catch((error: unknown) => this.#logger.warn("a server was not told", { error: messageOf(error) }));
+    passing.catch((error: unknown) =>
+      this.#logger.warn("cannot pass a setting to a server", { error: messageOf(error) }),
+    );
   }
 
   async setLogLevel(caller: Caller, level: LogMessageLevel): Promise<void> {
@@ -33,13 +34,13 @@ export class UpstreamCallers {
   }
 
   async setRoots(caller: Caller, roots: readonly Root[]): Promise<void> {
-    // Over HTTP several clients share the servers: roots of one are no answer to a question that nobody's call caused.
+    // HTTP clients share the servers: one client's roots do not answer a question that was not caused by its call.
     if (caller.endpoint !== "stdio") return;
     this.#roots = roots;
     await this.#passRoots(this.#upstreams.opened);
   }
 
-  /** Connections that a caller has to itself live as long as the caller, not only as long as a call. */
+  /** A caller's own connections live as long as the caller, not just for one call. */
   hold({ caller, channel }: Exchange): void {
     const hub = this.#upstreams.opened;
     if (hub === undefined || channel.party === undefined || this.#held.has(caller.id)) return;
@@ -47,10 +48,13 @@ export class UpstreamCallers {
     const held = new Promise<void>((resolve) => this.#held.set(caller.id, resolve));
     hub
       .withChannel({ party }, () => held)
-      .catch((error: unknown) => this.#logger.warn("connections not closed", { error: messageOf(error) }));
+      .catch((error: unknown) => this.#logger.warn("cannot close connections", { error: messageOf(error) }));
   }
 
-  /** The caller has gone. What it held is let go of at once; the promise is for the servers that have to be told. */
+  /**
+   * The caller has disconnected. Releases what it held immediately; the promise is for the servers that have to be
+   * notified.
+   */
   async release(caller: Caller): Promise<void> {
     this.#held.get(caller.id)?.();
     this.#held.delete(caller.id);
@@ -62,7 +66,7 @@ export class UpstreamCallers {
     this.#held.clear();
   }
 
-  /** Servers send from the lowest level on that any caller wants; who wants less gets less at the endpoint. */
+  /** Servers send at the lowest level that any caller wants; the endpoint filters for callers that want less. */
   async #passLogLevel(hub: Hub | undefined): Promise<void> {
     const [first, ...others] = this.#logLevels.values();
     if (hub === undefined || first === undefined) return;
@@ -74,7 +78,7 @@ export class UpstreamCallers {
     try {
       await hub.setRoots(this.#roots);
     } catch (error) {
-      this.#logger.warn("a server was not told of roots", { error: messageOf(error) });
+      this.#logger.warn("cannot send roots to a server", { error: messageOf(error) });
     }
   }
 }

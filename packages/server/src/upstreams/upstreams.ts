@@ -1,46 +1,45 @@
-// The servers behind the service, as surface, prompts and resources see them: opened at the first use, connected when
-// somebody wants to see what they have, and never waited for longer than a client can be expected to wait.
+// The upstream servers, as surface, prompts and resources see them: opened on first use, connected when a client lists
+// what they offer, with waits bounded to what a client will tolerate.
 import type { Hub, ListKind } from "@trunkline/client";
 import { abortable, type Logger, messageOf, sleep, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import { META, RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "../interfaces/exchange.js";
 import { KeptTools, type KnownServer } from "./kept-tools.js";
 
-/** How long a list waits for servers that are being connected. What comes later is told with list_changed. */
+/** How long a list waits for servers that are still connecting. Later arrivals are announced with list_changed. */
 const PATIENCE_MS = 5_000;
-/** How long the search for what one name leads to waits for them: somebody waits for its answer. */
+/** How long the lookup of a single name waits for them. Shorter, because a caller is waiting for the answer. */
 export const LOOKUP_PATIENCE_MS = 1_500;
 
-/** Codes about the connection between us and the upstream server: they mean nothing to our client. */
+/** Codes about the connection between us and the upstream server. They mean nothing to our client. */
 const HOP_CODES: ReadonlySet<number> = new Set([
   RPC_CODES.parseError,
   RPC_CODES.headerMismatch,
   RPC_CODES.unsupportedVersion,
 ]);
 
-/** Told that lists have changed, or the state of some server. */
+/** Notified when lists or a server's state change. */
 interface UpstreamsListener {
   onOpened(hub: Hub): void;
   onCatalogue(changed: readonly ListKind[]): void;
   onStatus(): void;
 }
 
-/** How upstreams are set up. */
 interface UpstreamsOptions {
   readonly logger: Logger;
   readonly listener?: UpstreamsListener | undefined;
-  /** Where the tools of servers are kept between runs, for {@link Upstreams.servers}. */
+  /** Where server tools are cached between runs, for {@link Upstreams.servers}. */
   readonly folder?: string | undefined;
 }
 
-/** The hub, opened once for everyone in the service, and how patient everybody is with it. */
+/** The hub, opened once and shared by the whole service, with limits on how long callers wait for it. */
 export class Upstreams {
   readonly #open: () => Promise<Hub>;
   readonly #logger: Logger;
   readonly #listener: UpstreamsListener | undefined;
   readonly #kept: KeptTools;
   readonly #lifetime = new AbortController();
-  /** Servers that are being connected, and since when. */
+  /** Servers that are still connecting, and since when. */
   readonly #connecting = new Map<string, { readonly attempt: Promise<void>; readonly sinceMs: number }>();
   #hub: Promise<Hub> | undefined;
   #opened: Hub | undefined;
@@ -54,12 +53,12 @@ export class Upstreams {
     this.#kept = new KeptTools({ folder: options.folder, logger: options.logger });
   }
 
-  /** The hub, if somebody has used it already. */
+  /** The hub, if it has been used already. */
   get opened(): Hub | undefined {
     return this.#opened;
   }
 
-  /** The hub. One that could not be opened is tried again. */
+  /** The hub. Retries if opening it failed. */
   hub(): Promise<Hub> {
     this.#hub ??= this.#open().then(
       (hub) => {
@@ -80,7 +79,7 @@ export class Upstreams {
     return this.#hub;
   }
 
-  /** The hub. From the first call on, what its servers list is kept for later runs. */
+  /** The hub. From the first call on, the lists of its servers are cached for later runs. */
   async followed(): Promise<Hub> {
     const hub = await this.hub();
     this.#following ??= this.#kept.follow(hub);
@@ -88,12 +87,12 @@ export class Upstreams {
     return hub;
   }
 
-  /** Every server, sorted by name, with the tools it lists now or listed when it was last connected. Connects nothing. */
+  /** Every server, sorted by name, with its current tools or those from its last connection. Connects nothing. */
   async servers(): Promise<KnownServer[]> {
     return this.#kept.servers(await this.followed());
   }
 
-  /** The hub, when every server that waits to be connected has been, or has been waited for long enough. */
+  /** The hub, once every pending server has connected or its wait is over. */
   async settled(signal: AbortSignal, patienceMs: number = PATIENCE_MS): Promise<Hub> {
     const hub = await this.hub();
     const pending = hub.status().filter(({ state }) => state === "pending");
@@ -104,8 +103,8 @@ export class Upstreams {
   }
 
   /**
-   * What each connected server lists, in the order of their names. A server that cannot list, or not in time, is left out:
-   * when its list comes, that is a change.
+   * The lists of all connected servers, in order of server name. Omits a server that cannot list, or not in time; its
+   * list arrives later as a change.
    */
   async each<T>(
     signal: AbortSignal,
@@ -116,7 +115,7 @@ export class Upstreams {
     const lists = await Promise.all(
       this.#connected(hub).map(async (server) => {
         const listing = list(hub, { server, signal }).catch((error: unknown) => {
-          this.#logger.debug("list left out", { server, error: messageOf(error) });
+          this.#logger.debug("list omitted", { server, error: messageOf(error) });
           return undefined;
         });
         return await this.#patiently(listing, undefined, patienceMs);
@@ -133,7 +132,7 @@ export class Upstreams {
     await this.#kept.close();
   }
 
-  /** Never rejects. Patience counts from the beginning of the attempt: nobody waits again for what others have waited for. */
+  /** Never rejects. The wait counts from the start of the attempt, so later callers do not wait the full time again. */
   async #connect(hub: Hub, name: string, patienceMs: number): Promise<void> {
     let running = this.#connecting.get(name);
     if (running === undefined) {
@@ -170,8 +169,8 @@ export class Upstreams {
 }
 
 /**
- * The protocol error that an upstream server answered with, as it goes on to our client; undefined where the failure is
- * another: a server that is down, too slow, or wants a sign-in.
+ * The upstream server's protocol error, as forwarded to our client. Undefined for any other failure: a server that is
+ * down, too slow, or requires sign-in.
  */
 export function passedOn(error: TrunklineError): RpcError | undefined {
   const { code, message, data } = error.data ?? {};
@@ -179,7 +178,10 @@ export function passedOn(error: TrunklineError): RpcError | undefined {
   return new RpcError(code, typeof message === "string" ? message : error.message, { data, cause: error });
 }
 
-/** Any failure of a request that has no other way to tell of it: a protocol error, the upstream server's own or ours. */
+/**
+ * Turns any failure of a request that cannot report it otherwise into a protocol error, either the upstream server's or
+ * ours.
+ */
 export function asRpcError(error: unknown, code: number): RpcError {
   if (error instanceof RpcError) return error;
   const known = toTrunklineError(error);
@@ -193,7 +195,7 @@ export function asRpcError(error: unknown, code: number): RpcError {
   );
 }
 
-/** A result without what the upstream server says of the connection to us; everything else is as it came. */
+/** The result without the upstream server's fields about its connection to us. Everything else is unchanged. */
 export function faithful(raw: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const meta = raw._meta as Readonly<Record<string, unknown>> | undefined;
   const introduces = meta?.[META.serverInfo] !== undefined;
@@ -204,7 +206,7 @@ export function faithful(raw: Readonly<Record<string, unknown>>): Readonly<Recor
   return Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept };
 }
 
-/** Parameters with the caller's own `_meta`. */
+/** Parameters with the caller's `_meta`. */
 export function withMeta(params: Readonly<Record<string, unknown>>, { meta }: Exchange): Record<string, unknown> {
   return Object.keys(meta).length === 0 ? { ...params } : { ...params, _meta: meta };
 }

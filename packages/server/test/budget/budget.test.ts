@@ -18,7 +18,7 @@ const rows = (length: number) =>
     snippet: `line ${id} of “text” 🙂`,
   }));
 
-/** A store that only notes what it is given. */
+/** A store that only records what it is given. */
 function noting(fails = false): { store: ContentStore; added: Map<string, string> } {
   const added = new Map<string, string>();
   const store = {
@@ -34,7 +34,7 @@ function noting(fails = false): { store: ContentStore; added: Map<string, string
   return { store, added };
 }
 
-/** What tests look at in answers; which of it an answer has, its test knows. */
+/** Fields that tests look at; each test knows which ones its answer has. */
 interface Fitted {
   readonly truncated: boolean;
   readonly hash: string;
@@ -71,18 +71,18 @@ describe("counting", () => {
     }
   });
 
-  it("takes short text for as many tokens as it has bytes", async () => {
+  it("counts short text as one token per byte", async () => {
     expect(await tokensWithin("hello", 100)).toBe(5);
   });
 
-  it("takes little time over what the tokenizer cannot split", async () => {
+  it("is quick on text that the tokenizer cannot split", async () => {
     await tokensWithin("load the tables, which takes a while", 10);
     for (const text of ["a".repeat(200_000), " ".repeat(200_000), "漢".repeat(60_000), "=".repeat(200_000)]) {
       expect(await tokensWithin(text, 1_000), text.slice(0, 1)).toBeUndefined();
     }
   });
 
-  it("never counts less than there is by more than a hair, where it counts in pieces", async () => {
+  it("undercounts by no more than a hair when counting in pieces", async () => {
     for (const text of [
       "a".repeat(3_000),
       "ab".repeat(1_500),
@@ -97,7 +97,7 @@ describe("counting", () => {
 });
 
 describe("shrinking", () => {
-  it("keeps what is small whole and the head of what is long", () => {
+  it("keeps small values whole and the head of long ones", () => {
     const { value, cuts } = shrink({ total: 1000, type: "hybrid", results: rows(1000), note: "short" }, 2_000);
     const { results, ...rest } = value as { results: unknown[] };
     expect(rest).toEqual({ total: 1000, type: "hybrid", note: "short" });
@@ -106,7 +106,7 @@ describe("shrinking", () => {
     expect(cuts).toEqual([`results: the first ${results.length} of 1000 items`]);
   });
 
-  it("cuts text between code points, and the result is its beginning", () => {
+  it("cuts text between code points, and the result is a prefix", () => {
     for (let bytes = 10; bytes < 60; bytes++) {
       const text = '🙂"\\\n\u0001é漢'.repeat(20);
       const { value } = shrink(text, bytes);
@@ -126,7 +126,7 @@ describe("shrinking", () => {
     for (const { content } of documents) expect(content.length).toBeGreaterThan(100);
   });
 
-  it("makes JSON within the size, whatever the value", () => {
+  it("produces JSON within the size, for any value", () => {
     const values = [
       rows(500),
       Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`key ${n}`, n])),
@@ -142,7 +142,7 @@ describe("shrinking", () => {
     }
   });
 
-  it("measures as JSON.stringify does, or a little more", () => {
+  it("measures like JSON.stringify, or slightly more", () => {
     for (const value of [rows(20), { a: ['"\n\u0001é漢🙂\ud800'] }, [], {}, "", null, 1.5e-9, { u: undefined }]) {
       const exact = Buffer.byteLength(JSON.stringify(value));
       const measured = jsonBytes(value, 1e9);
@@ -151,7 +151,7 @@ describe("shrinking", () => {
     }
   });
 
-  it("shares out what there is", () => {
+  it("distributes the available size", () => {
     expect(shareOut([10, 1000, 20, 1000], 430)).toEqual([10, 200, 20, 200]);
     expect(shareOut([10, 20], 100)).toEqual([10, 20]);
     expect(shareOut([10, 20], -5)).toEqual([0, 0]);
@@ -159,14 +159,14 @@ describe("shrinking", () => {
 });
 
 describe("an answer", () => {
-  it("that fits is left alone", async () => {
+  it("is left alone if it fits", async () => {
     const value = { results: rows(3) };
     const { value: fitted, added } = await fit(value);
     expect(fitted).toEqual(value);
     expect(added.size).toBe(0);
   });
 
-  it("that does not is stored whole and answered by its head and a handle", async () => {
+  it("that does not fit is stored whole and replaced by its head and a handle", async () => {
     const value = { total: 2000, results: rows(2000) };
     const { value: fitted, text, added } = await fit(value);
     expect(count(text)).toBeLessThanOrEqual(500);
@@ -183,7 +183,7 @@ describe("an answer", () => {
     expect(whole?.split("\n").length).toBeGreaterThan(2000);
   });
 
-  it("that is a text is stored as that text", async () => {
+  it("that is text is stored as that text", async () => {
     const log = "a line of a log – grüße 🙂\n".repeat(5_000);
     const { value, text, added } = await fit({ text: log });
     expect(count(text)).toBeLessThanOrEqual(500);
@@ -204,7 +204,7 @@ describe("an answer", () => {
     expect(value).not.toHaveProperty("hash");
   });
 
-  it("whose value cannot be stored says so", async () => {
+  it("says so if its value cannot be stored", async () => {
     const { store } = noting(true);
     const { value, text } = await fit({ results: rows(2000) }, { store: async () => store });
     expect(count(text)).toBeLessThanOrEqual(500);
@@ -217,7 +217,7 @@ describe("an answer", () => {
     for (const value of values) {
       const { text, value: fitted } = await fit(value, { maxTokens });
       expect(fitted.truncated).toBe(true);
-      // {"truncated":true} is the least there is.
+      // {"truncated":true} is the minimum.
       expect(count(text)).toBeLessThanOrEqual(Math.max(6, maxTokens));
       if (maxTokens >= 50) expect(fitted.hash).toEqual(expect.any(String));
     }
@@ -250,7 +250,7 @@ describe("an answer", () => {
     expect(JSON.parse(added.get(value.hash) ?? "").results).toHaveLength(500);
   });
 
-  it("with a document's content refers to the document, which is stored already", async () => {
+  it("with a document's content refers to the document, which is already stored", async () => {
     const hash = contentIdOf("anything");
     const value = { path: "/a.md", hash, size: 50_000, versions: [], content: "word ".repeat(10_000) };
     const { value: fitted, added } = await fit(value);
@@ -259,7 +259,7 @@ describe("an answer", () => {
     expect(added.size).toBe(0);
   });
 
-  it("has a largest budget, so that megabytes are never counted", async () => {
+  it("has a maximum budget, so that megabytes are never counted", async () => {
     const text = "a line of a log with some words in it\n".repeat(300_000);
     await tokensWithin("load the tables, which takes a while", 10);
     const { value } = await fit({ text }, { maxTokens: 3_000_000 });
@@ -275,7 +275,7 @@ describe("an answer", () => {
 });
 
 describe("a stored value", () => {
-  it("is a text where it is nothing else", () => {
+  it("is text if it is nothing else", () => {
     const read = (value: unknown) => new TextDecoder().decode(serializeValue(value).bytes);
     expect(read({ text: "a" })).toBe("a");
     expect(read({ content: "a" })).toBe("a");

@@ -1,11 +1,11 @@
-// Blocks that are not text, through the whole of query and execute: none of them gets past the budget, and none is lost.
+// Blocks other than text, through all of query and execute: none exceeds the budget, and none is lost.
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ToolResult } from "../../src/interfaces/served-tool.js";
 import { shapes } from "../operations/support.js";
 import { type Answer, answerIn, type Office, openOffice, textIn } from "./support.js";
 
-const PNG = "iVBORw0KGgoAAAAN"; // 12 bytes that are no UTF-8
+const PNG = "iVBORw0KGgoAAAAN"; // 12 bytes that are not UTF-8
 const picture = (times: number) => ({ type: "image", mimeType: "image/png", data: PNG, times });
 const page = (times: number, text = "all work and no play\n") => ({
   type: "resource",
@@ -32,7 +32,7 @@ const look = async (where: Office, blocks: unknown[], maxTokens?: number) =>
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
   });
 
-/** Everything in a result that is text to a model: all but the bytes of pictures, sound and blobs. */
+/** The text in a result as a model sees it: everything but the bytes of images, audio and blobs. */
 function tokensIn({ content }: ToolResult): number {
   const texts = content.map((block) => {
     if (block.type === "text") return String(block.text);
@@ -45,8 +45,8 @@ async function stored(hash: string): Promise<string> {
   return Buffer.from(await (await office.bench.store()).get(hash as never)).toString("base64");
 }
 
-describe("blocks beside an answer", () => {
-  it("small ones are sent as they are", async () => {
+describe("blocks next to an answer", () => {
+  it("are sent as they are if small", async () => {
     const result = await look(office, [picture(10), page(3), { type: "hologram", depth: 3 }]);
     expect(result.content.slice(1).map(({ type }) => type)).toEqual(["image", "resource", "hologram"]);
     expect(answerIn(result).blocks).toEqual([
@@ -56,7 +56,7 @@ describe("blocks beside an answer", () => {
     ]);
   });
 
-  it("a picture that is too large is stored decoded, and its handle goes on as base64", async () => {
+  it("an image that is too large is stored decoded, and its handle expands to base64", async () => {
     const result = await look(office, [picture(100), picture(300_000)]);
     expect(result.content).toHaveLength(2);
     const { blocks } = answerIn(result);
@@ -78,7 +78,7 @@ describe("blocks beside an answer", () => {
     expect(total).toBe(0);
   });
 
-  it("of many pictures the first are sent; those after them keep a handle each, the rest one together", async () => {
+  it("of many images the first are sent; later ones get a handle each, the rest one together", async () => {
     const result = await look(
       office,
       Array.from({ length: 500 }, (_, n) => ({ ...picture(250), data: `${PNG}${String(n).padStart(4, "0")}` })),
@@ -94,7 +94,7 @@ describe("blocks beside an answer", () => {
     expect(tokensIn(result)).toBeLessThanOrEqual(8_000);
   });
 
-  it("pictures together have a bound as well", async () => {
+  it("images together are limited as well", async () => {
     const result = await look(office, [picture(60_000), picture(60_000), picture(60_000), picture(1)]);
     const sent = result.content.filter(({ type }) => type === "image").map(({ data }) => String(data).length);
     expect(sent).toEqual([960_000, 960_000, 16]);
@@ -118,7 +118,7 @@ describe("blocks beside an answer", () => {
     ["a media type", { ...picture(1), mimeType: "image/".repeat(30_000) }],
     ["a blob", { type: "resource", resource: { uri: "test://b", mimeType: "x/y", blob: PNG }, times: 300_000 }],
     ["data that is no base64", { type: "image", mimeType: "image/png", data: "not base64! ", times: 300_000 }],
-  ])("%s does not get past the budget", async (_, block) => {
+  ])("%s does not exceed the budget", async (_, block) => {
     for (const maxTokens of [50, 300, 8_000]) {
       const result = await look(office, [block], maxTokens);
       expect(tokensIn(result)).toBeLessThanOrEqual(maxTokens);
@@ -135,13 +135,13 @@ describe("blocks beside an answer", () => {
     expect(tokensIn(executed)).toBeLessThanOrEqual(maxTokens);
   });
 
-  it("execute lists them with the operation they belong to", async () => {
+  it("execute lists them with their operation", async () => {
     const { results } = await office.execute([gallery(picture(1)), gallery(picture(300_000))]);
     expect(results[0].blocks).toEqual([{ type: "image", mimeType: "image/png", size: 12 }]);
     expect(results[1].blocks[0]).toMatchObject({ size: 3_600_000, truncated: true, hash: expect.any(String) });
   });
 
-  it("a repeated batch has them within the budget of the second call", async () => {
+  it("a repeated batch returns them within the budget of the second call", async () => {
     const batch = { operations: [{ ...gallery(page(100)), op: "shapes.post_gallery" }], idempotency_key: "pages" };
     expect((await office.call("execute", batch)).content).toHaveLength(2);
     const again = await office.call("execute", { ...batch, max_tokens: 300 });
@@ -169,7 +169,7 @@ describe("blocks beside an answer", () => {
     expect(steps[1].isError).toBe(false);
   });
 
-  it("the account is told what their text costs", async () => {
+  it("the account records what their text costs", async () => {
     spent.length = 0;
     await look(office, [page(100), picture(1_000)]);
     expect(spent).toHaveLength(1);

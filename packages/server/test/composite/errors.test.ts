@@ -1,4 +1,4 @@
-// What goes wrong, as a client and the journal see it.
+// Errors as a client and the journal see them.
 import { Redactor, TrunklineError } from "@trunkline/core";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -45,7 +45,7 @@ describe("a budget that is too small", () => {
     }
   });
 
-  it("leaves the counts of a batch, and cuts the message first", async () => {
+  it("keeps the counts of a batch, and cuts the message first", async () => {
     const failing = { op: "shapes.quotes", params: { said: long } };
     for (const max_tokens of [60, 100, 200]) {
       const answer = await office.execute({ operations: ["status", failing], max_tokens });
@@ -57,7 +57,7 @@ describe("a budget that is too small", () => {
     expect(await office.execute({ operations: many, max_tokens: 60 })).toMatchObject({ totalOps: 60, succeeded: 60 });
   });
 
-  it("a value with an error of its own is still stored", async () => {
+  it("a value with its own error is still stored", async () => {
     const error = { code: "X", message: "y ".repeat(4_000) };
     const { results } = await office.execute({
       operations: [{ op: "shapes.get_thing", params: { error } }],
@@ -83,12 +83,12 @@ describe("parameters that are nested too deeply", () => {
     ["an upstream tool", "execute", { operations: [{ op: "shapes.get_thing", params: { deep } }] }],
     ["session", "session", { action: "start", params: { label: deep } }],
     ["session, as JSON in a text", "session", { action: "start", params: `{"label": ${json}}` }],
-  ])("%s: are refused as such", async (_, tool, args) => {
+  ])("%s: are rejected with that reason", async (_, tool, args) => {
     const { error } = answerIn(await office.call(tool, args));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("levels deep") });
   });
 
-  it("also where a reference makes them so", async () => {
+  it("including if a reference makes them so", async () => {
     const half = nested(70);
     const { results } = await office.execute([
       { op: "shapes.get_thing", params: { half } },
@@ -100,19 +100,19 @@ describe("parameters that are nested too deeply", () => {
     });
   });
 
-  it("what somebody may mean is taken", async () => {
+  it("plausible variants are accepted", async () => {
     const { results } = await office.execute([{ op: "shapes.get_thing", params: { half: nested(80) } }]);
     expect(results[0]).toMatchObject({ success: true });
   });
 });
 
-describe("what is said about a mistake", () => {
+describe("messages about a mistake", () => {
   it("a set of parameters under a wrong name", async () => {
     const { error } = await office.query([{ op: "search", parms: { query: "x" } }]);
     expect(error).toMatchObject({ path: "steps[0].parms", hint: expect.stringContaining("Did you mean params?") });
   });
 
-  it("no advice is better than one that has nothing to do with it", async () => {
+  it("no advice is better than unrelated advice", async () => {
     const missing = await office.execute([{ op: "add", params: { path: "not-there.md" } }]);
     const unknown = await office.query([{ op: "get", params: { hash: "0123456789abcdef" } }]);
     for (const { error } of [missing.results[0], unknown]) {
@@ -125,7 +125,7 @@ describe("what is said about a mistake", () => {
 });
 
 describe("secrets of the configuration", () => {
-  it.each(["composite", "direct"] as const)("are not in what a failed tool says: %s", async (surface) => {
+  it.each(["composite", "direct"] as const)("do not appear in a failed tool's message: %s", async (surface) => {
     const redactor = new Redactor().add("sk-very-secret-1");
     await using under = testService([shapes() as never], { surface, hub: { redactor } });
     const said = { said: "the key sk-very-secret-1" };
@@ -197,7 +197,7 @@ describe("the journal has one line for", () => {
     expect(noted).toEqual(lines);
   });
 
-  it("a call that is cancelled while its server is being connected", async () => {
+  it("a call cancelled while its server is connecting", async () => {
     noted.length = 0;
     const controller = new AbortController();
     const calling = callTool(composite, "query", { steps: ["silent.anything"] }, { signal: controller.signal });
@@ -206,7 +206,7 @@ describe("the journal has one line for", () => {
     expect(noted).toEqual(["silent.anything cancelled ABORTED"]);
   });
 
-  it("an operation that is called as a tool, which is told how to run it", async () => {
+  it("an operation called as a tool, which explains how to run it", async () => {
     const calling = callTool(composite, "search", { query: "x" });
     await expect(calling).rejects.toThrow(/There are: query, .*steps of query: \{"steps"/);
   });
@@ -219,7 +219,7 @@ describe("the journal has one line for", () => {
     expect(noted).toEqual(["mcp__shapes__nope error TOOL_NOT_FOUND", "shapes.object ok", "mcp.echo ok"]);
   });
 
-  it("a batch that is answered from its first time", async () => {
+  it("a batch that is answered from its first run", async () => {
     const batch = { operations: [{ op: "shapes.object" }], idempotency_key: "once" };
     await callTool(composite, "execute", batch);
     noted.length = 0;
@@ -228,7 +228,7 @@ describe("the journal has one line for", () => {
   });
 });
 
-it("whoever looks for a resource does not wait long for a server that hangs", async () => {
+it("looking for a resource does not wait long for a server that hangs", async () => {
   await using under = testService([shapes() as never, stdio("silent", [], { connectTimeoutMs: 60_000 })]);
   const looking = [
     under.service.handle("resources/read", { uri: "test://nope" }, testExchange()),

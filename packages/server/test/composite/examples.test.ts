@@ -1,4 +1,4 @@
-// Every example of the contract, as written, over a real store and real servers of the names that the examples use.
+// Every example of the contract, as written, with a real store and real servers of the names in the examples.
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -88,7 +88,7 @@ describe("query", () => {
           dedup_ratio: expect.any(Number),
         }),
     ],
-  ])("%s answers with its own result", async (_, step, check) => {
+  ])("%s returns its own result", async (_, step, check) => {
     const answer = await office.query([step]);
     expect(answer).not.toHaveProperty("steps");
     expect(answer).not.toHaveProperty("error");
@@ -100,7 +100,7 @@ describe("query", () => {
     expect(answer).toMatchObject({ hash, content: FILES["notes/slow.md"] });
   });
 
-  it("search, then get of the first result", async () => {
+  it("search, then get the first result", async () => {
     const answer = await office.query([
       { op: "search", params: { query: "retry with backoff", limit: 1 } },
       { op: "get", params: { hash: "$prev.results[0].hash", include_content: true } },
@@ -117,7 +117,7 @@ describe("query", () => {
     expect(Object.keys(answer.steps[0]).sort()).toEqual(["isError", "op", "result", "stepIndex"]);
   });
 
-  it("list, then grep in what was listed", async () => {
+  it("list, then grep in the listed documents", async () => {
     const answer = await office.query([
       { op: "list", params: { limit: 40, sort_by: "modified", sort_order: "desc" } },
       { op: "grep", params: { pattern: "deprecated|obsolete" } },
@@ -125,7 +125,7 @@ describe("query", () => {
     expect(answer.steps[1].result.matches[0]).toMatchObject({ hash, line: 3 });
   });
 
-  it("graph, then get of a node", async () => {
+  it("graph, then get a node", async () => {
     const answer = await office.query([
       { op: "graph", params: { name: "src/server.ts", relation: "IMPORTS", depth: 2 } },
       { op: "get", params: { hash: "$prev.nodes[0].hash" } },
@@ -133,7 +133,7 @@ describe("query", () => {
     expect(answer.steps[1].result.path).toMatch(/src\/open\.ts$/);
   });
 
-  it("an upstream search, a store search from its title, and get for each of the first results", async () => {
+  it("an upstream search, a store search by its title, and get for each of the first results", async () => {
     const answer = await office.query([
       { op: "github.search_issues", params: { q: "timeout" }, as: "issues" },
       { op: "search", params: { query: "{{$issues.items[0].title}}" } },
@@ -197,7 +197,7 @@ describe("execute", () => {
     });
   });
 
-  it("passes a large upstream value on by its hash, without the model", async () => {
+  it("passes a large upstream value on by its hash, bypassing the model", async () => {
     const call = await office.call("execute", {
       operations: [
         { op: "filesystem.read_text_file", params: { path: "big.log" } },
@@ -213,7 +213,7 @@ describe("execute", () => {
     expect(createHash("sha256").update(bytes).digest("hex")).toBe(id);
   });
 
-  it("refuses to download from where nobody is", async () => {
+  it("refuses to download from an address where nothing listens", async () => {
     const answer = await office.execute([
       { op: "download", params: { url: "https://files.example/report.pdf", checksum: `sha256:${"0".repeat(64)}` } },
     ]);

@@ -35,7 +35,7 @@ describe("a batch", () => {
     expect((await document("stop-2")).error.code).toBe("NOT_FOUND");
   });
 
-  it("goes on where that is asked for", async () => {
+  it("continues if asked to", async () => {
     const result = await office.call("execute", {
       operations: [add("on-1", "1"), fail, add("on-2", "2")],
       continueOnError: true,
@@ -56,7 +56,7 @@ describe("a batch", () => {
     expect((await document("ref-2")).content).toBe(`matched 1, hash ${contentIdOf("one")}`);
   });
 
-  it("has the value of an upstream operation in result, and its fields for $prev", async () => {
+  it("has an upstream operation's value in result, and its fields for $prev", async () => {
     const answer = await office.execute([
       { op: "github.create_issue", params: { title: "Broken" } },
       { op: "slack.upload", params: { content: "#{{$prev.number}} {{$prev.result.title}}" } },
@@ -71,7 +71,7 @@ describe("a batch", () => {
     expect(answer.results[2].success).toBe(true);
   });
 
-  it("puts content in by its hash: text as text, binary as base64", async () => {
+  it("inserts content by its hash: text as text, binary as base64", async () => {
     const store = await office.bench.store();
     const binary = await store.put(new Uint8Array([0xff, 0xfe, 0, 1]));
     const text = await store.put(new TextEncoder().encode("grüße 🙂"));
@@ -95,12 +95,12 @@ describe("a batch", () => {
     expect((await office.execute({ operations })).results).toHaveLength(60);
   });
 
-  it("takes reading operations too, and refuses actions of sessions", async () => {
+  it("accepts reading operations too, and rejects session actions", async () => {
     expect((await office.execute(["status"])).results[0]).toMatchObject({ op: "status", success: true });
     expect((await office.execute(["start"])).results[0].error.hint).toContain("session");
   });
 
-  it("refuses what contradicts itself", async () => {
+  it("rejects contradictions", async () => {
     for (const args of [
       { operations: [add("x", "x")], atomic: true, continueOnError: true },
       { operations: [add("x", "x")], idempotency_key: "" },
@@ -113,7 +113,7 @@ describe("a batch", () => {
 });
 
 describe("atomic", () => {
-  it("does all of it where nothing fails", async () => {
+  it("does everything if nothing fails", async () => {
     const answer = await office.execute({ operations: [add("all-1", "1"), add("all-2", "2")], atomic: true });
     expect(answer).toMatchObject({ succeeded: 2, failed: 0 });
     expect((await document("all-2")).content).toBe("2");
@@ -171,7 +171,7 @@ describe("atomic", () => {
     expect(await office.query([{ op: "list", params: { pattern: "fresh.md" } }])).toMatchObject({ total: 0 });
   });
 
-  it("puts back what a file had, and takes a folder only at the end", async () => {
+  it("restores a file's previous content, and adds a folder only at the end", async () => {
     const { workspace } = office.bench;
     await mkdir(join(workspace, "folder"), { recursive: true });
     await writeFile(join(workspace, "folder", "a.txt"), "a");
@@ -201,7 +201,7 @@ describe("atomic", () => {
     ["restore", [add("never", "1"), { op: "restore", params: { collection: "default", output_directory: "out" } }]],
     ["a snapshot that is not last", [{ op: "snapshot" }, add("never", "1")]],
     ["an unknown operation", [add("never", "1"), { op: "nothing.of_the_kind" }]],
-  ])("refuses %s before anything is done", async (_, operations) => {
+  ])("rejects %s before doing anything", async (_, operations) => {
     const result = await office.call("execute", { operations, atomic: true });
     expect(result.isError).toBe(true);
     expect(answerIn(result).error).toMatchObject({ stepIndex: expect.any(Number), hint: expect.any(String) });
@@ -213,7 +213,7 @@ describe("atomic", () => {
     expect(await office.execute({ operations, atomic: true })).toMatchObject({ succeeded: 2 });
   });
 
-  it("undoes where the client cancels", async () => {
+  it("undoes if the client cancels", async () => {
     const controller = new AbortController();
     const runner = createRunner({});
     let runs = 0;
@@ -237,7 +237,7 @@ describe("atomic", () => {
 });
 
 describe("dry_run", () => {
-  it("says what would happen and does nothing", async () => {
+  it("reports what would happen and does nothing", async () => {
     await office.execute([add("dry-1", "1"), add("dry-2", "2")]);
     const before = await office.query(["status"]);
     const answer = await office.execute({
@@ -285,7 +285,7 @@ describe("an idempotency key", () => {
   const upload = { op: "slack.upload", params: { content: "once" } };
   const uploads = async () => (await office.query(["slack.uploads"])).uploads as number;
 
-  it("makes a repeated batch answer from the first, after a restart too", async () => {
+  it("answers a repeated batch from the first run, even after a restart", async () => {
     const before = await uploads();
     const args = { operations: [upload], idempotency_key: "k1" };
     const first = await office.execute(args);
@@ -302,7 +302,7 @@ describe("an idempotency key", () => {
     expect(await uploads()).toBe(before + 2);
   });
 
-  it("belongs to its operations, and to its caller", async () => {
+  it("is bound to its operations and its caller", async () => {
     const args = { operations: [upload], idempotency_key: "k3" };
     await office.execute(args);
     for (const again of [office, office.restarted()]) {
@@ -315,13 +315,13 @@ describe("an idempotency key", () => {
     expect(await uploads()).toBe(before + 1);
   });
 
-  it("is free again where nothing was begun", async () => {
+  it("is free again if nothing was started", async () => {
     const wrong = { operations: [{ op: "slack.uplod", params: {} }], idempotency_key: "k4" };
     expect((await office.execute(wrong)).failed).toBe(1);
     expect((await office.execute({ operations: [upload], idempotency_key: "k4" })).succeeded).toBe(1);
   });
 
-  it("ends after a day", async () => {
+  it("expires after a day", async () => {
     let now = Date.now();
     const tools = await openOffice({ clock: { now: () => now, monotonicMs: () => now } });
     try {
@@ -338,7 +338,7 @@ describe("an idempotency key", () => {
     }
   });
 
-  it("of a batch that a crash cut short is refused, since nobody knows what it did", async () => {
+  it("of a batch cut short by a crash is rejected, since its effects are unknown", async () => {
     const tools = await openOffice({ run: () => new Promise(() => {}) });
     try {
       const args = { operations: [add("crash", "1")], idempotency_key: "k6" };

@@ -68,7 +68,7 @@ describe("what models write", () => {
       },
       { path: "steps[1].as" },
     ],
-  ])("%s is refused, with what to do", async (_, args, expected) => {
+  ])("%s is rejected, with a hint", async (_, args, expected) => {
     const result = await office.call("query", args);
     expect(result.isError).toBe(true);
     expect(answerIn(result).error).toMatchObject({
@@ -81,7 +81,7 @@ describe("what models write", () => {
 });
 
 describe("errors", () => {
-  it("of one step have its index and the place", async () => {
+  it("of one step have its index and path", async () => {
     const result = await office.call("query", { steps: [{ op: "list", params: { limt: 5 } }] });
     expect(result.isError).toBe(true);
     expect(answerIn(result)).toEqual({
@@ -95,7 +95,7 @@ describe("errors", () => {
     });
   });
 
-  it("stop a pipeline, and what ran before is answered", async () => {
+  it("stop a pipeline, and earlier results are returned", async () => {
     const result = await office.call("query", {
       steps: [{ op: "list", params: { limit: 1 } }, { op: "get", params: { path: "no-such-file" } }, { op: "status" }],
     });
@@ -111,7 +111,7 @@ describe("errors", () => {
     });
   });
 
-  it("say that something which writes belongs into execute", async () => {
+  it("say that a write belongs in execute", async () => {
     for (const op of ["add", "github.create_issue"]) {
       const { error } = await office.query([{ op, params: { title: "x" } }]);
       expect(error).toMatchObject({ code: "INVALID_ARGUMENT", stepIndex: 0, hint: expect.stringContaining("execute") });
@@ -119,7 +119,7 @@ describe("errors", () => {
     expect((await office.query(["start"])).error.hint).toContain("session");
   });
 
-  it("name operations that are near", async () => {
+  it("suggest similar operations", async () => {
     expect((await office.query(["serch"])).error).toMatchObject({
       code: "NOT_FOUND",
       path: "steps[0].op",
@@ -127,7 +127,7 @@ describe("errors", () => {
     });
   });
 
-  it("of upstream tools are what the tool said", async () => {
+  it("of upstream tools are in the tool's words", async () => {
     const result = await office.call("query", { steps: [{ op: "github.fail", params: { message: "no such label" } }] });
     expect(result.isError).toBe(true);
     expect(answerIn(result).error).toMatchObject({ code: "UPSTREAM", message: "no such label", stepIndex: 0 });
@@ -158,7 +158,7 @@ describe("warnings", () => {
     expect(answer.steps[1].warnings).toEqual([expect.stringContaining("$prev.gone.deep")]);
   });
 
-  it("go with the error that they may explain", async () => {
+  it("accompany the error that they may explain", async () => {
     const answer = await office.query(["list", { op: "get", params: { hash: "$prev.results[0].hash" } }]);
     expect(answer.steps[1]).toMatchObject({
       isError: true,
@@ -168,7 +168,7 @@ describe("warnings", () => {
 });
 
 describe("for_each", () => {
-  it("keeps the order, and errors are where their items are", async () => {
+  it("keeps the order, with errors at their items", async () => {
     const answer = await office.query([
       { op: "list", params: { limit: 3 } },
       { op: "get", for_each: ["note-3.md", "gone.md", "note-1.md"], params: { path: "$item", include_content: true } },
@@ -181,7 +181,7 @@ describe("for_each", () => {
     expect(answer.steps[2].result.total).toBe(1);
   });
 
-  it("runs at most 16 at a time, side by side", async () => {
+  it("runs at most 16 in parallel", async () => {
     let running = 0;
     let most = 0;
     const tools = await openOffice({
@@ -203,7 +203,7 @@ describe("for_each", () => {
     }
   });
 
-  it("over something that is no list is an error that says so", async () => {
+  it("over something that is not a list is an error that says so", async () => {
     expect((await office.query([{ op: "get", for_each: "$prev.results[*]", params: {} }])).error).toMatchObject({
       code: "INVALID_ARGUMENT",
       message: expect.stringContaining("$prev.results[*]"),
@@ -213,7 +213,7 @@ describe("for_each", () => {
     });
   });
 
-  it("of which nothing went well is an error", async () => {
+  it("is an error if every item failed", async () => {
     const result = await office.call("query", {
       steps: [{ op: "get", for_each: ["x", "y"], params: { path: "$item" } }],
     });
@@ -221,7 +221,7 @@ describe("for_each", () => {
     expect(answerIn(result)).toMatchObject({ error: { code: "NOT_FOUND" }, results: [{ error: {} }, { error: {} }] });
   });
 
-  it("over nothing is nothing", async () => {
+  it("over nothing returns nothing", async () => {
     const answer = await office.query([
       { op: "list", params: { pattern: "nothing-*" } },
       { op: "get", for_each: "$prev.documents[*]", params: { hash: "$item.hash" } },
@@ -230,7 +230,7 @@ describe("for_each", () => {
   });
 });
 
-describe("documents of the step before", () => {
+describe("documents of the previous step", () => {
   it.each<[string, unknown]>([
     ["list", { op: "list", params: { pattern: "note-7.md" } }],
     ["list of paths", { op: "list", params: { pattern: "note-7.md", paths_only: true } }],
@@ -240,7 +240,7 @@ describe("documents of the step before", () => {
     ["grep with count", { op: "grep", params: { pattern: "word7 ", count: true } }],
     ["get", { op: "get", params: { path: "note-7.md" } }],
     ["get for each", { op: "get", for_each: ["note-7.md"], params: { path: "$item" } }],
-  ])("%s → grep and get work on them", async (_, first) => {
+  ])("%s → grep and get use them", async (_, first) => {
     const grep = await office.query([first, { op: "grep", params: { pattern: "shared|needle" } }]);
     expect(grep.steps[1].result.total).toBe(2);
     const get = await office.query([first, { op: "get", params: { include_content: true } }]);
@@ -248,7 +248,7 @@ describe("documents of the step before", () => {
     expect(JSON.stringify(get.steps[1].result)).not.toContain("word8");
   });
 
-  it("none found means none looked at, not all", async () => {
+  it("none found means none searched, not all", async () => {
     const answer = await office.query([
       { op: "list", params: { pattern: "nothing-*" } },
       { op: "grep", params: { pattern: "shared" } },
@@ -256,7 +256,7 @@ describe("documents of the step before", () => {
     expect(answer.steps[1].result.total).toBe(0);
   });
 
-  it("are not used where a step names its own, or where the step before has none", async () => {
+  it("are not used if a step names its own, or if the previous step has none", async () => {
     const named = await office.query([
       { op: "list", params: { pattern: "note-7.md" } },
       { op: "grep", params: { pattern: "shared", paths: ["note-1.md", "note-2.md"] } },
@@ -282,7 +282,7 @@ describe("upstream values", () => {
     expect(mapped.steps[1].result).toEqual({ waited: 2 });
   });
 
-  it("keep their pictures as blocks", async () => {
+  it("keep their images as blocks", async () => {
     const result = await office.call("query", { steps: ["filesystem.picture"] });
     expect(answerIn(result)).toEqual({
       text: "one pixel",
@@ -294,8 +294,8 @@ describe("upstream values", () => {
     expect(answerIn(two).steps[0].blocks).toHaveLength(1);
   });
 
-  // 40 MB are in the tests of budgets; through a real server and a real store they would take a minute on a busy machine.
-  it("of megabytes are stored whole and answered by a handle", async () => {
+  // The budget tests cover 40 MB; through a real server and a real store that would take a minute on a busy machine.
+  it("of megabytes are stored whole and replaced by a handle", async () => {
     const result = await office.call("query", {
       steps: [
         { op: "filesystem.read_text_file", params: { path: "big.log", bytes: 4_000_000 } },
@@ -314,7 +314,7 @@ describe("upstream values", () => {
 });
 
 describe("budgets", () => {
-  it.each([30, 50, 200, 1_000])("an answer has at most %i tokens where that is asked for", async (max) => {
+  it.each([30, 50, 200, 1_000])("an answer has at most %i tokens if requested", async (max) => {
     for (const steps of [
       [{ op: "list", params: {} }],
       [{ op: "list" }, { op: "grep", params: { pattern: "shared" } }, { op: "search", params: { query: "word1" } }],
@@ -327,13 +327,13 @@ describe("budgets", () => {
     }
   });
 
-  it("8,000 tokens where nothing is asked for", async () => {
+  it("8,000 tokens by default", async () => {
     const result = await office.call("query", { steps: Array.from({ length: 8 }, () => ({ op: "list" })) });
     expect(tokensOf(result)).toBeLessThanOrEqual(8_000);
     expect(answerIn(result).steps).toHaveLength(8);
   });
 
-  it("are reported to the account, schemas apart", async () => {
+  it("are reported to the account, with schemas counted separately", async () => {
     spent.length = 0;
     const described = await office.call("query", { steps: ["describe"] });
     const listed = await office.call("query", { steps: ["list"] });
@@ -358,7 +358,7 @@ describe("budgets", () => {
 });
 
 describe("progress", () => {
-  it("of several steps goes up and up", async () => {
+  it("of several steps only increases", async () => {
     const seen: number[] = [];
     const exchange = { ...exchangeOf(), onProgress: ({ progress }: { progress: number }) => void seen.push(progress) };
     await office.query(

@@ -1,4 +1,4 @@
-// The composite tools over a real store and real servers, as a client would call them.
+// The composite tools with a real store and real servers, as a client would call them.
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { CompositeOptions } from "../../src/composite/composite-answer.js";
 import { createCompositeTools } from "../../src/composite/composite-tools.js";
@@ -9,28 +9,26 @@ import { CallLog } from "../../src/journal/journal.js";
 import { createRunner } from "../../src/operations/run-operation.js";
 import { type Bench, exchangeOf, openBench, stdio } from "../operations/support.js";
 
-/** Answers are read as a test needs them: any field may be there. */
+/** Answers are read as a test needs them: any field may be present. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 export type Answer = any;
 
-/** A client of the tools. */
 export interface Office extends AsyncDisposable {
   readonly bench: Bench;
   call(tool: string, args: Params, exchange?: Exchange): Promise<ToolResult>;
-  /** The structured answer, which has to be what the text says. */
+  /** The structured answer, which must equal the text. */
   query(args: Params | readonly unknown[], exchange?: Exchange): Promise<Answer>;
   execute(args: Params | readonly unknown[], exchange?: Exchange): Promise<Answer>;
   session(args: Params, exchange?: Exchange): Promise<Answer>;
-  /** A second set of tools over the same store: what a restart would find. */
+  /** A second set of tools on the same store: what a restart would find. */
   restarted(): Office;
 }
 
-/** The servers of the examples. */
+/** The servers used in the examples. */
 export const OFFICE_SERVERS = ["github", "slack", "filesystem"].map((name) =>
   stdio("office", { name }, ["--as", name]),
 );
 
-/** Opens everything. */
 export async function openOffice(
   options: Partial<CompositeOptions> & Parameters<typeof openBench>[0] = {},
 ): Promise<Office> {
@@ -67,7 +65,7 @@ function officeOf(bench: Bench, options: Partial<CompositeOptions>): Office {
   };
 }
 
-/** What a result says, once it is sure that text and structured content say the same. */
+/** The answer, after checking that text and structured content agree. */
 export function answerIn(result: ToolResult): Answer {
   const value: unknown = JSON.parse(textIn(result));
   if (result.structuredContent !== undefined && JSON.stringify(result.structuredContent) !== textIn(result)) {
@@ -76,14 +74,14 @@ export function answerIn(result: ToolResult): Answer {
   return value;
 }
 
-/** The text that a model gets. */
+/** The text a model gets. */
 export function textIn(result: ToolResult): string {
   const [first] = result.content;
   if (first?.type !== "text" || typeof first.text !== "string") throw new Error("no text comes first");
   return first.text;
 }
 
-/** Tokens of the text that a model gets. */
+/** Tokens of the text a model gets. */
 export function tokensOf(result: ToolResult): number {
   return countTokens(textIn(result), { disallowedSpecial: new Set() });
 }

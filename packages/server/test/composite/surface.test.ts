@@ -14,7 +14,7 @@ const tools = createCompositeTools({
 });
 
 describe("the composite surface", () => {
-  it("costs at most 400 tokens, as tools/list gives it", () => {
+  it("costs at most 400 tokens, as returned by tools/list", () => {
     const list = JSON.stringify({ tools: tools.map(({ definition }) => definition) });
     expect(countTokens(list)).toBeLessThanOrEqual(400);
     expect(countTokens(list)).toBeGreaterThan(100);

@@ -1,5 +1,5 @@
-// Real servers behind, real clients in front, each of the era that the other is not: what a server asks reaches the client that
-// made the call, and its answer the server.
+// Real servers behind, real clients in front, of opposite eras: a server's question reaches the client that made the
+// call, and the answer reaches the server.
 import { openHub } from "@trunkline/client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../../../test/servers/start.js";
@@ -10,7 +10,7 @@ import { callModern, type Message, Session, StreamReader, startHttp } from "./ht
 
 const answers = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
-/** An endpoint that puts every call to one server through a hub. */
+/** An endpoint that forwards every call to one server through a hub. */
 async function serveThrough(server: ReturnType<typeof stdio> | ReturnType<typeof http>): Promise<string> {
   const hub = await openHub(configOf(server), { answers });
   const handle: McpService["handle"] = async (_, { name, arguments: args = {} }, { channel, signal }) => {
@@ -24,7 +24,7 @@ async function serveThrough(server: ReturnType<typeof stdio> | ReturnType<typeof
 
 const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
-/** Answers questions until there is a result, as a modern client does. */
+/** Answers questions until there is a result, like a modern client. */
 async function converse(url: string, tool: string, args: object, answer: (question: Message) => object) {
   let more = {};
   for (let rounds = 1; ; rounds += 1) {
@@ -46,9 +46,9 @@ const legacyServers = {
 };
 
 describe.each(Object.entries(legacyServers))(
-  "a legacy server %s that asks during the call of a modern client",
+  "a legacy server %s that asks during a modern client's call",
   (_, start) => {
-    test("has its question answered by the repeated call", async () => {
+    test("gets its answer with the repeated call", async () => {
       const url = await serveThrough(await start());
       const { last, rounds } = await converse(url, "ask_form", { tag: "t1" }, ({ method, params }) => {
         expect(method).toBe("elicitation/create");
@@ -62,7 +62,7 @@ describe.each(Object.entries(legacyServers))(
       });
     });
 
-    test("asks as often as it likes", async () => {
+    test("may ask as often as it likes", async () => {
       const url = await serveThrough(await start());
       let asked = 0;
       const { last } = await converse(url, "ask_many", { count: 3 }, () => {
@@ -73,7 +73,7 @@ describe.each(Object.entries(legacyServers))(
       expect(last.result.content[0].text).toContain("answer 3");
     });
 
-    test("samples and lists roots", async () => {
+    test("can sample and list roots", async () => {
       const url = await serveThrough(await start());
       const sampled = await converse(url, "ask_sampling", { prompt: "Who?" }, () => ({
         role: "assistant",
@@ -87,8 +87,8 @@ describe.each(Object.entries(legacyServers))(
   },
 );
 
-describe("a modern server that asks during the call of a legacy client", () => {
-  test("has its question put to the client as a request, on the stream of the call", async () => {
+describe("a modern server that asks during a legacy client's call", () => {
+  test("has its question sent to the client as a request, on the call's stream", async () => {
     const url = await serveThrough(stdio("asking"));
     const session = await Session.open(url, { capabilities });
     const params = { name: "ask_many", arguments: { count: 2, at_once: true } };
@@ -105,7 +105,7 @@ describe("a modern server that asks during the call of a legacy client", () => {
   });
 });
 
-describe("a modern server that asks during the call of a modern client", () => {
+describe("a modern server that asks during a modern client's call", () => {
   test("keeps the names of its questions", async () => {
     const url = await serveThrough(stdio("asking"));
     const { last } = await callModern(url, "ask_many", { count: 2, at_once: true }, { capabilities });

@@ -1,20 +1,17 @@
-// A client of the tests for the HTTP endpoint: raw requests, so that a test sees what is on the wire.
+// A test client for the HTTP endpoint: raw requests, so that a test sees what is on the wire.
 import { silentLogger } from "@trunkline/core";
 import { onTestFinished } from "vitest";
 import { type HttpEndpointOptions, listenHttp } from "../../src/endpoints/http.js";
 import { createTestService, type TestService } from "../protocol/test-service.js";
 
-/** A message, as it came. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks wherever it likes
 export type Message = any;
 
-/** What came back. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
-  /** Every message, in order: one where the answer is JSON. */
+  /** Every message, in order; just one if the answer is JSON. */
   readonly messages: Message[];
-  /** The last message. */
   readonly last: Message;
   readonly isStream: boolean;
 }
@@ -73,7 +70,7 @@ export function modernHeaders(method: string, params: Message): Record<string, s
   };
 }
 
-/** Makes a modern request and reads the whole answer. */
+/** Sends a modern request and reads the whole answer. */
 export async function modern(
   url: string,
   method: string,
@@ -85,7 +82,6 @@ export async function modern(
   return await read(await post(url, { jsonrpc: "2.0", id: 7, method, params: full }, headers, options.signal));
 }
 
-/** Calls a tool the modern way. */
 export async function callModern(
   url: string,
   name: string,
@@ -105,7 +101,7 @@ export async function read(response: Response): Promise<Reply> {
   return { status: response.status, headers: response.headers, messages, last: messages.at(-1), isStream };
 }
 
-/** The events of a stream, as far as they have come. */
+/** The events of a stream so far. */
 export function eventsOf(text: string): { id: string | undefined; data: string }[] {
   return text.split("\n\n").flatMap((block) => {
     const data = /^data: ?(.*)$/m.exec(block)?.[1];
@@ -117,7 +113,6 @@ function parse(text: string): Message[] {
   return text === "" ? [] : [JSON.parse(text)];
 }
 
-/** A legacy session. */
 export class Session {
   readonly url: string;
   readonly id: string;
@@ -180,7 +175,7 @@ export class Session {
   }
 }
 
-/** Reads a stream message by message while it is open. */
+/** Reads an open stream message by message. */
 export class StreamReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly events: { id: string | undefined; data: string }[] = [];
@@ -219,7 +214,7 @@ export class StreamReader {
   }
 }
 
-/** The text that a tool answered with. */
+/** The text a tool answered with. */
 export function textOf({ last }: { last: Message }): string {
   return last.result.content[0].text;
 }

@@ -18,7 +18,7 @@ import {
   textOf,
 } from "./http-client.js";
 
-/** A request with headers that fetch does not let through. */
+/** A request with headers that fetch does not allow. */
 async function raw(url: string, headers: Record<string, string>, method = "GET"): Promise<number> {
   return await new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method, headers }, (response) => {
@@ -32,20 +32,20 @@ async function raw(url: string, headers: Record<string, string>, method = "GET")
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
 
-describe("the HTTP endpoint turns away", () => {
-  test("names and pages that are not of this machine", async () => {
+describe("the HTTP endpoint rejects", () => {
+  test("host names and origins that are not this machine's", async () => {
     const { url } = await startHttp();
     expect(await raw(url, { host: "evil.example" })).toBe(403);
     expect(await raw(url, { origin: "https://evil.example" })).toBe(403);
     expect(await raw(url, { origin: "null" })).toBe(403);
-    // 400: let in, and then there is no session.
+    // 400: accepted, but there is no session.
     expect(await raw(url, { host: "localhost:1", origin: "http://localhost:3000" })).toBe(400);
-    // Twice: the second time the name is known.
+    // Twice: the second time the name is cached.
     for (const _ of [1, 2]) expect(await raw(url, { host: "127.0.0.1:99" })).toBe(400);
     for (const _ of [1, 2]) expect(await raw(url, { host: "evil.example" })).toBe(403);
   });
 
-  test("whoever has not the token", async () => {
+  test("requests without the token", async () => {
     const { url } = await startHttp({ token: "s3cret" });
     for (const authorization of [undefined, "Bearer wrong", "Basic s3cret", "Bearer ", "s3cret"]) {
       const response = await post(url, ping, authorization === undefined ? {} : { authorization });
@@ -68,19 +68,19 @@ describe("the HTTP endpoint turns away", () => {
     expect((await post(address, ping, { authorization: "Bearer t" })).status).toBe(400);
   });
 
-  test("names that it was not given, with the token too", async () => {
+  test("unknown host names, even with the token", async () => {
     const headers = { authorization: "Bearer t" };
     const { url } = await startHttp({ host: "0.0.0.0", token: "t", allowedHosts: ["Proxy.Example"] });
     const address = url.replace("0.0.0.0", "127.0.0.1");
     for (const host of ["evil.example", "10.0.0.1"]) expect(await raw(address, { ...headers, host }), host).toBe(403);
     for (const host of ["proxy.example", "PROXY.example:8443", "localhost", "127.0.0.1:1", hostname()])
       expect(await raw(address, { ...headers, host }), host).toBe(400);
-    // The address at which the request arrives is one, whichever it is.
+    // The address at which the request arrives always counts.
     const own = url.replace("0.0.0.0", "127.0.0.2");
     if (process.platform === "linux") expect(await raw(own, headers)).toBe(400);
   });
 
-  test("a name that has no address, and an address of another machine", async () => {
+  test("a name that does not resolve, and another machine's address", async () => {
     const options = { service: createTestService(), logger: silentLogger, port: 0, token: "t" };
     for (const host of ["nosuchhost.invalid", ""])
       await expect(listenHttp({ ...options, host })).rejects.toMatchObject({
@@ -93,13 +93,13 @@ describe("the HTTP endpoint turns away", () => {
     });
   });
 
-  test("a port that is taken", async () => {
+  test("a port that is in use", async () => {
     const { url } = await startHttp();
     const options = { service: createTestService(), logger: silentLogger, host: "127.0.0.1" };
     await expect(listenHttp({ ...options, port: Number(new URL(url).port) })).rejects.toMatchObject({ code: "USAGE" });
   });
 
-  test("bodies that are too large, of another kind, or no JSON", async () => {
+  test("bodies that are too large, of another type, or not JSON", async () => {
     const { url } = await startHttp({ maxBodyBytes: 1_000 });
     expect((await post(url, "x".repeat(1_001))).status).toBe(413);
     const chunked = await fetch(url, {
@@ -135,7 +135,7 @@ describe("the HTTP endpoint turns away", () => {
     expect((await fetch(url)).status).toBe(400);
   });
 
-  test("a reader that does not read, without keeping what it was to read", async () => {
+  test("a client that does not read, without buffering for it", async () => {
     const { url, service } = await startHttp();
     const { hostname, port } = new URL(url);
     const session = await Session.open(url);
@@ -159,7 +159,7 @@ describe("the HTTP endpoint turns away", () => {
 });
 
 describe("closing the HTTP endpoint", () => {
-  test("lets running calls finish, in both eras, and takes on nothing new", async () => {
+  test("lets running calls finish, in both eras, and accepts nothing new", async () => {
     const { url, close, service } = await startHttp({ graceMs: 2_000 });
     const session = await Session.open(url);
     const calls = [
@@ -179,7 +179,7 @@ describe("closing the HTTP endpoint", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  test("ends what takes longer than the grace, and says so", async () => {
+  test("ends what exceeds the grace period, and says so", async () => {
     const { url, close, service } = await startHttp({ graceMs: 50 });
     const session = await Session.open(url);
     const calls = [callModern(url, "hang", { tag: "modern" }), session.call("hang", { tag: "legacy" })];
@@ -189,7 +189,7 @@ describe("closing the HTTP endpoint", () => {
     expect(service.aborted.sort()).toEqual(["legacy", "modern"]);
   });
 
-  test("ends streams in order, and is done once", async () => {
+  test("ends streams properly, and only once", async () => {
     const { url, close } = await startHttp();
     const session = await Session.open(url);
     const stream = new StreamReader(await session.get());

@@ -7,7 +7,7 @@ const form = { elicitation: {} };
 const related = (taskId: string) => ({ "io.modelcontextprotocol/related-task": { taskId } });
 
 describe("a legacy session over HTTP", () => {
-  test("begins with the revision that the client asks for, or the newest there is", async () => {
+  test("starts with the revision the client asks for, or the newest one", async () => {
     const { url } = await startHttp();
     for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
       const session = await Session.open(url, { revision });
@@ -24,7 +24,7 @@ describe("a legacy session over HTTP", () => {
     }
   });
 
-  test("answers with JSON where nothing is said before the answer, and with a stream where something is", async () => {
+  test("answers with JSON if nothing precedes the answer, and with a stream otherwise", async () => {
     const { url } = await startHttp();
     const session = await Session.open(url);
     expect(await session.call("echo", { text: "x" })).toMatchObject({ isStream: false, status: 200 });
@@ -37,7 +37,7 @@ describe("a legacy session over HTTP", () => {
     ]);
   });
 
-  test("knows its client, and frees what it had when it is deleted", async () => {
+  test("knows its client, and frees its resources when it is deleted", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url, { capabilities: form });
     const { caller, can } = JSON.parse(textOf(await session.call("whoami")));
@@ -58,7 +58,7 @@ describe("a legacy session over HTTP", () => {
     expect(first).not.toBe(other);
   });
 
-  test("asks on the stream of the call, and takes the answer", async () => {
+  test("asks on the call's stream and accepts the answer", async () => {
     const { url } = await startHttp();
     const session = await Session.open(url, { capabilities: form });
     const body = { jsonrpc: "2.0", id: "c", method: "tools/call", params: { name: "ask", arguments: {} } };
@@ -85,11 +85,11 @@ describe("a legacy session over HTTP", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("does not take a lost connection for a cancellation, and gives the rest to whoever comes back", async () => {
+  test("does not treat a lost connection as a cancellation, and sends the rest to a client that comes back", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     const params = { name: "wait", arguments: { ms: 150, tag: "w" }, _meta: { progressToken: 1 } };
-    // A call that says something first, so that its stream has an id to come back with.
+    // A call that sends something first, so that its stream has an id to resume from.
     const body = { jsonrpc: "2.0", id: 5, method: "tools/call", params: { ...params, name: "ask_then_wait" } };
     const asking = await Session.open(url, { capabilities: form });
     const stream = new StreamReader(await asking.send(body));
@@ -107,7 +107,7 @@ describe("a legacy session over HTTP", () => {
     await session.delete();
   });
 
-  test("begins a stream with an event that can be come back to, from 2025-11-25 on", async () => {
+  test("starts a stream with a resumable event, from 2025-11-25 on", async () => {
     const { url } = await startHttp();
     for (const [revision, primed] of [
       ["2025-11-25", true],
@@ -121,7 +121,7 @@ describe("a legacy session over HTTP", () => {
     }
   });
 
-  test("hears of changes on the stream that belongs to no request, and only of what it subscribed to", async () => {
+  test("receives changes on the standalone stream, and only those it subscribed to", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     const stream = new StreamReader(await session.get());
@@ -144,7 +144,7 @@ describe("a legacy session over HTTP", () => {
     await until(() => service.listeners === 0);
   });
 
-  test("gets what was said while its stream was away", async () => {
+  test("gets what was sent while its stream was away", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     const stream = new StreamReader(await session.get());
@@ -158,7 +158,7 @@ describe("a legacy session over HTTP", () => {
     await resumed.cancel();
   });
 
-  test("sets the level of log messages", async () => {
+  test("sets the log level", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     expect((await session.call("log", { level: "debug" })).messages).toHaveLength(1);
@@ -168,7 +168,7 @@ describe("a legacy session over HTTP", () => {
     expect(service.levels).toEqual(["debug"]);
   });
 
-  test("takes batches in the one revision that has them", async () => {
+  test("accepts batches in the one revision that has them", async () => {
     const { url } = await startHttp();
     const batch = [
       { jsonrpc: "2.0", id: 10, method: "ping" },
@@ -187,7 +187,7 @@ describe("a legacy session over HTTP", () => {
     expect(await read(await newer.send(batch))).toMatchObject({ status: 400, last: { error: { code: -32600 } } });
   });
 
-  test("refuses an id that is in use, and what is no message", async () => {
+  test("rejects an id in use, and invalid messages", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     const body = { jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "hang", arguments: { tag: "h" } } };
@@ -214,7 +214,7 @@ describe("a legacy session over HTTP", () => {
     expect(service.aborted).toEqual(["h"]);
   });
 
-  test("has to exist, and to be of a revision that is served", async () => {
+  test("must exist, and use a supported revision", async () => {
     const { url } = await startHttp();
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
     expect(await read(await post(url, ping))).toMatchObject({ status: 400, last: { id: 1 } });
@@ -224,7 +224,7 @@ describe("a legacy session over HTTP", () => {
     expect(await read(await post(url, ping, wrong))).toMatchObject({ status: 400 });
   });
 
-  test("ends when nobody has used it for long, unless its client holds a stream", async () => {
+  test("ends after a long idle time, unless its client holds a stream", async () => {
     const { url, service } = await startHttp({ keepAliveMs: 10, sessions: { idleMs: 2_000 } });
     const held = await Session.open(url);
     const stream = new StreamReader(await held.get());
@@ -235,7 +235,7 @@ describe("a legacy session over HTTP", () => {
     await stream.cancel();
   });
 
-  test("makes room for a new one where it is not in use", async () => {
+  test("makes room for a new one if it is idle", async () => {
     const { url } = await startHttp({ sessions: { max: 2 } });
     const [unused, held] = [await Session.open(url), await Session.open(url)];
     const stream = new StreamReader(await held.get());
@@ -250,7 +250,7 @@ describe("a legacy session over HTTP", () => {
 });
 
 describe("a task of a legacy session", () => {
-  test("is started with the call, looked after, and gives its result", async () => {
+  test("is started with the call, polled, and returns its result", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     const { task } = (await session.call("gate", {}, { task: { ttl: 60_000 } })).last.result;
@@ -291,7 +291,7 @@ describe("a task of a legacy session", () => {
     await until(() => service.aborted.includes("t"));
   });
 
-  test("is cancelled, and fails with the error of its call", async () => {
+  test("can be cancelled, and fails with its call's error", async () => {
     const { url, service } = await startHttp({ service: createTestService({ echo: "forbidden" }) });
     const session = await Session.open(url);
     const { taskId } = (await session.call("hang", { tag: "t" }, { task: {} })).last.result.task;
@@ -303,7 +303,7 @@ describe("a task of a legacy session", () => {
     expect((await session.call("echo", {}, { task: {} })).last.error).toMatchObject({ code: -32601 });
   });
 
-  test("is unknown to older revisions", async () => {
+  test("is unknown in older revisions", async () => {
     const { url } = await startHttp();
     const session = await Session.open(url, { revision: "2025-06-18" });
     expect((await session.request("tasks/list")).last.error).toMatchObject({ code: -32601 });

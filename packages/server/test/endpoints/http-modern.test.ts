@@ -15,7 +15,7 @@ import {
 const form = { elicitation: { form: {} } };
 
 describe("a modern request over HTTP", () => {
-  test("is answered with one JSON text that says who answers, and keeps fields that nobody here knows", async () => {
+  test("is answered with one JSON body that names the server and keeps unknown fields", async () => {
     const { url } = await startHttp();
     const reply = await callModern(url, "echo", { text: "hello" });
     expect(reply).toMatchObject({ status: 200, isStream: false });
@@ -31,7 +31,7 @@ describe("a modern request over HTTP", () => {
     });
   });
 
-  test("discovers revisions, capabilities and instructions, with how long they may be kept", async () => {
+  test("discovers revisions, capabilities and instructions, with their time to live", async () => {
     const { url } = await startHttp();
     const { last } = await modern(url, "server/discover");
     expect(last.result).toMatchObject({
@@ -44,13 +44,13 @@ describe("a modern request over HTTP", () => {
     });
   });
 
-  test("keeps a time to live that the service gave", async () => {
+  test("keeps a time to live set by the service", async () => {
     const { url } = await startHttp();
     const { last } = await modern(url, "resources/read", { uri: "test://x" });
     expect(last.result).toMatchObject({ ttlMs: 1_000, cacheScope: "private" });
   });
 
-  test("tells the service who calls, what they can do and what else they said, without what is the protocol's", async () => {
+  test("passes the caller, its capabilities and other metadata to the service, without protocol fields", async () => {
     const { url } = await startHttp();
     const meta = { traceparent: "00-1-2-03", progressToken: 1 };
     const reply = await callModern(url, "whoami", {}, { capabilities: { ...form, roots: {} }, meta });
@@ -60,7 +60,7 @@ describe("a modern request over HTTP", () => {
     expect(can).toEqual(["abilities", "ask", "log", "name", "progress"]);
   });
 
-  test("has no methods of the older revisions", async () => {
+  test("does not have the methods of older revisions", async () => {
     const { url } = await startHttp();
     for (const method of ["ping", "initialize", "logging/setLevel", "resources/subscribe", "tasks/list", "no/such"]) {
       const reply = await modern(url, method);
@@ -68,7 +68,7 @@ describe("a modern request over HTTP", () => {
     }
   });
 
-  test("is refused for a revision that is not served, with those that are", async () => {
+  test("is rejected for an unsupported revision, listing the supported ones", async () => {
     const { url } = await startHttp();
     const meta = { ...envelope(), "io.modelcontextprotocol/protocolVersion": "2030-01-01" };
     const body = { jsonrpc: "2.0", id: 3, method: "tools/list", params: { _meta: meta } };
@@ -81,7 +81,7 @@ describe("a modern request over HTTP", () => {
     });
   });
 
-  test("is refused where the headers do not repeat it", async () => {
+  test("is rejected if the headers do not repeat it", async () => {
     const { url } = await startHttp();
     const params = { name: "echo", arguments: { text: "x" }, _meta: envelope() };
     const body = { jsonrpc: "2.0", id: 3, method: "tools/call", params };
@@ -106,13 +106,13 @@ describe("a modern request over HTTP", () => {
     }
   });
 
-  test("says what went wrong inside to the log alone", async () => {
+  test("reports internal errors to the log only", async () => {
     const { url } = await startHttp();
     const { last } = await callModern(url, "broken");
     expect(last.error).toEqual({ code: -32603, message: "Internal error." });
   });
 
-  test("is a bad request where the client lacks a capability that the call needs", async () => {
+  test("is a bad request if the client lacks a capability the call needs", async () => {
     const { url } = await startHttp();
     const reply = await callModern(url, "refused");
     expect(reply).toMatchObject({
@@ -121,7 +121,7 @@ describe("a modern request over HTTP", () => {
     });
   });
 
-  test("streams progress, each value once and all of them before the result", async () => {
+  test("streams progress, each value once and all before the result", async () => {
     const { url } = await startHttp();
     const reply = await callModern(url, "progress", { steps: 20 }, { meta: { progressToken: "t" } });
     expect(reply.isStream).toBe(true);
@@ -135,7 +135,7 @@ describe("a modern request over HTTP", () => {
     expect(textOf(reply)).toBe("done");
   });
 
-  test("gets log messages only where it asks for them, from the level it names on", async () => {
+  test("gets log messages only on request, from the requested level on", async () => {
     const { url } = await startHttp();
     expect((await callModern(url, "log")).messages).toHaveLength(1);
     const level = { "io.modelcontextprotocol/logLevel": "warning" };
@@ -157,7 +157,7 @@ describe("a modern request over HTTP", () => {
     await until(() => service.aborted.includes("gone"));
   });
 
-  test("becomes a stream with signs of life where the answer takes long", async () => {
+  test("becomes a stream with heartbeats if the answer takes long", async () => {
     const { url, service } = await startHttp({ keepAliveMs: 20 });
     const params = { name: "gate", arguments: {}, _meta: envelope() };
     const response = await post(
@@ -165,7 +165,7 @@ describe("a modern request over HTTP", () => {
       { jsonrpc: "2.0", id: 1, method: "tools/call", params },
       modernHeaders("tools/call", params),
     );
-    // The response began without an answer: with a sign of life.
+    // The response started without an answer: with a heartbeat.
     service.openGate();
     const text = await response.text();
     expect(text).toContain(": keep-alive");
@@ -192,7 +192,7 @@ describe("subscriptions/listen over HTTP", () => {
     return new StreamReader(await post(url, body, modernHeaders("subscriptions/listen", {})));
   }
 
-  test("grants what the server has, and tells of it until the client goes", async () => {
+  test("grants what the server has, and notifies until the client goes", async () => {
     const { url, service } = await startHttp();
     const stream = await listen(url);
     const tagged = { "io.modelcontextprotocol/subscriptionId": "sub" };
@@ -215,7 +215,7 @@ describe("subscriptions/listen over HTTP", () => {
     await until(() => service.listeners === 0 && service.watched.size === 0);
   });
 
-  test("ends at once where nothing is granted", async () => {
+  test("ends at once if nothing is granted", async () => {
     const { url } = await startHttp();
     const stream = await listen(url, { notifications: { promptsListChanged: true } });
     expect(await stream.next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
@@ -223,12 +223,12 @@ describe("subscriptions/listen over HTTP", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("needs to say what for", async () => {
+  test("must say what to listen for", async () => {
     const { url } = await startHttp();
     expect((await modern(url, "subscriptions/listen", {})).last).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("is ended in order when the endpoint closes", async () => {
+  test("ends properly when the endpoint closes", async () => {
     const { url, close, service } = await startHttp();
     const stream = await listen(url);
     await stream.next();
@@ -239,7 +239,7 @@ describe("subscriptions/listen over HTTP", () => {
     expect(service.listeners).toBe(0);
   });
 
-  test("is bounded in number", async () => {
+  test("is limited in number", async () => {
     const { url } = await startHttp({ limits: { maxSubscriptions: 1 } });
     const stream = await listen(url);
     await stream.next();
@@ -248,12 +248,12 @@ describe("subscriptions/listen over HTTP", () => {
   });
 });
 
-describe("a tool that takes long", () => {
+describe("a slow tool", () => {
   const tasks = { extensions: { "io.modelcontextprotocol/tasks": {} } };
   const soon = { taskAfterMs: 20 };
   const support = { wait: "optional", ask: "required", ask_then_wait: "optional", hang: "required" } as const;
 
-  test("becomes a task for a client that knows tasks, and its result comes with tasks/get", async () => {
+  test("becomes a task for a client that supports tasks, and tasks/get returns its result", async () => {
     const { url, service } = await startHttp({ service: createTestService({ gate: "optional" }), limits: soon });
     const { last } = await callModern(url, "gate", {}, { capabilities: tasks });
     expect(last.result).toMatchObject({ resultType: "task", status: "working", ttlMs: 3_600_000 });
@@ -268,7 +268,7 @@ describe("a tool that takes long", () => {
     });
   });
 
-  test("is simply waited for where the client knows no tasks, or the tool is quick", async () => {
+  test("is simply waited for if the client does not support tasks, or the tool is quick", async () => {
     const { url } = await startHttp({ service: createTestService(support), limits: soon });
     expect(textOf(await callModern(url, "wait", { ms: 60 }))).toBe("waited ");
     expect(textOf(await callModern(url, "wait", { ms: 0 }, { capabilities: tasks }))).toBe("waited ");
@@ -307,7 +307,7 @@ describe("a tool that takes long", () => {
     expect(second).not.toHaveProperty("requestState");
   });
 
-  test("is cancelled with its task, more than once if need be", async () => {
+  test("is cancelled with its task, repeatedly if needed", async () => {
     const { url, service } = await startHttp({ service: createTestService(support) });
     const { taskId } = (await callModern(url, "hang", { tag: "t" }, { capabilities: tasks })).last.result;
     for (const _ of [1, 2]) {
@@ -319,7 +319,7 @@ describe("a tool that takes long", () => {
     await until(() => service.aborted.includes("t"));
   });
 
-  test("is refused where it has to be a task and the client knows none", async () => {
+  test("is rejected if it must be a task and the client does not support tasks", async () => {
     const { url } = await startHttp({ service: createTestService(support) });
     const missing = { code: -32021, data: { requiredCapabilities: tasks } };
     expect(await callModern(url, "hang")).toMatchObject({ status: 400, last: { error: missing } });
@@ -328,14 +328,14 @@ describe("a tool that takes long", () => {
     expect(unknown.last).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("becomes a task from the start where that is preferred, and an ordinary call for whoever knows none", async () => {
+  test("becomes a task right away if preferred, and an ordinary call for clients without tasks", async () => {
     const { url } = await startHttp({ service: createTestService({ wait: "preferred" }) });
     const task = (await callModern(url, "wait", { ms: 10 }, { capabilities: tasks })).last.result;
     expect(task).toMatchObject({ resultType: "task" });
     expect(textOf(await callModern(url, "wait", { ms: 10 }))).toBe("waited ");
   });
 
-  test("is ended when the time of its task is up, and its place is free again", async () => {
+  test("ends when its task expires, and its slot is free again", async () => {
     const limits = { tasks: { ttlMs: 50, maxTtlMs: 50, max: 1, pollIntervalMs: 10 } };
     const { url, service } = await startHttp({ service: createTestService(support), limits });
     const { taskId } = (await callModern(url, "hang", { tag: "old" }, { capabilities: tasks })).last.result;

@@ -5,13 +5,13 @@ import { callModern, type Message, modern, startHttp, textOf } from "./http-clie
 const capabilities = { elicitation: {}, sampling: {}, roots: {} };
 const accept = (name: string) => ({ action: "accept", content: { name } });
 
-/** The answer that a call asks with. */
+/** The questions a call returns. */
 async function ask(url: string, tool: string, args: object = {}, more: object = {}): Promise<Message> {
   return (await callModern(url, tool, args, { capabilities, more })).last.result;
 }
 
 describe("a call that asks a modern client", () => {
-  test("is answered with the question, and goes on when the call is repeated with the answer", async () => {
+  test("is answered with the question, and continues when the call is repeated with the answer", async () => {
     const { url, service } = await startHttp();
     const first = await ask(url, "ask", { key: "user_name" });
     expect(first).toMatchObject({
@@ -24,7 +24,7 @@ describe("a call that asks a modern client", () => {
     expect(service.exchanges).toHaveLength(1);
   });
 
-  test("asks everything at once that it needs at once", async () => {
+  test("asks all pending questions at once", async () => {
     const { url } = await startHttp();
     const { inputRequests, requestState } = await ask(url, "ask_all");
     const keys = Object.keys(inputRequests);
@@ -43,7 +43,7 @@ describe("a call that asks a modern client", () => {
     expect(JSON.parse(content[0].text)).toEqual([accept("Ada"), answers.sampling, answers.roots]);
   });
 
-  test("asks again for what is missing or cannot be an answer, and ignores what it did not ask", async () => {
+  test("asks again for missing or invalid answers, and ignores unsolicited ones", async () => {
     const { url } = await startHttp();
     let { requestState } = await ask(url, "ask", { key: "k" });
     for (const inputResponses of [
@@ -62,7 +62,7 @@ describe("a call that asks a modern client", () => {
     expect(done).toMatchObject({ resultType: "complete" });
   });
 
-  test("keeps its answers when the reply to them got lost", async () => {
+  test("keeps its answers if the reply got lost", async () => {
     const { url } = await startHttp();
     const first = await ask(url, "ask_twice");
     const [key] = Object.keys(first.inputRequests) as [string];
@@ -77,7 +77,7 @@ describe("a call that asks a modern client", () => {
     expect(done.content[0].text).toContain("two");
   });
 
-  test("answers a client that repeats itself at the same time both times", async () => {
+  test("answers a client that repeats itself concurrently both times", async () => {
     const { url } = await startHttp();
     const { inputRequests, requestState } = await ask(url, "ask_then_wait", { ms: 50 });
     const [key] = Object.keys(inputRequests) as [string];
@@ -86,7 +86,7 @@ describe("a call that asks a modern client", () => {
     for (const result of both) expect(result).toMatchObject({ resultType: "complete" });
   });
 
-  test("takes an answer that came along with the first call, by the name of the question", async () => {
+  test("accepts an answer sent with the first call, by the question's name", async () => {
     const { url } = await startHttp();
     const inputResponses = { user_name: accept("Ada"), other: accept("Eve") };
     expect(await ask(url, "ask", { key: "user_name" }, { inputResponses })).toMatchObject({ resultType: "complete" });
@@ -95,7 +95,7 @@ describe("a call that asks a modern client", () => {
     });
   });
 
-  test("is not found by a state that was changed, or belongs to another call", async () => {
+  test("is not found by a modified state, or one of another call", async () => {
     const { url } = await startHttp();
     const { requestState } = await ask(url, "ask");
     for (const [tool, state] of [
@@ -109,7 +109,7 @@ describe("a call that asks a modern client", () => {
     }
   });
 
-  test("is given up when nobody comes back in time", async () => {
+  test("is abandoned if the client does not come back in time", async () => {
     const { url, service } = await startHttp({ limits: { parked: { ttlMs: 30, max: 10 } } });
     const { requestState } = await ask(url, "ask");
     await until(() => service.exchanges[0]?.signal.aborted === true);
@@ -117,7 +117,7 @@ describe("a call that asks a modern client", () => {
     expect(last.error).toMatchObject({ code: -32602 });
   });
 
-  test("makes room for newer ones where there are too many", async () => {
+  test("makes room for newer ones if there are too many", async () => {
     const { url, service } = await startHttp({ limits: { parked: { ttlMs: 60_000, max: 2 } } });
     for (const _ of [1, 2, 3]) await ask(url, "ask");
     expect(service.exchanges.map(({ signal }) => signal.aborted)).toEqual([true, false, false]);
@@ -142,7 +142,7 @@ describe("a call that asks a modern client", () => {
     });
   });
 
-  test("refuses answers that are no object", async () => {
+  test("rejects answers that are not objects", async () => {
     const { url } = await startHttp();
     const { last } = await callModern(url, "ask", {}, { capabilities, more: { inputResponses: null } });
     expect(last.error).toMatchObject({ code: -32602 });

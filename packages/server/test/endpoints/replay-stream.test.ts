@@ -3,12 +3,12 @@ import { ReplayBuffer, ReplayShare, type ReplayStream } from "../../src/endpoint
 
 const limits = { maxEvents: 10, maxBytes: 1_000, maxTotalBytes: 2_000 };
 
-/** Says something of about 500 bytes. */
+/** Sends a message of about 500 bytes. */
 function say(stream: ReplayStream): void {
   stream.send({ jsonrpc: "2.0", method: "notifications/message", params: { data: "x".repeat(440) } });
 }
 
-/** So many sessions that share one bound, with what is kept of each. */
+/** Sessions that share one limit, with what each has buffered. */
 function sessions(count: number) {
   const share = new ReplayShare(limits);
   return Array.from({ length: count }, () => {
@@ -18,14 +18,14 @@ function sessions(count: number) {
   });
 }
 
-describe("what sessions keep for clients that come back", () => {
-  it("is bounded for each", () => {
+describe("what sessions buffer for clients that come back", () => {
+  it("is limited per session", () => {
     const [one] = sessions(1);
     for (let said = 0; said < 5; said++) if (one) say(one.stream);
     expect(one?.kept()).toBe(1);
   });
 
-  it("is bounded for all together: who has said nothing for longest gives up what it kept, and goes on", () => {
+  it("is limited overall: the session idle for longest drops its buffer, and continues", () => {
     const all = sessions(40);
     for (const { stream } of all) say(stream);
     expect(all.map(({ kept }) => kept())).toEqual([...Array(37).fill(0), 1, 1, 1]);
@@ -34,7 +34,7 @@ describe("what sessions keep for clients that come back", () => {
     expect(all.map(({ kept }) => kept())).toEqual([1, ...Array(37).fill(0), 1, 1]);
   });
 
-  it("counts no more when a session has ended", () => {
+  it("no longer counts when a session has ended", () => {
     const all = sessions(4);
     for (const { stream } of all.slice(0, 3)) say(stream);
     all[1]?.buffer.close();

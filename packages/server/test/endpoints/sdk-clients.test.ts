@@ -1,4 +1,4 @@
-// Clients that others wrote, against both endpoints: the SDK's newest one in both eras, and the one before it.
+// Third-party clients against both endpoints: the newest SDK client in both eras, and the one before it.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -26,7 +26,7 @@ describe.each(["auto", "legacy"] as const)("the SDK's client, speaking %s", (mod
     return client;
   }
 
-  test("lists, calls, is asked and sees progress", async () => {
+  test("lists, calls, answers questions and sees progress", async () => {
     const { url } = await startHttp();
     const client = await connect(url);
     expect(client.getProtocolEra()).toBe(mode === "auto" ? "modern" : "legacy");
@@ -39,7 +39,7 @@ describe.each(["auto", "legacy"] as const)("the SDK's client, speaking %s", (mod
       { name: "progress", arguments: { steps: 5 } },
       { onprogress: ({ progress }) => seen.push(progress) },
     );
-    // Its own trap: the last one is dropped where it comes together with the result.
+    // A trap in the SDK: the last one is dropped if it arrives together with the result.
     expect(seen.slice(0, 4)).toEqual([1, 2, 3, 4]);
   });
 
@@ -55,22 +55,22 @@ describe.each(["auto", "legacy"] as const)("the SDK's client, speaking %s", (mod
     await until(() => service.aborted.includes("h"));
   });
 
-  test("hears that the tools have changed", async () => {
+  test("is notified that the tools have changed", async () => {
     const { url, service } = await startHttp();
     let heard = 0;
     await connect(url, () => {
       heard += 1;
     });
     await until(() => service.listeners > 0);
-    // It waits until nothing has changed for a while, and its stream may come after the first announcement.
+    // It waits until nothing has changed for a while, and its stream may open after the first notification.
     const announcing = setInterval(() => service.announce({ kind: "tools_list_changed" }), 700);
     onTestFinished(() => clearInterval(announcing));
     await until(() => heard > 0);
   });
 });
 
-describe("the SDK's client of version 1", () => {
-  test("lists, calls, is asked, cancels and hears of changes", async () => {
+describe("the SDK's version 1 client", () => {
+  test("lists, calls, answers questions, cancels and is notified of changes", async () => {
     const { url, service } = await startHttp();
     const client = new ClientV1({ name: "sdk", version: "1" }, { capabilities: { elicitation: {} } });
     client.setRequestHandler(ElicitRequestSchema, async () => answer);

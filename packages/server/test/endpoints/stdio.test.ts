@@ -5,7 +5,6 @@ import { type StdioEndpointOptions, serveOnStdio } from "../../src/endpoints/std
 import { createTestService, until } from "../protocol/test-service.js";
 import { envelope, type Message } from "./http-client.js";
 
-/** A client at the other end of the streams. */
 function start(options: Partial<StdioEndpointOptions> = {}) {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -71,7 +70,7 @@ describe("stdio", () => {
     expect(service.released).toMatchObject([{ name: "old 1", endpoint: "stdio", lasting: true }]);
   });
 
-  test("serves a modern client without one, and refuses a handshake then", async () => {
+  test("serves a modern client without a handshake, and rejects one then", async () => {
     const { request, service, input, done } = start();
     expect((await request(1, "tools/call", modernCall("echo", { text: "x" }))).result).toMatchObject({
       resultType: "complete",
@@ -96,7 +95,7 @@ describe("stdio", () => {
     expect((await request(3, "ping")).result).toEqual({});
   });
 
-  test("refuses an envelope that is not sound, and says what is served", async () => {
+  test("rejects an invalid envelope, and says what is supported", async () => {
     const { request } = start();
     const { "io.modelcontextprotocol/clientCapabilities": _, ...half } = envelope();
     expect((await request(1, "tools/list", { _meta: half })).error).toMatchObject({ code: -32602 });
@@ -105,7 +104,7 @@ describe("stdio", () => {
     expect((await request(3, "tools/list", { _meta: envelope() })).result.tools.length).toBeGreaterThan(1);
   });
 
-  test("answers what is no JSON or no message, and goes on", async () => {
+  test("answers invalid JSON and invalid messages, and continues", async () => {
     const { request, input, messages } = start();
     input.write("nonsense\n\n  \r\n[]\n5\n");
     await until(() => messages.length === 3);
@@ -117,7 +116,7 @@ describe("stdio", () => {
     expect((await request(1, "ping")).result).toEqual({});
   });
 
-  test("gives up a line that is too long, and reads the next one", async () => {
+  test("skips a line that is too long, and reads the next one", async () => {
     const { request, input, messages } = start({ maxLineBytes: 1_000 });
     for (let part = 0; part < 30; part += 1) input.write("x".repeat(100));
     input.write("\n");
@@ -126,7 +125,7 @@ describe("stdio", () => {
     expect((await request(1, "ping")).result).toEqual({});
   });
 
-  test("puts messages together that come in pieces, cut inside a character", async () => {
+  test("joins messages that arrive in pieces, even if cut inside a character", async () => {
     const { input, answer, request } = start();
     await request(0, "initialize", initialize());
     const line = Buffer.from(
@@ -136,7 +135,7 @@ describe("stdio", () => {
     expect((await answer(1)).result.content[0].text).toBe("😀");
   });
 
-  test("does not answer a call that was cancelled, in either era", async () => {
+  test("does not answer a cancelled call, in either era", async () => {
     for (const isModern of [false, true]) {
       const { request, write, service, messages } = start();
       if (!isModern) await request(0, "initialize", initialize());
@@ -150,7 +149,7 @@ describe("stdio", () => {
     }
   });
 
-  test("asks a legacy client with a request, and a modern one with its answer", async () => {
+  test("asks a legacy client with a request, and a modern one in its answer", async () => {
     const legacy = start();
     await legacy.request(0, "initialize", initialize("2025-06-18", { elicitation: {} }));
     legacy.write({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call("ask") });
@@ -190,7 +189,7 @@ describe("stdio", () => {
     expect(messages.some(({ id }) => id === "s")).toBe(false);
   });
 
-  test("takes batches in the one revision that has them", async () => {
+  test("accepts batches in the one revision that has them", async () => {
     const { request, write, messages } = start();
     await request(0, "initialize", initialize("2025-03-26"));
     write([
@@ -213,7 +212,7 @@ describe("stdio", () => {
     expect(messages.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: "waited " }] } });
   });
 
-  test("ends calls that take longer than the grace, and those that ask nobody any more", async () => {
+  test("ends calls that exceed the grace period, and those with no one left to ask", async () => {
     const { request, write, input, done, service, messages } = start({ graceMs: 100 });
     await request(0, "initialize", initialize("2025-11-25", { elicitation: {} }));
     write({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call("hang", { tag: "h" }) });
@@ -225,7 +224,7 @@ describe("stdio", () => {
     expect(messages.find(({ id, method }) => id === 2 && method === undefined)).toMatchObject({ error: {} });
   });
 
-  test("takes on nothing new for a client that does not read", async () => {
+  test("accepts nothing new from a client that does not read", async () => {
     const { request, input, output, onData, service } = start();
     await request(0, "initialize", initialize());
     output.off("data", onData).pause();
@@ -247,7 +246,7 @@ describe("stdio", () => {
     await until(() => service.exchanges.length === id - 1 + 50);
   });
 
-  test("goes quietly when nobody reads any more", async () => {
+  test("exits quietly if the reader is gone", async () => {
     const { request, write, output, done, service } = start();
     await request(0, "initialize", initialize());
     write({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call("hang", { tag: "h" }) });

@@ -41,7 +41,7 @@ const call = (operation: string, more: Partial<CallRecord> = {}): CallRecord => 
 const operations = (calls: readonly CallRecord[]) => calls.map(({ operation }) => operation);
 
 describe("the journal", () => {
-  it("keeps one line for each call, with nothing but what the record has", async () => {
+  it("writes one line per call, with nothing but the record's fields", async () => {
     const journal = new FileJournal({ folder });
     journal.record(call("search"));
     journal.record(call("github.create_issue", { outcome: "error", code: "UPSTREAM" }));
@@ -67,7 +67,7 @@ describe("the journal", () => {
     ]);
   });
 
-  it("goes on to the next file when one is full, and keeps only so many", async () => {
+  it("moves on to the next file when one is full, and keeps a limited number", async () => {
     const journal = new FileJournal({ folder, segmentBytes: 500, segments: 3 });
     for (let i = 0; i < 40; i++) {
       journal.record(call(`op${i}`));
@@ -81,7 +81,7 @@ describe("the journal", () => {
     expect(operations(calls)).toEqual(["op35", "op36", "op37", "op38", "op39"]);
   });
 
-  it("cuts names that are long, and takes line breaks and control characters out of them", async () => {
+  it("truncates long names, and removes line breaks and control characters from them", async () => {
     const journal = new FileJournal({ folder });
     journal.record(call("x".repeat(5000), { client: "two\nlines\u001b[2J" }));
     await journal.close();
@@ -90,7 +90,7 @@ describe("the journal", () => {
     expect(calls[0]?.operation).toHaveLength(200);
   });
 
-  it("takes the lines of several processes whole", async () => {
+  it("keeps lines of several processes intact", async () => {
     const program = `
       import { FileJournal } from ${JSON.stringify(new URL("../../dist/journal/index.js", import.meta.url).href)};
       const journal = new FileJournal({ folder: process.argv[1], segmentBytes: 20000, segments: 100 });
@@ -111,7 +111,7 @@ describe("the journal", () => {
     expect(readdirSync(folder).length).toBeGreaterThan(2);
   });
 
-  it("says once that it cannot write, and loses only the lines", async () => {
+  it("reports once that it cannot write, and loses only the lines", async () => {
     mkdirSync(join(base, "store"));
     writeFileSync(folder, "a file where the folder should be");
     const problems: unknown[] = [];
@@ -124,7 +124,7 @@ describe("the journal", () => {
     expect(problems).toHaveLength(1);
   });
 
-  it.skipIf(process.getuid?.() === 0)("survives a folder that may only be read (not as root)", async () => {
+  it.skipIf(process.getuid?.() === 0)("survives a read-only folder (not as root)", async () => {
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o500);
     const problems: unknown[] = [];
@@ -134,7 +134,7 @@ describe("the journal", () => {
     expect(problems).toHaveLength(1);
   });
 
-  it("does not fall behind: what comes while it writes is written next, together, and only so much of it", async () => {
+  it("does not fall behind: lines that arrive while it writes are written next, together, up to a limit", async () => {
     const journal = new FileJournal({ folder });
     const flushes = Array.from({ length: 20_000 }, (_, number) => {
       journal.record(call(`number.${number}`));
@@ -148,7 +148,7 @@ describe("the journal", () => {
     expect(lines.length).toBeLessThan(15_000);
   });
 
-  it("takes nothing after it was closed, and closes twice", async () => {
+  it("ignores lines after close, and can be closed twice", async () => {
     const journal = new FileJournal({ folder });
     journal.record(call("search"));
     await journal.close();
@@ -157,7 +157,7 @@ describe("the journal", () => {
     expect(operations((await readJournal({ folder, limit: 10 })).calls)).toEqual(["search"]);
   });
 
-  it("reads over lines that are none", async () => {
+  it("skips invalid lines when reading", async () => {
     mkdirSync(folder, { recursive: true });
     const journal = new FileJournal({ folder });
     journal.record(call("search"));
@@ -166,16 +166,16 @@ describe("the journal", () => {
     appendFileSync(file, '{"at":"2026-11-15T06:3\n[]\nnull\n{"at":"x","client":1}\n\n');
     journal.record(call("grep"));
     await journal.close();
-    // The line of somebody who is still writing.
+    // A line that is still being written.
     appendFileSync(file, '{"at":"2026');
     expect(operations((await readJournal({ folder, limit: 10 })).calls)).toEqual(["search", "grep"]);
   });
 
-  it("has no calls where there is no folder", async () => {
+  it("has no calls if there is no folder", async () => {
     expect((await readJournal({ folder, limit: 10 })).calls).toEqual([]);
   });
 
-  it("finds the last calls that are wanted, also in older files", async () => {
+  it("finds the last matching calls, including in older files", async () => {
     const journal = new FileJournal({ folder, segmentBytes: 400, segments: 100 });
     for (let i = 0; i < 20; i++) {
       journal.record(call(i % 5 === 0 ? `rare${i}` : "often"));
@@ -213,7 +213,7 @@ describe("the journal", () => {
     expect(seen).toEqual(Array.from({ length: 10 }, (_, i) => `op${i}`));
   });
 
-  it("is followed before its folder is there", async () => {
+  it("is followed before its folder exists", async () => {
     const stop = new AbortController();
     const { position } = await readJournal({ folder, limit: 10 });
     const first = followJournal({ folder, position, signal: stop.signal }).next();

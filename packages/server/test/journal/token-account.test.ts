@@ -23,7 +23,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const at = (nowMs: number) => ({ ...systemClock, now: () => nowMs });
 
 describe("the token account", () => {
-  it("adds up what was sent, beside what the tools themselves would have cost", async () => {
+  it("adds up what was sent, next to what the tools themselves would have cost", async () => {
     const tools = [{ name: "mcp__docs__find", description: "Finds a page.", inputSchema: { type: "object" } }];
     await using account = new FileTokenAccount({ folder, directTools: async () => tools });
     const list = '{"tools":[{"name":"query"}]}';
@@ -44,7 +44,7 @@ describe("the token account", () => {
     });
   });
 
-  it("is read from another process, and adds up what several keep", async () => {
+  it("is read from another process, and adds up several processes' totals", async () => {
     for (let i = 0; i < 2; i++) {
       await using account = new FileTokenAccount({ folder, lastCountMs: PATIENT_MS });
       account.add("results", "one two three");
@@ -53,7 +53,7 @@ describe("the token account", () => {
     expect(all).toMatchObject({ results: 6, answers: 2 });
   });
 
-  it("tells today from the days before, and keeps a day that is over in one line", async () => {
+  it("tells today from earlier days, and keeps a finished day in one line", async () => {
     const now = Date.now();
     for (const daysAgo of [5, 5, 0]) {
       await using account = new FileTokenAccount({
@@ -84,7 +84,7 @@ describe("the token account", () => {
     expect((await tokenReport({ folder })).all.results).toBe(2_000_000);
   });
 
-  it("says once that sums cannot be kept, and never throws", async () => {
+  it("reports once that totals cannot be saved, and never throws", async () => {
     const file = join(folder, "file");
     writeFileSync(file, "");
     const problems: unknown[] = [];

@@ -54,13 +54,13 @@ describe("describe", () => {
       summary: "Find documents by words and by meaning.",
     });
     expect(overview.servers).toEqual([
-      { name: "hello", state: "pending", note: "Never connected: describing it connects it." },
-      { name: "shapes", state: "pending", note: "Never connected: describing it connects it." },
+      { name: "hello", state: "pending", note: "Never connected. Describe it to connect it." },
+      { name: "shapes", state: "pending", note: "Never connected. Describe it to connect it." },
     ]);
     expect(await states(bench)).toEqual({ hello: "pending", shapes: "pending" });
   });
 
-  it("gives the schema, kind and example of an operation, of our own or of a session", async () => {
+  it("returns the schema, kind and example of an operation or session action", async () => {
     await using bench = await openBench();
     expect(await bench.run("describe", { target: "search" })).toMatchObject({
       name: "search",
@@ -87,7 +87,7 @@ describe("describe", () => {
   });
 
   it.each(["shapes.strict", "mcp__shapes__strict", "shapes-strict"])(
-    "gives the schemas of the tool %s",
+    "returns the schemas of the tool %s",
     async (target) => {
       await using bench = await openBench({ servers: [shapes()] });
       expect(await bench.run("describe", { target })).toEqual({
@@ -99,7 +99,7 @@ describe("describe", () => {
     },
   );
 
-  it("an unknown target comes with the nearest names", async () => {
+  it("suggests the nearest names for an unknown target", async () => {
     await using bench = await openBench({ servers: [shapes()] });
     await expect(bench.run("describe", { target: "serach" })).rejects.toMatchObject({
       code: "NOT_FOUND",
@@ -116,7 +116,7 @@ describe("describe", () => {
     await expect(bench.run("describe", { cursor: "nonsense" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it("knows from an earlier run what a server has, until its definition changes", async () => {
+  it("knows a server's tools from an earlier run, until its definition changes", async () => {
     const folder = join(cacheFolder, "between-runs");
     {
       await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
@@ -126,7 +126,7 @@ describe("describe", () => {
       await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
       const { servers } = (await bench.run("describe")) as Overview;
       expect(servers).toEqual([
-        { name: "shapes", tools: 14, state: "pending", note: "Not connected yet; tools as they were last." },
+        { name: "shapes", tools: 14, state: "pending", note: "Not connected yet. Tools are from the last connection." },
       ]);
       expect(await bench.run("describe", { target: "shapes.strict" })).toMatchObject({ name: "shapes.strict" });
       expect(((await bench.run("describe", { find: "structured content" })) as Found).operations[0]?.name).toBe(
@@ -140,7 +140,7 @@ describe("describe", () => {
     expect((await readdir(folder)).every((name) => /^tools-shapes-[0-9a-f]{12}\.json$/.test(name))).toBe(true);
   });
 
-  it("a damaged file of an earlier run counts for nothing", async () => {
+  it("ignores a damaged file of an earlier run", async () => {
     const folder = join(cacheFolder, "damaged");
     {
       await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
@@ -177,7 +177,7 @@ describe("describe {find}", () => {
     servers = { servers: [shapes({ name: "forge" }, file)] };
   });
 
-  it("ranks operations of our own and of all servers, connecting those never seen", async () => {
+  it("ranks our own operations and those of all servers, connecting those never seen", async () => {
     await using bench = await openBench(servers);
     const found = (await bench.run("describe", { find: "pull requests", limit: 2 })) as Found;
     expect(found.method).toBe("keyword");
@@ -194,7 +194,7 @@ describe("describe {find}", () => {
     expect(folder.operations[0]?.name).toBe("forge.delete_branch");
   });
 
-  it("tells what the first five take and give, so that they can be called", async () => {
+  it("shows the signatures of the first five, so that they can be called", async () => {
     await using bench = await openBench(servers);
     const { operations } = (await bench.run("describe", { find: "weather forecast for a city" })) as Found;
     expect(operations[0]).toMatchObject({ name: "forge.forecast", signature: "(city?: string) => {degrees: number}" });
@@ -202,7 +202,7 @@ describe("describe {find}", () => {
     expect(many.map(({ signature }) => signature !== undefined)).toEqual(many.map((_, index) => index < 5));
   });
 
-  it("has a cursor for what does not fit", async () => {
+  it("has a cursor for further results", async () => {
     await using bench = await openBench(servers);
     const all = (await bench.run("describe", { find: "documents", limit: 100 })) as Found;
     const first = (await bench.run("describe", { find: "documents", limit: 2 })) as Found;
@@ -219,7 +219,7 @@ describe("describe {find}", () => {
     expect(found.not_connected).toEqual(["broken"]);
   });
 
-  it("does not wait for a server that takes long, neither to answer nor to close", async () => {
+  it("does not wait for a slow server, neither to answer nor to close", async () => {
     const slow = stdio("slow", {}, ["--start-delay-ms", "60000"]);
     await using bench = await openBench({ servers: [shapes(), slow] });
     const stop = new AbortController();
@@ -232,7 +232,7 @@ describe("describe {find}", () => {
     await bench.registry.close();
   });
 
-  it("ranks by meaning where there is a model, and embeds every text once", async () => {
+  it("ranks by meaning if there is a model, and embeds every text once", async () => {
     const folder = join(cacheFolder, "vectors");
     const texts: string[] = [];
     // Two directions: weather, and everything else.
@@ -259,7 +259,7 @@ describe("describe {find}", () => {
     expect(texts.slice(before)).toEqual([find]);
   });
 
-  it("goes on by word where the model fails", async () => {
+  it("continues by keyword if the model fails", async () => {
     const embedder: Embedder = {
       model: "failing",
       dimensions: 2,

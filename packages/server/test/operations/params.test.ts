@@ -42,7 +42,7 @@ describe("parameters", () => {
     ["watch", { path: "src" }, { paths: ["src"] }],
     ["describe", { op: "search" }, { target: "search" }],
     ["snapshot", { name: "x", label: "x" }, { label: "x" }],
-  ])("%s takes %j", (name, given, read) => {
+  ])("%s accepts %j", (name, given, read) => {
     expect(operation(name).validate(given)).toEqual(read);
   });
 
@@ -86,7 +86,7 @@ describe("parameters", () => {
     ["search", { query: "x", __proto__x: 1 }, 'search has no parameter "__proto__x".', /./, "__proto__x"],
     ["search", { query: "x", constructor: 1 }, 'search has no parameter "constructor".', /./, "constructor"],
     ["list_collections", { limit: 1 }, 'list_collections has no parameter "limit".', /It takes none/, "limit"],
-  ])("%s refuses %j", (name, given, message, hint, parameter) => {
+  ])("%s rejects %j", (name, given, message, hint, parameter) => {
     expect(() => operation(name).validate(given)).toThrow(
       expect.objectContaining({
         code: "INVALID_ARGUMENT",
@@ -97,7 +97,7 @@ describe("parameters", () => {
     );
   });
 
-  it("schemas show defaults and descriptions, and nothing that says nothing", () => {
+  it("schemas show defaults and descriptions, and no noise", () => {
     const { schema } = operation("search");
     expect(schema).toMatchObject({
       type: "object",
@@ -109,7 +109,7 @@ describe("parameters", () => {
   });
 
   it.each([...registry.builtin, ...registry.sessionActions].map((each) => [each.name, each] as const))(
-    "%s has a summary on one line, an example that works, and a description for each parameter",
+    "%s has a one-line summary, a working example, and a description for each parameter",
     (_, { summary, example, schema, validate }) => {
       expect(summary).toMatch(/^[A-Z][^\n]{5,120}\.$/);
       expect(validate(example ?? {})).toEqual(example);
@@ -119,7 +119,7 @@ describe("parameters", () => {
     },
   );
 
-  it("schema and validate need what load brings", async () => {
+  it("schema and validate need load first", async () => {
     const fresh = await import("../../src/operations/define.js");
     await fresh.loadDefinitions();
     expect(registry.builtin.map(({ name }) => name)).toEqual([

@@ -4,9 +4,9 @@ import { expect, it } from "vitest";
 import { referencePage } from "../../../../scripts/reference-page.js";
 import { createRegistry } from "../../src/operations/operation-registry.js";
 
-it("the reference page is what the definitions say (npm run reference)", async () => {
+it("the reference page matches the definitions (npm run reference)", async () => {
   const never = async () => {
-    throw new Error("nothing is opened for the reference");
+    throw new Error("the reference opens nothing");
   };
   const registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });
   await registry.load();

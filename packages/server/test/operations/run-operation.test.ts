@@ -20,7 +20,7 @@ const operation: Operation = {
 };
 
 describe("policies", () => {
-  it("what is denied does not run", async () => {
+  it("a denied operation does not run", async () => {
     const run = createRunner({ policies: [{ "github.*": "deny" }] });
     await expect(run({ operation, params: {}, context: contextOf() })).rejects.toMatchObject({ code: "DENIED" });
   });
@@ -29,7 +29,7 @@ describe("policies", () => {
 describe("asking", () => {
   const run = createRunner({ policies: [{ "github.*": "ask" }] });
 
-  it("shows what will be run, shortened and without secrets, and runs on a yes", async () => {
+  it("shows what will run, shortened and without secrets, and runs on a yes", async () => {
     const asked: Elicitation[] = [];
     const channel = createChannel({
       elicit: async (elicitation) => {
@@ -54,7 +54,7 @@ describe("asking", () => {
     expect(message.length).toBeLessThan(1000);
   });
 
-  it("no argument, no name and no description can pass for a part of the question", async () => {
+  it("no argument, name or description can pass for part of the question", async () => {
     let asked: Elicitation | undefined;
     const channel = createChannel({
       elicit: async (elicitation) => {
@@ -107,7 +107,7 @@ describe("asking", () => {
     });
   });
 
-  it("nobody is asked about parameters that cannot be used", async () => {
+  it("invalid parameters are rejected before the user is asked", async () => {
     const channel = createChannel({
       elicit: async () => {
         throw new Error("asked");
@@ -127,7 +127,7 @@ describe("the journal", () => {
     return { now: () => 1000, monotonicMs: () => (time += 5) };
   };
 
-  it("has one line for each call, without arguments", async () => {
+  it("has one line per call, without arguments", async () => {
     const calls: CallRecord[] = [];
     const run = createRunner({
       log: new CallLog({ journal: { record: (call) => void calls.push(call) }, clock: clock() }),
@@ -154,7 +154,7 @@ describe("the journal", () => {
     expect(calls[0]?.sizeBytes).toBeGreaterThan(10);
   });
 
-  it("any error becomes one of ours, in the shape of answers", async () => {
+  it("any error becomes a TrunklineError, in the shape of answers", async () => {
     const broken: Operation = {
       ...operation,
       run: async () => {

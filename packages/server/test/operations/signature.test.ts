@@ -7,8 +7,8 @@ function named(count: number, properties: (index: number) => object): Record<str
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`name${index}`, properties(index)]));
 }
 
-describe("a signature on one line", () => {
-  it("writes out what the operation takes and gives, objects included", () => {
+describe("a one-line signature", () => {
+  it("spells out parameters and results, including objects", () => {
     const entity = {
       type: "object",
       properties: { name: { type: "string" }, notes: { type: "array", items: { type: "string" } } },
@@ -24,12 +24,12 @@ describe("a signature on one line", () => {
     );
   });
 
-  it("leaves out what it gives before it leaves out what it takes", () => {
+  it("drops the result before it drops parameters", () => {
     const large = { type: "object", properties: named(40, () => ({ type: "string" })) };
     expect(briefSignature({ properties: { path: { type: "string" } } }, large)).toBe("(path?: string)");
   });
 
-  it("names parameters without their types where there are many, and says where it had to stop", () => {
+  it("lists parameters without types if there are many, and says where it had to stop", () => {
     const some = {
       properties: { first: { type: "string" }, ...named(25, () => ({ type: "string" })) },
       required: ["first"],
@@ -40,7 +40,7 @@ describe("a signature on one line", () => {
     expect(many.length).toBeLessThan(310);
   });
 
-  it("does not claim to be whole where the schema is put together from others", () => {
+  it("does not claim to be complete if the schema is composed of others", () => {
     expect(briefSignature({ oneOf: [{ required: ["a"] }, { required: ["b"] }] }, undefined)).toBe("() …");
   });
 });

@@ -18,8 +18,8 @@ afterAll(async () => {
   await bench[Symbol.asyncDispose]();
 });
 
-describe("operations of the store", () => {
-  it("add takes a file relative to the workspace, a folder and inline content", async () => {
+describe("store operations", () => {
+  it("add accepts a file relative to the workspace, a folder and inline content", async () => {
     const params = { path: "minutes.md", tags: ["minutes"], metadata: { team: "core" } };
     expect(await bench.run("add", params)).toMatchObject({ files: 1, path: join(bench.workspace, "minutes.md") });
     expect(await bench.run("add", { path: "src", snapshot_label: "first" })).toMatchObject({ files: 2 });
@@ -32,7 +32,7 @@ describe("operations of the store", () => {
     });
   });
 
-  it("search, list, get, grep and graph answer as the contract says", async () => {
+  it("search, list, get, grep and graph answer according to the contract", async () => {
     expect(await bench.run("search", { query: "retry with backoff", type: "keyword" })).toMatchObject({
       type: "keyword",
       results: [{ path: join(bench.workspace, "minutes.md") }, {}],
@@ -76,7 +76,7 @@ describe("operations of the store", () => {
     });
   });
 
-  it("get of several documents says of each what is wrong with it, and fails where none can be had", async () => {
+  it("get of several documents reports each problem, and fails if none is available", async () => {
     const missing = { hash: "0".repeat(64), path: "nowhere.md" };
     expect(await bench.run("get", { documents: [{ path: "minutes.md" }, missing] })).toMatchObject({
       documents: [{ path: join(bench.workspace, "minutes.md") }, { error: { code: "NOT_FOUND" } }],
@@ -84,7 +84,7 @@ describe("operations of the store", () => {
     await expect(bench.run("get", { documents: [missing] })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("grep, search and get work on content that no document has", async () => {
+  it("grep, search and get work on content without a document", async () => {
     const store = await bench.store();
     const rows = Array.from({ length: 5000 }, (_, row) => `row ${row}: ${row === 4321 ? "the needle" : "hay"}`);
     const hash = await store.put(Buffer.from(rows.join("\n")));
@@ -108,7 +108,7 @@ describe("operations of the store", () => {
     });
   });
 
-  it("stored results are found where their collection is named, and nowhere else", async () => {
+  it("stored results are found only if their collection is named", async () => {
     await bench.run("add", { content: "a zebra crossing", name: "zebra.txt", collection: "results" });
     const found = async (more: object) => [
       (await bench.run("search", { query: "zebra", type: "keyword", ...more })) as { total: number },
@@ -122,7 +122,7 @@ describe("operations of the store", () => {
     expect(await bench.run("search", { query: "zebras", hash })).toMatchObject({ total: 1, results: [{ line: 1 }] });
   });
 
-  it("search with the hash of a document answers with that document", async () => {
+  it("search with a document's hash returns that document", async () => {
     const { hash } = (await bench.run("get", { path: "minutes.md" })) as { hash: string };
     expect(await bench.run("search", { query: "backoff", hash: hash.slice(0, 8) })).toMatchObject({
       total: 1,
@@ -130,7 +130,7 @@ describe("operations of the store", () => {
     });
   });
 
-  it("update, delete, undelete, snapshot, diff and restore do their work", async () => {
+  it("update, delete, undelete, snapshot, diff and restore work", async () => {
     expect(await bench.run("update", { path: "minutes.md", metadata: ["state=final"] })).toEqual({ matched: 1 });
     expect(await bench.run("delete", { path: "plan.md" })).toMatchObject({ count: 1 });
     expect(await bench.run("undelete", { path: "plan.md" })).toMatchObject({ count: 1 });
@@ -140,7 +140,7 @@ describe("operations of the store", () => {
     expect(await readFile(join(bench.workspace, "out/close.ts"), "utf8")).toContain("closeStore");
   });
 
-  it("status adds the token account where it is asked for", async () => {
+  it("status adds the token account on request", async () => {
     await using other = await openBench({ tokens: () => ({ results: 12 }) });
     expect(await other.run("status", { tokens: "true" })).toMatchObject({ total_objects: 0, tokens: { results: 12 } });
     expect(await other.run("status")).not.toHaveProperty("tokens");
@@ -153,7 +153,7 @@ describe("sessions", () => {
     const others = exchangeOf({ caller: { id: "others" } });
     await expect(bench.run("add", { content: "x", name: "x.md", session: true }, mine)).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: "No session is under way.",
+      message: "No session is open.",
     });
     const { session_id } = (await bench.session("start", { name: "release-42" }, mine)) as { session_id: string };
     await bench.run("add", { content: "mine", name: "mine.md", session: true }, mine);
@@ -171,7 +171,7 @@ describe("sessions", () => {
     });
   });
 
-  it("a client without a lasting connection names its session by the id", async () => {
+  it("a client without a lasting connection names its session by id", async () => {
     const once = () => exchangeOf({ caller: { id: "web", lasting: false, endpoint: "http" } });
     const { session_id } = (await bench.session("start", {}, once())) as { session_id: string };
     const other = (await bench.session("start", {}, once())) as { session_id: string };
@@ -192,7 +192,7 @@ describe("sessions", () => {
     });
   });
 
-  it("a session of an earlier process goes on by its id", async () => {
+  it("a session of an earlier process continues by its id", async () => {
     const once = () => exchangeOf({ caller: { id: "web", lasting: false, endpoint: "http" } });
     const store = await bench.store();
     const { session_id } = (await store.run("start", {}, { client: "another process" })) as { session_id: string };
@@ -208,18 +208,18 @@ describe("sessions", () => {
     const mine = exchangeOf({ caller: { id: "leaving" } });
     await bench.session("start", {}, mine);
     await bench.registry.release(mine.caller);
-    await expect(bench.session("stop", {}, mine)).rejects.toMatchObject({ message: "No session is under way." });
+    await expect(bench.session("stop", {}, mine)).rejects.toMatchObject({ message: "No session is open." });
     await bench.registry.release(mine.caller);
   });
 
-  it("watch takes paths relative to the workspace", async () => {
+  it("watch accepts paths relative to the workspace", async () => {
     const mine = exchangeOf({ caller: { id: "watching" } });
     await bench.session("start", {}, mine);
     expect(await bench.session("watch", { path: "src" }, mine)).toEqual({ watching: [join(bench.workspace, "src")] });
     await bench.session("stop", {}, mine);
   });
 
-  it("the actions are no operations, and are named where they are taken for one", async () => {
+  it("session actions are not operations, and are suggested if mistaken for one", async () => {
     await expect(bench.registry.find("start")).rejects.toMatchObject({
       hint: 'Call session with {"action": "start"}.',
     });
@@ -241,7 +241,7 @@ describe("paths over HTTP", () => {
     ["restore", { collection: "default", output_directory: "/tmp/elsewhere" }, "output_directory"],
     ["restore", { collection: "default", output_directory: "link/new/folder" }, "output_directory"],
     ["get", { path: "minutes.md", outputPath: "../minutes.md" }, "outputPath"],
-  ])("%s refuses %j", async (operation, params, parameter) => {
+  ])("%s rejects %j", async (operation, params, parameter) => {
     await symlink("/etc", join(bench.workspace, "link")).catch(() => {});
     await symlink("/etc/nothing-there", join(bench.workspace, "dangling")).catch(() => {});
     await expect(bench.run(operation, params, web)).rejects.toMatchObject({
@@ -251,13 +251,13 @@ describe("paths over HTTP", () => {
     });
   });
 
-  it("watch refuses paths outside too", async () => {
+  it("watch rejects paths outside too", async () => {
     await bench.session("start", {}, web);
     await expect(bench.session("watch", { paths: ["/etc"] }, web)).rejects.toMatchObject({ code: "DENIED" });
     await bench.session("stop", {}, web);
   });
 
-  it("the workspace and allowed folders can be used, and a folder whose name begins the same cannot", async () => {
+  it("the workspace and allowed folders are accessible, and a folder with the same prefix is not", async () => {
     await using other = await openBench({ allowPaths: [bench.workspace] });
     expect(await other.run("add", { path: join(bench.workspace, "minutes.md") }, web)).toMatchObject({ files: 1 });
     expect(await bench.run("add", { path: "minutes.md" }, web)).toMatchObject({ path: expect.any(String) });
@@ -266,12 +266,12 @@ describe("paths over HTTP", () => {
     });
   });
 
-  it("without HTTP paths are the user's own business", async () => {
+  it("without HTTP, paths are the user's own business", async () => {
     await using other = await openBench();
     expect(await other.run("add", { path: join(bench.workspace, "minutes.md") })).toMatchObject({ files: 1 });
   });
 
-  it("get writes only to folders that the server may write to", async () => {
+  it("get writes only to allowed folders", async () => {
     await expect(bench.run("get", { path: "minutes.md", outputPath: "copy.md" })).rejects.toMatchObject({
       hint: expect.stringContaining("restore"),
     });

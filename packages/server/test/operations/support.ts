@@ -1,4 +1,4 @@
-// For tests of operations: a real store in a folder of its own, real servers, and a client that can be told what it is.
+// Support for operation tests: a real store in its own folder, real servers, and a configurable client.
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,6 @@ import type { OperationContext, Params } from "../../src/interfaces/operation.js
 import { createRegistry, type RegistryOptions, type ServerRegistry } from "../../src/operations/operation-registry.js";
 import { createRunner, type RunnerOptions } from "../../src/operations/run-operation.js";
 
-/** A client. */
 export function callerOf(caller: Partial<Caller> = {}): Caller {
   return {
     id: "client-1",
@@ -25,12 +24,10 @@ export function callerOf(caller: Partial<Caller> = {}): Caller {
   };
 }
 
-/** A request of a client. */
 export function exchangeOf({ caller, channel = {} }: { caller?: Partial<Caller>; channel?: Channel } = {}): Exchange {
   return { caller: callerOf(caller), channel, signal: new AbortController().signal, meta: {} };
 }
 
-/** The context of an operation. */
 export function contextOf(exchange: Exchange = exchangeOf()): OperationContext {
   return { exchange, signal: exchange.signal };
 }
@@ -46,7 +43,6 @@ const common = {
   trusted: true,
 } as const;
 
-/** A test server over stdio. */
 export function stdio(
   server: string,
   more: Partial<ServerDefinition> = {},
@@ -64,7 +60,7 @@ export function stdio(
   } as ServerDefinition;
 }
 
-/** The server beside this file, whose tools answer in every shape there is; or with tools of a file. */
+/** The server in this folder, whose tools answer in every shape; or with tools from a file. */
 export function shapes(more: Partial<ServerDefinition> = {}, toolsFile?: string): ServerDefinition {
   const path = fileURLToPath(new URL("./servers/shapes.js", import.meta.url));
   return {
@@ -78,7 +74,7 @@ export function shapes(more: Partial<ServerDefinition> = {}, toolsFile?: string)
   } as ServerDefinition;
 }
 
-/** An effective configuration of these servers. */
+/** A configuration of these servers. */
 export function configOf(servers: readonly ServerDefinition[]): LoadedConfig {
   return {
     path: "test.json",
@@ -93,7 +89,7 @@ export function configOf(servers: readonly ServerDefinition[]): LoadedConfig {
   };
 }
 
-/** Everything behind operations, with the shortest way to run one. */
+/** Everything behind operations, with a short way to run one. */
 export interface Bench extends AsyncDisposable {
   readonly workspace: string;
   readonly registry: ServerRegistry;
@@ -103,7 +99,6 @@ export interface Bench extends AsyncDisposable {
   session(action: string, params?: Params, exchange?: Exchange): Promise<unknown>;
 }
 
-/** Opens a bench in a folder of its own. */
 export async function openBench(
   options: Partial<RegistryOptions> &
     RunnerOptions & { servers?: readonly ServerDefinition[]; embedder?: Embedder } = {},

@@ -30,7 +30,7 @@ async function outcomeOf(name: string, params = {}, exchange = exchangeOf()) {
   return await operation.run(operation.validate(params), contextOf(exchange));
 }
 
-describe("what an upstream operation is worth", () => {
+describe("the value of an upstream operation", () => {
   it.each([
     ["structured", { items: [{ title: "first" }] }, 1],
     ["object", { a: [1, 2] }, 0],
@@ -47,13 +47,13 @@ describe("what an upstream operation is worth", () => {
     expect(outcome.isError).toBeUndefined();
   });
 
-  it("a failure that the tool reports is an outcome", async () => {
+  it("a failure reported by the tool is an outcome", async () => {
     expect(await outcomeOf("shapes.fails")).toEqual({ value: { text: "It did not work." }, isError: true });
   });
 });
 
 describe("finding upstream operations", () => {
-  it("reads are what the server declares or the configuration names", async () => {
+  it("reads are those the server declares or the configuration names", async () => {
     expect(await bench.registry.find("shapes.structured")).toMatchObject({
       kind: "read",
       server: "shapes",
@@ -70,7 +70,7 @@ describe("finding upstream operations", () => {
     "shapes-get-thing",
     "mcp://shapes/get-thing",
     "shapes_get_thing",
-  ])("takes the name %s", async (name) => {
+  ])("accepts the name %s", async (name) => {
     expect(await bench.registry.find(name)).toMatchObject({ name: "shapes.get_thing" });
   });
 
@@ -85,7 +85,7 @@ describe("finding upstream operations", () => {
     ]);
   });
 
-  it("an unknown name comes with the nearest ones", async () => {
+  it("suggests the nearest names for an unknown one", async () => {
     await bench.registry.find("hello.hello");
     await expect(bench.registry.find("serch")).rejects.toMatchObject({
       code: "NOT_FOUND",
@@ -95,12 +95,12 @@ describe("finding upstream operations", () => {
     await expect(bench.registry.find("get_thing")).rejects.toMatchObject({ data: { near: ["shapes.get_thing"] } });
   });
 
-  it("says why a server cannot be used", async () => {
+  it("says why a server is unavailable", async () => {
     await expect(bench.registry.find("broken.hello")).rejects.toMatchObject({ code: "SPAWN_FAILED" });
     await expect(bench.registry.find("off.hello")).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
   });
 
-  it("a parameter that the server rules out is refused with the nearest known one", async () => {
+  it("a parameter the server does not accept is rejected with the nearest known one", async () => {
     await expect(outcomeOf("shapes.strict", { tilte: "x" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
       hint: "Did you mean title? It takes title.",

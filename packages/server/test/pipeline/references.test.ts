@@ -96,7 +96,7 @@ describe("a reference", () => {
     ["$$", "$"],
     ["$$$", "$$"],
     ["a {{$$prev.total}} b", "a {{$prev.total}} b"],
-  ])("%s writes a literal %s", async (text, expected) => {
+  ])("%s stands for a literal %s", async (text, expected) => {
     expect(await resolve(text)).toEqual({ value: expected, warnings: [] });
   });
 
@@ -111,7 +111,7 @@ describe("a reference", () => {
     "$steps[4].total",
     "$item",
     "$item.hash",
-  ])("%s leads nowhere: null, and a warning that names it", async (text) => {
+  ])("%s does not resolve: null, and a warning that names it", async (text) => {
     const { value, warnings } = await resolve(text);
     expect(value).toBeNull();
     expect(warnings).toEqual([expect.stringContaining(text)]);
@@ -129,7 +129,7 @@ describe("a reference", () => {
     expect((await resolve(params)).value).toEqual({ a: [{ b: [3, { $prev: "a.md" }] }], n: 1, t: true, z: null });
   });
 
-  it("stands for an empty object before any step", async () => {
+  it("is an empty object before any step", async () => {
     expect(await resolve("$prev", scope([]))).toEqual({ value: {}, warnings: [] });
     expect((await resolve("$prev.x", scope([]))).warnings).toEqual(["$prev.x does not exist; null was used."]);
   });
@@ -143,20 +143,20 @@ describe("a reference", () => {
     expect(await resolve(["$item.n", "$item"], named)).toEqual({ value: [1, { n: 1 }], warnings: [] });
   });
 
-  it("null in a longer text is written as null, with a warning", async () => {
+  it("null inside a longer text is written as null, with a warning", async () => {
     expect(await resolve("x {{$prev.gone}} y")).toEqual({
       value: "x null y",
       warnings: ["$prev.gone does not exist; null was used."],
     });
   });
 
-  it("a content that does not exist fails", async () => {
+  it("fails if the content does not exist", async () => {
     await expect(resolve("$hash:99999999")).rejects.toThrow("no content");
   });
 });
 
-describe("a step of a server", () => {
-  it("has the id of its stored value as hash, stored once it is asked for", async () => {
+describe("a server's step", () => {
+  it("has the id of its stored value as hash, stored on demand", async () => {
     let stored = 0;
     const upstream = step({ n: 1 }, { store: async () => `id-${++stored}` });
     expect((await resolve("$prev.n", scope([upstream]))).value).toBe(1);
@@ -165,7 +165,7 @@ describe("a step of a server", () => {
     expect((await resolve("$steps[0].hash", scope([upstream]))).value).toBe("id-2");
   });
 
-  it("keeps a hash of its own, but for $hash:", async () => {
+  it("keeps its own hash, except for $hash:", async () => {
     const upstream = step({ hash: "commit" }, { store: async () => "aaaabbbb" });
     expect((await resolve("$prev.hash", scope([upstream]))).value).toBe("commit");
     expect((await resolve("$hash:$prev.hash", scope([upstream]))).value).toBe("the content");
@@ -181,7 +181,7 @@ describe("a step of a server", () => {
 });
 
 describe("random paths", () => {
-  // A small generator with a seed: a failure can be looked at again.
+  // A small seeded generator, so that a failure can be reproduced.
   function random(seed: number) {
     let state = seed;
     return (below: number) => {
@@ -202,7 +202,7 @@ describe("random paths", () => {
     );
   }
 
-  /** A path into the value, with what it has to lead to. */
+  /** A path into the value, with the expected result. */
   function randomPath(value: unknown, next: (below: number) => number): { text: string; expected: unknown } {
     if (next(5) === 0) return { text: "", expected: value };
     if (Array.isArray(value) && value.length > 0) {
@@ -220,7 +220,7 @@ describe("random paths", () => {
     return { text: "", expected: value };
   }
 
-  it("lead to what is there", async () => {
+  it("resolve to what is there", async () => {
     for (let seed = 1; seed <= 500; seed++) {
       const next = random(seed);
       const value = randomValue(next, 4);
@@ -241,7 +241,7 @@ describe("random paths", () => {
     }
   });
 
-  it("map as a loop would", () => {
+  it("map like a loop would", () => {
     for (let seed = 1; seed <= 300; seed++) {
       const next = random(seed);
       const items = Array.from({ length: next(5) }, () => randomValue(next, 3));
@@ -283,7 +283,7 @@ describe("random paths", () => {
     }
   });
 
-  it("long hostile text is read in little time", async () => {
+  it("long hostile text is read quickly", async () => {
     for (const text of [
       "{{$".repeat(200_000),
       `{{$prev${"[".repeat(400_000)}`,

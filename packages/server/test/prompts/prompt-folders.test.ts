@@ -21,7 +21,7 @@ const onChanged = () => {
   for (const resolve of waiting.splice(0)) resolve();
 };
 
-/** Resolves when the folders have told once more. */
+/** Resolves at the next change notification. */
 function changed(): Promise<void> {
   return new Promise((resolve) => waiting.push(resolve));
 }
@@ -40,8 +40,8 @@ function write(path: string, text: string): void {
 
 const namesOf = async (prompts: PromptFolders) => (await prompts.prompts()).map(({ name }) => name);
 
-describe("folders of prompts", () => {
-  it("have what is there at the moment, the first folder winning", async () => {
+describe("prompt folders", () => {
+  it("list the current files, with the first folder winning", async () => {
     using prompts = folders("one", "two", "missing");
     expect(await namesOf(prompts)).toEqual([]);
     write("two/PROMPT-b.md", "# From two");
@@ -57,14 +57,14 @@ describe("folders of prompts", () => {
     expect((await prompts.prompts())[0]?.description).toBe("Changed (PROMPT-a.md)");
   });
 
-  it("tell of new, changed, renamed and removed files", async () => {
+  it("report new, changed, renamed and removed files", async () => {
     mkdirSync(join(base, "one"));
     using prompts = folders("one");
     await prompts.watch();
     const steps = [
       () => write("one/PROMPT-a.md", "# A"),
       () => write("one/PROMPT-a.md", "# A, longer"),
-      // As editors save: beside it, then over it.
+      // Like an editor saving: write next to it, then replace.
       () => {
         write("one/.PROMPT-a.md.tmp", "# A, by an editor");
         renameSync(join(base, "one/.PROMPT-a.md.tmp"), join(base, "one/PROMPT-a.md"));
@@ -80,7 +80,7 @@ describe("folders of prompts", () => {
     expect(await namesOf(prompts)).toEqual([]);
   });
 
-  it("tell of folders that come, go and come back", async () => {
+  it("report folders that appear, disappear and reappear", async () => {
     using prompts = folders("deep/down");
     await prompts.watch();
     for (const name of ["a", "b"]) {
@@ -95,7 +95,7 @@ describe("folders of prompts", () => {
     }
   });
 
-  it("say nothing of other files", async () => {
+  it("ignore other files", async () => {
     mkdirSync(join(base, "one"));
     using prompts = folders("one");
     await prompts.watch();

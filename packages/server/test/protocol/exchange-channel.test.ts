@@ -2,7 +2,7 @@ import { META } from "@trunkline/protocol";
 import { describe, expect, test } from "vitest";
 import { createExchangeChannel } from "../../src/protocol/exchange-channel.js";
 
-describe("the channel of an exchange", () => {
+describe("exchange channel", () => {
   const asked: unknown[] = [];
   const answer = { action: "accept", content: { name: "Ada" }, _meta: { acme: 2 }, acme: ["kept"] };
   const channelFor = (capabilities: Readonly<Record<string, unknown>>) =>
@@ -19,7 +19,7 @@ describe("the channel of an exchange", () => {
     });
   const context = { server: "s", signal: new AbortController().signal };
 
-  test("passes questions and answers with everything they carry, but for what concerns the other connection", async () => {
+  test("forwards questions and answers unchanged, except for fields about the other connection", async () => {
     const channel = channelFor({ elicitation: {} });
     const params = { message: "Who?", requestedSchema: {}, acme: { deep: 1 } };
     const _meta = { acme: 1, progressToken: 7, [META.relatedTask]: { taskId: "t" } };
@@ -36,7 +36,7 @@ describe("the channel of an exchange", () => {
       { elicitation: { url: {} }, sampling: { tools: {} } },
     ],
     [{ roots: {} }, { roots: { listChanged: true } }],
-  ])("of a client that declares %j offers %j", (capabilities, abilities) => {
+  ])("for a client that declares %j offers %j", (capabilities, abilities) => {
     expect(channelFor(capabilities).abilities).toEqual(abilities);
   });
 });

@@ -1,4 +1,4 @@
-// A service for the tests of the protocol: its tools do what a test says, and it tells what became of them.
+// A service for protocol tests: its tools do what a test says and record what happened.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
@@ -8,16 +8,15 @@ import type { McpService, ServiceEvent, TaskSupport } from "../../src/interfaces
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** The service, and what a test can see and do. */
 export interface TestService extends McpService {
   readonly released: Caller[];
   readonly levels: string[];
-  /** Calls of `hang` that were told to stop, by their tag. */
+  /** Calls of `hang` that were told to stop, by tag. */
   readonly aborted: string[];
-  /** Calls that have begun, by their tag. */
+  /** Calls that have started, by tag. */
   readonly started: string[];
   readonly exchanges: Exchange[];
-  /** Lets every call of `gate` go on. */
+  /** Lets all calls of `gate` continue. */
   openGate(): void;
   announce(event: ServiceEvent): void;
   touch(uri: string): void;
@@ -25,12 +24,12 @@ export interface TestService extends McpService {
   readonly watched: ReadonlyMap<string, unknown>;
 }
 
-/** The result of a tool that says this. */
+/** A tool result with this text. */
 export const said = (text: string) => ({ content: [{ type: "text", text }] });
 
 const nameSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
 
-/** Makes one. `support` is what the service says of each tool's being a task. */
+/** `support` is the task support of each tool. */
 export function createTestService(support: Readonly<Record<string, TaskSupport>> = {}): TestService {
   const listeners = new Set<(event: ServiceEvent) => void>();
   const watched = new Map<string, Set<() => void>>();
@@ -51,7 +50,7 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
     progress: async ({ steps = 3 }, { onProgress, channel }) => {
       for (let step = 1; step <= Number(steps); step += 1) {
         onProgress?.({ progress: step, total: Number(steps), message: `step ${step}` });
-        // The same again, as the hub tells it: it must not be told twice.
+        // The same again, as the hub reports it: it must not be sent twice.
         channel.progress?.({ server: "s", progress: step, total: Number(steps) });
       }
       return said("done");
@@ -169,7 +168,7 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
   };
 }
 
-/** Waits until something is true; fails where it does not become true in time. */
+/** Waits until a condition holds. */
 export async function until(what: () => boolean, limitMs = HANG_MS): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!what()) {

@@ -35,7 +35,7 @@ describe("the direct surface", () => {
   it.each([
     ["modern", []],
     ["legacy", ["--legacy-only"]],
-  ])("passes results of a %s server on as they are", async (_, args) => {
+  ])("passes results of a %s server on unchanged", async (_, args) => {
     await using under = testService([stdio("strange", args)], { surface: "direct" });
     expect(await callTool(under, "mcp__strange__show", {})).toEqual({
       content: [
@@ -48,7 +48,7 @@ describe("the direct surface", () => {
     });
   });
 
-  it("calls a tool that nobody has listed yet, connecting only its server", async () => {
+  it("calls a tool that was never listed, connecting only its server", async () => {
     await using under = testService([stdio("crashing"), stdio("silent")], { surface: "direct" });
     expect(textOf(await callTool(under, "mcp__crashing__ok"))).toMatch(/^ok \d+$/);
     const states = (await under.hub()).status().map(({ name, state }) => [name, state]);
@@ -58,7 +58,7 @@ describe("the direct surface", () => {
     ]);
   });
 
-  it("refuses an unknown tool as the protocol does, and names a near one", async () => {
+  it("rejects an unknown tool with a protocol error, and suggests a similar one", async () => {
     await using under = testService([stdio("crashing")], { surface: "direct" });
     const refusal = await refusalOf(callTool(under, "mcp__crashing__okay"));
     expect(refusal).toMatchObject({
@@ -70,7 +70,7 @@ describe("the direct surface", () => {
     expect(await refusalOf(under.service.handle("tools/play", {}, testExchange()))).toMatchObject({ code: -32_601 });
   });
 
-  it("answers what goes wrong on our side with a result, without what an output schema would not allow", async () => {
+  it("reports our own failures as a result, without violating an output schema", async () => {
     await using under = testService([stdio("crashing", ["--crash-on-start"])], { surface: "direct" });
     expect(await toolNames(under)).toEqual(["mcp.echo"]);
     await using slow = testService([stdio("slow", [], { callTimeoutMs: 200 })], { surface: "direct" });
@@ -82,7 +82,7 @@ describe("the direct surface", () => {
     await expect.poll(async () => textOf(await callTool(slow, "mcp__slow__cancelled_count"))).toBe("1");
   });
 
-  it("answers without a server that does not, and lists its tools when they come", async () => {
+  it("answers without a server that does not, and lists its tools when they arrive", async () => {
     const folder = mkdtempSync(join(tmpdir(), "trunkline-direct-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const start = join(folder, "start");
@@ -99,7 +99,7 @@ describe("the direct surface", () => {
     expect(await toolNames(under)).toContain("mcp__slow__wait");
   });
 
-  it("goes on after a server was killed: the list changes, and a call meanwhile waits for the new process", async () => {
+  it("continues after a server was killed: the list changes, and a call meanwhile waits for the new process", async () => {
     await using under = testService([stdio("crashing")], { surface: "direct" });
     const listed = nextEvent(under, "tools_list_changed");
     const before = await callTool(under, "mcp__crashing__ok");
@@ -123,7 +123,7 @@ describe("the direct surface", () => {
   it.each([
     ["modern", []],
     ["legacy", ["--legacy-only"]],
-  ])("passes on to a %s server what the caller sent, and says nothing of the server in between", async (_, args) => {
+  ])("passes what the caller sent on to a %s server, without mentioning the server in between", async (_, args) => {
     await using under = testService([stdio("mirror", args)], { surface: "direct" });
     const meta = { "acme/trace": "t-1" };
     const result = await callTool(under, "mcp__mirror__show", { a: [1, null], "": {} }, { meta });
@@ -152,13 +152,13 @@ describe("the direct surface", () => {
   it.each([
     ["modern", []],
     ["legacy", ["--legacy-only"]],
-  ])("passes on the protocol errors of a %s server as they are", async (_, args) => {
+  ])("passes on the protocol errors of a %s server unchanged", async (_, args) => {
     await using under = testService([stdio("mirror", args)], { surface: "direct" });
     const error = { code: -32_050, message: "look there", data: { places: [], acme: 1 } };
     expect(await refusalOf(callTool(under, "mcp__mirror__refuse", error))).toMatchObject(error);
     const other = { code: 7, message: "own code" };
     expect(await refusalOf(callTool(under, "mcp__mirror__refuse", other))).toMatchObject(other);
-    // What is about the connection between us and the server is ours to tell.
+    // Errors about the connection between us and the server are ours to report.
     const hop = await callTool(under, "mcp__mirror__refuse", { code: -32_022, message: "which revision?" });
     expect(hop.isError).toBe(true);
     expect(JSON.parse(textOf(hop)).error.code).toBe("UPSTREAM");
@@ -188,7 +188,7 @@ describe("the direct surface", () => {
     await expect.poll(async () => textOf(await callTool(under, "mcp__slow__cancelled_count"))).toBe("1");
   });
 
-  it("keeps the rules of the configuration, and notes each call", async () => {
+  it("enforces the policy, and journals each call", async () => {
     const calls: string[] = [];
     const journal = {
       record: ({ operation, outcome, code }: { operation: string; outcome: string; code?: string | undefined }) =>
@@ -221,7 +221,7 @@ describe("plain names", () => {
     });
   });
 
-  it("that come to collide later are left out with a warning, and the first by name keeps its own", async () => {
+  it("that collide later are left out with a warning, and the first by name keeps its own", async () => {
     const [one, two] = [stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })];
     await using under = testService([two], { surface: "direct", names: "plain" });
     await under.service.start();
@@ -235,7 +235,7 @@ describe("plain names", () => {
     expect(under.log.join("")).toMatch(/its name is taken.*ok.*one, two/);
   });
 
-  it("that two servers have are found out while a third one hangs", async () => {
+  it("shared by two servers are detected while a third one hangs", async () => {
     const [one, two] = [stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })];
     await using under = testService([one, stdio("silent", [], { connectTimeoutMs: 60_000 }), two], {
       surface: "direct",
@@ -244,7 +244,7 @@ describe("plain names", () => {
     await expect(under.service.start()).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
-  it("that two servers have are an error at the start, which names both", async () => {
+  it("shared by two servers are an error at the start, which names both", async () => {
     await using under = testService([stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })], {
       surface: "direct",
       names: "plain",
@@ -253,7 +253,7 @@ describe("plain names", () => {
       code: "CONFIG_INVALID",
       message: expect.stringMatching(/"ok" \(one and two\), "crash" \(one and two\)/),
     });
-    // Without the check at the start, the first has the name.
+    // Without the check at the start, the first one has the name.
     expect(await toolNames(under)).toEqual(["mcp.echo", "ok", "crash"]);
     expect(under.log.join("")).toContain("its name is taken");
   });

@@ -22,7 +22,7 @@ const messageOf = (result: Readonly<Record<string, unknown>>) =>
   (result.messages as { role: string; content: { text: string } }[])[0];
 
 describe("prompts", () => {
-  it("are those of files, those built in and those of servers under their names", async () => {
+  it("come from files, from the built-in set and from servers, under their names", async () => {
     await using under = testService([stdio("library")], { promptFolders: [] });
     expect(await promptNames(under)).toEqual([
       ...BUILTIN_PROMPTS.map(({ name }) => name),
@@ -33,7 +33,7 @@ describe("prompts", () => {
   });
 
   it.each(BUILTIN_PROMPTS.map((prompt) => [prompt.name, prompt] as const))(
-    "%s says how to use this server",
+    "%s explains how to use this server",
     async (name, prompt) => {
       await using under = testService([]);
       const required = prompt.parameters.filter((parameter) => parameter.required === true);
@@ -42,11 +42,11 @@ describe("prompts", () => {
       expect(message?.role).toBe("user");
       expect(message?.content.text).not.toContain("undefined");
       for (const parameter of required) expect(message?.content.text).toContain(`<${parameter.name}>`);
-      // Every pipeline in it can be read as one.
+      // Every pipeline in it is valid.
       const pipelines = [...(message?.content.text ?? "").matchAll(/`(?:query|execute) (\{.*?\})`/g)];
       expect(pipelines.length).toBeGreaterThan(1);
       for (const [, json = ""] of pipelines) expect(() => JSON.parse(json)).not.toThrow();
-      // What is optional may be left out.
+      // Optional arguments may be left out.
       const few = messageOf(await get(under, name, Object.fromEntries(required.map((one) => [one.name, "x"]))));
       expect(few?.content.text).not.toContain("undefined");
       if (required.length > 0) {
@@ -58,7 +58,7 @@ describe("prompts", () => {
     },
   );
 
-  it("of files take the place of those built in, and tell when they change", async () => {
+  it("from files replace built-in ones, and report changes", async () => {
     await using under = testService([]);
     const folder = join(under.folder, ".trunkline", "prompts");
     await using own = testService([], { promptFolders: [folder] });
@@ -83,7 +83,7 @@ describe("prompts", () => {
     expect((await promptNames(own)).filter((name) => name === "find_related")).toHaveLength(1);
   });
 
-  it("of servers pass through as they are", async () => {
+  it("from servers pass through unchanged", async () => {
     await using under = testService([stdio("library"), stdio("strange")]);
     expect(messageOf(await get(under, "library.greet", { name: "Ada", style: "formal" }))?.content.text).toBe(
       "Good day, Ada.",
@@ -94,7 +94,7 @@ describe("prompts", () => {
     });
   });
 
-  it("that are not there are refused, with near ones", async () => {
+  it("that do not exist are rejected, with similar names", async () => {
     await using under = testService([stdio("library")]);
     const message = async (name: string) => (await refusalOf(get(under, name))).message;
     expect(await refusalOf(get(under, "library.great"))).toMatchObject({ code: -32_602 });
@@ -116,14 +116,14 @@ describe("prompts", () => {
     expect(refusal).toMatchObject({ code: -32_603, data: { code: "SERVER_EXITED" } });
   });
 
-  it("are not built in where their tools are not served", async () => {
+  it("are not built in if their tools are not served", async () => {
     await using under = testService([stdio("library")], { surface: "direct" });
     expect(await promptNames(under)).toEqual(["library.greet", "library.plain"]);
   });
 });
 
 describe("completions", () => {
-  it("of servers come from them, with what was chosen before", async () => {
+  it("of servers come from them, using earlier choices", async () => {
     await using under = testService([stdio("library"), stdio("crashing")]);
     const ref = { type: "ref/prompt", name: "library.greet" };
     expect(await complete(under, ref, { name: "name", value: "A" })).toEqual(["Ada", "Alan"]);

@@ -28,7 +28,7 @@ const list = async ({ service }: TestService, cursor?: string) =>
     nextCursor?: string;
   };
 
-describe("resources of our own", () => {
+describe("our own resources", () => {
   it("are listed without opening the store", async () => {
     await using under = testService([]);
     expect((await list(under)).resources.map(({ uri }) => uri)).toEqual(["trunkline://status"]);
@@ -41,7 +41,7 @@ describe("resources of our own", () => {
     expect(under.storeIsOpen).toBe(false);
   });
 
-  it("are documents by their path, text or bytes", async () => {
+  it("are documents by path, text or bytes", async () => {
     await using under = testService([]);
     const store = await under.store();
     mkdirSync(join(under.folder, "src"));
@@ -60,7 +60,7 @@ describe("resources of our own", () => {
     });
   });
 
-  it("are contents by their hash, and snapshots", async () => {
+  it("are contents by hash, and snapshots", async () => {
     await using under = testService([]);
     const store = await under.store();
     const { hash } = await store.run("add", { content: '{"a":1}', name: "data.json" });
@@ -80,7 +80,7 @@ describe("resources of our own", () => {
     }
   });
 
-  it("are the status", async () => {
+  it("include the status", async () => {
     await using under = testService([stdio("crashing")]);
     const { text } = (await read(under, "trunkline://status")) as { text: string };
     expect(JSON.parse(text)).toMatchObject({
@@ -97,13 +97,13 @@ describe("resources of our own", () => {
     "trunkline://other",
     "trunkline://document/",
     "unknown://thing",
-  ])("that are not there, such as %s, are refused in the words of either era", async (uri) => {
+  ])("that do not exist, such as %s, are rejected with the error of either era", async (uri) => {
     await using under = testService([]);
     expect(await refusalOf(read(under, uri))).toMatchObject({ code: -32_002, data: { uri } });
     expect(await refusalOf(read(under, uri, modern))).toMatchObject({ code: -32_602, data: { uri } });
   });
 
-  it("notify when a document under watch changes, and no longer after that", async () => {
+  it("notify when a watched document changes, and not after unsubscribing", async () => {
     await using under = testService([]);
     const file = join(under.folder, "watched", "a.md");
     mkdirSync(join(under.folder, "watched"));
@@ -140,7 +140,7 @@ describe("resources of our own", () => {
     });
   });
 
-  it("notify when the state of a server changes", async () => {
+  it("notify when a server's state changes", async () => {
     await using under = testService([stdio("crashing")]);
     const told = new Promise<void>((resolve) => {
       void under.service.subscribe("trunkline://status", resolve, {});
@@ -150,7 +150,7 @@ describe("resources of our own", () => {
   });
 });
 
-/** Waits for every server, however slow the machine: a lookup by itself waits for a moment only. */
+/** Waits for every server, however slow the machine is. A lookup alone waits only briefly. */
 async function connected(under: TestService): Promise<void> {
   const hub = await under.hub();
   await hub.connect();
@@ -167,12 +167,12 @@ describe("resources of servers", () => {
       { uri: "strange://thing", name: "thing", smell: "pine" },
     ]);
     expect(await read(under, "strange://thing")).toEqual({ uri: "strange://thing", text: "x", smell: "pine" });
-    // Made from a template, listed nowhere.
+    // From a template, not listed anywhere.
     expect(await read(under, "test://notes/seven")).toMatchObject({ text: "note seven" });
     expect(await read(under, "test://picture")).toMatchObject({ mimeType: "image/png", blob: expect.any(String) });
   });
 
-  it("that are not there are refused in the words of the client's era, whatever the server's", async () => {
+  it("that do not exist are rejected with the error of the client's era, whatever the server's", async () => {
     await using under = testService([stdio("library"), stdio("strange")]);
     await connected(under);
     expect(await refusalOf(read(under, "test://notes/missing"))).toMatchObject({ code: -32_002 });
@@ -181,7 +181,7 @@ describe("resources of servers", () => {
     expect(near).toMatchObject({ code: -32_002, message: expect.stringContaining("strange://thing") });
   });
 
-  it("of two servers with one URI are the first one's", async () => {
+  it("with the same URI on two servers belong to the first", async () => {
     const one = stdio("library", [], { name: "one" });
     const two = stdio("library", [], { name: "two" });
     await using under = testService([two, one], { surface: "direct" });
@@ -195,7 +195,7 @@ describe("resources of servers", () => {
     expect(await read(under, "test://notes/today")).toMatchObject({ text: "changed 0 times" });
   });
 
-  it("come in pages where there are many", async () => {
+  it("are paged if there are many", async () => {
     await using under = testService([stdio("paging", ["--pages", "30", "--per-page", "50"])]);
     const first = await list(under);
     expect(first.resources).toHaveLength(1_000);
@@ -205,7 +205,7 @@ describe("resources of servers", () => {
     expect(await refusalOf(list(under, "nonsense"))).toMatchObject({ code: -32_602 });
   });
 
-  it("notify their subscribers, also after their server was started again", async () => {
+  it("notify their subscribers, even after their server was restarted", async () => {
     await using under = testService([stdio("library")], { surface: "direct" });
     await connected(under);
     let onTold: () => void = () => {};
@@ -227,7 +227,7 @@ describe("resources of servers", () => {
     expect(textOf(await callTool(under, "mcp__library__subscribed"))).toBe("[]");
   });
 
-  it("of a server without subscriptions cannot be subscribed to", async () => {
+  it("cannot be subscribed to if the server does not support it", async () => {
     await using under = testService([stdio("library", ["--no-subscribe"])]);
     await connected(under);
     expect(await refusalOf(under.service.subscribe("test://notes/today", () => {}, {}))).toMatchObject({

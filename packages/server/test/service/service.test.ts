@@ -17,7 +17,7 @@ import {
 } from "./support.js";
 
 describe("the service", () => {
-  it("declares what it has, in the words of each revision", async () => {
+  it("declares its capabilities in the terms of each revision", async () => {
     await using composite = testService([]);
     expect(composite.service.capabilities("2024-11-05")).not.toHaveProperty("completions");
     expect(composite.service.capabilities("2026-07-28")).toEqual({
@@ -33,7 +33,7 @@ describe("the service", () => {
     expect(direct.service.instructions).not.toContain("query");
   });
 
-  it("serves the composite tools alone, upstream tools alone, or both", async () => {
+  it("serves the composite tools, the upstream tools, or both", async () => {
     const own = ["query", "execute", "session", "mcp.echo"];
     await using composite = testService([stdio("crashing")]);
     expect(await toolNames(composite)).toEqual(own);
@@ -49,7 +49,7 @@ describe("the service", () => {
     expect(JSON.stringify(executed)).toContain(textOf(direct));
   });
 
-  it("never says that the composite tools have changed", async () => {
+  it("never reports that the composite tools changed", async () => {
     await using under = testService([stdio("library")]);
     const kinds: ServiceEvent["kind"][] = [];
     under.service.onEvent(({ kind }) => kinds.push(kind));
@@ -60,7 +60,7 @@ describe("the service", () => {
     expect(kinds).not.toContain("tools_list_changed");
   });
 
-  it("tells upstream servers the lowest level that anybody wants, and forgets those who go", async () => {
+  it("sets the lowest requested log level on upstream servers, and forgets clients that leave", async () => {
     await using under = testService([stdio("library", ["--legacy-only"])], { surface: "direct" });
     const logs: unknown[] = [];
     const channel: Channel = { log: ({ data }) => void logs.push(data) };
@@ -79,7 +79,7 @@ describe("the service", () => {
     expect(await refusalOf(under.service.setLogLevel(one, "loud"))).toMatchObject({ code: -32_602 });
   });
 
-  it("ends what a client had to itself when it goes", async () => {
+  it("ends what a client had to itself when it leaves", async () => {
     await using under = testService([]);
     const caller = testCaller();
     await callTool(under, "session", { action: "start" }, { caller });
@@ -89,7 +89,7 @@ describe("the service", () => {
     await under.service.release(caller);
   });
 
-  it("keeps a connection of its own for a client that can be asked, until the client goes", async () => {
+  it("keeps a separate connection for a client that can be asked, until it leaves", async () => {
     await using under = testService([stdio("crashing", ["--legacy-only"])], {
       surface: "direct",
       hub: { askPolicy: "isolate" },
@@ -115,18 +115,18 @@ describe("the service", () => {
       .toBe(false);
   });
 
-  it("gives the roots of the client at stdio to servers that ask outside any call", async () => {
+  it("passes the stdio client's roots to servers that ask outside any call", async () => {
     const roots: Root[] = [{ uri: "file:///one" }];
     await using under = testService([stdio("asking", ["--legacy-only"])], { surface: "direct" });
     await under.service.rootsChanged?.(testCaller({ endpoint: "http" }), [{ uri: "file:///not-this" }]);
     await under.service.rootsChanged?.(testCaller(), roots);
-    // A client without roots of its own: what the hub knows is the answer.
+    // A client without roots: the hub's own are the answer.
     expect(textOf(await callTool(under, "mcp__asking__ask_roots", {}))).toContain("file:///one");
     const channel = createChannel({ roots: async () => [{ uri: "file:///two" }] });
     expect(textOf(await callTool(under, "mcp__asking__ask_roots", {}, { channel }))).toContain("file:///two");
   });
 
-  it("says how upstream tools stand to tasks, and makes those itself that a tool demands", async () => {
+  it("reports the task support of upstream tools, and creates the tasks that a tool requires", async () => {
     await using under = testService([stdio("tasking", ["--legacy-only"])], { surface: "direct" });
     const { tools } = await under.service.handle("tools/list", {}, testExchange());
     expect(tools).toContainEqual(
@@ -139,7 +139,7 @@ describe("the service", () => {
     expect((await callTool(under, "mcp__tasking__work", { steps: 2 })).isError).not.toBe(true);
   });
 
-  it("closes twice, and leaves its backends open", async () => {
+  it("can be closed twice, and leaves its backends open", async () => {
     await using under = testService([stdio("crashing")], { surface: "direct" });
     await toolNames(under);
     await under.service.close();
@@ -148,7 +148,7 @@ describe("the service", () => {
   });
 });
 
-describe("a server that wants a sign-in", () => {
+describe("a server that needs a sign-in", () => {
   let server: Server;
   let url: string;
 

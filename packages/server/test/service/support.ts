@@ -1,4 +1,4 @@
-// A service with real servers and a real store behind it, and exchanges as an endpoint would make them.
+// A service with real servers and a real store, and exchanges as an endpoint would create them.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,16 +15,13 @@ export { configOf, http, stdio } from "../../../client/test/hub/fixtures.js";
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** What a test sets. */
 export interface SetUp extends Partial<Omit<ServiceOptions, "backends">> {
   readonly hub?: HubOptions;
 }
 
-/** A service under test. */
 export interface TestService extends AsyncDisposable {
   readonly service: Service;
   readonly folder: string;
-  /** What was logged. */
   readonly log: string[];
   hub(): Promise<Hub>;
   store(): Promise<ContentStore>;
@@ -32,7 +29,7 @@ export interface TestService extends AsyncDisposable {
   readonly storeIsOpen: boolean;
 }
 
-/** Makes a service in front of these servers. */
+/** Creates a service in front of these servers. */
 export function testService(servers: readonly ServerDefinition[], options: SetUp = {}): TestService {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-service-"));
   const log: string[] = [];
@@ -97,7 +94,6 @@ export function testCaller(more: Partial<Caller> = {}): Caller {
   };
 }
 
-/** What an exchange of a test has beside its caller. */
 export interface TestExchange {
   readonly caller?: Caller;
   readonly channel?: Channel;
@@ -106,13 +102,11 @@ export interface TestExchange {
   readonly onProgress?: (progress: ToolProgress) => void;
 }
 
-/** One request under way. */
 export function testExchange(more: TestExchange = {}): Exchange {
   const { caller = testCaller(), channel = { party: caller }, signal = new AbortController().signal, meta = {} } = more;
   return { caller, channel, signal, meta, onProgress: more.onProgress };
 }
 
-/** Calls a tool. */
 export async function callTool(
   { service }: TestService,
   name: string,
@@ -122,7 +116,7 @@ export async function callTool(
   return await service.handle("tools/call", { name, arguments: args }, testExchange(more));
 }
 
-/** The names of the tools that are listed. */
+/** The names of the listed tools. */
 export async function toolNames({ service }: TestService): Promise<string[]> {
   const { tools } = await service.handle("tools/list", {}, testExchange());
   return (tools as { name: string }[]).map(({ name }) => name);
@@ -133,7 +127,7 @@ export function textOf(result: Raw): string {
   return (result.content as { text: string }[])[0]?.text ?? "";
 }
 
-/** The protocol error that a request comes back with. */
+/** The protocol error a request is rejected with. */
 export async function refusalOf(request: Promise<unknown>): Promise<RpcError> {
   return await request.then(
     () => {
@@ -143,7 +137,7 @@ export async function refusalOf(request: Promise<unknown>): Promise<RpcError> {
   );
 }
 
-/** Resolves with the next event of this kind. */
+/** Resolves at the next event of this kind. */
 export function nextEvent({ service }: TestService, kind: ServiceEvent["kind"]): Promise<void> {
   return new Promise((resolve) => {
     const stop = service.onEvent((event) => {
