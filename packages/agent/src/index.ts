@@ -1,4 +1,4 @@
-/** Models, agent loops and scripts. It knows tools through the `ToolSource` port of core. */
+/** Models, agent loops and scripts. Uses tools through the `ToolSource` port of core. */
 import { registerAgent } from "./loop/agents.js";
 import { reactAgent } from "./loop/react-agent.js";
 import { toolsAgent } from "./loop/tools-agent.js";

@@ -2,7 +2,6 @@ import type { Message, Model, ModelEvent, ModelRequest } from "@trunkline/agent"
 import { textMessage } from "@trunkline/agent";
 import { TrunklineError } from "@trunkline/core";
 
-/** All events of a turn. */
 export async function eventsOf(
   model: Model,
   request: Partial<ModelRequest> & { prompt?: string } = {},
@@ -13,7 +12,7 @@ export async function eventsOf(
   return events;
 }
 
-/** The text of all events, what a restart made void left out. */
+/** The text of all events, without what a restart discarded. */
 export function textOf(events: readonly ModelEvent[]): string {
   let text = "";
   for (const event of events) {
@@ -23,7 +22,7 @@ export function textOf(events: readonly ModelEvent[]): string {
   return text;
 }
 
-/** The error that something rejects with. */
+/** The error a promise rejects with. */
 export async function errorOf(promise: Promise<unknown>): Promise<TrunklineError> {
   try {
     await promise;

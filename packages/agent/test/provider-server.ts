@@ -1,5 +1,5 @@
-// A server on localhost that speaks the wire formats of the providers, from shapes as they were recorded. Each request takes
-// the next answer from a queue.
+// A server on localhost that speaks the providers' wire formats, based on recorded responses. Each request gets the
+// next response from a queue.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -15,9 +15,9 @@ export type Answer = (response: ServerResponse, request: SeenRequest) => void | 
 export interface ProviderServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: SeenRequest[];
-  /** Resolves when the n-th request has come (from 1). */
+  /** Resolves when the n-th request has arrived (from 1). */
   seen(count: number): Promise<void>;
-  /** Resolves when a client has gone before its answer ended. */
+  /** Resolves when a client has disconnected before its response ended. */
   readonly gone: Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function startProviderServer(...answers: Answer[]): Promise<Provide
   };
 }
 
-/** An answer of server-sent events; a string is sent as it is, an object as JSON. */
+/** A response of server-sent events; a string is sent as it is, an object as JSON. */
 export function sse(events: readonly (object | string)[], options: { named?: boolean } = {}): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -78,7 +78,7 @@ function writeEvent(response: ServerResponse, event: object | string, { named = 
   response.write(`${name}data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`);
 }
 
-/** The first events of an answer, and then the connection breaks (`reset`) or ends as if it were over (`end`). */
+/** The first events of a response; then the connection breaks (`reset`) or ends as if complete (`end`). */
 export function cut(events: readonly (object | string)[], how: "reset" | "end" = "reset"): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -88,7 +88,7 @@ export function cut(events: readonly (object | string)[], how: "reset" | "end" =
   };
 }
 
-/** The first events of an answer, and then nothing any more. */
+/** The first events of a response, then nothing more. */
 export function stall(events: readonly (object | string)[]): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -137,7 +137,7 @@ export const openAi = {
     { ...openAiChunk({}), choices: [], usage: OPENAI_USAGE },
     "[DONE]",
   ],
-  /** Two calls, their arguments in pieces that are cut anywhere. */
+  /** Two calls, with their arguments split at arbitrary places. */
   calls: (...calls: { id: string; name: string; pieces: string[] }[]): (object | string)[] => [
     openAiChunk({ role: "assistant", content: null }),
     ...calls.flatMap(({ id, name, pieces }, index) => [

@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentRequest, Message, Model, ModelRequest, Tool, ToolOutput } from "@trunkline/agent";
 import { approveAll, echoModel, textMessage } from "@trunkline/agent";
 
-/** A tool that answers from a function, and counts its calls. */
+/** A tool that computes its result with a function, and counts its calls. */
 export function fakeTool(
   title: string,
   answer: (args: Readonly<Record<string, unknown>>, signal?: AbortSignal) => ToolOutput | Promise<ToolOutput> = () => ({
@@ -30,7 +30,7 @@ export function script(...lines: readonly object[]): string {
   return lines.map((line) => JSON.stringify(line)).join("\n");
 }
 
-/** A request with a scripted model; events are collected. */
+/** A request with a scripted model; collects the events. */
 export function scripted(
   lines: readonly object[],
   rest: Partial<AgentRequest> & { prompt?: string } = {},
@@ -48,7 +48,7 @@ export function scripted(
   };
 }
 
-/** A model that also shows what it was asked. */
+/** A model that also records its requests. */
 export function watchedModel(...lines: object[]): Model & { requests: ModelRequest[] } {
   const requests: ModelRequest[] = [];
   const echo = echoModel({ script: script(...lines) });
@@ -63,7 +63,7 @@ export function watchedModel(...lines: object[]): Model & { requests: ModelReque
   };
 }
 
-/** What tools returned, in the order of the conversation. */
+/** The tool results, in the order of the conversation. */
 export function resultTexts(messages: readonly Message[]): string[] {
   return messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? [part.text] : [])));
 }

@@ -1,11 +1,11 @@
-// A conversation in a file, for `chat --resume`. JSONL, appended to message by message:
+// A conversation saved to a file, for `chat --resume`. JSONL, appended message by message:
 //
 //   {"kind":"trunkline-conversation","version":1,"createdAt":"2026-11-15T06:00:00.000Z"}    the first line
 //   {"type":"message","message":{"role":"user","parts":[…]}}
-//   {"type":"clear"}                                                              nothing before it counts any more
+//   {"type":"clear"}                                                              discards everything before it
 //
-// A killed process loses at most the turn that was running. Known secrets are taken out of what is written; in memory the
-// conversation is as it was.
+// A killed process loses at most the running turn. Known secrets are redacted in the file; the conversation in memory
+// is unchanged.
 import { type Clock, Redactor, systemClock, TrunklineError } from "@trunkline/core";
 import { closeOpenCalls } from "../loop/message-history.js";
 import { toMessage } from "../model/message-schema.js";
@@ -15,14 +15,13 @@ import { JsonlFile, readJsonl } from "../record/jsonl-file.js";
 const KIND = "trunkline-conversation";
 const VERSION = 1;
 
-/** How a conversation is opened. */
 export interface ConversationOptions {
-  /** Takes secrets out of what is written. */
+  /** Redacts secrets in what is written. */
   redactor?: Redactor | undefined;
   clock?: Clock | undefined;
 }
 
-/** A conversation that is kept. */
+/** A conversation that is saved to a file. */
 export class Conversation implements AsyncDisposable {
   readonly #file: JsonlFile;
   readonly #redactor: Redactor;
@@ -35,8 +34,8 @@ export class Conversation implements AsyncDisposable {
   }
 
   /**
-   * Opens the conversation of a file, or begins one where there is none. Rejects with `CONFIG_INVALID` for a file that
-   * holds something else, which is left as it is, and with `IO`.
+   * Opens the conversation in a file, or starts one if the file does not exist. Rejects with `CONFIG_INVALID` if the
+   * file holds something else (the file is not touched), and with `IO`.
    */
   static async open(path: string, options: ConversationOptions = {}): Promise<Conversation> {
     const { redactor = new Redactor(), clock = systemClock } = options;
@@ -56,16 +55,19 @@ export class Conversation implements AsyncDisposable {
     return new Conversation(file, messages ?? [], redactor);
   }
 
-  /** The messages of a file. Every call in them has a result. Rejects with `NOT_FOUND`, `CONFIG_INVALID`, `IO`. */
+  /**
+   * Reads the messages from a file; every call in them has a result. Rejects with `NOT_FOUND`, `CONFIG_INVALID` or
+   * `IO`.
+   */
   static async load(path: string): Promise<Message[]> {
     const [head, ...lines] = await readJsonl(path);
-    // An empty file was made by a process that was killed before its first line.
+    // An empty file comes from a process that was killed before it wrote its first line.
     if (head === undefined) throw new TrunklineError("NOT_FOUND", `There is no conversation in ${path}.`);
     if (head.value.kind !== KIND) throw new TrunklineError("CONFIG_INVALID", `${path} is not a conversation.`);
     if (head.value.version !== VERSION) {
       throw new TrunklineError(
         "CONFIG_INVALID",
-        `${path} is a conversation of version ${String(head.value.version)}.`,
+        `${path} is a conversation in format version ${String(head.value.version)}.`,
         {
           hint: "It was written by another version of Trunkline.",
         },
@@ -77,24 +79,22 @@ export class Conversation implements AsyncDisposable {
       else if (value.type === "message") {
         const message = toMessage(value.message);
         if (message === undefined)
-          throw new TrunklineError("CONFIG_INVALID", `Line ${number} of ${path} is no message.`);
+          throw new TrunklineError("CONFIG_INVALID", `Line ${number} of ${path} is not a message.`);
         messages.push(message);
       }
     }
     return closeOpenCalls(messages);
   }
 
-  /** Where it is kept. */
   get path(): string {
     return this.#file.path;
   }
 
-  /** Everything that was said. */
   get messages(): readonly Message[] {
     return this.#messages;
   }
 
-  /** Adds messages; they are in memory at once, and on disk when the promise resolves. */
+  /** Adds messages: to memory immediately, to disk when the promise resolves. */
   async append(...messages: readonly Message[]): Promise<void> {
     this.#messages.push(...messages);
     await Promise.all(
@@ -102,13 +102,13 @@ export class Conversation implements AsyncDisposable {
     );
   }
 
-  /** Begins anew, in the same file. */
+  /** Starts over, in the same file. */
   async clear(): Promise<void> {
     this.#messages = [];
     await this.#file.append({ type: "clear" });
   }
 
-  /** Waits for what is being written. Idempotent. */
+  /** Waits for pending writes. Idempotent. */
   async close(): Promise<void> {
     await this.#file.close();
   }

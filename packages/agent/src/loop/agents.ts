@@ -4,7 +4,7 @@ import type { Agent } from "./agent.js";
 
 const agents = new Map<string, Agent>();
 
-/** Adds a way of working. Throws `INVALID_ARGUMENT` if another agent has its name. */
+/** Registers an agent. Throws `INVALID_ARGUMENT` if another agent has its name. */
 export function registerAgent(agent: Agent): void {
   const known = agents.get(agent.name);
   if (known !== undefined && known !== agent) {
@@ -13,18 +13,18 @@ export function registerAgent(agent: Agent): void {
   agents.set(agent.name, agent);
 }
 
-/** The agent of that name. Throws `NOT_FOUND` with the nearest names. */
+/** Throws `NOT_FOUND`, with the nearest names, if there is no such agent. */
 export function findAgent(name: string): Agent {
   const found = agents.get(name);
   if (found !== undefined) return found;
   const names = [...agents.keys()];
   const nearest = nearestNames(name, names);
   throw new TrunklineError("NOT_FOUND", `There is no agent called "${name}".`, {
-    hint: nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}?` : `Agents are ${names.join(", ")}.`,
+    hint: nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}?` : `Available agents: ${names.join(", ")}.`,
   });
 }
 
-/** All agents, in the order in which they were registered: `tools`, `react`, then others. */
+/** All agents in registration order: `tools`, `react`, then others. */
 export function listAgents(): Agent[] {
   return [...agents.values()];
 }

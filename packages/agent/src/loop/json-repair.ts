@@ -1,16 +1,17 @@
-// JSON as models write it: in a fence, with prose around it, with a comma too many. Only what has one meaning is repaired.
+// JSON as models write it: in a code fence, surrounded by prose, with a trailing comma. Repairs only what is
+// unambiguous.
 import { parseJson } from "@trunkline/core";
 
 const MAX_TRIES = 200;
 
-/** Every JSON object or list in a text, the likeliest first: the text as a whole, then each piece that stands in it. */
+/** Every JSON object or list in a text, likeliest first: the whole text, then each piece inside it. */
 export function* jsonIn(text: string): Generator<unknown> {
   const whole = parseTolerant(text);
   if (whole !== undefined) {
     yield whole;
     return;
   }
-  // Bounded, because every bracket that closes nowhere costs a look at all that follows.
+  // Bounded, because every unclosed bracket costs a scan of the rest of the text.
   for (let from = nextOpening(text, 0), tries = 0; from !== -1 && tries < MAX_TRIES; tries++) {
     const end = closingOf(text, from);
     const value = end === -1 ? undefined : parseTolerant(text.slice(from, end + 1));
@@ -19,7 +20,7 @@ export function* jsonIn(text: string): Generator<unknown> {
   }
 }
 
-/** The value of a JSON text, with commas before a closing bracket, line comments and bare line breaks in strings forgiven. */
+/** Parses JSON, tolerating trailing commas, line comments and raw line breaks in strings. */
 function parseTolerant(text: string): unknown {
   const exact = parseJson(text);
   return exact === undefined ? parseJson(cleaned(text)) : exact;
@@ -30,7 +31,7 @@ function nextOpening(text: string, from: number): number {
   return found === -1 ? -1 : from + found;
 }
 
-/** Where the bracket at `from` closes, or -1. Takes time in proportion to the text. */
+/** Index of the bracket that closes the one at `from`, or -1. Linear in the text. */
 function closingOf(text: string, from: number): number {
   const open: string[] = [];
   for (let at = from; at < text.length; at++) {
@@ -70,7 +71,7 @@ function cleaned(text: string): string {
       const end = text.indexOf("\n", at);
       at = end === -1 ? text.length : end - 1;
     } else if (character === "," && /^\s*[}\]]/.test(text.slice(at + 1, at + 200))) {
-      // Left out: nothing follows it.
+      // Dropped: a closing bracket follows.
     } else result += character;
   }
   return result;

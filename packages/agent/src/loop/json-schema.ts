@@ -1,19 +1,16 @@
-// A small check of values against JSON Schema: for the answers of models and for the arguments of tools. Keywords that it
-// does not know are passed over: it refuses only what is surely wrong, and servers check for themselves.
+// A small JSON Schema validator for model answers and tool arguments. It ignores keywords it does not know: it rejects
+// only what is certainly wrong, and servers validate for themselves.
 import { isRecord } from "@trunkline/core";
 
-/** How strictly a value is checked. */
 export interface SchemaCheckOptions {
-  /**
-   * Whether `pattern` counts. Not for schemas of strangers: a regular expression can take forever. Default no.
-   */
+  /** Whether to check `pattern`. Not for untrusted schemas: a regular expression can take forever. Default: no. */
   patterns?: boolean | undefined;
 }
 
 const MAX_PROBLEMS = 8;
 const MAX_DEPTH = 64;
 
-/** What is wrong with a value, each with its place; empty where nothing is. */
+/** Problems with a value, each with its path; empty if there are none. */
 export function schemaProblems(schema: unknown, value: unknown, options: SchemaCheckOptions = {}): string[] {
   return new Checker(schema, options).check(schema, value, "", 0).slice(0, MAX_PROBLEMS);
 }
@@ -28,7 +25,7 @@ class Checker {
   }
 
   check(schema: unknown, value: unknown, path: string, depth: number): string[] {
-    if (schema === false) return [`${at(path)} must not be there`];
+    if (schema === false) return [`${at(path)} must not be present`];
     if (!isRecord(schema) || depth > MAX_DEPTH) return [];
     return [
       ...this.#reference(schema, value, path, depth),
@@ -73,11 +70,12 @@ class Checker {
       if (choices.length === 0) continue;
       const found = choices.map((choice) => this.check(choice, value, path, depth + 1));
       const fitting = found.filter((list) => list.length === 0).length;
-      if (fitting === 0) problems.push(`${at(path)} fits none of the forms it may have (${found[0]?.[0] ?? ""})`);
-      else if (key === "oneOf" && fitting > 1) problems.push(`${at(path)} fits ${fitting} forms where it may fit one`);
+      if (fitting === 0) problems.push(`${at(path)} matches none of the allowed forms (${found[0]?.[0] ?? ""})`);
+      else if (key === "oneOf" && fitting > 1)
+        problems.push(`${at(path)} matches ${fitting} forms but must match exactly one`);
     }
     if ("not" in schema && this.check(schema.not, value, path, depth + 1).length === 0) {
-      problems.push(`${at(path)} has a form that it must not have`);
+      problems.push(`${at(path)} matches a form it must not match`);
     }
     return problems;
   }
@@ -106,7 +104,7 @@ class Checker {
       problems.push(`${at(path)} must have at most ${schema.maxItems} items`);
     }
     if (schema.uniqueItems === true && new Set(value.map(canonicalJson)).size < value.length) {
-      problems.push(`${at(path)} must not have an item twice`);
+      problems.push(`${at(path)} must not contain duplicates`);
     }
     const first = listOf(schema.prefixItems);
     value.forEach((item, index) => {
@@ -129,8 +127,8 @@ class Checker {
         problems.push(...this.check(properties[key], item, join(path, key), depth + 1));
       else if (schema.additionalProperties === false && !open) {
         const known = Object.keys(properties);
-        const names = known.length === 0 ? "there are none" : `known are ${known.slice(0, 20).join(", ")}`;
-        problems.push(`${at(join(path, key))} is not known (${names})`);
+        const names = known.length === 0 ? "there are none" : `known: ${known.slice(0, 20).join(", ")}`;
+        problems.push(`${at(join(path, key))} is unknown (${names})`);
       } else if (!open) problems.push(...this.check(schema.additionalProperties, item, join(path, key), depth + 1));
     }
     return problems;
@@ -179,7 +177,7 @@ function typeName(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** JSON with its keys in order: equal for equal values. */
+/** JSON with sorted keys: equal for equal values. */
 export function canonicalJson(value: unknown): string {
   return (
     JSON.stringify(value, (_, item: unknown) =>

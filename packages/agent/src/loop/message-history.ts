@@ -1,9 +1,9 @@
-// Conversations that a provider takes: every call has its result.
+// Makes conversations acceptable to providers: every call needs a result.
 import type { Message, MessagePart } from "../model/model.js";
 
-const NEVER_RAN = "This call was interrupted; it is not known whether it took effect.";
+const NEVER_RAN = "This call was interrupted; it may or may not have taken effect.";
 
-/** The messages with a result for every call: a run that was ended half-way leaves calls without one. */
+/** Adds a result for every call that has none, as an interrupted run leaves them. */
 export function closeOpenCalls(messages: readonly Message[]): Message[] {
   const closed: Message[] = [];
   messages.forEach((message, index) => {
@@ -24,7 +24,7 @@ export function closeOpenCalls(messages: readonly Message[]): Message[] {
   return mergedTools(closed);
 }
 
-/** Two messages of results in a row as one. */
+/** Merges consecutive result messages. */
 function mergedTools(messages: readonly Message[]): Message[] {
   const merged: Message[] = [];
   for (const message of messages) {
@@ -36,12 +36,10 @@ function mergedTools(messages: readonly Message[]): Message[] {
   return merged;
 }
 
-/** The text of a message. */
 export function messageText(message: Message): string {
   return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-/** A message of one text. */
 export function textMessage(role: Message["role"], text: string): Message {
   return { role, parts: [{ type: "text", text }] };
 }

@@ -1,4 +1,4 @@
-// The agent `react`: thought, action, observation, in a JSON protocol of its own. It works with models that have no native
+// The agent `react`: thought, action, observation, as JSON objects in plain text. Works with models that have no native
 // tool calls.
 import { TrunklineError } from "@trunkline/core";
 import type { Message } from "../model/model.js";
@@ -12,10 +12,9 @@ import { callTools, Failures, MAX_SAME_FAILURES } from "./tools-agent.js";
 
 const NAME = "react";
 
-/** How often a model is told that its turn cannot be used before that is final. */
+/** How often to re-ask after an unusable turn before giving up. */
 const MAX_REASKS = 2;
 
-/** Works with thoughts, actions and observations. */
 export const reactAgent: Agent = {
   name: NAME,
   summary: "The model thinks, acts and observes in turns; works without native tool calls.",
@@ -28,7 +27,7 @@ async function work(run: Run): Promise<AgentResult> {
   const system = [textMessage("system", reactPrompt(run.tools, format)), ...frames];
   const failures = new Failures();
   const lastWord = (ended: "budget" | "stuck", why?: string) =>
-    // In its last word the model is free of the protocol.
+    // The last word does not have to follow the protocol.
     endWithLastWord(run, { system: frames, tools: [], ended, ...(why === undefined ? {} : { why }) });
   let formProblems = 0;
   for (let number = 1; ; number++) {
@@ -42,10 +41,10 @@ async function work(run: Run): Promise<AgentResult> {
       if (formProblems++ > 0) {
         throw new TrunklineError(
           "UPSTREAM",
-          `${run.request.model.id} did not answer in the form asked for: ${problem}.`,
+          `${run.request.model.id} did not answer in the requested format: ${problem}.`,
         );
       }
-      run.note(`The answer did not have the form that was asked for (${problem}); asking once more.`);
+      run.note(`The answer did not have the requested format (${problem}); asking once more.`);
       run.push(said(step), textMessage("user", `That answer cannot be used: ${problem}. Give a better one.`));
       continue;
     }
@@ -67,7 +66,7 @@ async function work(run: Run): Promise<AgentResult> {
   }
 }
 
-/** The model's next step. A turn that cannot be read is asked for again; these exchanges do not stay in the conversation. */
+/** The model's next step. Re-asks after an unreadable turn; those exchanges are not kept in the conversation. */
 async function nextStep(run: Run, system: readonly Message[]): Promise<ReactStep | typeof OUT_OF_TIME> {
   const corrections: Message[] = [];
   let prose: string | undefined;
@@ -81,17 +80,13 @@ async function nextStep(run: Run, system: readonly Message[]): Promise<ReactStep
     if (parsed.prose && turn.text.trim() !== "") prose = turn.text;
     if (attempt >= MAX_REASKS || run.budget.spent !== undefined) {
       if (prose !== undefined) {
-        run.note("The model does not keep to the protocol; what it said is taken for its answer.");
+        run.note("The model does not follow the protocol; its text is used as the answer.");
         return { type: "answer", thought: "", answer: prose };
       }
       if (run.budget.spent !== undefined) return OUT_OF_TIME;
-      throw new TrunklineError(
-        "UPSTREAM",
-        `${run.request.model.id} does not keep to the protocol: ${parsed.problem}.`,
-        {
-          hint: "Use the agent `tools` with a model that calls tools natively, or a larger model.",
-        },
-      );
+      throw new TrunklineError("UPSTREAM", `${run.request.model.id} does not follow the protocol: ${parsed.problem}.`, {
+        hint: "Use the agent `tools` with a model that calls tools natively, or a larger model.",
+      });
     }
     run.note(`A turn could not be read (${parsed.problem}); asking again.`);
     corrections.push(
@@ -101,7 +96,7 @@ async function nextStep(run: Run, system: readonly Message[]): Promise<ReactStep
   }
 }
 
-/** What is wrong with the form of an answer, if anything. */
+/** What is wrong with an answer's format, if anything. */
 function answerProblem(step: Extract<ReactStep, { type: "answer" }>, run: Run): string | undefined {
   const { format } = run.request;
   if (format === undefined) return undefined;
@@ -109,7 +104,7 @@ function answerProblem(step: Extract<ReactStep, { type: "answer" }>, run: Run): 
   return "value" in checked ? undefined : checked.problems.join("; ");
 }
 
-/** A string that holds JSON is what most models write all the same. */
+/** Most models write a string that contains JSON instead. */
 function jsonAnswer(answer: unknown, format: NonNullable<Run["request"]["format"]>): unknown {
   if (typeof answer !== "string") return answer;
   const checked = checkJson(answer, format);

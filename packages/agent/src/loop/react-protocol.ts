@@ -1,24 +1,23 @@
-// What the `react` agent and its model say to each other: one JSON object a turn.
+// The protocol between the `react` agent and its model: one JSON object per turn.
 import { isRecord } from "@trunkline/core";
 import type { Tool } from "../tools/tool.js";
 import type { AgentRequest } from "./agent.js";
 import { jsonIn } from "./json-repair.js";
 
-/** One turn of the protocol. */
 export type ReactStep =
   | { readonly type: "action"; readonly thought: string; readonly tool: string; readonly args: unknown }
   | { readonly type: "answer"; readonly thought: string; readonly answer: unknown };
 
-/** A step, or what is wrong with the text; `prose` where there is no JSON in it at all. */
+/** A step, or what is wrong with the text; `prose` if it contains no JSON at all. */
 type ParsedStep = { readonly step: ReactStep } | { readonly problem: string; readonly prose: boolean };
 
-/** What a turn has to look like. None of it is JSON as it stands: a model that repeats it has not said anything. */
+/** What a turn must look like. None of it is valid JSON, so a model that merely repeats it has not said anything. */
 const FORMS = [
   '{"thought": STRING, "action": {"tool": NAME, "args": {…}}}',
   '{"thought": STRING, "answer": STRING}',
 ].join("\nor\n");
 
-/** The first step in a text. What a model goes on to invent behind it, observations above all, is not looked at. */
+/** The first step in a text. Anything a model makes up after it, such as observations, is ignored. */
 export function parseStep(text: string): ParsedStep {
   let problem: string | undefined;
   for (const value of jsonIn(text)) {
@@ -27,7 +26,7 @@ export function parseStep(text: string): ParsedStep {
     problem ??= found;
   }
   if (problem !== undefined) return { problem, prose: false };
-  return { problem: "there is no JSON object in it that can be read", prose: !text.includes("{") };
+  return { problem: "it contains no readable JSON object", prose: !text.includes("{") };
 }
 
 function toStep(value: unknown): ReactStep | string {
@@ -35,40 +34,39 @@ function toStep(value: unknown): ReactStep | string {
   const thought = typeof value.thought === "string" ? value.thought : "";
   if ("action" in value && value.action !== null) {
     const { action } = value;
-    if (!isRecord(action)) return '"action" has to be an object with "tool" and "args"';
+    if (!isRecord(action)) return '"action" must be an object with "tool" and "args"';
     if (typeof action.tool !== "string" || action.tool === "") return '"action" has no "tool"';
     if (!("args" in action)) return { type: "action", thought, tool: action.tool, args: {} };
     return isRecord(action.args)
       ? { type: "action", thought, tool: action.tool, args: action.args }
-      : '"args" has to be an object';
+      : '"args" must be an object';
   }
   if ("answer" in value) return { type: "answer", thought, answer: value.answer };
   return 'it has neither "action" nor "answer"';
 }
 
-/** The rules, and the tools. */
 export function reactPrompt(tools: readonly Tool[], format: AgentRequest["format"]): string {
   const list = tools.map(
     ({ name, description, inputSchema }) => `- ${name}: ${description}\n  args: ${JSON.stringify(inputSchema)}`,
   );
   return [
-    "You work in turns. In each turn you write exactly one JSON object and nothing else, in one of these forms:",
+    "You work in turns. In each turn write exactly one JSON object and nothing else, in one of these forms:",
     FORMS,
-    "After an action you are given its observation; then it is your turn again. Never write an observation yourself.",
-    tools.length === 0 ? "There are no tools: answer." : `Tools:\n${list.join("\n")}`,
+    "After an action you get its observation; then it is your turn again. Never write an observation yourself.",
+    tools.length === 0 ? "There are no tools: give your answer." : `Tools:\n${list.join("\n")}`,
     ...(format === undefined
       ? []
       : [
-          `The value of "answer" has to be JSON itself, not a string that holds JSON.${
+          `The value of "answer" must be JSON itself, not a string that contains JSON.${
             format.schema === undefined
               ? ""
-              : ` It has to be valid against this JSON Schema: ${JSON.stringify(format.schema)}`
+              : ` It must be valid against this JSON Schema: ${JSON.stringify(format.schema)}`
           }`,
         ]),
   ].join("\n\n");
 }
 
-/** How a model is told that its turn cannot be used. */
+/** Tells a model that its turn cannot be used. */
 export function askAgain(problem: string): string {
   return `Your last turn cannot be used: ${problem}. Write one JSON object and nothing else, in one of these forms:\n${FORMS}`;
 }

@@ -1,5 +1,5 @@
-// One run of an agent: what the loops share. It keeps the conversation, counts what is spent, tells who listens, and ends with
-// an answer, checked where JSON was asked for, or with a last word.
+// One run of an agent, shared by the loops. It holds the conversation, counts what is spent, notifies listeners, and
+// ends with an answer, validated if JSON was requested, or with a last word.
 import { abortError, formatMs, isTrunklineError, startDeadline, TrunklineError } from "@trunkline/core";
 import type {
   FinishReason,
@@ -19,10 +19,8 @@ import { jsonIn } from "./json-repair.js";
 import { schemaProblems } from "./json-schema.js";
 import { closeOpenCalls, messageText, textMessage } from "./message-history.js";
 
-/** A call as the model made it. */
 export type ToolCallEvent = Extract<ModelEvent, { type: "tool-call" }>;
 
-/** What a model said in one turn. */
 export interface Turn {
   readonly message: Message;
   readonly text: string;
@@ -30,22 +28,20 @@ export interface Turn {
   readonly reason: FinishReason;
 }
 
-/** Stands for a result that the budget of time did not allow. */
+/** Returned in place of a result when the time limit was reached. */
 export const OUT_OF_TIME = Symbol("out of time");
 
 type EventOf<Event> = Event extends AgentEvent ? Omit<Event, "depth"> : never;
 
-/** How a turn is asked for. */
 interface TurnOptions {
   readonly tools?: ModelRequest["tools"];
   readonly toolChoice?: ModelRequest["toolChoice"];
   readonly format?: ModelRequest["format"];
-  /** Whether text is shown as it comes. Default yes. */
+  /** Whether to show text as it arrives. Default: yes. */
   readonly show?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
-/** One run. */
 export class Run {
   readonly request: AgentRequest;
   readonly budget: Budget;
@@ -65,7 +61,6 @@ export class Run {
     this.#messages = closeOpenCalls(request.messages);
   }
 
-  /** The conversation so far. */
   get messages(): readonly Message[] {
     return this.#messages;
   }
@@ -79,7 +74,7 @@ export class Run {
   }
 
   emit(event: EventOf<AgentEvent>): void {
-    // Omit of a union member and its depth are that member again.
+    // Adding `depth` back to a union member without it gives that member again.
     this.request.onEvent?.({ ...event, depth: this.depth } as AgentEvent);
   }
 
@@ -87,7 +82,7 @@ export class Run {
     this.emit({ type: "note", message });
   }
 
-  /** Counts what a sub-agent spent; the shared budget knows of it already. */
+  /** Counts a sub-agent's spending here; the shared budget already includes it. */
   addSpent({ turns, usage }: Pick<AgentResult, "turns" | "usage">): void {
     this.#turns += turns;
     this.#usage = addUsage(this.#usage, usage);
@@ -104,19 +99,19 @@ export class Run {
     };
   }
 
-  /** Throws `ABORTED` where the caller has had enough. */
+  /** Throws `ABORTED` if the caller aborted. */
   throwIfAborted(): void {
     const { signal } = this.request;
     if (signal?.aborted) throw abortError(signal, "The run");
   }
 
-  /** Runs `work` within what is left of the time, or within `timeoutMs`. The work is stopped when that has passed. */
+  /** Runs `work` within the remaining time, or within `timeoutMs`, and stops it when the time is up. */
   async timed<T>(
     work: (signal: AbortSignal) => Promise<T>,
     timeoutMs = this.budget.remainingMs,
   ): Promise<T | typeof OUT_OF_TIME> {
     this.throwIfAborted();
-    // A timer takes 31 bits; more than that is as good as no limit.
+    // Timers take 31 bits; anything above is effectively no limit.
     const limitMs = timeoutMs >= 2 ** 31 ? undefined : timeoutMs;
     using deadline = startDeadline({ timeoutMs: limitMs, signal: this.request.signal, what: "The run" });
     try {
@@ -128,7 +123,7 @@ export class Run {
     }
   }
 
-  /** Asks the model for one turn on `messages`. Nothing is added to the conversation. */
+  /** Asks the model for one turn on `messages`. Adds nothing to the conversation. */
   async turn(messages: readonly Message[], options: TurnOptions): Promise<Turn> {
     const { model, think } = this.request;
     const show = options.show ?? true;
@@ -165,11 +160,11 @@ export class Run {
       said.add(event);
     }
     if (finish === undefined) {
-      throw new TrunklineError("INTERNAL", `The model ${model.id} ended a turn without saying that it did.`);
+      throw new TrunklineError("INTERNAL", `The model ${model.id} ended a turn without a finish event.`);
     }
     this.#count(finish.usage, { messages, said });
-    if (finish.reason === "length") this.note("The answer was cut at the model's limit for its output.");
-    if (finish.reason === "content-filter") this.note("The provider's filter stopped the answer.");
+    if (finish.reason === "length") this.note("The answer was cut off at the model's output limit.");
+    if (finish.reason === "content-filter") this.note("The provider's content filter stopped the answer.");
     return {
       message: { role: "assistant", parts: said.parts },
       text: said.text,
@@ -185,7 +180,8 @@ export class Run {
       this.emit({ type: "usage", usage });
       return;
     }
-    // A provider that does not tell must not make a budget endless: four characters to a token, for the budget only.
+    // If the provider reports no usage, estimate four characters per token so that the budget still ends. For the
+    // budget only.
     this.budget.spend({
       inputTokens: Math.ceil(JSON.stringify(messages).length / 4),
       outputTokens: Math.ceil(JSON.stringify(said.parts).length / 4),
@@ -193,7 +189,7 @@ export class Run {
   }
 }
 
-/** Joins events to the parts of a message. */
+/** Joins events into the parts of a message. */
 class Said {
   parts: MessagePart[] = [];
   calls: ToolCallEvent[] = [];
@@ -247,29 +243,29 @@ class Said {
   }
 }
 
-/** What ran out, in words. */
+/** Describes which limit was reached. */
 function spentWords(budget: Budget): string {
   const { maxTurns, maxTokens, maxTimeMs } = budget.limits;
   switch (budget.spent) {
     case "turns":
-      return `the ${maxTurns} turns are used up`;
+      return `the limit of ${maxTurns} turns was reached`;
     case "tokens":
-      return `the ${maxTokens} tokens are used up`;
+      return `the limit of ${maxTokens} tokens was reached`;
     case "time":
     case undefined:
-      return `the time of ${formatMs(maxTimeMs ?? 0)} is over`;
+      return `the time limit of ${formatMs(maxTimeMs ?? 0)} was reached`;
   }
 }
 
-/** How long a last word may take when time itself ran out. */
+/** Time for the last word after the time limit was reached. */
 const LAST_WORD_MS = 30_000;
 
 type Format = NonNullable<AgentRequest["format"]>;
 
-/** A value of the form that was asked for, or what is wrong with the text. */
+/** The parsed value, or what is wrong with the text. */
 type CheckedJson = { readonly value: unknown } | { readonly problems: readonly string[] };
 
-/** The JSON in a text: the first piece that fits the schema. */
+/** The first piece of JSON in the text that matches the schema. */
 export function checkJson(text: string, format: Format): CheckedJson {
   let problems: readonly string[] | undefined;
   for (const value of jsonIn(text)) {
@@ -280,20 +276,19 @@ export function checkJson(text: string, format: Format): CheckedJson {
   return { problems: problems ?? ["it is not JSON"] };
 }
 
-/** What a model is told of the form of its answer. */
+/** Tells a model which format its answer must have. */
 export function formatNote(format: Format): string {
   const shape =
-    format.schema === undefined ? "" : ` It has to be valid against this JSON Schema: ${JSON.stringify(format.schema)}`;
-  return `Your final answer has to be one JSON document and nothing else: no prose, no fence around it.${shape}`;
+    format.schema === undefined ? "" : ` It must be valid against this JSON Schema: ${JSON.stringify(format.schema)}`;
+  return `Your final answer must be one JSON document and nothing else: no prose, no code fence.${shape}`;
 }
 
-/** How the model is asked once more. */
 interface AskAgain {
   readonly system: readonly Message[];
   readonly tools: readonly ModelTool[];
 }
 
-/** Ends a run with a turn's answer. JSON that does not fit is asked for once more, without tools. */
+/** Ends a run with a turn's answer. If the JSON does not match, asks once more, without tools. */
 export async function endWithAnswer(run: Run, turn: Turn, again: AskAgain): Promise<AgentResult> {
   const { format } = run.request;
   if (format === undefined) {
@@ -306,7 +301,7 @@ export async function endWithAnswer(run: Run, turn: Turn, again: AskAgain): Prom
     return run.result(turn.text, "answer", first);
   }
   const problems = first.problems.join("; ");
-  run.note(`The answer did not have the form that was asked for (${problems}); asking once more.`);
+  run.note(`The answer did not have the requested format (${problems}); asking once more.`);
   const messages = [
     ...again.system,
     ...run.messages,
@@ -328,14 +323,14 @@ export async function endWithAnswer(run: Run, turn: Turn, again: AskAgain): Prom
 function wrongForm(run: Run, problems: readonly string[]): TrunklineError {
   return new TrunklineError(
     "UPSTREAM",
-    `${run.request.model.id} did not answer with the JSON that was asked for: ${problems.join("; ")}.`,
+    `${run.request.model.id} did not answer with the requested JSON: ${problems.join("; ")}.`,
     { hint: "Simplify the schema, or use a larger model." },
   );
 }
 
 /**
- * Ends a run that may not go on: the model says in one last turn, without tools, what it knows. A sub-agent leaves that to
- * the agent above it. A model that cannot even do this is no failure any more: what it said before stands.
+ * Ends a run that has to stop: in one last turn without tools the model says what it knows. A sub-agent leaves that to
+ * its parent. If even this turn fails, the run does not: the text said so far is the result.
  */
 export async function endWithLastWord(
   run: Run,
@@ -370,7 +365,7 @@ export async function endWithLastWord(
   if (format !== undefined) {
     const checked = checkJson(text, format);
     if (turn === OUT_OF_TIME || !("value" in checked)) {
-      throw new TrunklineError("UPSTREAM", `The run ended before there was an answer in JSON: ${why}.`, {
+      throw new TrunklineError("UPSTREAM", `The run ended before there was a JSON answer: ${why}.`, {
         hint: "Allow more turns (--max-turns), tokens or time.",
       });
     }
@@ -378,12 +373,12 @@ export async function endWithLastWord(
     return run.result(turn.text, ended, checked);
   }
   const word = text === "" ? `Stopped without an answer: ${why}. ${lastText(run)}`.trim() : (turn as Turn).text;
-  // Only the text: a call that was made in spite of everything is not kept, because it will never have a result.
+  // Keep only the text: a tool call made anyway would never get a result.
   run.push(textMessage("assistant", word));
   return run.result(word, ended);
 }
 
-/** What the model said last in this run, if anything. */
+/** The model's last text in this run, if any. */
 function lastText(run: Run): string {
   const own = run.messages.slice(run.request.messages.length);
   const last = own.findLast((message) => message.role === "assistant" && messageText(message).trim() !== "");

@@ -1,5 +1,5 @@
-// The agent `tools`: the model's native tool calls, turn after turn, until it answers without one; and how calls are run, for
-// every agent. Nothing that is wrong with a call ends the run: the model is told and may do better.
+// The agent `tools`: native tool calls, turn after turn, until the model answers without one; and how calls run, for
+// every agent. A bad call never ends the run: the model gets the error and can try again.
 import { abortable, isRecord, isTrunklineError, messageOf, nearestNames, TrunklineError } from "@trunkline/core";
 import type { Message, MessagePart, ModelTool } from "../model/model.js";
 import { FRAME_NOTE, frameOutput } from "../tools/framing.js";
@@ -18,7 +18,6 @@ const DEFAULT_RESULT_CHARS = 100_000;
 
 const NAME = "tools";
 
-/** Works with the model's native tool calls. */
 export const toolsAgent: Agent = {
   name: NAME,
   summary: "The model calls tools natively until it has an answer.",
@@ -29,7 +28,8 @@ async function work(run: Run): Promise<AgentResult> {
   const tools = modelTools(run.tools);
   const again = { tools, system: systemOf(run.request, tools.length > 0) };
   const failures = new Failures();
-  // Beside tools, several providers refuse a form for the answer or take it for a ban on calls: then only words ask for it.
+  // With tools present, several providers reject a response format or take it as a ban on tool calls, so only the
+  // prompt asks for it.
   const format = tools.length === 0 ? run.request.format : undefined;
   for (;;) {
     if (run.budget.spent !== undefined) return await endWithLastWord(run, { ...again, ended: "budget" });
@@ -37,7 +37,7 @@ async function work(run: Run): Promise<AgentResult> {
     if (turn === OUT_OF_TIME) return await endWithLastWord(run, { ...again, ended: "budget" });
     if (turn.calls.length === 0) return await endWithAnswer(run, turn, again);
 
-    // With time running out the calls are stopped, and still have results.
+    // If time runs out, the calls are stopped but still get results.
     const results = await run.timed((signal) => callTools(run, turn.calls, signal));
     if (results === OUT_OF_TIME) return await endWithLastWord(run, { ...again, ended: "budget" });
     run.push(turn.message, { role: "tool", parts: results });
@@ -55,15 +55,13 @@ function systemOf({ format }: AgentRequest, hasTools: boolean): Message[] {
   return notes.length === 0 ? [] : [textMessage("system", notes.join("\n\n"))];
 }
 
-/** The result of one call, as the conversation keeps it. */
 type ToolResultPart = Extract<MessagePart, { type: "tool-result" }>;
 
-/** The tools as the model is told of them. */
 function modelTools(tools: readonly Tool[]): ModelTool[] {
   return tools.map(({ name, title, description, inputSchema }) => ({ name, title, description, inputSchema }));
 }
 
-/** Counts calls that fail again and again. */
+/** Counts repeated failures of the same call. */
 export class Failures {
   readonly #counts = new Map<string, number>();
 
@@ -81,9 +79,9 @@ export class Failures {
 }
 
 /**
- * Runs calls and returns their results in the order of the calls, one for each, whatever happens: a call that the signal
- * stopped has a result that says so. Calls that only read run beside one another; one that changes things runs alone,
- * after those before it and before those behind it.
+ * Runs calls and returns one result per call, in order, whatever happens: an aborted call gets a result that says so.
+ * Read-only calls run in parallel; a call that changes things runs alone, after the calls before it and before the
+ * calls after it.
  */
 export async function callTools(
   run: Run,
@@ -135,15 +133,15 @@ async function callOne(
   };
 }
 
-/** The beginning of a text that is too long, and a note on the rest. */
+/** Truncates a text and notes how much was cut. */
 function capped(text: string, maxChars = DEFAULT_RESULT_CHARS): string {
   if (text.length <= maxChars) return text;
-  // Not within a surrogate pair.
+  // Don't split a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(text[maxChars - 1] ?? "") ? maxChars - 1 : maxChars;
   return `${text.slice(0, end)}\n[${text.length - end} of ${text.length} characters left out; ask for less at a time]`;
 }
 
-/** What came of a call; `foreign` is what a tool said, everything else is our own word. */
+/** The result of a call; `foreign` means the text came from the tool, not from us. */
 interface Outcome {
   readonly output: ToolOutput;
   readonly foreign: boolean;
@@ -160,7 +158,7 @@ async function outcomeOf(
   if (tool === undefined) return failure(unknownTool(call.name, run.tools));
   const { args } = call;
   if (call.raw !== undefined || !isRecord(args)) {
-    return failure(`The arguments of ${tool.name} are not a JSON object. Call it again with arguments that are.`);
+    return failure(`The arguments of ${tool.name} are not a JSON object. Call it again with a JSON object.`);
   }
   const problems = schemaProblems(tool.inputSchema, args);
   if (problems.length > 0) return failure(`The arguments of ${tool.name} are wrong: ${problems.join("; ")}.`);
@@ -176,14 +174,14 @@ async function outcomeOf(
   try {
     return { output: await abortable(signal, tool.call(args, { signal })), foreign: true };
   } catch (error) {
-    if (signal.aborted) return stopped(run, "was stopped; it is not known whether it took effect");
+    if (signal.aborted) return stopped(run, "was stopped; it may or may not have taken effect");
     if (isTrunklineError(error, "ABORTED")) return failure(`${tool.name} was cancelled by the user.`);
     const hint = error instanceof TrunklineError && error.hint !== undefined ? ` ${error.hint}` : "";
     return { output: { text: `${messageOf(error)}${hint}`, isError: true }, foreign: true };
   }
 }
 
-/** The approver's word; undefined where the run was stopped meanwhile. One that fails allows nothing. */
+/** The approver's decision; undefined if the run was aborted meanwhile. An approver that throws denies. */
 async function approvalOf(
   run: Run,
   { tool, args, signal }: { tool: Tool; args: Record<string, unknown>; signal: AbortSignal },
@@ -198,13 +196,13 @@ async function approvalOf(
 }
 
 function stopped(run: Run, what: string): Outcome {
-  const why = run.request.signal?.aborted ? "The user stopped the run" : "The time is over";
+  const why = run.request.signal?.aborted ? "The user stopped the run" : "The time limit was reached";
   return failure(`${why}: this call ${what}.`);
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {
   const names = tools.map((tool) => tool.name);
   const nearest = nearestNames(name, names);
-  const known = names.length === 0 ? "There are no tools." : `Tools are ${names.slice(0, 30).join(", ")}.`;
+  const known = names.length === 0 ? "There are no tools." : `Available tools: ${names.slice(0, 30).join(", ")}.`;
   return `There is no tool "${name.slice(0, 100)}". ${nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}?` : known}`;
 }

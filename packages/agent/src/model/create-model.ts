@@ -1,5 +1,5 @@
-// From a provider's name to a model. Each provider's library is imported with the first request, not before: whoever talks
-// to one of them does not wait for the others.
+// From a provider's name to a model. Each provider's library is imported on the first request, so that using one does
+// not load the others.
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { type Logger, Redactor, silentLogger, TrunklineError } from "@trunkline/core";
 import { type EchoOptions, echoModel } from "./echo.js";
@@ -10,27 +10,26 @@ import { type ProviderInfo, providerInfo } from "./providers.js";
 import { type RetryOptions, retryModel } from "./retry.js";
 import { wishfulModel } from "./wishes.js";
 
-/** Which model, where, and with what key. */
 export interface ModelOptions {
-  /** A name of `PROVIDER_NAMES`. */
+  /** One of `PROVIDER_NAMES`. */
   provider: string;
-  /** The model's id at the provider. Needed by all but `echo`. */
+  /** The provider's model id. Required for all providers but `echo`. */
   model?: string | undefined;
-  /** The base address, as the provider documents it: most end in `/v1`. */
+  /** The base URL, as the provider documents it; most end in `/v1`. */
   endpoint?: string | undefined;
   apiKey?: string | undefined;
-  /** Headers on top of the provider's own; their values are kept out of every message. */
+  /** Extra headers; their values are redacted in every message. */
   headers?: Readonly<Record<string, string>> | undefined;
   fetch?: typeof globalThis.fetch | undefined;
-  /** `false`: one try only. */
+  /** `false`: a single attempt. */
   retry?: RetryOptions | false | undefined;
-  /** How long nothing may come of a running turn. Default: five minutes, because local models read slowly. */
+  /** How long a turn may stay silent. Default: five minutes, because local models read slowly. */
   idleTimeoutMs?: number | undefined;
-  /** Whether a compatible endpoint takes a JSON Schema for its answer. Default yes. */
+  /** Whether a compatible endpoint accepts a JSON Schema for its answer. Default: yes. */
   structuredOutputs?: boolean | undefined;
   /** For the `echo` provider. */
   echo?: EchoOptions | undefined;
-  /** The key and the headers become known to it. Default: one of its own. */
+  /** Learns the key and the headers. Default: a new redactor. */
   redactor?: Redactor | undefined;
   logger?: Logger | undefined;
 }
@@ -38,8 +37,8 @@ export interface ModelOptions {
 const DEFAULT_IDLE_TIMEOUT_MS = 300_000;
 
 /**
- * A model. It throws `INVALID_ARGUMENT` for an unknown provider and for a missing model or endpoint; whether a key is right
- * shows with the first request. Nothing is connected before.
+ * Creates a model. Throws `INVALID_ARGUMENT` for an unknown provider or a missing model or endpoint. Nothing connects
+ * until the first request, so a wrong key shows up only then.
  */
 export function createModel(options: ModelOptions): Model {
   const provider = providerInfo(options.provider);
@@ -49,8 +48,8 @@ export function createModel(options: ModelOptions): Model {
 
   const { model } = options;
   if (model === undefined || model === "") {
-    throw new TrunklineError("INVALID_ARGUMENT", `No model of ${provider.name} was named.`, {
-      hint: "Name one with --model.",
+    throw new TrunklineError("INVALID_ARGUMENT", `No model given for ${provider.name}.`, {
+      hint: "Choose one with --model.",
     });
   }
   const endpoint = endpointOf(options, provider);
@@ -74,19 +73,19 @@ function endpointOf(options: ModelOptions, provider: ProviderInfo): string {
   const endpoint = options.endpoint ?? provider.endpoint;
   if (endpoint === undefined) {
     throw new TrunklineError("INVALID_ARGUMENT", `${provider.name} needs an endpoint.`, {
-      hint: "Name one with --endpoint, such as http://127.0.0.1:8000/v1.",
+      hint: "Set it with --endpoint, for example http://127.0.0.1:8000/v1.",
     });
   }
   const protocol = URL.canParse(endpoint) ? new URL(endpoint).protocol : "";
   if (protocol !== "http:" && protocol !== "https:") {
-    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint is not an http or https address.", {
-      hint: "Give a whole address, such as http://127.0.0.1:8000/v1.",
+    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint is not an http or https URL.", {
+      hint: "Give a full URL, for example http://127.0.0.1:8000/v1.",
     });
   }
   const { username, password, search, hash } = new URL(endpoint);
   if (username !== "" || password !== "" || search !== "" || hash !== "") {
-    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint must not hold a password or a query.", {
-      hint: "Give a key as the API key, or in a header.",
+    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint must not contain a password or a query.", {
+      hint: "Pass the key as the API key or in a header.",
     });
   }
   return endpoint.replace(/\/+$/, "");
@@ -94,7 +93,7 @@ function endpointOf(options: ModelOptions, provider: ProviderInfo): string {
 
 type Chosen = ModelOptions & { readonly model: string; readonly endpoint: string };
 
-/** What differs from format to format. */
+/** The options that differ between wire formats. */
 function formatOptions(
   provider: ProviderInfo,
   options: Chosen,
@@ -105,7 +104,7 @@ function formatOptions(
     case "openai":
       return {
         target: { format: "openai", returnsReasoning: provider.name !== "openai" },
-        // People's schemas rarely meet what strict mode asks for; the answer is checked in any case.
+        // Hand-written schemas rarely satisfy strict mode; the answer is validated anyway.
         alwaysOptions: { openaiCompatible: { strictJsonSchema: false } },
         thinkOptions: { openaiCompatible: { reasoningEffort: "medium" } },
         load: async (): Promise<LanguageModelV3> => {
@@ -127,7 +126,7 @@ function formatOptions(
         thinkOptions: { anthropic: { thinking: anthropicThinking(model) } },
         load: async (): Promise<LanguageModelV3> => {
           const { createAnthropic } = await import("@ai-sdk/anthropic");
-          // Always a key, even an empty one: without any, the library looks into the environment.
+          // Always pass a key, even an empty one: otherwise the library reads the environment.
           return createAnthropic({ ...common, apiKey }).messages(model);
         },
       };
@@ -145,13 +144,13 @@ function formatOptions(
   }
 }
 
-/** OpenAI's own models refuse the older name. */
+/** OpenAI's own models reject the older name. */
 function forOpenAi(body: Record<string, unknown>): Record<string, unknown> {
   const { max_tokens: limit, ...rest } = body;
   return limit === undefined ? rest : { ...rest, max_completion_tokens: limit };
 }
 
-/** Claude up to 4.5 thinks within a budget; later ones decide themselves and refuse one. */
+/** Claude up to 4.5 thinks within a budget; later versions decide for themselves and reject one. */
 function anthropicThinking(model: string): { type: "enabled"; budgetTokens: number } | { type: "adaptive" } {
   return /claude-(?:3|(?:opus|sonnet|haiku)-4-(?:0|1|5|20\d))/.test(model)
     ? { type: "enabled", budgetTokens: 4096 }

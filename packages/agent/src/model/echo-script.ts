@@ -1,18 +1,18 @@
-// The script of the echo provider: JSONL, one turn of the model per line; empty lines and lines that begin with `//` are
-// passed over. A line is an object with any of
+// The script of the echo provider: JSONL, one turn of the model per line; empty lines and lines that start with `//`
+// are skipped. A line is an object with any of
 //
 //   text       what the model says                                       "text": "It is 4."
-//   reasoning  what it thinks before                                     "reasoning": "2 + 2"
+//   reasoning  what it thinks first                                      "reasoning": "2 + 2"
 //   tool, args one call, by title or wire name                           "tool": "docs.lookup", "args": {"q": "x"}
-//   calls      several                                                   "calls": [{"tool": "a.b", "args": {}}, …]
-//   error      the turn fails, after what else is on the line: a message, or {code, message, retryable, retryAfterMs}
-//   delayMs    how long it takes before it says anything
-//   usage      {inputTokens, outputTokens} in place of what is counted
-//   finish     the reason of the end, in place of what follows from the line: "length"
+//   calls      several calls                                             "calls": [{"tool": "a.b", "args": {}}, …]
+//   error      fails the turn after everything else on the line: a message, or {code, message, retryable, retryAfterMs}
+//   delayMs    the delay before it says anything
+//   usage      {inputTokens, outputTokens}, instead of counting
+//   finish     the finish reason, instead of the one that follows from the line: "length"
 //
-// `args` that are a string stand for arguments that are no JSON. In `args`, a string that is nothing but a reference is
-// replaced: `$last.text` is the text of the newest tool result, `$last.json.a[0].b` a value in it where it is JSON, and
-// `$results[0]…` counts the results of the conversation from its beginning.
+// A string as `args` stands for arguments that are not valid JSON. Inside `args`, a string that is only a reference is
+// replaced: `$last.text` is the text of the latest tool result, `$last.json.a[0].b` a value inside it if it is JSON,
+// and `$results[0]…` counts the conversation's results from the start.
 import { isRecord, parseJson, TrunklineError } from "@trunkline/core";
 import { z } from "zod";
 import { unframeOutput } from "../tools/framing.js";
@@ -47,17 +47,16 @@ const lineSchema = z
     usage: z.strictObject({ inputTokens: z.number(), outputTokens: z.number() }).optional(),
     finish: z.enum(["stop", "tool-calls", "length", "content-filter", "other"]).optional(),
   })
-  .refine((line) => line.args === undefined || line.tool !== undefined, { message: "args go with tool" });
+  .refine((line) => line.args === undefined || line.tool !== undefined, { message: "args needs tool" });
 
 type Line = z.infer<typeof lineSchema>;
 
-/** One turn of a script. */
 export interface EchoTurn extends Omit<Line, "tool" | "args" | "calls" | "error"> {
   readonly calls: readonly z.infer<typeof callSchema>[];
   readonly error: TrunklineError | undefined;
 }
 
-/** The turns of a script. Throws `INVALID_ARGUMENT` with the line that is wrong. */
+/** Throws `INVALID_ARGUMENT` with the number of the bad line. */
 export function parseEchoScript(text: string): EchoTurn[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
     if (line.trim() === "" || line.trimStart().startsWith("//")) return [];
@@ -68,7 +67,7 @@ export function parseEchoScript(text: string): EchoTurn[] {
       throw new TrunklineError(
         "INVALID_ARGUMENT",
         `Line ${index + 1} of the script cannot be used${at}: ${parseJson(line) === undefined ? "it is not JSON" : issue?.message}.`,
-        { hint: 'A line is an object such as {"text": "…"} or {"tool": "server.tool", "args": {…}}.' },
+        { hint: 'Each line is an object such as {"text": "…"} or {"tool": "server.tool", "args": {…}}.' },
       );
     }
     return [toTurn(parsed.data)];
@@ -94,7 +93,7 @@ function toError(error: NonNullable<Line["error"]>): TrunklineError {
 
 const REFERENCE = /^\$(?:last|results\[(\d+)\])\.(text|json)((?:\.[\w-]+|\[\d+\])*)$/;
 
-/** A copy of scripted arguments with references replaced. Throws `INVALID_ARGUMENT` for one that leads nowhere. */
+/** Copies scripted arguments and replaces references. Throws `INVALID_ARGUMENT` if a reference does not resolve. */
 export function resolveReferences(value: unknown, messages: readonly Message[]): unknown {
   if (Array.isArray(value)) return value.map((item) => resolveReferences(item, messages));
   if (isRecord(value)) {
@@ -109,7 +108,7 @@ export function resolveReferences(value: unknown, messages: readonly Message[]):
   const text = result === undefined ? undefined : unframeOutput(result.text);
   const found = match[2] === "text" || text === undefined ? text : walk(parseJson(text), match[3] ?? "");
   if (found === undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", `The script's reference ${match[0]} leads to nothing.`);
+    throw new TrunklineError("INVALID_ARGUMENT", `The script's reference ${match[0]} does not resolve.`);
   }
   return found;
 }

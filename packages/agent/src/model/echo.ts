@@ -1,16 +1,15 @@
-// A provider without a model: it repeats the prompt, or plays a script. Equal input gives equal output, so that tests,
-// examples and first steps need no network and no key.
+// A provider without a model: repeats the prompt or plays a script. Deterministic, so tests, examples and first steps
+// need no network and no key.
 import { abortError, isRecord, sleep, TrunklineError } from "@trunkline/core";
 import { type EchoTurn, parseEchoScript, resolveReferences } from "./echo-script.js";
 import type { Message, MessagePart, Model, ModelEvent, ModelRequest, ModelTool, TokenUsage } from "./model.js";
 
-/** How the echo provider answers. */
 export interface EchoOptions {
-  /** The id that the model goes by. Default `echo`. */
+  /** The model's id. Default `echo`. */
   model?: string | undefined;
-  /** JSONL, one turn per line; the format is at the top of echo-script.ts. Absent: it repeats the prompt. */
+  /** JSONL, one turn per line; see the top of echo-script.ts for the format. Without it, the prompt is repeated. */
   script?: string | undefined;
-  /** How long each piece of text takes. Default 0. */
+  /** Delay before each piece of text. Default 0. */
   pieceDelayMs?: number | undefined;
 }
 
@@ -27,7 +26,7 @@ export function echoModel(options: EchoOptions = {}): Model {
       const next = script === undefined ? repeat(request) : script[index];
       if (next === undefined) {
         throw new TrunklineError("INVALID_ARGUMENT", `The script has no line for turn ${index + 1}.`, {
-          hint: `It has ${script?.length ?? 0} turns: add lines, or ask for less.`,
+          hint: `It has ${script?.length ?? 0} turns: add lines, or ask for fewer turns.`,
         });
       }
       try {
@@ -41,7 +40,7 @@ export function echoModel(options: EchoOptions = {}): Model {
   };
 }
 
-/** The number of tokens that echo counts: one for each four characters begun. */
+/** Echo's token count: one per four characters, rounded up. */
 function countEchoTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -66,7 +65,7 @@ async function* play(
     }
   }
   if (turn.error !== undefined) throw turn.error;
-  // Resolved before any is handed out: a reference that leads nowhere fails the turn as a whole.
+  // Resolve all references first: one that does not resolve fails the whole turn.
   const calls = turn.calls.map(({ tool, args }, number): Extract<ModelEvent, { type: "tool-call" }> => {
     const base = {
       type: "tool-call",
@@ -87,7 +86,7 @@ async function* play(
   };
 }
 
-/** Words with what follows them, so that joining the pieces gives the text. */
+/** Words with the white space after them, so that joining the pieces gives the text. */
 function piecesOf(text: string): string[] {
   return text.match(/\s*\S+\s*|\s+/g) ?? [];
 }
@@ -110,7 +109,7 @@ function charactersOf(part: MessagePart): number {
   }
 }
 
-/** A scripted name as the model would say it. What is not there stays as it is: a script may ask for it on purpose. */
+/** A scripted name as the model would write it. Unknown names stay as they are: a script may use one on purpose. */
 function wireName(name: string, tools: readonly ModelTool[] = []): string {
   return tools.find((tool) => tool.name === name)?.name ?? tools.find((tool) => tool.title === name)?.name ?? name;
 }
@@ -124,7 +123,7 @@ function repeat(request: ModelRequest): EchoTurn {
   return { text: JSON.stringify(value), calls: [], error: undefined };
 }
 
-/** Some value of a schema's shape, for the schemas that people write by hand; the text goes wherever a string may. */
+/** A sample value for a hand-written schema; the text goes wherever a string is allowed. */
 function sampleOf(schema: unknown, text: string, depth = 0): unknown {
   if (!isRecord(schema) || depth > 8) return text;
   if ("const" in schema) return schema.const;

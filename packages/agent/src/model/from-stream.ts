@@ -1,15 +1,15 @@
-// The library's stream as events. Tool calls are held back until the turn has ended well: of a stream that was cut nothing
-// may run.
+// Turns the library's stream into events. Holds tool calls back until the turn has ended well: nothing from a cut
+// stream may run.
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3Usage } from "@ai-sdk/provider";
 import { isRecord, parseJson } from "@trunkline/core";
 import type { FinishReason, ModelEvent, TokenUsage } from "./model.js";
 
 type ToolCallEvent = Extract<ModelEvent, { type: "tool-call" }>;
 
-/** Thrown where a stream ended before its turn did. */
+/** Thrown if a stream ends before its turn does. */
 export class CutStreamError extends Error {
   override readonly name = "CutStreamError";
-  /** Whether anything at all had come. */
+  /** Whether the stream was empty. */
   readonly empty: boolean;
 
   constructor(empty: boolean) {
@@ -18,12 +18,12 @@ export class CutStreamError extends Error {
   }
 }
 
-/** Thrown with what a provider reports within its stream. */
+/** Thrown for an error that the provider reports inside its stream. */
 export class StreamErrorPart extends Error {
   override readonly name = "StreamErrorPart";
 }
 
-/** The events of one turn. Throws `CutStreamError` and `StreamErrorPart`, and whatever the stream throws. */
+/** The events of one turn. Throws `CutStreamError`, `StreamErrorPart` and whatever the stream throws. */
 export async function* fromStream(parts: AsyncIterable<LanguageModelV3StreamPart>): AsyncGenerator<ModelEvent> {
   const calls: ToolCallEvent[] = [];
   const reasoning = new Map<string, Record<string, unknown>>();
@@ -42,7 +42,7 @@ export async function* fromStream(parts: AsyncIterable<LanguageModelV3StreamPart
       case "text-end": {
         const providerData = entryOf(texts, part.id);
         texts.delete(part.id);
-        // Of what comes with a text, only Google's signatures have to go back.
+        // Of the data attached to text, only Google's signatures must be sent back.
         if (Object.values(providerData).some(isSigned)) yield { type: "text", text: "", providerData };
         break;
       }
@@ -60,14 +60,14 @@ export async function* fromStream(parts: AsyncIterable<LanguageModelV3StreamPart
         break;
       }
       case "tool-call":
-        // What the provider runs itself is its own affair.
+        // Skip tools that the provider runs itself.
         if (part.providerExecuted !== true) calls.push(toCall(part));
         break;
       case "error":
         if (isCutReport(part.error)) throw new CutStreamError(empty);
-        throw new StreamErrorPart("The provider reported an error within its stream.", { cause: part.error });
+        throw new StreamErrorPart("The provider reported an error inside its stream.", { cause: part.error });
       case "finish":
-        // Google's reader ends in "other" and Anthropic's never gets here when the connection is closed half-way.
+        // When the connection drops midway, Google's reader ends with "other" and Anthropic's never gets here.
         if (part.finishReason.raw === undefined && part.finishReason.unified !== "stop")
           throw new CutStreamError(empty);
         yield* calls;
@@ -96,7 +96,7 @@ function isSigned(data: unknown): boolean {
   return isRecord(data) && "thoughtSignature" in data;
 }
 
-/** The reader of compatible endpoints reports a missing end as invalid data, without any data. */
+/** The reader for compatible endpoints reports a missing end as invalid data without any data. */
 function isCutReport(error: unknown): boolean {
   return isRecord(error) && error.name === "AI_InvalidResponseDataError" && error.data === undefined;
 }
@@ -104,14 +104,14 @@ function isCutReport(error: unknown): boolean {
 function toCall(part: Extract<LanguageModelV3StreamPart, { type: "tool-call" }>): ToolCallEvent {
   const base = { type: "tool-call", id: part.toolCallId, name: part.toolName } as const;
   const providerData = part.providerMetadata === undefined ? {} : { providerData: part.providerMetadata };
-  // Nothing at all is how some models call a tool without parameters.
+  // Some models call a tool without parameters by sending nothing at all.
   const args =
     part.input.trim() === "" ? {} : (parseJson(part.input) ?? (part.input.trim() === "null" ? {} : undefined));
   return isRecord(args) ? { ...base, args, ...providerData } : { ...base, args: {}, raw: part.input, ...providerData };
 }
 
 function toReason(unified: LanguageModelV3FinishReason["unified"], called: boolean): FinishReason {
-  // Some compatible servers say "stop" beside tool calls.
+  // Some compatible servers say "stop" together with tool calls.
   if (called && (unified === "stop" || unified === "other")) return "tool-calls";
   return unified === "error" ? "other" : unified;
 }

@@ -1,4 +1,4 @@
-// A model over the model library: one request, its stream, its errors. Trying again is somebody else's work (retry.ts).
+// A model on top of the model library: one request, its stream, its errors. Retries are in retry.ts.
 import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { abortError, isRecord, type Logger, startDeadline, TrunklineError } from "@trunkline/core";
 import { CutStreamError, fromStream } from "./from-stream.js";
@@ -6,24 +6,23 @@ import type { Model, ModelRequest } from "./model.js";
 import { type ErrorPlace, toModelError } from "./model-errors.js";
 import { type PromptTarget, toFunctionTools, toPrompt } from "./to-prompt.js";
 
-/** What a library model is made of. */
 export interface LibraryModelOptions {
-  /** Imports the provider's library and makes its model; called once, with the first request. */
+  /** Imports the provider's library and creates its model; called once, on the first request. */
   readonly load: () => Promise<LanguageModelV3>;
   readonly place: ErrorPlace;
   readonly target: PromptTarget;
-  /** What makes a model of this provider think. */
+  /** Options that make this provider's models think. */
   readonly thinkOptions: LanguageModelV3CallOptions["providerOptions"];
-  /** What goes with every request. */
+  /** Options for every request. */
   readonly alwaysOptions?: LanguageModelV3CallOptions["providerOptions"];
-  /** Thrown with every request: what is missing. */
+  /** Thrown on every request if something is missing. */
   readonly missing?: TrunklineError | undefined;
-  /** How long nothing may come. */
+  /** How long a turn may stay silent. */
   readonly idleTimeoutMs: number;
   readonly logger: Logger;
 }
 
-/** A model that asks a provider over the network. */
+/** A model that calls a provider over the network. */
 export function libraryModel(options: LibraryModelOptions): Model {
   const { place, logger } = options;
   let loading: Promise<LanguageModelV3> | undefined;
@@ -45,7 +44,7 @@ export function libraryModel(options: LibraryModelOptions): Model {
         const { stream, response } = await library.doStream(callOptions(request, options, signal));
         try {
           for await (const event of fromStream(watched(stream, { logger, onPart: deadline.extend }))) {
-            // The time is the provider's, not that of whoever reads.
+            // The time limit is for the provider, not for a slow reader.
             deadline.pause();
             yield event;
             deadline.resume();
@@ -87,7 +86,7 @@ function callOptions(
       : {
           responseFormat: {
             type: "json" as const,
-            // As with tools: the library's type names less than JSON Schema has.
+            // As with tools: the library's type covers less than JSON Schema.
             ...(format.schema === undefined ? {} : { schema: format.schema as NonNullable<JsonFormat["schema"]> }),
           },
         }),
@@ -96,7 +95,7 @@ function callOptions(
 
 type JsonFormat = Extract<NonNullable<LanguageModelV3CallOptions["responseFormat"]>, { type: "json" }>;
 
-/** The parts as they come. Leaving early cancels the stream, and with it the request. */
+/** Yields the parts as they arrive. Leaving early cancels the stream and the request. */
 async function* watched(
   stream: ReadableStream<LanguageModelV3StreamPart>,
   { logger, onPart }: { logger: Logger; onPart: () => void },
@@ -131,11 +130,11 @@ function warningText(warning: unknown): string {
   return [warning.type, warning.feature, warning.message, warning.details].filter((x) => x !== undefined).join(": ");
 }
 
-/** A page instead of a stream: most often an endpoint that is not one. */
+/** An HTML page instead of a stream usually means a wrong endpoint. */
 function noStream(headers: Record<string, string> | undefined, place: ErrorPlace): TrunklineError | undefined {
   const type = headers?.["content-type"];
   if (type === undefined || type.startsWith("text/event-stream")) return undefined;
-  return new TrunklineError("UPSTREAM", `${place.endpoint} answered with ${type} in place of a stream.`, {
+  return new TrunklineError("UPSTREAM", `${place.endpoint} answered with ${type} instead of a stream.`, {
     hint: `Check that the endpoint speaks the format of ${place.provider.name}; most end in /v1.`,
   });
 }

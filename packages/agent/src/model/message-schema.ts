@@ -1,4 +1,4 @@
-// Messages as they come from a file.
+// Validates messages read from a file.
 import { z } from "zod";
 import type { Message } from "./model.js";
 
@@ -27,9 +27,9 @@ const part = z.discriminatedUnion("type", [
 
 const message = z.object({ role: z.enum(["system", "user", "assistant", "tool"]), parts: z.array(part) });
 
-/** A value as a message, or undefined where it is none. */
+/** The value as a message, or undefined if it is not one. */
 export function toMessage(value: unknown): Message | undefined {
   const parsed = message.safeParse(value);
-  // Optional keys that are absent stay absent: zod's type says "or undefined", the value does not.
+  // Absent optional keys stay absent: zod's type says "or undefined", the value does not.
   return parsed.success ? (parsed.data as Message) : undefined;
 }

@@ -1,10 +1,10 @@
-// What goes wrong at a provider, as errors with codes. The library's own errors hold the whole request, so they never
-// become a cause: only what is below them does.
+// Turns provider failures into errors with codes. The library's own errors contain the whole request, so they never
+// become a cause; only what is below them does.
 import { isRecord, messageOf, parseJson, type Redactor, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { CutStreamError, StreamErrorPart } from "./from-stream.js";
 import type { ProviderInfo } from "./providers.js";
 
-/** What an error has to say about where it happened. */
+/** Where an error happened, for its message. */
 export interface ErrorPlace {
   readonly provider: ProviderInfo;
   readonly model: string;
@@ -14,7 +14,7 @@ export interface ErrorPlace {
 
 const MAX_MESSAGE_LENGTH = 500;
 
-/** Words by which providers name an error within a stream, and the status that it would have had. */
+/** Error types that providers send inside a stream, and the HTTP status each stands for. */
 const STATUS_BY_TYPE: Readonly<Record<string, number>> = {
   authentication_error: 401,
   invalid_api_key: 401,
@@ -34,27 +34,27 @@ const STATUS_BY_TYPE: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-/** How the system and Node's fetch call a connection that was there and was ended by the other side. */
+/** Codes from the system and from fetch for a connection closed by the other side. */
 const CUT_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
-/** Any failure of a turn as a `TrunklineError`. */
+/** Turns any failure of a turn into a `TrunklineError`. */
 export function toModelError(error: unknown, place: ErrorPlace): TrunklineError {
   if (error instanceof TrunklineError) return error;
   const who = `${place.provider.name} (${place.model})`;
   if (error instanceof CutStreamError) {
-    return new TrunklineError("CONNECTION_FAILED", `The stream of ${who} was cut before the answer ended.`, {
+    return new TrunklineError("CONNECTION_FAILED", `The stream from ${who} was cut off before the answer ended.`, {
       data: { provider: place.provider.name },
     });
   }
   if (error instanceof StreamErrorPart) return streamError(error.cause, place);
   if (isRecord(error) && error.name === "AI_APICallError") return callError(error, place);
   if (isRecord(error) && (error.name === "AI_JSONParseError" || error.name === "AI_TypeValidationError")) {
-    return new TrunklineError("UPSTREAM", `${who} answered with something that is not its protocol.`, {
+    return new TrunklineError("UPSTREAM", `${who} answered with something that does not match its protocol.`, {
       hint: `Check that ${place.endpoint} speaks the format of ${place.provider.name}.`,
     });
   }
   if (isRecord(error) && typeof error.name === "string" && error.name.startsWith("AI_")) {
-    return new TrunklineError("INVALID_ARGUMENT", said(`${who} cannot take this request`, messageOf(error), place));
+    return new TrunklineError("INVALID_ARGUMENT", said(`${who} cannot handle this request`, messageOf(error), place));
   }
   if (error instanceof TypeError && (systemCodeOf(error) !== undefined || error.message === "terminated")) {
     return unreachable(error, place);
@@ -62,27 +62,26 @@ export function toModelError(error: unknown, place: ErrorPlace): TrunklineError 
   return new TrunklineError("UPSTREAM", said(`${who} failed`, messageOf(error), place), { cause: error });
 }
 
-/** The error for a key that is missing. */
 export function missingKey(place: Pick<ErrorPlace, "provider">): TrunklineError {
-  return new TrunklineError("AUTH_REQUIRED", `${place.provider.name} needs an API key and there is none.`, {
+  return new TrunklineError("AUTH_REQUIRED", `${place.provider.name} needs an API key, and none is set.`, {
     hint: keyHint(place.provider),
   });
 }
 
 function keyHint(provider: ProviderInfo): string {
   const [first] = provider.keyVariables;
-  return first === undefined ? "Give a key that the endpoint takes." : `Set the environment variable ${first}.`;
+  return first === undefined ? "Use a key that the endpoint accepts." : `Set the environment variable ${first}.`;
 }
 
 function refusedKeyHint(provider: ProviderInfo): string {
   const [first] = provider.keyVariables;
-  return first === undefined ? keyHint(provider) : `Put a valid key into the environment variable ${first}.`;
+  return first === undefined ? keyHint(provider) : `Put a valid key in the environment variable ${first}.`;
 }
 
-/** A request that failed, or a connection that could not be made. */
+/** A failed request or connection. */
 function callError(error: Record<string, unknown>, place: ErrorPlace): TrunklineError {
   const status = typeof error.statusCode === "number" ? error.statusCode : undefined;
-  // A 200 that broke while it was read is a broken connection.
+  // A 200 that broke off while being read is a broken connection.
   if (status === undefined || status < 400) return unreachable(error.cause ?? error, place);
   const body = typeof error.responseBody === "string" ? parseJson(error.responseBody) : undefined;
   const headers = isRecord(error.responseHeaders) ? error.responseHeaders : {};
@@ -103,7 +102,7 @@ function streamError(cause: unknown, place: ErrorPlace): TrunklineError {
   }
   const words = wordsOf(cause);
   const numeric = isRecord(cause) && typeof cause.code === "number" && cause.code >= 400 ? cause.code : undefined;
-  // What nobody knows is taken for a failure of the moment: trying again is bounded and nothing has run.
+  // Treat unknown errors as temporary: retries are bounded, and nothing has run yet.
   const status = numeric ?? words.map((word) => STATUS_BY_TYPE[word]).find((known) => known !== undefined) ?? 500;
   const message = isRecord(cause) && typeof cause.message === "string" ? cause.message : messageOf(cause);
   return statusError({ status, message, words, retryAfterMs: undefined }, place);
@@ -112,7 +111,7 @@ function streamError(cause: unknown, place: ErrorPlace): TrunklineError {
 interface Failure {
   readonly status: number;
   readonly message: string;
-  /** The provider's own words for the error. */
+  /** The provider's own names for the error. */
   readonly words: readonly string[];
   readonly retryAfterMs: number | undefined;
 }
@@ -132,20 +131,20 @@ function statusError(failure: Failure, place: ErrorPlace): TrunklineError {
       retryable: code === "TIMEOUT" || (code === "UPSTREAM" && isPassing(failure)),
       ...(hint === undefined ? {} : { hint }),
     });
-  // Google says 400 to a key that it does not know.
+  // Google answers 400 for an unknown key.
   if (status === 401 || status === 403 || words.includes("API_KEY_INVALID")) {
     return make("AUTH_REQUIRED", "refused the API key", refusedKeyHint(provider));
   }
   if (status === 402 || words.includes("insufficient_quota") || words.includes("billing_error")) {
-    return make("UPSTREAM", "refuses until the account is paid", `Look at the billing page of ${provider.name}.`);
+    return make("UPSTREAM", "refuses because of unpaid bills", `See the billing page of ${provider.name}.`);
   }
   if (status === 404) {
     const pull = provider.name === "ollama" ? ` Get it with \`ollama pull ${model}\`.` : "";
     return make("INVALID_ARGUMENT", "does not know the model or the endpoint", `Check --model and ${endpoint}.${pull}`);
   }
   if (status === 408 || status === 504) return make("TIMEOUT", "took too long");
-  if (status === 429) return make("UPSTREAM", "has reached a rate limit", "Wait a moment, or ask less at a time.");
-  if (status >= 500) return make("UPSTREAM", "has a failure of its own", "Try again later.");
+  if (status === 429) return make("UPSTREAM", "has reached a rate limit", "Wait a moment, or send less at a time.");
+  if (status >= 500) return make("UPSTREAM", "failed internally", "Try again later.");
   if (status === 409 || status === 425) return make("UPSTREAM", "refused for now");
   return make("INVALID_ARGUMENT", "refused the request");
 }
@@ -162,7 +161,7 @@ function unreachable(error: unknown, place: ErrorPlace): TrunklineError {
   if (code !== undefined && CUT_CODES.has(code)) {
     return new TrunklineError(
       "CONNECTION_FAILED",
-      said(`${place.provider.name} at ${place.endpoint} cut the connection`, what, place),
+      said(`${place.provider.name} at ${place.endpoint} closed the connection`, what, place),
       { data: { provider: place.provider.name }, cause: below(error) },
     );
   }
@@ -173,7 +172,7 @@ function unreachable(error: unknown, place: ErrorPlace): TrunklineError {
   );
 }
 
-/** The first error below the library's own ones. */
+/** The first error below the library's own. */
 function below(error: unknown): unknown {
   let current = error;
   for (let depth = 0; depth < 8 && isRecord(current) && String(current.name).startsWith("AI_"); depth++) {
@@ -188,7 +187,10 @@ function said(what: string, message: string, { redactor }: ErrorPlace): string {
   return redactor.text(short === "" ? `${what}.` : `${what}: ${short}`);
 }
 
-/** `type`, `code`, `status` and `reason` anywhere in an error body: OpenAI, Anthropic and Google have them at different places. */
+/**
+ * `type`, `code`, `status` and `reason` anywhere in an error body: OpenAI, Anthropic and Google put them in different
+ * places.
+ */
 function wordsOf(body: unknown, depth = 0): string[] {
   if (depth > 5) return [];
   if (Array.isArray(body)) return body.flatMap((item) => wordsOf(item, depth + 1));
@@ -199,7 +201,7 @@ function wordsOf(body: unknown, depth = 0): string[] {
   });
 }
 
-/** How long the provider asks to wait: in a header, in seconds or as a date, or in the body, as Google has it. */
+/** How long the provider asks to wait: from a header, as seconds or a date, or from the body, as Google sends it. */
 function retryAfterMs(headers: Record<string, unknown>, body: unknown): number | undefined {
   const inMs = Number(headers["retry-after-ms"] ?? Number.NaN);
   if (Number.isFinite(inMs) && inMs >= 0) return inMs;

@@ -1,12 +1,11 @@
-// The port to a model: messages in, a stream of events out. Providers implement it; loops, records and scripts know nothing
-// else. What a model says wrong is data; what keeps it from answering is a rejection.
+// The port to a model: messages in, a stream of events out. Providers implement it; loops, recordings and scripts know
+// nothing else. A bad answer is data; a failure to answer is a rejection.
 
-/** What a model says, and what it thinks before. */
+/** Text and reasoning. */
 type Words =
   | { readonly type: "text"; readonly text: string; readonly providerData?: unknown }
   | { readonly type: "reasoning"; readonly text: string; readonly providerData?: unknown };
 
-/** A model wants a tool to be called. */
 interface ToolCall {
   readonly type: "tool-call";
   readonly id: string;
@@ -15,10 +14,9 @@ interface ToolCall {
   readonly providerData?: unknown;
 }
 
-/** One piece of a message. */
 export type MessagePart =
   | Words
-  /** An image, in base64 without a prefix. */
+  /** An image, base64 without a prefix. */
   | { readonly type: "image"; readonly data: string; readonly mediaType: string }
   | ToolCall
   | {
@@ -30,39 +28,37 @@ export type MessagePart =
       readonly isError?: boolean;
     };
 
-/** One message of a conversation. */
 export interface Message {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly parts: readonly MessagePart[];
 }
 
-/** A tool as a model is told of it. */
+/** A tool as described to a model. */
 export interface ModelTool {
   /** The wire name: `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;
-  /** The name for people. No provider is told; a script of the echo provider may use it. */
+  /** The display name. Not sent to providers; a script of the echo provider may use it. */
   readonly title?: string | undefined;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** What a model is asked. */
 export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly ModelTool[] | undefined;
-  /** `none`: the tools are there because earlier messages speak of them, and must not be called now. Default `auto`. */
+  /** `none`: the tools are listed because earlier messages mention them, but must not be called now. Default `auto`. */
   readonly toolChoice?: "auto" | "none" | undefined;
-  /** The answer has to be JSON; with a schema, of that shape. */
+  /** Ask for a JSON answer, matching the schema if there is one. */
   readonly format?:
     | { readonly type: "json"; readonly schema?: Readonly<Record<string, unknown>> | undefined }
     | undefined;
-  /** Let the model think first, where it can. */
+  /** Let the model think first, if it can. */
   readonly think?: boolean | undefined;
   readonly maxOutputTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a turn cost, as far as the provider tells. */
+/** What a turn cost, if the provider reports it. */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -70,26 +66,27 @@ export interface TokenUsage {
   readonly reasoningTokens?: number | undefined;
 }
 
-/** Why a turn ended. */
 export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "other";
 
-/** What comes while a model answers, in order; `finish` is the last one, always. */
+/** Events while a model answers, in order; `finish` is always the last. */
 export type ModelEvent =
-  /** An event with `providerData`, of text or of reasoning, ends a piece of it: what follows is another one. */
+  /** An event with `providerData` ends a piece of text or reasoning; what follows is a new piece. */
   | Words
-  /** Whole, however many pieces it came in. `args` is what could be parsed; `raw` is there where it could not. */
+  /**
+   * A complete call, however many pieces it arrived in. `args` is what could be parsed; `raw` is set if it could not
+   * be.
+   */
   | (ToolCall & { readonly raw?: string })
-  /** What was said so far, if anything, is void: the turn begins anew (a rate limit, a dropped stream, tried again). */
+  /** Discards everything said so far: the turn starts over (after a rate limit or a dropped stream). */
   | { readonly type: "restart"; readonly reason: string }
   | { readonly type: "finish"; readonly reason: FinishReason; readonly usage?: TokenUsage | undefined };
 
-/** A model at some provider. */
 export interface Model {
   readonly provider: string;
   readonly id: string;
   /**
-   * One turn. Rejects with a `TrunklineError`: `AUTH_REQUIRED` for a missing or refused key, `CONNECTION_FAILED`, `TIMEOUT`,
-   * `UPSTREAM` for what the provider refuses, `INVALID_ARGUMENT` for a request it can never take, `ABORTED`.
+   * One turn. Rejects with a `TrunklineError`: `AUTH_REQUIRED` for a missing or rejected key, `CONNECTION_FAILED`,
+   * `TIMEOUT`, `UPSTREAM` if the provider refuses, `INVALID_ARGUMENT` for a request it can never accept, `ABORTED`.
    */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }

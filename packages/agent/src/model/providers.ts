@@ -1,20 +1,18 @@
-// The providers that there are: where they are, and what a key for them is called.
+// The known providers: their endpoints and the names of their keys.
 import { nearestNames, TrunklineError } from "@trunkline/core";
 
-/** The wire format that a provider speaks. */
 export type ProviderFormat = "openai" | "anthropic" | "google" | "echo";
 
-/** What is known of a provider before any request. */
 export interface ProviderInfo {
   readonly name: string;
   readonly format: ProviderFormat;
-  /** Where it is, unless told otherwise. Absent: an endpoint has to be given. */
+  /** The default endpoint. If missing, one must be given. */
   readonly endpoint?: string | undefined;
-  /** Whether its own endpoint takes nobody without a key. */
+  /** Whether its own endpoint requires a key. */
   readonly needsKey: boolean;
-  /** Environment variables that may hold the key, the first one that is set wins. The command line reads them. */
+  /** Environment variables for the key; the first one that is set wins. The command line reads them. */
   readonly keyVariables: readonly string[];
-  /** What to do when it cannot be reached. */
+  /** The hint for when it cannot be reached. */
   readonly unreachableHint: string;
 }
 
@@ -33,9 +31,9 @@ const TABLE: readonly ProviderInfo[] = [
     name: "openai-compatible",
     format: "openai",
     needsKey: false,
-    // A variable of its own: the key of one provider is never sent to the endpoint of another.
+    // Its own variable, because one provider's key is never sent to another's endpoint.
     keyVariables: ["TRUNKLINE_API_KEY"],
-    unreachableHint: "Start the server behind the endpoint, or name another one with --endpoint.",
+    unreachableHint: "Start the server behind the endpoint, or set another one with --endpoint.",
   },
   {
     name: "ollama",
@@ -43,7 +41,7 @@ const TABLE: readonly ProviderInfo[] = [
     endpoint: "http://127.0.0.1:11434/v1",
     needsKey: false,
     keyVariables: ["OLLAMA_API_KEY"],
-    unreachableHint: "Start it with `ollama serve`, or name another endpoint with --endpoint.",
+    unreachableHint: "Start it with `ollama serve`, or set another endpoint with --endpoint.",
   },
   {
     name: "lmstudio",
@@ -52,7 +50,7 @@ const TABLE: readonly ProviderInfo[] = [
     needsKey: false,
     keyVariables: ["LMSTUDIO_API_KEY"],
     unreachableHint:
-      "Start the local server in LM Studio (`lms server start`), or name another endpoint with --endpoint.",
+      "Start the local server in LM Studio (`lms server start`), or set another endpoint with --endpoint.",
   },
   {
     name: "llamacpp",
@@ -60,7 +58,7 @@ const TABLE: readonly ProviderInfo[] = [
     endpoint: "http://127.0.0.1:8080/v1",
     needsKey: false,
     keyVariables: ["LLAMA_API_KEY"],
-    unreachableHint: "Start `llama-server`, or name another endpoint with --endpoint.",
+    unreachableHint: "Start `llama-server`, or set another endpoint with --endpoint.",
   },
   {
     name: "vllm",
@@ -68,7 +66,7 @@ const TABLE: readonly ProviderInfo[] = [
     endpoint: "http://127.0.0.1:8000/v1",
     needsKey: false,
     keyVariables: ["VLLM_API_KEY"],
-    unreachableHint: "Start `vllm serve`, or name another endpoint with --endpoint.",
+    unreachableHint: "Start `vllm serve`, or set another endpoint with --endpoint.",
   },
   {
     name: "anthropic",
@@ -89,10 +87,9 @@ const TABLE: readonly ProviderInfo[] = [
   { name: "echo", format: "echo", needsKey: false, keyVariables: [], unreachableHint: "" },
 ];
 
-/** The names of all providers. */
 export const PROVIDER_NAMES: readonly string[] = TABLE.map(({ name }) => name);
 
-/** What is known of a provider. Throws `INVALID_ARGUMENT` with the nearest names where there is none. */
+/** Throws `INVALID_ARGUMENT`, with the nearest names, for an unknown provider. */
 export function providerInfo(name: string): ProviderInfo {
   const found = TABLE.find((info) => info.name === name);
   if (found !== undefined) return found;
@@ -101,6 +98,6 @@ export function providerInfo(name: string): ProviderInfo {
     hint:
       nearest.length > 0
         ? `Did you mean ${nearest.join(" or ")}?`
-        : `Providers are ${PROVIDER_NAMES.join(", ")}; any other endpoint goes with openai-compatible and --endpoint.`,
+        : `Available providers: ${PROVIDER_NAMES.join(", ")}. For any other endpoint use openai-compatible with --endpoint.`,
   });
 }

@@ -1,5 +1,5 @@
-// Trying again. A turn may begin anew as long as nothing of it has run: text that was shown is declared void, but once a
-// tool call was handed out, a failure is final.
+// Retries. A turn may start over as long as nothing has run: text already shown is discarded, but once a tool call was
+// handed out, a failure is final.
 import {
   abortError,
   formatMs,
@@ -11,26 +11,25 @@ import {
 } from "@trunkline/core";
 import type { Model, ModelEvent, ModelRequest } from "./model.js";
 
-/** How often, and how long apart. */
 export interface RetryOptions {
-  /** Tries in all. Default 5. */
+  /** Attempts in total. Default 5. */
   maxAttempts?: number | undefined;
-  /** The first wait; each further one is twice as long. Default 500. */
+  /** The first delay; each further one doubles. Default 500. */
   baseDelayMs?: number | undefined;
-  /** The longest wait of our own choosing. Default 20,000. */
+  /** The longest delay we choose ourselves. Default 20,000. */
   maxDelayMs?: number | undefined;
-  /** The longest wait that a provider may ask for; beyond it the error is final. Default 60,000. */
+  /** The longest delay a provider may ask for; beyond it the error is final. Default 60,000. */
   maxRetryAfterMs?: number | undefined;
-  /** Waits. Default: the system's timer. */
+  /** Default: a timer. */
   sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
-  /** A number from 0 up to 1, for the jitter. Default `Math.random`. */
+  /** A number in [0, 1) for the jitter. Default `Math.random`. */
   random?: (() => number) | undefined;
   logger?: Logger | undefined;
 }
 
 /**
- * The same model, which tries again what may succeed a little later: errors that are `retryable`. Before each wait it says
- * `restart` with the reason. Abort ends the wait at once.
+ * Wraps a model so that it retries `retryable` errors. Emits `restart` with the reason before each delay. Aborting ends
+ * the delay at once.
  */
 export function retryModel(model: Model, options: RetryOptions = {}): Model {
   const { maxAttempts = 5, logger = silentLogger } = options;
@@ -80,13 +79,13 @@ async function waitFor(
   }
 }
 
-/** How long to wait, or undefined where another try makes no sense. */
+/** How long to wait, or undefined if a retry makes no sense. */
 function delayOf(error: unknown, attempt: number, options: RetryOptions): number | undefined {
   if (!isTrunklineError(error) || !error.retryable) return undefined;
   const { baseDelayMs = 500, maxDelayMs = 20_000, maxRetryAfterMs = 60_000, random = Math.random } = options;
   const asked = error.data?.retryAfterMs;
   if (typeof asked === "number") {
-    // A little more than asked for, so that many clients do not come back at the same instant.
+    // Slightly more than asked for, so that many clients do not come back at the same moment.
     return asked > maxRetryAfterMs ? undefined : asked + Math.floor(random() * Math.min(baseDelayMs, 250));
   }
   const ceiling = Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1));

@@ -1,4 +1,4 @@
-// Messages as the model library wants them.
+// Converts messages to the model library's format.
 import type {
   LanguageModelV3CallOptions,
   LanguageModelV3Message,
@@ -14,16 +14,16 @@ type Part<Type extends MessagePart["type"]> = Extract<MessagePart, { type: Type 
 type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
 
-/** Where the messages go, as far as it decides on their form. */
+/** What the conversion needs to know about the target. */
 export interface PromptTarget {
   readonly format: ProviderFormat;
-  /** Whether reasoning goes back with the calls that came of it, in the field that compatible servers have for it. */
+  /** Whether reasoning is sent back with the calls it led to, in the field that compatible servers use. */
   readonly returnsReasoning: boolean;
 }
 
 /**
- * The prompt. All system messages become one at the front, because most providers take no other; empty texts and messages
- * without anything are left out, because some refuse them.
+ * The prompt. Merges all system messages into one at the front, because most providers accept no other; drops empty
+ * texts and messages, because some providers reject them.
  */
 export function toPrompt(messages: readonly Message[], target: PromptTarget): LanguageModelV3Prompt {
   const system = messages
@@ -41,8 +41,8 @@ export function toPrompt(messages: readonly Message[], target: PromptTarget): La
 }
 
 /**
- * Anthropic keeps what stands before a mark for five minutes, and reading it again costs a tenth. The rules hardly ever
- * change, and the next turn begins with all of this one.
+ * Anthropic caches everything before a mark for five minutes, and reading it back costs a tenth. The rules hardly ever
+ * change, and the next turn starts with all of this one.
  */
 function withCachePoints(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
   const mark = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
@@ -51,13 +51,12 @@ function withCachePoints(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
   );
 }
 
-/** The tools, as functions. */
 export function toFunctionTools(tools: readonly ModelTool[]): NonNullable<LanguageModelV3CallOptions["tools"]> {
   return tools.map(({ name, description, inputSchema }) => ({
     type: "function",
     name,
     ...(description === "" ? {} : { description }),
-    // The library's type for JSON Schema names what it knows of; a tool's schema may hold more.
+    // The library's JSON Schema type lists only what it knows; a tool's schema may contain more.
     inputSchema: inputSchema as Extract<
       NonNullable<LanguageModelV3CallOptions["tools"]>[number],
       { type: "function" }
@@ -65,7 +64,7 @@ export function toFunctionTools(tools: readonly ModelTool[]): NonNullable<Langua
   }));
 }
 
-/** A model may have called what no tool can be called; providers refuse to see such a name again. */
+/** A model may have called a tool by an invalid name; providers reject such a name in the history. */
 function wireName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "_";
 }
@@ -111,8 +110,8 @@ function toAssistantContent(
   target: PromptTarget & { readonly running: boolean },
 ): AssistantContent {
   const hasCalls = parts.some(({ type }) => type === "tool-call");
-  // Anthropic and Google check what is signed and leave out the rest themselves. Compatible servers refuse reasoning of
-  // turns that are over, or want it back while a turn with calls goes on.
+  // Anthropic and Google verify signed reasoning and drop the rest themselves. Compatible servers reject reasoning from
+  // finished turns, or require it while a turn with calls is running.
   const withReasoning = target.format !== "openai" || (target.returnsReasoning && target.running && hasCalls);
   const content: AssistantContent = [];
   for (const part of parts) {
@@ -151,23 +150,24 @@ function toResult(part: Part<"tool-result">, format: ProviderFormat): LanguageMo
     };
   }
   const notes = images.map(
-    ({ mediaType }) => `[An image (${mediaType}) came with this result; this provider takes none here.]`,
+    ({ mediaType }) => `[An image (${mediaType}) came with this result; this provider accepts no images here.]`,
   );
   const value = [part.text, ...notes].filter((text) => text !== "").join("\n");
   return { ...base, output: { type: part.isError === true ? "error-text" : "text", value } };
 }
 
-/** What a provider gave along, to be given back. It is kept as the library had it: by the provider's name. */
+/** Data from the provider that must be sent back, keyed by provider name as the library delivered it. */
 function optionsOf(providerData: unknown, format: ProviderFormat): { providerOptions?: SharedV3ProviderOptions } {
   if (!isRecord(providerData)) return {};
   if (format === "openai") {
-    // The library hands out signatures of compatible endpoints under the provider's name and wants them back as Google's.
+    // The library returns signatures of compatible endpoints under the provider's name and expects them back as
+    // Google's.
     const signed = Object.values(providerData).find(
       (value): value is Record<string, unknown> => isRecord(value) && "thoughtSignature" in value,
     );
     if (typeof signed?.thoughtSignature !== "string") return {};
     return { providerOptions: { google: { thoughtSignature: signed.thoughtSignature } } };
   }
-  // It came from the library as JSON, and went through JSON at most.
+  // It came from the library as JSON and at most made a round trip through JSON.
   return { providerOptions: providerData as SharedV3ProviderOptions };
 }

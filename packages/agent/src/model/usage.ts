@@ -1,12 +1,10 @@
-// Tokens, and what they cost. Prices change: the table is small, dated and can be replaced; for what is not in it, only
-// tokens are known.
+// Tokens and their cost. Prices change: the table is small, dated and replaceable; models not in it only report tokens.
 import { matchesGlob } from "@trunkline/core";
 import type { TokenUsage } from "./model.js";
 
-/** Nothing yet. */
 export const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0 };
 
-/** The sum of two usages. What one of them does not tell counts as none. */
+/** Adds two usages. Missing numbers count as zero. */
 export function addUsage(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {
   if (b === undefined) return a;
   const cached = sum(a.cachedInputTokens, b.cachedInputTokens);
@@ -23,21 +21,21 @@ function sum(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
 }
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
-  /** Input that came from the provider's cache. Absent: as other input. */
+  /** Input served from the provider's cache. Default: the price of other input. */
   readonly cachedInput?: number | undefined;
 }
 
-/** Prices by `provider/model`, where the model may be a glob. The longest match wins. */
+/** Prices by `provider/model`; the model may be a glob. The longest match wins. */
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
-/** When {@link PRICES} was written down. Long prompts, batches and writing to a cache cost differently. */
+/** The date of {@link PRICES}. Long prompts, batches and cache writes cost differently. */
 export const PRICES_AS_OF = "2025-12-01";
 
-/** List prices of some models, on the date of {@link PRICES_AS_OF}. */
+/** List prices of some models as of {@link PRICES_AS_OF}. */
 export const PRICES: PriceTable = {
   "openai/gpt-4.1": { input: 2, output: 8, cachedInput: 0.5 },
   "openai/gpt-4.1-mini": { input: 0.4, output: 1.6, cachedInput: 0.1 },
@@ -55,7 +53,7 @@ export const PRICES: PriceTable = {
   "google/gemini-2.5-flash-lite": { input: 0.1, output: 0.4, cachedInput: 0.01 },
 };
 
-/** What a usage costs in US dollars, or undefined where the price is not known. */
+/** The cost in US dollars, or undefined if the price is unknown. */
 export function costOf(
   usage: TokenUsage,
   model: { readonly provider: string; readonly id: string },

@@ -1,15 +1,15 @@
-// Thinking first and a form for the answer are wishes: a model that cannot do it is asked without. Which of the two an
-// endpoint refuses is not told in any common way, so one after the other is left out.
+// Thinking and a response format are optional: if a model rejects them, ask again without. Endpoints do not say in any
+// standard way which one they reject, so they are dropped one after the other.
 import { isTrunklineError, type Logger } from "@trunkline/core";
 import type { Model, ModelRequest } from "./model.js";
 
 type Wish = "think" | "format";
 
-const WORDS: Readonly<Record<Wish, string>> = { think: "thinking", format: "a form for the answer" };
+const WORDS: Readonly<Record<Wish, string>> = { think: "thinking", format: "a response format" };
 
 /**
- * The same model, which asks again without `think`, then without `format`, when a request with them is refused as one that
- * can never succeed. What the model turned out not to take is left out of later requests at once.
+ * Wraps a model so that a rejected request is repeated without `think`, then without `format`. Later requests leave out
+ * what was rejected right away.
  */
 export function wishfulModel(model: Model, logger: Logger): Model {
   const refused = new Set<Wish>();
@@ -34,7 +34,12 @@ export function wishfulModel(model: Model, logger: Logger): Model {
           const wish = begun || !isRefusal(error) ? undefined : left.shift();
           if (wish === undefined) throw error;
           dropped.add(wish);
-          logger.warn("asking a model with less", { provider: model.provider, model: model.id, without: wish, error });
+          logger.warn("repeating a model request with fewer options", {
+            provider: model.provider,
+            model: model.id,
+            without: wish,
+            error,
+          });
           yield { type: "restart", reason: `${model.id} refused the request. Asking again without ${WORDS[wish]}.` };
         }
       }

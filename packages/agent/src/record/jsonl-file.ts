@@ -1,10 +1,10 @@
-// Files of one JSON value a line, only ever appended to. A line is written whole, in one write; a process that is killed
-// leaves at most one torn line at the end, which readers pass over and the next writer cuts off.
+// Append-only files with one JSON value per line. Each line is written in a single write; a killed process leaves at
+// most one torn line at the end, which readers skip and the next writer removes.
 import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isRecord, messageOf, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 
-/** A file that lines are appended to, in the order of the calls. */
+/** A file to append lines to, in call order. */
 export class JsonlFile implements AsyncDisposable {
   readonly path: string;
   readonly #file: FileHandle;
@@ -18,8 +18,8 @@ export class JsonlFile implements AsyncDisposable {
   }
 
   /**
-   * Opens a file for its owner only, and makes it where it is not there. `replace` empties it first; else what is there
-   * stays, without a torn line at its end. Rejects with `IO`.
+   * Opens the file, creating it if needed, readable only by its owner. `replace` empties it first; otherwise its
+   * content stays, except for a torn last line. Rejects with `IO`.
    */
   static async open(path: string, { replace = false }: { replace?: boolean } = {}): Promise<JsonlFile> {
     try {
@@ -37,7 +37,7 @@ export class JsonlFile implements AsyncDisposable {
     }
   }
 
-  /** Appends a value. Resolves when the system has it; rejects with `IO`, and from then on always. */
+  /** Appends a value. Resolves once the system has it; after one `IO` failure every call rejects. */
   async append(value: unknown): Promise<void> {
     const line = `${JSON.stringify(value)}\n`;
     const mine = this.#last.then(async () => {
@@ -46,7 +46,7 @@ export class JsonlFile implements AsyncDisposable {
       try {
         await this.#file.appendFile(line, "utf8");
       } catch (error) {
-        // Half a line may be there: another one behind it would be lost with it.
+        // Half a line may have been written; a line after it would be lost with it.
         this.#failure = ioError(this.path, error);
         throw this.#failure;
       }
@@ -55,7 +55,7 @@ export class JsonlFile implements AsyncDisposable {
     await mine;
   }
 
-  /** Waits for what is being written, and closes the file. Idempotent. */
+  /** Waits for pending writes and closes the file. Idempotent. */
   async close(): Promise<void> {
     await this.#last;
     if (this.#closed) return;
@@ -68,7 +68,7 @@ export class JsonlFile implements AsyncDisposable {
   }
 }
 
-/** Cuts off what a killed process left of a line; a whole value that only lacks its line end gets one. */
+/** Removes the torn line of a killed process; a complete value without a line end gets one. */
 async function cutTornLine(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   const lineStart = await lastLineStart(file, size);
@@ -91,15 +91,15 @@ async function lastLineStart(file: FileHandle, size: number): Promise<number> {
   return 0;
 }
 
-/** One line of a file, with its number from 1. */
+/** A line with its number, starting at 1. */
 export interface JsonlLine {
   readonly number: number;
   readonly value: Record<string, unknown>;
 }
 
 /**
- * The lines of a file. Rejects with `NOT_FOUND`, `IO`, and `CONFIG_INVALID` for a line that is not a JSON object; the last
- * one is passed over if it is torn.
+ * Reads the lines. Rejects with `NOT_FOUND`, `IO`, or `CONFIG_INVALID` for a line that is not a JSON object; a torn
+ * last line is skipped.
  */
 export async function readJsonl(path: string): Promise<JsonlLine[]> {
   let text: string;
@@ -117,7 +117,7 @@ export async function readJsonl(path: string): Promise<JsonlLine[]> {
     if (isRecord(value)) return [{ number: index + 1, value }];
     throw new TrunklineError("CONFIG_INVALID", `Line ${index + 1} of ${path} is not a JSON object.`);
   });
-  // Whole JSON without a line end was written by hand; a torn line is not JSON.
+  // Complete JSON without a line end was written by hand; a torn line is not JSON.
   const last = torn === undefined ? undefined : parseJson(torn);
   return isRecord(last) ? [...values, { number: lines.length + 1, value: last }] : values;
 }

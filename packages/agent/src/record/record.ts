@@ -1,13 +1,13 @@
-// Recording a run: models, tools and approvers that write down what goes through them.
+// Records a run by wrapping models, tools and approvers.
 import { toTrunklineError } from "@trunkline/core";
 import type { Model, ModelEvent } from "../model/model.js";
 import type { Approver, Tool } from "../tools/tool.js";
 import { messageHash, type RunSink } from "./run-file.js";
 
-/** Messages that a sink has been given already. */
+/** Messages already written to a sink. */
 const known = new WeakMap<RunSink, Set<string>>();
 
-/** The same model; each of its turns is recorded, those that fail too. A turn that is left half-way is not. */
+/** Wraps a model so that each turn is recorded, including failed ones. A turn that is abandoned midway is not. */
 export function recordModel(model: Model, sink: RunSink): Model {
   return {
     provider: model.provider,
@@ -45,7 +45,7 @@ export function recordModel(model: Model, sink: RunSink): Model {
   };
 }
 
-/** Pieces of one text are kept as one: how they were cut is the network's doing. */
+/** Merges pieces of one text: how they were split is up to the network. */
 function addEvent(events: ModelEvent[], event: ModelEvent): void {
   const last = events.at(-1);
   const plain = (item: ModelEvent | undefined) =>
@@ -57,7 +57,7 @@ function addEvent(events: ModelEvent[], event: ModelEvent): void {
   } else events.push(event);
 }
 
-/** The same tool; what it is and each of its calls is recorded. */
+/** Wraps a tool so that its definition and each call are recorded. */
 export function recordTool(tool: Tool, sink: RunSink): Tool {
   const { name, title, description, inputSchema, readOnly } = tool;
   sink.write({ type: "tool", tool: { name, title, description, inputSchema, readOnly } });
@@ -86,7 +86,7 @@ export function recordTool(tool: Tool, sink: RunSink): Tool {
   };
 }
 
-/** The same approver; what it decides is recorded. */
+/** Wraps an approver so that its decisions are recorded. */
 export function recordApprover(approve: Approver, sink: RunSink): Approver {
   return async (call, options) => {
     const approval = await approve(call, options);

@@ -1,5 +1,4 @@
-// Repeating a recorded run without its model and its tools. A run that goes another way than the recorded one is an error
-// that shows where they part.
+// Replays a recorded run without its model and tools. If the run differs from the recording, the error shows where.
 import { type ErrorCode, isRecord, Redactor, TrunklineError } from "@trunkline/core";
 import { z } from "zod";
 import { canonicalJson } from "../loop/json-schema.js";
@@ -10,12 +9,12 @@ import type { Approver, Tool } from "../tools/tool.js";
 import type { JsonlLine } from "./jsonl-file.js";
 import { comparable, messageHash, readRunFile } from "./run-file.js";
 
-/** What a recorded run gives back. Everything in it is answered from the file. */
+/** A recorded run; everything is answered from the file. */
 export interface Replay {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly approve: Approver;
-  /** The messages of the first recorded turn, without those of role `system`: the prompt. */
+  /** The prompt: the messages of the first recorded turn, without `system` messages. */
   readonly prompt: readonly Message[];
 }
 
@@ -70,8 +69,8 @@ const lineSchemas = {
 type Recorded = { [Kind in keyof typeof lineSchemas]: z.infer<(typeof lineSchemas)[Kind]> };
 
 /**
- * A recorded run, to be repeated. `redactor` takes out the same secrets as when it was recorded. Rejects with `NOT_FOUND`,
- * `CONFIG_INVALID`, `IO`. What is asked of it and was not recorded is rejected with `INVALID_ARGUMENT`.
+ * Opens a recorded run for replay. `redactor` removes the same secrets as when it was recorded. Rejects with
+ * `NOT_FOUND`, `CONFIG_INVALID` or `IO`. Requests that were not recorded are rejected with `INVALID_ARGUMENT`.
  */
 export async function openReplay(
   path: string,
@@ -104,7 +103,7 @@ export async function openReplay(
     })),
     approve: async ({ tool, args }) => {
       const found = take(approvals, usedApprovals, same({ tool: tool.name, args }));
-      return found?.approval ?? { allowed: false, reason: "It was not asked for in the recorded run." };
+      return found?.approval ?? { allowed: false, reason: "The recorded run did not ask for it." };
     },
   };
 }
@@ -114,8 +113,9 @@ function linesOf<Kind extends keyof Recorded>(kind: Kind, lines: readonly JsonlL
     .filter(({ value }) => value.type === kind)
     .map(({ value, number }) => {
       const parsed = lineSchemas[kind].safeParse(value);
-      if (!parsed.success) throw new TrunklineError("CONFIG_INVALID", `Line ${number} of ${path} is no ${kind}.`);
-      // The table gives each kind its own schema; TypeScript does not follow the pair through the index.
+      if (!parsed.success)
+        throw new TrunklineError("CONFIG_INVALID", `Line ${number} of ${path} is not a valid ${kind}.`);
+      // The table gives each kind its own schema; TypeScript cannot follow the pair through the index.
       return parsed.data as Recorded[Kind];
     });
 }
@@ -145,10 +145,10 @@ function replayedModel(state: ReplayState): Model {
     id: first?.model.id ?? "replay",
     async *stream(request) {
       const hashes = request.messages.map((message) => messageHash(message, redactor));
-      // Sub-agents may have come in another order: any turn that was asked the same will do.
+      // Sub-agents may run in a different order, so any turn with the same messages will do.
       const turn = take(turns, used, ({ messages }) => messages.join() === hashes.join());
       if (turn === undefined) throw diverged(request, hashes, { ...state, used });
-      // What was written down came from a model's stream.
+      // It was recorded from a model's stream.
       for (const event of turn.events) yield event as unknown as ModelEvent;
       if (turn.error !== undefined) throw toError(turn.error);
     },
@@ -156,11 +156,11 @@ function replayedModel(state: ReplayState): Model {
 }
 
 function toError({ code, message, hint, retryable }: z.infer<typeof errorSchema>): TrunklineError {
-  // It was written from a TrunklineError; a code that is none of ours does no harm.
+  // It was recorded from a TrunklineError; an unknown code does no harm.
   return new TrunklineError(code as ErrorCode, message, { retryable, ...(hint === undefined ? {} : { hint }) });
 }
 
-/** The error for a turn that was not recorded: against the next recorded one, where the first difference is. */
+/** The error for an unrecorded turn, showing the first difference from the next recorded one. */
 function diverged(
   request: ModelRequest,
   hashes: readonly string[],
@@ -169,7 +169,7 @@ function diverged(
   const number = used.size + 1;
   const next = turns.find((turn) => !used.has(turn));
   if (next === undefined) {
-    return divergence(`The recorded run has ${turns.length} turns, and a further one was asked for.`);
+    return divergence(`The recorded run has ${turns.length} turns, and one more was requested.`);
   }
   const length = Math.max(hashes.length, next.messages.length);
   const index = Array.from({ length }, (_, at) => at).find((at) => hashes[at] !== next.messages[at]) ?? 0;
@@ -180,7 +180,7 @@ function diverged(
     given === undefined ? "" : comparable(given, redactor),
   );
   return divergence(
-    `Turn ${number} is not the recorded one: message ${index + 1} (${given?.role ?? recorded?.role ?? "none"}) differs. ` +
+    `Turn ${number} differs from the recording: message ${index + 1} (${given?.role ?? recorded?.role ?? "none"}) is different. ` +
       `Recorded: ${was}. Now: ${is}.`,
     { turn: number, message: index + 1 },
   );
@@ -189,17 +189,17 @@ function diverged(
 function unrecordedCall(tool: string, args: unknown, calls: readonly Recorded["call"][]): TrunklineError {
   const known = calls.filter((call) => call.tool === tool).map((call) => canonicalJson(call.args));
   const [was, is] = firstDifference(known[0] ?? "", canonicalJson(args));
-  return divergence(`A call of ${tool} was not recorded with these arguments. Recorded: ${was}. Now: ${is}.`, { tool });
+  return divergence(`No call of ${tool} was recorded with these arguments. Recorded: ${was}. Now: ${is}.`, { tool });
 }
 
 function divergence(message: string, data?: Record<string, unknown>): TrunklineError {
   return new TrunklineError("INVALID_ARGUMENT", message, {
-    hint: "Give the same prompt, tools and options as when it was recorded, or record it again.",
+    hint: "Use the same prompt, tools and options as in the recording, or record it again.",
     ...(isRecord(data) ? { data } : {}),
   });
 }
 
-/** Both texts around the place where they part. */
+/** Both texts around their first difference. */
 function firstDifference(a: string, b: string): [string, string] {
   let at = 0;
   while (at < a.length && at < b.length && a[at] === b[at]) at++;

@@ -1,15 +1,15 @@
-// A recorded run: JSONL, appended to as things happen, known secrets taken out.
+// A recorded run: JSONL, appended as things happen, with known secrets redacted.
 //
 //   {"kind":"trunkline-run","version":1,"createdAt":"…"}                                           the first line
 //   {"type":"tool","tool":{name,title,description,inputSchema,readOnly}}                           each tool, once
-//   {"type":"message","hash":"…","message":{role,parts}}                       each message, before the first turn with it
+//   {"type":"message","hash":"…","message":{role,parts}}                       each message, before its first turn
 //   {"type":"turn","model":{provider,id},"messages":["hash",…],"tools":["name",…],"events":[…]}     a turn that ended
 //   {"type":"turn",…,"events":[…],"error":{code,message,hint,retryable}}                           or failed
 //   {"type":"approval","tool":"name","args":{…},"approval":{allowed,reason}}
-//   {"type":"call","tool":"name","args":{…},"output":{text,images,isError}}                        or "error" in its place
+//   {"type":"call","tool":"name","args":{…},"output":{text,images,isError}}                        or "error" instead
 //
-// A message's hash is the SHA-256 of its canonical JSON, secrets and frame keys taken out: a replay meets the same hashes as
-// long as it goes the same way.
+// A message's hash is the SHA-256 of its canonical JSON without secrets and frame keys, so a replay sees the same
+// hashes as long as it takes the same path.
 import { createHash } from "node:crypto";
 import { type Clock, Redactor, systemClock, TrunklineError } from "@trunkline/core";
 import { canonicalJson } from "../loop/json-schema.js";
@@ -17,20 +17,19 @@ import type { Message } from "../model/model.js";
 import { withoutFrameKeys } from "../tools/framing.js";
 import { JsonlFile, type JsonlLine, readJsonl } from "./jsonl-file.js";
 
-/** What the first line says the file is. */
 const RUN_KIND = "trunkline-run";
-/** The version of the format. */
+/** The format version. */
 const RUN_VERSION = 1;
 
-/** Where a recorded run goes. `write` takes lines in order and does not throw; what went wrong shows with `close`. */
+/** Receives a recorded run. `write` takes lines in order and does not throw; errors surface in `close`. */
 export interface RunSink extends AsyncDisposable {
   readonly redactor: Redactor;
   write(line: Readonly<Record<string, unknown>>): void;
-  /** Waits until everything is written. Rejects with `IO` where something could not be. Idempotent. */
+  /** Waits until everything is written. Rejects with `IO` if something could not be. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A sink that is a file, begun anew. Rejects with `IO`. */
+/** Opens a new file as a sink. Rejects with `IO`. */
 export async function openRunFile(
   path: string,
   { redactor = new Redactor(), clock = systemClock }: { redactor?: Redactor; clock?: Clock } = {},
@@ -50,14 +49,18 @@ export async function openRunFile(
   return { redactor, write, close, [Symbol.asyncDispose]: close };
 }
 
-/** The lines of a recorded run, without the first. Rejects with `NOT_FOUND`, `CONFIG_INVALID`, `IO`. */
+/** The lines of a recorded run, without the first. Rejects with `NOT_FOUND`, `CONFIG_INVALID` or `IO`. */
 export async function readRunFile(path: string): Promise<JsonlLine[]> {
   const [head, ...lines] = await readJsonl(path);
   if (head?.value.kind !== RUN_KIND) throw new TrunklineError("CONFIG_INVALID", `${path} is not a recorded run.`);
   if (head.value.version !== RUN_VERSION) {
-    throw new TrunklineError("CONFIG_INVALID", `${path} is a run of version ${String(head.value.version)}.`, {
-      hint: "It was recorded by another version of Trunkline: record it again.",
-    });
+    throw new TrunklineError(
+      "CONFIG_INVALID",
+      `${path} is a recorded run in format version ${String(head.value.version)}.`,
+      {
+        hint: "It was recorded by another version of Trunkline: record it again.",
+      },
+    );
   }
   return lines;
 }
@@ -67,7 +70,6 @@ export function comparable(message: Message, redactor: Redactor): string {
   return withoutFrameKeys(canonicalJson(redactor.value(message)));
 }
 
-/** The hash of a message. */
 export function messageHash(message: Message, redactor: Redactor): string {
   return createHash("sha256").update(comparable(message, redactor)).digest("hex").slice(0, 32);
 }

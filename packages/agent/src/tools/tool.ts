@@ -1,4 +1,4 @@
-// A tool in the hands of an agent: what it is, how it comes from a hub, who lets it run, and how its calls are cancelled.
+// A tool as an agent sees it: what it is, how it comes from a hub, who approves it, and how its calls are cancelled.
 import {
   abortable,
   isRecord,
@@ -9,22 +9,21 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 
-/** What a tool came back with, as an agent gives it to its model. */
+/** A tool's result as it is given to the model. */
 export interface ToolOutput {
   readonly text: string;
   readonly images?: readonly { readonly data: string; readonly mediaType: string }[] | undefined;
   readonly isError?: boolean | undefined;
 }
 
-/** One tool. */
 export interface Tool {
-  /** The wire name, as the model is told. */
+  /** The wire name the model sees. */
   readonly name: string;
-  /** The name for people: `server.tool`. */
+  /** The display name: `server.tool`. */
   readonly title: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Whether it only reads. What does not needs approval. */
+  /** Tools that are not read-only need approval. */
   readonly readOnly: boolean;
   call(
     args: Readonly<Record<string, unknown>>,
@@ -32,26 +31,24 @@ export interface Tool {
   ): Promise<ToolOutput>;
 }
 
-/** Whether a tool that changes things may run now. `reason` reaches the model. */
+/** Whether a tool that changes things may run now. The model gets the `reason`. */
 export type Approval = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
 
-/** Decides on tools that change things. */
 export type Approver = (
   call: { readonly tool: Tool; readonly args: Readonly<Record<string, unknown>> },
   options: { signal?: AbortSignal | undefined },
 ) => Promise<Approval>;
 
-/** How a source's tools become an agent's. */
 export interface ToolsFromOptions {
-  /** The wire name of a tool: unique, `^[A-Za-z0-9_-]{1,64}$`. The command line passes the hub's table of names. */
+  /** A tool's wire name: unique, `^[A-Za-z0-9_-]{1,64}$`. The command line passes the hub's name table. */
   names: (tool: SourcedTool) => string;
-  /** The name for people. Default `server.tool`. */
+  /** The display name. Default `server.tool`. */
   titles?: ((tool: SourcedTool) => string) | undefined;
-  /** Which tools. Default: all. */
+  /** Which tools to include. Default: all. */
   include?: ((tool: SourcedTool) => boolean) | undefined;
-  /** Whether a tool only reads. Default: its annotation `readOnlyHint`, which is a server's own word. */
+  /** Whether a tool is read-only. Default: its `readOnlyHint` annotation, which is the server's own claim. */
   readOnly?: ((tool: SourcedTool) => boolean) | undefined;
-  /** A result as text and images. Default: its text blocks and images, everything else as JSON. */
+  /** Renders a result as text and images. Default: its text blocks and images, everything else as JSON. */
   render?:
     | ((raw: Readonly<Record<string, unknown>>, tool: SourcedTool) => ToolOutput | Promise<ToolOutput>)
     | undefined;
@@ -59,7 +56,7 @@ export interface ToolsFromOptions {
   timeoutMs?: number | undefined;
 }
 
-/** The tools that a source knows now. A call goes to the source when it is made; nothing is kept. */
+/** The tools the source currently has. Each call goes to the source; nothing is cached. */
 export function toolsFrom(source: ToolSource, options: ToolsFromOptions): Tool[] {
   const { include = () => true, readOnly = hasReadOnlyHint, render = renderOutput } = options;
   return source
@@ -92,7 +89,7 @@ function hasReadOnlyHint(tool: SourcedTool): boolean {
   return tool.annotations?.readOnlyHint === true;
 }
 
-/** A result as text and images, for want of a better rendering. */
+/** The default rendering as text and images. */
 export function renderOutput(raw: Readonly<Record<string, unknown>>): ToolOutput {
   const blocks = Array.isArray(raw.content) ? raw.content.filter(isRecord) : [];
   if (blocks.length === 0) {
@@ -111,17 +108,17 @@ export function renderOutput(raw: Readonly<Record<string, unknown>>): ToolOutput
 /** Allows everything: `--yes`. */
 export const approveAll: Approver = async () => ({ allowed: true });
 
-/** Refuses everything, with a reason that the model is given: nobody is there to be asked. */
+/** Refuses everything; the model gets the reason. */
 export function refuseAll(reason: string): Approver {
   return async () => ({ allowed: false, reason });
 }
 
-/** Whether a tool is on an allow list: one of the globs matches its name or its title. */
+/** Whether one of the globs matches the tool's name or title. */
 export function isAllowed(tool: Pick<Tool, "name" | "title">, globs: readonly string[]): boolean {
   return globs.some((glob) => matchesGlob(glob, tool.title) || matchesGlob(glob, tool.name));
 }
 
-/** Allows the tools that one of the globs matches, by title (`files.*`) or wire name, and asks `otherwise` about the rest. */
+/** Allows tools that match one of the globs, by title (`files.*`) or wire name; `otherwise` decides about the rest. */
 export function allowList(
   globs: readonly string[],
   otherwise: Approver = refuseAll("It is not on the allow list."),
@@ -129,7 +126,7 @@ export function allowList(
   return async (call, options) => (isAllowed(call.tool, globs) ? { allowed: true } : await otherwise(call, options));
 }
 
-/** The same approver, asked about one call at a time: a terminal has one prompt. */
+/** Wraps an approver so that it handles one call at a time: a terminal has one prompt. */
 export function oneAtATime(approve: Approver): Approver {
   let last: Promise<unknown> = Promise.resolve();
   return (call, options) => {
@@ -137,20 +134,20 @@ export function oneAtATime(approve: Approver): Approver {
       options.signal?.throwIfAborted();
       return await approve(call, options);
     });
-    // The next one waits for this one's end, whatever that is; the caller sees how it ended.
+    // The next call waits for this one, however it ends; the caller gets the outcome.
     last = mine.catch(() => {});
     return mine;
   };
 }
 
-/** Tools whose running calls can be cancelled while the run goes on. */
+/** Tools whose running calls can be cancelled while the run continues. */
 export interface CancellableTools {
   readonly tools: readonly Tool[];
-  /** Cancels every call that is running; the model is told. Returns how many there were. */
+  /** Cancels all running calls and tells the model. Returns how many there were. */
   cancelRunning(): number;
 }
 
-/** The same tools, in a form that lets a person cancel what is running. */
+/** Wraps tools so that running calls can be cancelled. */
 export function cancellableTools(tools: readonly Tool[]): CancellableTools {
   const running = new Set<AbortController>();
   return {
@@ -163,7 +160,7 @@ export function cancellableTools(tools: readonly Tool[]): CancellableTools {
         try {
           return await abortable(own.signal, tool.call(args, { ...options, signal }));
         } catch (error) {
-          // Whatever a tool makes of its signal: the reason is known here.
+          // Report our reason, whatever the tool made of the signal.
           throw own.signal.aborted ? own.signal.reason : error;
         } finally {
           running.delete(own);

@@ -10,7 +10,7 @@ describe("agents by name", () => {
     );
   });
 
-  it("takes new ones, but no second one of a name", async () => {
+  it("accepts new agents, but no duplicate names", async () => {
     const mine = { name: "mine", summary: "", run: agent.run };
     registerAgent(mine);
     expect(findAgent("mine")).toBe(mine);

@@ -41,7 +41,7 @@ describe("the agent `react`", () => {
     expect(await agent.run(scripted([{ text }]))).toMatchObject({ text: "yes", turns: 1 });
   });
 
-  it("asks again with what is wrong, and these exchanges do not stay", async () => {
+  it("re-asks with the problem, and these exchanges are not kept", async () => {
     const request = scripted([
       turn({ thought: "hm" }),
       { text: '{"action": {"args": {}}}' },
@@ -53,22 +53,22 @@ describe("the agent `react`", () => {
     expect(request.events.filter(({ type }) => type === "note")).toHaveLength(2);
   });
 
-  it("gives up after asking twice more", async () => {
+  it("gives up after re-asking twice", async () => {
     const error = await errorOf(agent.run(scripted([turn({}), turn({}), turn({}), turn({ answer: "too late" })])));
     expect(error).toMatchObject({ code: "UPSTREAM", hint: expect.stringContaining("tools") });
   });
 
-  it("takes plain words for the answer of a model that knows no JSON at all", async () => {
+  it("takes plain text as the answer of a model that writes no JSON at all", async () => {
     const result = await agent.run(scripted([{ text: "Four." }, { text: "I said four." }, { text: "Four!" }]));
     expect(result).toMatchObject({ text: "Four!", ended: "answer" });
   });
 
-  it("takes a model that only repeats what it is told at its first word", async () => {
+  it("accepts the first answer of a model that only repeats its prompt", async () => {
     const result = await agent.run(scripted([], { model: echoModel(), prompt: "hi there" }));
     expect(result).toMatchObject({ text: "hi there", turns: 3 });
   });
 
-  it("checks an answer in JSON and asks once more", async () => {
+  it("validates a JSON answer and asks once more", async () => {
     const format = { type: "json", schema: { type: "object", required: ["n"] } } as const;
     const result = await agent.run(scripted([turn({ answer: { m: 1 } }), turn({ answer: '{"n": 1}' })], { format }));
     expect(result).toMatchObject({ json: { n: 1 }, text: '{"n":1}' });
@@ -76,7 +76,7 @@ describe("the agent `react`", () => {
     expect(error.code).toBe("UPSTREAM");
   });
 
-  it("says a last word when the turns are used up, free of the protocol", async () => {
+  it("gives a last word outside the protocol when the turns run out", async () => {
     const tool = fakeTool("a.b");
     const request = scripted([turn({ action: { tool: "a_b" } }), { text: "That is all I know." }], {
       tools: [tool],

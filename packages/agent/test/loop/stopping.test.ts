@@ -7,7 +7,7 @@ import { fakeTool, resultTexts, scripted, watchedModel } from "../tools.js";
 const agent = findAgent("tools");
 
 describe("an agent that has to stop", () => {
-  it("stops a model that makes the same failing call again and again, with a last word", async () => {
+  it("stops a model that repeats the same failing call, with a last word", async () => {
     const broken = fakeTool("a.b", () => ({ text: "no such file", isError: true }));
     const call = { tool: "a.b", args: { path: "/x" } };
     const request = scripted([call, call, call, { text: "I could not read it." }], { tools: [broken] });
@@ -19,18 +19,18 @@ describe("an agent that has to stop", () => {
     );
   });
 
-  it("says a last word without tools when the turns are used up", async () => {
+  it("gives a last word without tools when the turns run out", async () => {
     const tool = fakeTool("a.b");
     const model = watchedModel({ tool: "a.b" }, { tool: "a.b", args: { n: 2 } }, { text: "So far: nothing." });
     const result = await agent.run(scripted([], { model, tools: [tool], limits: { maxTurns: 2 } }));
     expect(result).toMatchObject({ ended: "budget", text: "So far: nothing.", turns: 3 });
     expect(tool.calls).toHaveLength(2);
     expect(model.requests[2]?.toolChoice).toBe("none");
-    // The order to stop is not part of the conversation that a later run goes on from.
+    // The order to stop is not part of the conversation that a later run continues.
     expect(result.messages.filter(({ role }) => role === "user")).toHaveLength(1);
   });
 
-  it("stops when the tokens are used up, and does not run a call that the last word makes", async () => {
+  it("stops when the tokens run out, and does not run a call from the last word", async () => {
     const tool = fakeTool("a.b");
     const result = await agent.run(
       scripted(
@@ -46,7 +46,7 @@ describe("an agent that has to stop", () => {
     expect(result.messages.at(-1)?.parts).toEqual([{ type: "text", text: "Last." }]);
   });
 
-  it("stops a call that outlives the time, and still says a last word", async () => {
+  it("stops a call that exceeds the time limit, and still gives a last word", async () => {
     let stopped = false;
     const slow = fakeTool("a.slow", async (_, signal) => {
       await new Promise((resolve) => signal?.addEventListener("abort", resolve));
@@ -60,14 +60,14 @@ describe("an agent that has to stop", () => {
     expect(resultTexts(result.messages)[0]).toMatch(/The time is over/);
   });
 
-  it("stops a turn of the model that outlives the time", async () => {
+  it("stops a model turn that exceeds the time limit", async () => {
     const result = await agent.run(
       scripted([{ text: "too late", delayMs: 60_000 }, { text: "No time." }], { limits: { maxTimeMs: 50 } }),
     );
     expect(result).toMatchObject({ ended: "budget", text: "No time.", turns: 2 });
   });
 
-  it("keeps what it said when even the last word fails", async () => {
+  it("keeps the text so far if even the last word fails", async () => {
     const result = await agent.run(
       scripted([{ text: "I found a clue.", tool: "a.b" }, { error: "gone" }], {
         tools: [fakeTool("a.b")],
@@ -77,7 +77,7 @@ describe("an agent that has to stop", () => {
     expect(result).toMatchObject({ ended: "budget", text: expect.stringContaining("I found a clue.") });
   });
 
-  it("stops at once when it is cancelled, and keeps what had run", async () => {
+  it("stops at once when aborted, and keeps what had run", async () => {
     const controller = new AbortController();
     const messages: Message[] = [];
     const done = fakeTool("a.done", () => ({ text: "written" }), { readOnly: false });
@@ -101,7 +101,7 @@ describe("an agent that has to stop", () => {
     ]);
   });
 
-  it("goes on after a call that the user cancelled by itself", async () => {
+  it("continues after the user cancelled a single call", async () => {
     const tool = fakeTool("a.b", () => {
       throw new TrunklineError("ABORTED", "cancelled");
     });
@@ -110,7 +110,7 @@ describe("an agent that has to stop", () => {
     expect(resultTexts(result.messages)[0]).toMatch(/cancelled by the user/);
   });
 
-  it("goes on from a conversation that was interrupted in the middle of a call", async () => {
+  it("continues a conversation that was interrupted in the middle of a call", async () => {
     const model = watchedModel({ text: "ok" });
     await agent.run(
       scripted([], {

@@ -6,7 +6,7 @@ import { fakeTool, resultTexts, scripted } from "../tools.js";
 const agent = findAgent("tools");
 
 describe("sub-agents", () => {
-  it("have a conversation of their own, and share tools, approval, budget and cost", async () => {
+  it("have their own conversation, and share tools, approval, budget and cost", async () => {
     const read = fakeTool("a.read", () => ({ text: "42" }));
     const asked: string[] = [];
     const write = fakeTool("a.write", undefined, { readOnly: false });
@@ -36,7 +36,7 @@ describe("sub-agents", () => {
     expect(request.events.filter((event) => event.type === "turn").map(({ depth }) => depth)).toEqual([0, 1, 1, 0]);
   });
 
-  it("stop together when the shared budget ends, and only the topmost says a last word", async () => {
+  it("stop together when the shared budget runs out, and only the top agent gives a last word", async () => {
     const result = await agent.run(
       scripted(
         [
@@ -51,7 +51,7 @@ describe("sub-agents", () => {
     expect(resultTexts(result.messages)[0]).toContain("Stopped without an answer");
   });
 
-  it("cannot be started deeper than allowed", async () => {
+  it("cannot be nested deeper than allowed", async () => {
     const request = scripted(
       [
         { tool: "delegate", args: { task: "one" } },
@@ -70,7 +70,7 @@ describe("sub-agents", () => {
     expect(error.code).toBe("INVALID_ARGUMENT");
   });
 
-  it("can be started by a program on a budget that it shares", async () => {
+  it("can be started by a program on a shared budget", async () => {
     const budget = new Budget({ maxTurns: 5 });
     const request = scripted([{ text: "one" }, { text: "two" }], { budget });
     await startAgent(request, { prompt: "a", agent: "tools" });
@@ -78,7 +78,7 @@ describe("sub-agents", () => {
     expect(budget.turns).toBe(2);
   });
 
-  it("ask about one call at a time, even where they work beside one another", async () => {
+  it("ask about one call at a time, even when they run in parallel", async () => {
     let open = 0;
     let most = 0;
     const write = fakeTool("a.write", undefined, { readOnly: false });

@@ -7,7 +7,7 @@ import { fakeTool, resultTexts, scripted } from "../tools.js";
 const agent = findAgent("tools");
 
 describe("the agent `tools`", () => {
-  it("goes through 30 turns with tools, and sums what they cost", async () => {
+  it("runs 30 turns with tools and adds up what they cost", async () => {
     const add = fakeTool("math.add", ({ a, b }) => ({ text: String(Number(a) + Number(b)) }));
     const lines = Array.from({ length: 29 }, (_, index) => ({
       text: `Step ${index + 1}. `,
@@ -32,7 +32,7 @@ describe("the agent `tools`", () => {
     expect(request.events.filter(({ type }) => type === "turn")).toHaveLength(30);
   });
 
-  it("runs tools that only read beside one another, within a limit, and keeps their order", async () => {
+  it("runs read-only tools in parallel, within a limit, and keeps their order", async () => {
     let running = 0;
     let most = 0;
     const slow = fakeTool("a.read", async ({ n }) => {
@@ -47,7 +47,7 @@ describe("the agent `tools`", () => {
     expect(resultTexts(result.messages).map((text) => text.split("\n")[1])).toEqual(["r0", "r1", "r2", "r3", "r4"]);
   });
 
-  it("runs a tool that changes things alone, after what stands before it", async () => {
+  it("runs a tool that changes things alone, after the calls before it", async () => {
     const order: string[] = [];
     const read = fakeTool("a.read", async ({ n }) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -71,7 +71,7 @@ describe("the agent `tools`", () => {
     expect(order).toEqual(["read 1", "write", "read 2"]);
   });
 
-  it("tells the model of an unknown tool with the nearest names, and of arguments that are wrong", async () => {
+  it("tells the model about unknown tools, with the nearest names, and about wrong arguments", async () => {
     const lookup = fakeTool("docs.lookup", undefined, {
       inputSchema: {
         type: "object",
@@ -98,7 +98,7 @@ describe("the agent `tools`", () => {
     expect(wrong).toMatch(/q must be string, not number; x is not known/);
   });
 
-  it("makes a result of a tool that fails, in its own words and within the frame", async () => {
+  it("turns a failing tool into a result, in the tool's own words and inside the frame", async () => {
     const broken = fakeTool("a.b", () => {
       throw new TrunklineError("TIMEOUT", "It took too long.", { hint: "Ask for less." });
     });
@@ -107,7 +107,7 @@ describe("the agent `tools`", () => {
     expect(result.text).toBe("sorry");
   });
 
-  it("gives the model the beginning of a result that is too long, and says how much is missing", async () => {
+  it("truncates a long result and says how much is missing", async () => {
     const long = fakeTool("a.b", () => ({ text: `12345678😀${"x".repeat(90)}` }));
     const request = scripted([{ tool: "a.b" }, { text: "ok" }], { tools: [long], maxResultChars: 9 });
     const result = await agent.run(request);
@@ -117,12 +117,12 @@ describe("the agent `tools`", () => {
     );
   });
 
-  it("refuses two tools of one name", async () => {
+  it("rejects two tools with the same name", async () => {
     const error = await errorOf(agent.run(scripted([], { tools: [fakeTool("a.b"), fakeTool("a_b")] })));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("a_b") });
   });
 
-  it("reports whole messages as they come: a call never without its result", async () => {
+  it("reports complete messages as they arrive: never a call without its result", async () => {
     const messages: Message[] = [];
     const error = await errorOf(
       agent.run(
@@ -136,7 +136,7 @@ describe("the agent `tools`", () => {
     expect(messages.map(({ role }) => role)).toEqual(["assistant", "tool"]);
   });
 
-  it("voids what was shown of a turn that begins anew, and only notes a retry of which nothing was shown", async () => {
+  it("discards what was shown of a restarted turn, and only notes a retry if nothing was shown", async () => {
     const model: Model = {
       provider: "p",
       id: "m",

@@ -14,7 +14,7 @@ function modelAt(url: string, model = "claude-sonnet-4-5") {
 const tool = { name: "read", description: "Reads", inputSchema: { type: "object", properties: {} } };
 
 describe("the Anthropic provider", () => {
-  it("streams thinking, text and calls, and gives signed thinking back as it was", async () => {
+  it("streams thinking, text and calls, and sends signed thinking back unchanged", async () => {
     await using server = await startProviderServer(
       sse(
         anthropic.answer(
@@ -103,7 +103,7 @@ describe("the Anthropic provider", () => {
     ]);
   });
 
-  it("lets newer models decide how much they think, and keeps the tools known when none may be called", async () => {
+  it("lets newer models decide how much to think, and keeps the tools listed when none may be called", async () => {
     await using server = await startProviderServer(
       sse(anthropic.answer([anthropic.textBlock(0, "ok")], "end_turn"), named),
     );
@@ -114,7 +114,7 @@ describe("the Anthropic provider", () => {
     expect(body.tool_choice).toEqual({ type: "none" });
   });
 
-  it.each(["reset", "end"] as const)("begins a turn anew when its stream is cut in the middle (%s)", async (how) => {
+  it.each(["reset", "end"] as const)("restarts a turn whose stream is cut in the middle (%s)", async (how) => {
     await using server = await startProviderServer(
       cut([anthropic.start, ...anthropic.textBlock(0, "Half").slice(0, 3)], how),
       sse(anthropic.answer([anthropic.textBlock(0, "Whole")], "end_turn"), named),
@@ -124,7 +124,7 @@ describe("the Anthropic provider", () => {
     expect(textOf(events)).toBe("Whole");
   });
 
-  it("tries again when it is overloaded, whether that comes as a status or within the stream", async () => {
+  it("retries when the provider is overloaded, whether reported as a status or inside the stream", async () => {
     const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     await using server = await startProviderServer(
       failure(529, overloaded),
@@ -136,7 +136,7 @@ describe("the Anthropic provider", () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  it("reports a refused key with the variable to set and without the key", async () => {
+  it("reports a rejected key with the variable to set and without the key", async () => {
     await using server = await startProviderServer(
       failure(401, { type: "error", error: { type: "authentication_error", message: `invalid x-api-key ${KEY}` } }),
     );
@@ -145,7 +145,7 @@ describe("the Anthropic provider", () => {
     expect(error.message).not.toContain(KEY);
   });
 
-  it("never takes a key from the environment by itself", async () => {
+  it("never reads a key from the environment by itself", async () => {
     process.env.ANTHROPIC_API_KEY = "from-the-environment";
     try {
       const error = await errorOf(eventsOf(createModel({ provider: "anthropic", model: "claude-x" })));

@@ -14,7 +14,7 @@ describe("the echo provider", () => {
     expect(await eventsOf(model, { prompt: "one two  three" })).toEqual(first);
   });
 
-  it("answers with JSON where JSON is asked for", async () => {
+  it("answers with JSON when JSON is requested", async () => {
     const model = echoModel();
     expect(JSON.parse(textOf(await eventsOf(model, { format: { type: "json" } })))).toEqual({ echo: "hi" });
     const schema = {
@@ -25,7 +25,7 @@ describe("the echo provider", () => {
     expect(JSON.parse(text)).toEqual({ name: "hi", count: 0, kind: "a" });
   });
 
-  it("plays one turn per line: thoughts, text, calls by title or wire name, arguments that are no JSON", async () => {
+  it("plays one turn per line: thoughts, text, calls by title or wire name, arguments that are not JSON", async () => {
     const model = echoModel({
       script: `// a comment\n${script(
         {
@@ -70,7 +70,7 @@ describe("the echo provider", () => {
     });
   });
 
-  it("fails as scripted, also after having said something, and can be tried again", async () => {
+  it("fails as scripted, even after saying something, and can be retried", async () => {
     const lines = script(
       { text: "half of", error: { message: "cut", retryable: true } },
       { error: { message: "slow down", retryable: true, retryAfterMs: 5 } },
@@ -87,12 +87,12 @@ describe("the echo provider", () => {
     expect(await errorOf(eventsOf(model))).toMatchObject({ code: "UPSTREAM", message: "no", retryable: false });
   });
 
-  it("names the line of a script that cannot be used", () => {
+  it("names the bad line of a script", () => {
     expect(() => echoModel({ script: '{"text":"a"}\nnonsense' })).toThrow(/Line 2.*not JSON/);
     expect(() => echoModel({ script: '{"txt":"a"}' })).toThrow(/Line 1/);
   });
 
-  it("stops at once when it is cancelled during a delay", async () => {
+  it("stops at once when aborted during a delay", async () => {
     const controller = new AbortController();
     const running = errorOf(
       eventsOf(echoModel({ script: '{"text":"a","delayMs":60000}' }), { signal: controller.signal }),
@@ -103,7 +103,7 @@ describe("the echo provider", () => {
 });
 
 describe("retryModel", () => {
-  it("never tries again once a call was handed out", async () => {
+  it("never retries once a call was handed out", async () => {
     let streams = 0;
     const model = retryModel(
       {
@@ -132,7 +132,7 @@ describe("costOf", () => {
     expect(costOf(usage, { provider: "p", id: "m-small" }, prices)).toBeCloseTo(1.1);
   });
 
-  it("knows nothing about a model without a price", () => {
+  it("returns nothing for a model without a price", () => {
     expect(costOf(usage, { provider: "ollama", id: "x" })).toBeUndefined();
     expect(costOf(usage, { provider: "anthropic", id: "claude-sonnet-4-5-20250929" })).toBeGreaterThan(0);
   });

@@ -24,7 +24,7 @@ const tool = {
 };
 
 describe("the Google provider", () => {
-  it("streams thoughts, text and calls, and gives signatures back as they were", async () => {
+  it("streams thoughts, text and calls, and sends signatures back unchanged", async () => {
     await using server = await startProviderServer(
       sse([
         google.chunk([{ text: "Thinking…", thought: true }]),
@@ -65,7 +65,7 @@ describe("the Google provider", () => {
         user("hi"),
         { role: "assistant", parts: [call] },
         { role: "tool", parts: [{ type: "tool-result", id: call.id, name: "read", text: "content" }] },
-        // Google refuses a system message here; it has to move.
+        // Google rejects a system message here; it has to move.
         { role: "system", parts: [{ type: "text", text: "Be kind." }] },
       ],
     });
@@ -81,7 +81,7 @@ describe("the Google provider", () => {
     });
   });
 
-  it("gives the signature of a text back with that text, and with no other", async () => {
+  it("sends a text's signature back with that text only", async () => {
     await using server = await startProviderServer(
       sse([
         google.chunk([{ text: "Signed " }]),
@@ -101,7 +101,7 @@ describe("the Google provider", () => {
     ]);
   });
 
-  it.each(["reset", "end"] as const)("begins a turn anew when its stream is cut in the middle (%s)", async (how) => {
+  it.each(["reset", "end"] as const)("restarts a turn whose stream is cut in the middle (%s)", async (how) => {
     await using server = await startProviderServer(
       cut([google.chunk([{ text: "Half" }])], how),
       sse([google.chunk([{ text: "Whole" }], "STOP")]),
@@ -111,7 +111,7 @@ describe("the Google provider", () => {
     expect(textOf(events)).toBe("Whole");
   });
 
-  it("knows a refused key although it comes as a bad request", async () => {
+  it("recognises a rejected key even though it comes as a bad request", async () => {
     await using server = await startProviderServer(
       failure(400, {
         error: {
@@ -126,7 +126,7 @@ describe("the Google provider", () => {
     expect(error).toMatchObject({ code: "AUTH_REQUIRED", hint: expect.stringContaining("GEMINI_API_KEY") });
   });
 
-  it("waits as long as the body of a rate limit asks", async () => {
+  it("waits as long as the body of a rate-limit response asks", async () => {
     await using server = await startProviderServer(
       failure(429, {
         error: {
@@ -150,7 +150,7 @@ describe("the Google provider", () => {
     expect(waits).toEqual([3000]);
   });
 
-  it("says when a filter stopped the answer", async () => {
+  it("reports when a filter stopped the answer", async () => {
     await using server = await startProviderServer(sse([google.chunk([{ text: "No" }], "SAFETY")]));
     expect((await eventsOf(modelAt(server.url))).at(-1)).toMatchObject({ type: "finish", reason: "content-filter" });
   });

@@ -25,7 +25,7 @@ function modelAt(url: string, options: Partial<Parameters<typeof createModel>[0]
 }
 
 describe("an OpenAI-compatible provider", () => {
-  it("streams text, and tells what it cost", async () => {
+  it("streams text and reports usage", async () => {
     await using server = await startProviderServer(sse(openAi.text("Hello", ", ", "world")));
     const events = await eventsOf(modelAt(server.url));
     expect(events).toEqual([
@@ -48,7 +48,7 @@ describe("an OpenAI-compatible provider", () => {
     });
   });
 
-  it("joins tool calls that come in pieces, and keeps arguments that are no JSON as they are", async () => {
+  it("joins tool calls that arrive in pieces, and keeps arguments that are not JSON as they are", async () => {
     await using server = await startProviderServer(
       sse(
         openAi.calls(
@@ -132,7 +132,7 @@ describe("an OpenAI-compatible provider", () => {
     ]);
   });
 
-  it("asks for JSON of a schema, for thinking and for a limit in the words of OpenAI", async () => {
+  it("requests JSON with a schema, thinking and a token limit in OpenAI's format", async () => {
     await using server = await startProviderServer(sse(openAi.text("{}")));
     const schema = { type: "object", properties: { a: { type: "number" } } };
     await eventsOf(modelAt(server.url), { format: { type: "json", schema }, think: true, maxOutputTokens: 100 });
@@ -143,7 +143,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(body).not.toHaveProperty("max_tokens");
   });
 
-  it("gives reasoning of a compatible server back while its calls are running, and not later", async () => {
+  it("sends a compatible server's reasoning back while its tool calls are running, but not later", async () => {
     await using server = await startProviderServer(
       sse([
         openAi.chunk({ role: "assistant", reasoning_content: "let me " }),
@@ -175,12 +175,12 @@ describe("an OpenAI-compatible provider", () => {
     expect(server.requests[1]?.headers.authorization).toBeUndefined();
   });
 
-  it("says which key is wanted when there is none, and asks nobody", async () => {
+  it("names the missing key and sends no request", async () => {
     const error = await errorOf(eventsOf(createModel({ provider: "openai", model: "gpt-4.1" })));
     expect(error).toMatchObject({ code: "AUTH_REQUIRED", hint: expect.stringContaining("OPENAI_API_KEY") });
   });
 
-  it("reports a refused key with the variable to set and without the key", async () => {
+  it("reports a rejected key with the variable to set and without the key", async () => {
     await using server = await startProviderServer(
       failure(401, {
         error: {
@@ -197,7 +197,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("reports an unknown model and a bad request as requests that can never succeed", async () => {
+  it("reports an unknown model and a bad request as not retryable", async () => {
     await using server = await startProviderServer(
       failure(404, { error: { message: "model 'x' not found" } }),
       failure(400, { error: { message: "context too long" } }),
@@ -209,7 +209,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("waits as long as a rate limit asks, and then goes on", async () => {
+  it("waits as long as a rate limit asks, then continues", async () => {
     await using server = await startProviderServer(
       failure(429, { error: { message: "slow down", type: "rate_limit_error" } }, { "retry-after": "7" }),
       sse(openAi.text("ok")),
@@ -222,7 +222,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(textOf(events)).toBe("ok");
   });
 
-  it("does not wait for longer than allowed, nor for an account without money", async () => {
+  it("does not wait longer than allowed, or retry for an account without credit", async () => {
     await using server = await startProviderServer(
       failure(429, { error: { message: "tomorrow" } }, { "retry-after": "86400" }),
       failure(429, { error: { message: "You exceeded your current quota", code: "insufficient_quota" } }),
@@ -233,7 +233,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("backs off further with every failure of the server, and gives up after the last attempt", async () => {
+  it("backs off further after every server failure, and gives up after the last attempt", async () => {
     await using server = await startProviderServer(
       ...Array.from({ length: 4 }, () => failure(500, { error: { message: "boom" } })),
     );
@@ -250,7 +250,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  it.each(["reset", "end"] as const)("begins a turn anew when its stream is cut in the middle (%s)", async (how) => {
+  it.each(["reset", "end"] as const)("restarts a turn whose stream is cut in the middle (%s)", async (how) => {
     await using server = await startProviderServer(
       cut(openAi.text("Half of", " it").slice(0, 3), how),
       sse(openAi.text("All of it")),
@@ -264,7 +264,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(textOf(events)).toBe("All of it");
   });
 
-  it("hands out no call of a stream that was cut, even if its arguments look whole", async () => {
+  it("returns no call from an interrupted stream, even if its arguments look complete", async () => {
     const whole = openAi.calls({ id: "c", name: "docs_lookup", pieces: ['{"q":"x"}'] });
     await using server = await startProviderServer(cut(whole.slice(0, 3), "end"));
     const events: unknown[] = [];
@@ -278,7 +278,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(events).toEqual([]);
   });
 
-  it("tries again after an error that the provider reports within its stream", async () => {
+  it("retries after an error that the provider reports within its stream", async () => {
     await using server = await startProviderServer(
       sse([...openAi.text("par").slice(0, 2), { error: { message: "The server had an error", type: "server_error" } }]),
       sse(openAi.text("whole")),
@@ -286,7 +286,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(textOf(await eventsOf(modelAt(server.url)))).toBe("whole");
   });
 
-  it("names the endpoint that cannot be reached, and what to start", async () => {
+  it("names the endpoint that cannot be reached, and says what to start", async () => {
     const server = await startProviderServer();
     await server[Symbol.asyncDispose]();
     const model = createModel({ provider: "ollama", model: "m", endpoint: `${server.url}/v1`, retry: false });
@@ -295,7 +295,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(error.message).toContain("ECONNREFUSED");
   });
 
-  it("says so when an endpoint answers with a page", async () => {
+  it("reports an endpoint that answers with an HTML page", async () => {
     await using server = await startProviderServer((response) => {
       response.writeHead(200, { "content-type": "text/html" }).end("<html>welcome</html>");
     });
@@ -303,7 +303,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(error).toMatchObject({ code: "UPSTREAM", message: expect.stringContaining("text/html") });
   });
 
-  it("stops at once when it is cancelled, and lets go of the connection", async () => {
+  it("stops immediately when cancelled, and releases the connection", async () => {
     await using server = await startProviderServer(stall(openAi.text("Well").slice(0, 2)));
     const controller = new AbortController();
     const running = errorOf(eventsOf(modelAt(server.url), { signal: controller.signal }));
@@ -314,7 +314,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("stops at once when it is cancelled while it waits to try again", async () => {
+  it("stops immediately when cancelled while waiting to retry", async () => {
     await using server = await startProviderServer(
       failure(503, { error: { message: "busy" } }, { "retry-after": "30" }),
     );
@@ -330,7 +330,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(error).toMatchObject({ code: "ABORTED" });
   });
 
-  it("gives up on a stream in which nothing comes any more", async () => {
+  it("gives up on a stalled stream", async () => {
     await using server = await startProviderServer(stall(openAi.text("Well").slice(0, 2)));
     const error = await errorOf(eventsOf(modelAt(server.url, { idleTimeoutMs: 200, retry: false })));
     expect(error).toMatchObject({ code: "TIMEOUT", retryable: true });
@@ -339,26 +339,26 @@ describe("an OpenAI-compatible provider", () => {
 });
 
 describe("createModel", () => {
-  it("suggests the provider that was meant", () => {
+  it("suggests the closest provider name", () => {
     expect(() => createModel({ provider: "antropic", model: "x" })).toThrow(
       expect.objectContaining({ code: "INVALID_ARGUMENT", hint: expect.stringContaining("anthropic") }),
     );
   });
 
-  it("wants a model, and an endpoint where there is no default", () => {
+  it("requires a model, and an endpoint if there is no default", () => {
     expect(() => createModel({ provider: "openai" })).toThrow(/No model/);
     expect(() => createModel({ provider: "openai-compatible", model: "m" })).toThrow(/endpoint/);
     expect(() => createModel({ provider: "ollama", model: "m", endpoint: "localhost:1" })).toThrow(/http/);
   });
 
-  it("takes no password in the address, which would show in messages, and does not repeat it", () => {
+  it("rejects a password in the URL, since it would show up in messages, and does not repeat it", () => {
     const endpoint = "https://user:hunter2-hunter2@example.org/v1";
     const make = () => createModel({ provider: "openai-compatible", model: "m", endpoint });
     expect(make).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
     expect(make).not.toThrow(/hunter2/);
   });
 
-  it("keeps the values of headers out of every message, with and without their scheme", async () => {
+  it("keeps header values out of every message, with and without their scheme", async () => {
     await using server = await startProviderServer(failure(400, { error: { message: "Bad token abcdef-abcdef" } }));
     const headers = { authorization: "Bearer abcdef-abcdef" };
     const model = createModel({ provider: "openai-compatible", model: "m", endpoint: server.url, headers });
@@ -368,11 +368,11 @@ describe("createModel", () => {
   });
 });
 
-describe("a wish that a model cannot fulfil", () => {
+describe("a request option that a model does not support", () => {
   const format = { type: "json" } as const;
   const refused = failure(400, { error: { message: "Unrecognized request argument supplied" } });
 
-  it("is left out, one after the other, and not uttered again", async () => {
+  it("is dropped, one at a time, and not sent again", async () => {
     await using server = await startProviderServer(refused, refused, sse(openAi.text("{}")), sse(openAi.text("{}")));
     const model = modelAt(server.url);
     const events = await eventsOf(model, { think: true, format });
@@ -389,7 +389,7 @@ describe("a wish that a model cannot fulfil", () => {
     ]);
   });
 
-  it("is not blamed for a request that fails without it too", async () => {
+  it("is not blamed for a request that also fails without it", async () => {
     await using server = await startProviderServer(refused, refused, refused, sse(openAi.text("ok")));
     const model = modelAt(server.url);
     expect(await errorOf(eventsOf(model, { think: true }))).toMatchObject({ code: "INVALID_ARGUMENT" });

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe("a conversation", () => {
-  it("is there again after it was closed", async () => {
+  it("is restored after it was closed", async () => {
     const path = join(home, "deep", "a.jsonl");
     const messages: Message[] = [user("hi"), textMessage("assistant", "hello")];
     {
@@ -31,7 +31,7 @@ describe("a conversation", () => {
     if (process.platform !== "win32") expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("forgets what was cleared", async () => {
+  it("forgets cleared messages", async () => {
     const path = join(home, "cleared.jsonl");
     await using conversation = await Conversation.open(path);
     await conversation.append(user("old"));
@@ -40,7 +40,7 @@ describe("a conversation", () => {
     expect(await Conversation.load(path)).toEqual([user("new")]);
   });
 
-  it("holds no secret on disk", async () => {
+  it("stores no secret on disk", async () => {
     const path = join(home, "secret.jsonl");
     await using conversation = await Conversation.open(path, { redactor: new Redactor().add("hunter2-hunter2") });
     await conversation.append(user("it is hunter2-hunter2"));
@@ -48,7 +48,7 @@ describe("a conversation", () => {
     expect(await readFile(path, "utf8")).not.toContain("hunter2");
   });
 
-  it("loses only a torn line, and goes on behind it", async () => {
+  it("loses only a torn line, and continues after it", async () => {
     const path = join(home, "torn.jsonl");
     {
       await using conversation = await Conversation.open(path);
@@ -61,7 +61,7 @@ describe("a conversation", () => {
     expect(await Conversation.load(path)).toEqual([user("kept"), user("next")]);
   });
 
-  it("keeps everything that was said when a run fails, and can be resumed", async () => {
+  it("keeps all messages when a run fails, and can be resumed", async () => {
     const path = join(home, "failed.jsonl");
     {
       await using conversation = await Conversation.open(path);
@@ -85,9 +85,9 @@ describe("a conversation", () => {
     expect(result.text).toBe("42, then");
   });
 
-  it("survives the death of its process", async () => {
+  it("survives a crash of its process", async () => {
     const path = join(home, "killed.jsonl");
-    // The format is public; a process that writes it and dies in the middle of a line stands for a killed chat.
+    // The format is public. A process that writes it and dies in the middle of a line simulates a killed chat.
     const program = `
       const { appendFileSync } = require("node:fs");
       const path = ${JSON.stringify(path)};
@@ -101,11 +101,11 @@ describe("a conversation", () => {
     await new Promise((resolve) => child.on("exit", resolve));
     await using conversation = await Conversation.open(path);
     expect(conversation.messages).toHaveLength(52);
-    // The call has a result now, so that a provider takes the conversation.
+    // The call now has a result, so a provider accepts the conversation.
     expect(conversation.messages.at(-1)).toMatchObject({ role: "tool", parts: [{ id: "1", isError: true }] });
   });
 
-  it("leaves a file alone that is something else", async () => {
+  it("does not touch a file that is something else", async () => {
     const path = join(home, "other.jsonl");
     await writeFile(path, '{"hello":"world"}\n');
     expect(await errorOf(Conversation.open(path))).toMatchObject({ code: "CONFIG_INVALID" });

@@ -62,7 +62,7 @@ async function replayed(path: string, change: (request: AgentRequest) => AgentRe
 }
 
 describe("a recorded run", () => {
-  it("is repeated without its model, its tools and its approver, to the same end", async () => {
+  it("replays without its model, tools and approver, with the same result", async () => {
     const path = join(home, "run.jsonl");
     const first = await record(path);
     expect(first.text).toContain(SECRET);
@@ -78,7 +78,7 @@ describe("a recorded run", () => {
     expect(shape(second)).toEqual(shape(first));
   });
 
-  it("holds no secret, and belongs to its owner alone", async () => {
+  it("contains no secret, and is readable only by its owner", async () => {
     const path = join(home, "secret.jsonl");
     await record(path);
     const text = await readFile(path, "utf8");
@@ -93,7 +93,7 @@ describe("a recorded run", () => {
     expect(kinds.filter((kind) => kind === "approval")).toHaveLength(2);
   });
 
-  it("shows the first difference of a run that goes another way", async () => {
+  it("reports the first difference when a run diverges", async () => {
     const path = join(home, "other.jsonl");
     await record(path);
     const error = await errorOf(
@@ -103,7 +103,7 @@ describe("a recorded run", () => {
     expect(error.message).toMatch(/Recorded: .*do it".*Now: .*do it differently/);
   });
 
-  it("says so when a tool changed what it answers, or is asked for more than was recorded", async () => {
+  it("reports a tool whose result changed, or that is called more often than recorded", async () => {
     const path = join(home, "tools.jsonl");
     await record(path);
     const error = await errorOf(
@@ -122,7 +122,7 @@ describe("a recorded run", () => {
     expect(model).toMatchObject({ provider: "echo", id: "echo" });
   });
 
-  it("keeps a model's failure", async () => {
+  it("records a model's failure", async () => {
     const path = join(home, "failure.jsonl");
     const request = scripted([{ text: "half", error: { code: "AUTH_REQUIRED", message: "no key" } }]);
     {
@@ -141,7 +141,7 @@ describe("a recorded run", () => {
     expect(error.message).toMatch(/has 2 turns/);
   });
 
-  it("is told from other files", async () => {
+  it("is distinguished from other files", async () => {
     const path = join(home, "no-run.jsonl");
     await writeFile(path, '{"a":1}\n');
     expect(await errorOf(openReplay(path))).toMatchObject({ code: "CONFIG_INVALID" });

@@ -6,7 +6,7 @@ import { fakeTool, scripted } from "../tools.js";
 describe("approval", () => {
   const call = (title: string) => ({ tool: fakeTool(title), args: {} });
 
-  it("is given by an allow list of globs over titles and wire names, and else by whoever comes next", async () => {
+  it("is given by an allow list of globs over titles and wire names, and otherwise by the next approver", async () => {
     const approve = allowList(["files.*", "docs_write"], refuseAll("Ask first."));
     expect(await approve(call("files.delete"), {})).toEqual({ allowed: true });
     expect(await approve(call("docs.write"), {})).toEqual({ allowed: true });
@@ -15,7 +15,7 @@ describe("approval", () => {
     expect(await approveAll(call("x.y"), {})).toEqual({ allowed: true });
   });
 
-  it("can be asked for one call at a time, and a question that fails does not block the next", async () => {
+  it("can be requested for one call at a time, and a failed question does not block the next", async () => {
     let open = 0;
     const approve = oneAtATime(async ({ tool }) => {
       expect(++open).toBe(1);
@@ -34,7 +34,7 @@ describe("approval", () => {
 });
 
 describe("cancellableTools", () => {
-  it("cancels what is running, and the run goes on", async () => {
+  it("cancels running calls, and the run continues", async () => {
     let stopped: boolean | undefined;
     const slow = fakeTool("a.slow", async (_, signal) => {
       setImmediate(() => expect(cancelRunning()).toBe(1));
@@ -87,7 +87,7 @@ describe("toolsFrom", () => {
     expect(toolsFrom(source, { names, readOnly: () => false })[0]?.readOnly).toBe(false);
   });
 
-  it("calls the pair, hands on the signal and renders the result", async () => {
+  it("calls the server and tool, passes on the signal and renders the result", async () => {
     const [read, write] = toolsFrom(source, { names, timeoutMs: 5 });
     const { signal } = new AbortController();
     expect(await read?.call({ q: 1 }, { signal })).toEqual({
