@@ -1,4 +1,4 @@
-// The embedded model behind the `Embedder` port. The work is done in a worker thread; here is the queue in front of it.
+// The embedded model as an `Embedder`. A worker thread does the work; this file has the queue in front of it.
 import { stat } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -17,22 +17,21 @@ import type { FromWorker, ToWorker, WorkerSetup } from "./inference/inference-me
 import { DEFAULT_MODEL, type ModelFacts, modelFacts, vectorModelName } from "./models.js";
 import { filesOf, modelFolder } from "./weights/model-folder.js";
 
-/** How the embedded model is opened. */
 export interface EmbedderOptions {
   /** Trunkline's folder, with the weights in `<home>/models`. */
   home: string;
   /** Default `minilm`. */
   model?: string | undefined;
-  /** How many cores one text may use. Default: all, but no more than 4; more gain nothing on texts this short. */
+  /** How many cores one text may use. Default: all, up to 4; more gain nothing on texts this short. */
   threads?: number | undefined;
   logger?: Logger | undefined;
-  /** Stops the opening; each `embed` has a signal of its own. */
+  /** Cancels the opening; each `embed` call has its own signal. */
   signal?: AbortSignal | undefined;
 }
 
-/** An embedder that is closed by its owner. */
+/** An embedder that its owner closes. */
 export interface LocalEmbedder extends Embedder {
-  /** Ends the worker; what is still waiting is rejected with `CLOSED`. Idempotent. */
+  /** Ends the worker; pending requests reject with `CLOSED`. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -40,7 +39,7 @@ const PULL_HINT = "Run: trunkline models pull";
 const MAX_THREADS = 4;
 const THREAD_ENTRY = new URL("./inference/inference-thread.js", import.meta.url);
 
-/** Opens the embedded model. Rejects with `NOT_FOUND` where its weights were not pulled; it downloads nothing. */
+/** Opens the embedded model. Rejects with `NOT_FOUND` if its weights were not pulled; it downloads nothing. */
 export async function createEmbedder(options: EmbedderOptions): Promise<LocalEmbedder> {
   const { home, signal, logger = silentLogger } = options;
   const facts = modelFacts(options.model ?? DEFAULT_MODEL);
@@ -73,7 +72,7 @@ async function requireFiles(facts: ModelFacts, folder: string): Promise<void> {
       await stat(join(folder, name));
     } catch (error) {
       if (!["ENOENT", "ENOTDIR"].includes(systemCodeOf(error) ?? "")) throw error;
-      throw new TrunklineError("NOT_FOUND", `The model "${facts.name}" is not there.`, {
+      throw new TrunklineError("NOT_FOUND", `The model "${facts.name}" is not installed.`, {
         cause: error,
         hint: PULL_HINT,
         data: { model: facts.name, path: folder },
@@ -82,11 +81,11 @@ async function requireFiles(facts: ModelFacts, folder: string): Promise<void> {
   }
 }
 
-/** One call of `embed`, and how far it has come. */
+/** One `embed` call and its progress. */
 interface Request {
   readonly texts: readonly string[];
   readonly vectors: Float32Array[];
-  /** Its caller waits no longer. */
+  /** The caller has stopped waiting. */
   givenUp: boolean;
   resolve(vectors: readonly Float32Array[]): void;
   reject(error: unknown): void;
@@ -95,13 +94,13 @@ interface Request {
 class WorkerEmbedder implements LocalEmbedder {
   readonly model: string;
   readonly dimensions: number;
-  /** Settled when the weights are loaded or could not be. */
+  /** Settles when the weights are loaded or loading fails. */
   readonly opened: Promise<void>;
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
-  /** Requests with texts left, the next one first. They take turns, so that a query does not wait for a long list. */
+  /** Requests with texts left, the next one first. They take turns, so a query does not wait for a long list. */
   #waiting: Request[] = [];
-  /** The request whose text the worker has now. It may have been given up meanwhile. */
+  /** The request whose text the worker is processing. It may have been abandoned by now. */
   #running: { id: number; request: Request } | undefined;
   #lastId = 0;
   #ended: TrunklineError | undefined;
@@ -113,7 +112,7 @@ class WorkerEmbedder implements LocalEmbedder {
     this.opened = new Promise((resolve, reject) => {
       this.#worker.on("message", (message: FromWorker) => {
         if (message.type === "ready") {
-          // A model that has nothing to do keeps no program from ending.
+          // An idle model must not keep the process alive.
           this.#worker.unref();
           resolve();
         } else if (message.type === "failed") {
@@ -128,12 +127,12 @@ class WorkerEmbedder implements LocalEmbedder {
         reject(error);
       });
       this.#worker.once("exit", () => {
-        const error = new TrunklineError("INTERNAL", "The model's worker ended.");
+        const error = new TrunklineError("INTERNAL", "The model's worker exited.");
         this.#end(error);
         reject(error);
       });
     });
-    // Whoever opens waits for it; a failure after that has nobody to wait for it.
+    // The opener awaits it; a failure after that must not count as unhandled.
     this.opened.catch(() => {});
     this.#exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
   }
@@ -152,7 +151,7 @@ class WorkerEmbedder implements LocalEmbedder {
       return await abortable(signal, answered);
     } catch (error) {
       if (!signal.aborted) throw error;
-      // The text that the worker has now is finished, which takes milliseconds; the others are never sent.
+      // The worker finishes its current text, which takes milliseconds; the others are never sent.
       request.givenUp = true;
       throw abortError(signal, "Embedding");
     }
@@ -200,7 +199,7 @@ class WorkerEmbedder implements LocalEmbedder {
     this.#next();
   }
 
-  /** Nothing is taken any more; the first reason stays. */
+  /** Rejects all further requests; the first reason wins. */
   #end(reason: TrunklineError): void {
     if (this.#ended) return;
     this.#ended = reason;
@@ -217,15 +216,15 @@ function withResolvers<T>(): { promise: Promise<T>; resolve(value: T): void; rej
   const promise = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // The executor has run by now.
+  // The executor has already run.
   return { promise, ...(settle as NonNullable<typeof settle>) };
 }
 
 function openingError(facts: ModelFacts, failed: Extract<FromWorker, { type: "failed" }>): TrunklineError {
-  return new TrunklineError("IO", `The model "${facts.name}" could not be opened: ${failed.reason}`, {
+  return new TrunklineError("IO", `Cannot open the model "${facts.name}": ${failed.reason}`, {
     hint: failed.damaged
       ? `${PULL_HINT}, which replaces the damaged file.`
-      : "`trunkline models list` checks its files.",
+      : "Run `trunkline models list` to check its files.",
     data: { model: facts.name },
   });
 }

@@ -1,4 +1,4 @@
-// An embedder behind an OpenAI-compatible endpoint: any server that answers POST …/embeddings.
+// An embedder that uses an OpenAI-compatible endpoint: any server that answers POST …/embeddings.
 import {
   abortError,
   type Embedder,
@@ -13,38 +13,37 @@ import {
 } from "@trunkline/core";
 import { toUnitLength } from "./inference/vectors.js";
 
-/** How an endpoint is used. */
 export interface EndpointOptions {
-  /** The base, such as `https://example.com/v1`, or the whole address with `/embeddings` at its end. */
+  /** The base URL, such as `https://example.com/v1`, or the full URL ending in `/embeddings`. */
   url: string;
-  /** What the endpoint calls the model. */
+  /** The endpoint's name for the model. */
   model: string;
-  /** Sent as a bearer token, and to be found in no error. */
+  /** Sent as a bearer token. Never part of an error. */
   apiKey?: string | undefined;
-  /** Asked of the endpoint, and then expected of it. Default: whatever the model gives, which takes one call to learn. */
+  /** Requested from the endpoint and then enforced. Default: the model's own size, which takes one call to find out. */
   dimensions?: number | undefined;
-  /** Default: Node's own. */
+  /** Default: Node's fetch. */
   fetch?: typeof globalThis.fetch | undefined;
   /** How long one request may take. Default 60 s. */
   timeoutMs?: number | undefined;
-  /** How often a request is made before it fails for good. Default 5. */
+  /** Maximum number of attempts per request. Default 5. */
   attempts?: number | undefined;
-  /** The wait before the second attempt; it doubles each time. Default 500 ms. */
+  /** The delay before the second attempt; it doubles each time. Default 500 ms. */
   backoffMs?: number | undefined;
-  /** Stops the opening; each `embed` has a signal of its own. */
+  /** Cancels the opening; each `embed` call has its own signal. */
   signal?: AbortSignal | undefined;
 }
 
 const MAX_BATCH_TEXTS = 64;
 /** Endpoints limit the tokens of a request; about 4 characters are one token. */
 const MAX_BATCH_CHARACTERS = 200_000;
-/** No wait is longer, whatever the endpoint asks for: a caller with less patience has a signal. */
+/** Maximum delay, whatever the endpoint asks for; a less patient caller can use its signal. */
 const MAX_WAIT_MS = 60_000;
 const MAX_REASON_LENGTH = 300;
 
 /**
- * Opens an endpoint. Vectors are scaled to length 1. Whether equal texts have equal vectors is up to the endpoint: some
- * differ in the last digits by what stands beside a text.
+ * Opens an endpoint. Vectors are scaled to length 1. Whether equal texts get equal vectors is up to the endpoint: with
+ * some, the last digits depend on the other texts in the batch.
  */
 export async function createEndpointEmbedder(options: EndpointOptions): Promise<Embedder> {
   const endpoint = new Endpoint(options);
@@ -63,7 +62,7 @@ export async function createEndpointEmbedder(options: EndpointOptions): Promise<
           if (vector.length !== dimensions) {
             throw new TrunklineError(
               "PROTOCOL",
-              `${endpoint.name} answered with vectors of ${vector.length} numbers instead of ${dimensions}.`,
+              `${endpoint.name} returned vectors of ${vector.length} numbers instead of ${dimensions}.`,
             );
           }
           vectors.push(toUnitLength(vector));
@@ -77,11 +76,11 @@ export async function createEndpointEmbedder(options: EndpointOptions): Promise<
   };
 }
 
-/** What one attempt came to: an answer, or an error that another attempt may mend. */
+/** The outcome of one attempt: vectors, or an error that a retry may fix. */
 type Attempt = { vectors: Float32Array[] } | { error: TrunklineError; retryAfterMs?: number | undefined };
 
 class Endpoint {
-  /** For people and for the name of the vectors: neither a query nor a password. */
+  /** For display and for the name of the vectors. Contains no query or password. */
   readonly name: string;
   readonly #url: URL;
   readonly #options: EndpointOptions;
@@ -91,11 +90,11 @@ class Endpoint {
     this.#options = options;
     this.#url = embeddingsUrl(options.url);
     this.name = `${this.#url.host}${this.#url.pathname.replace(/\/embeddings$/, "")}`;
-    // Some endpoints take their key in the query.
+    // Some endpoints take their key in the query string.
     this.#redactor.add(...(options.apiKey === undefined ? [] : [options.apiKey]), ...this.#url.searchParams.values());
   }
 
-  /** One batch, with as many attempts as it takes. */
+  /** Sends one batch, with retries. */
   async request(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
     const { attempts = 5, backoffMs = 500 } = this.#options;
     for (let attempt = 1; ; attempt++) {
@@ -103,7 +102,7 @@ class Endpoint {
       const outcome = await this.#attempt(texts, signal);
       if ("vectors" in outcome) return outcome.vectors;
       if (!outcome.error.retryable || attempt >= attempts) throw outcome.error;
-      // Some randomness, so that clients that were turned away together do not come back together.
+      // Some jitter, so clients that were rejected together do not return together.
       const ownWaitMs = backoffMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
       try {
         await sleep(Math.min(outcome.retryAfterMs ?? ownWaitMs, MAX_WAIT_MS), signal);
@@ -122,7 +121,7 @@ class Endpoint {
           method: "POST",
           headers: this.#headers(),
           body: JSON.stringify(this.#body(texts)),
-          // Following one would take the texts, and perhaps the key, to somebody who was not named.
+          // Following a redirect would send the texts, and perhaps the key, to a host that was not configured.
           redirect: "manual",
           signal: deadline,
         });
@@ -134,10 +133,10 @@ class Endpoint {
       if (signal?.aborted) throw abortError(signal, "Embedding");
       if (error instanceof TrunklineError) return { error };
       const reason = systemCodeOf(error) ?? this.#redactor.text(messageOf(error));
-      // Without the cause: what fetch throws may quote the address.
+      // Without the cause: fetch errors may quote the URL.
       return {
-        error: new TrunklineError("CONNECTION_FAILED", `${this.name} could not be reached (${reason}).`, {
-          hint: "Check the address, and that the endpoint is running.",
+        error: new TrunklineError("CONNECTION_FAILED", `Cannot reach ${this.name} (${reason}).`, {
+          hint: "Check the URL, and that the endpoint is running.",
         }),
       };
     }
@@ -156,7 +155,7 @@ class Endpoint {
     const { model, dimensions } = this.#options;
     return {
       model,
-      // An empty text is refused by some endpoints, a space by none.
+      // Some endpoints reject an empty text; all accept a space.
       input: texts.map((text) => (text === "" ? " " : text)),
       encoding_format: "float",
       ...(dimensions === undefined ? {} : { dimensions }),
@@ -167,18 +166,18 @@ class Endpoint {
     const answer = parseJson(body);
     const items = isRecord(answer) && Array.isArray(answer.data) ? answer.data : undefined;
     const wrong = (reason: string) =>
-      new TrunklineError("PROTOCOL", `${this.name} does not answer as an embeddings endpoint: ${reason}.`, {
-        hint: "Check that the address is that of an OpenAI-compatible API.",
+      new TrunklineError("PROTOCOL", `${this.name} does not respond like an embeddings endpoint: ${reason}.`, {
+        hint: "Check that the URL is that of an OpenAI-compatible API.",
       });
-    if (items === undefined) throw wrong("there is no list of vectors");
-    if (items.length !== count) throw wrong(`${items.length} vectors came for ${count} texts`);
+    if (items === undefined) throw wrong("the response has no list of vectors");
+    if (items.length !== count) throw wrong(`it returned ${items.length} vectors for ${count} texts`);
     const vectors: Float32Array[] = [];
     for (const [position, item] of items.entries()) {
       const { embedding, index = position } = isRecord(item) ? item : {};
       if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every(Number.isFinite))
         throw wrong("a vector is not a list of numbers");
       if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= count || vectors[index])
-        throw wrong("the order of the vectors cannot be told");
+        throw wrong("the order of the vectors is unclear");
       vectors[index] = Float32Array.from(embedding);
     }
     return vectors;
@@ -186,7 +185,7 @@ class Endpoint {
 
   #refusal(status: number, body: string): TrunklineError {
     const reason = this.#redactor.text(reasonOf(body)).slice(0, MAX_REASON_LENGTH);
-    const message = `${this.name} answered ${status}${reason === "" ? "" : `: ${reason}`}`;
+    const message = `${this.name} returned ${status}${reason === "" ? "" : `: ${reason}`}`;
     const data = { status };
     if (status === 401 || status === 403) {
       return new TrunklineError("AUTH_REQUIRED", message, { data, hint: "Check the API key for this endpoint." });
@@ -195,12 +194,12 @@ class Endpoint {
     return new TrunklineError("UPSTREAM", message, {
       data,
       retryable: isPassing,
-      hint: isPassing ? "Try again later." : "Check the address and the model's name.",
+      hint: isPassing ? "Try again later." : "Check the URL and the model name.",
     });
   }
 }
 
-/** The texts in the order given, in portions an endpoint takes. */
+/** The texts in order, in batches that an endpoint accepts. */
 function* batchesOf(texts: readonly string[]): Generator<readonly string[]> {
   let batch: string[] = [];
   let characters = 0;
@@ -216,17 +215,17 @@ function* batchesOf(texts: readonly string[]): Generator<readonly string[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** The address is never repeated in the error: it may have a password in it. */
+/** The error never repeats the URL, which may contain a password. */
 function embeddingsUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint's address is not an http or https URL.", {
+    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint URL is not an http or https URL.", {
       hint: "For example: https://example.com/v1",
     });
   }
   if (url.username !== "" || url.password !== "") {
-    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint's address has a user name or password in it.", {
-      hint: "Give the key apart from the address.",
+    throw new TrunklineError("INVALID_ARGUMENT", "The endpoint URL contains a user name or password.", {
+      hint: "Pass the key separately from the URL.",
     });
   }
   url.hash = "";
@@ -234,7 +233,7 @@ function embeddingsUrl(text: string): URL {
   return url;
 }
 
-/** `{"error": {"message": …}}` by custom, `{"error": …}` or `{"message": …}` from some, and text from others. */
+/** Usually `{"error": {"message": …}}`; some endpoints send `{"error": …}`, `{"message": …}` or plain text. */
 function reasonOf(body: string): string {
   const answer = parseJson(body);
   if (!isRecord(answer)) return body.trim().split("\n")[0] ?? "";
@@ -242,7 +241,7 @@ function reasonOf(body: string): string {
   return typeof error === "string" ? error : "";
 }
 
-/** Seconds or a date; undefined where it is absent or neither. */
+/** Seconds or a date; undefined if missing or neither. */
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;

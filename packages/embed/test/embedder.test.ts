@@ -9,27 +9,27 @@ import { haveWeights, UNREACHABLE, weightsHome } from "./weights.js";
 const emptyHome = mkdtempSync(join(tmpdir(), "trunkline-embedder-"));
 afterAll(() => rmSync(emptyHome, { recursive: true, force: true }));
 
-/** The cosine, since all vectors have length 1. */
+/** Cosine similarity; a dot product is enough because all vectors have length 1. */
 function similarity(a: Float32Array | undefined, b: Float32Array | undefined): number {
   if (a === undefined || b === undefined) throw new Error("a vector is missing");
   return a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
 }
 
 describe("opening an embedder", () => {
-  it("says what to do when the weights are missing, and downloads nothing", async () => {
+  it("explains what to do when the weights are missing, and downloads nothing", async () => {
     await expect(createEmbedder({ home: emptyHome })).rejects.toMatchObject({
       code: "NOT_FOUND",
       hint: "Run: trunkline models pull",
     });
   });
 
-  it("refuses a model that does not exist", async () => {
+  it("rejects an unknown model", async () => {
     await expect(createEmbedder({ home: emptyHome, model: "nonsense" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
     });
   });
 
-  it("names vectors by weights, tokenizer and preprocessing", () => {
+  it("identifies vectors by weights, tokenizer and preprocessing", () => {
     const facts = modelFacts("minilm");
     const name = vectorModelName(facts);
     expect(name).toMatch(/^minilm-[0-9a-f]{12}$/);
@@ -40,7 +40,7 @@ describe("opening an embedder", () => {
 });
 
 describe("a shortened vector", () => {
-  it("has the first numbers, at length 1", () => {
+  it("keeps the first dimensions and is normalized to length 1", () => {
     expect([...shortened(Float32Array.of(3, 4, 12), 2)]).toEqual([...Float32Array.of(0.6, 0.8)]);
     expect([...shortened(Float32Array.of(0, 0, 1), 2)]).toEqual([0, 0]);
   });
@@ -56,7 +56,7 @@ describe.skipIf(!available)(`the embedded model${available ? "" : ` ${UNREACHABL
     await embedder.close();
   });
 
-  it("gives vectors of 384 numbers and length 1", async () => {
+  it("returns normalized vectors with 384 dimensions", async () => {
     const [vector] = await embedder.embed(["hello world"]);
     expect(embedder.dimensions).toBe(384);
     expect(vector).toHaveLength(384);
@@ -64,7 +64,7 @@ describe.skipIf(!available)(`the embedded model${available ? "" : ` ${UNREACHABL
     expect(await embedder.embed([])).toEqual([]);
   });
 
-  it("gives a text the same vector alone, after others, among others and in another embedder", async () => {
+  it("returns the same vector for a text alone, after others, in a batch and from another embedder", async () => {
     const text = "The store keeps each distinct chunk once.";
     const others = ["", "x", "a much longer text ".repeat(60), "函数", "parseHTTPRequest(socket)"];
     const [alone] = await embedder.embed([text]);
@@ -81,7 +81,7 @@ describe.skipIf(!available)(`the embedded model${available ? "" : ` ${UNREACHABL
     ["How do I reset my password?", "Steps to recover a forgotten login", "The recipe needs two eggs and some flour"],
     ["sort a list of numbers", "def quicksort(values): return sorted(values)", "The train to Lyon leaves at noon"],
     ["The cat is sleeping on the sofa", "A kitten naps on the couch", "Interest rates rose last quarter"],
-  ])("puts %j nearer to what means the same than to what does not", async (text, related, unrelated) => {
+  ])("places %j closer to a text with the same meaning than to an unrelated one", async (text, related, unrelated) => {
     const [a, b, c] = await embedder.embed([text, related, unrelated]);
     expect(similarity(a, b) - similarity(a, c)).toBeGreaterThan(0.25);
   });
@@ -93,17 +93,17 @@ describe.skipIf(!available)(`the embedded model${available ? "" : ` ${UNREACHABL
     expect(c).not.toEqual(a);
   });
 
-  it("leaves the main thread free while it works", async () => {
+  it("does not block the main thread", async () => {
     const texts = Array.from({ length: 12 }, (_, index) => `${index} ${"some text of many words ".repeat(50)}`);
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);
     await embedder.embed(texts);
     clearInterval(timer);
-    // One text takes several milliseconds; were it on this thread, there would be no more than one tick a text.
+    // One text takes several milliseconds; on this thread there would be at most one tick per text.
     expect(ticks).toBeGreaterThan(texts.length * 1.5);
   });
 
-  it("lets a query through before a long list is done", async () => {
+  it("runs a query before a long batch is done", async () => {
     const order: string[] = [];
     const list = embedder.embed(Array.from({ length: 30 }, (_, index) => `${index} ${"long text ".repeat(100)}`));
     const query = embedder.embed(["a query"]);
@@ -111,7 +111,7 @@ describe.skipIf(!available)(`the embedded model${available ? "" : ` ${UNREACHABL
     expect(order).toEqual(["query", "list"]);
   });
 
-  it("stops on its caller's signal, and goes on with the others", async () => {
+  it("aborts one caller's work and continues with the others", async () => {
     const controller = new AbortController();
     const texts = Array.from({ length: 5000 }, (_, index) => `${index} ${"long text ".repeat(100)}`);
     const stopped = embedder.embed(texts, { signal: controller.signal });
@@ -125,7 +125,7 @@ describe.skipIf(!available)(`the embedded model${available ? "" : ` ${UNREACHABL
     });
   });
 
-  it("rejects what is waiting when it is closed, may be closed twice, and takes nothing afterwards", async () => {
+  it("rejects pending work on close, can be closed twice, and rejects new work afterwards", async () => {
     const closing = await createEmbedder({ home: weightsHome });
     const waiting = closing.embed(["one", "two"]);
     const rejected = expect(waiting).rejects.toMatchObject({ code: "CLOSED" });
@@ -135,7 +135,7 @@ describe.skipIf(!available)(`the embedded model${available ? "" : ` ${UNREACHABL
     await expect(closing.embed(["three"])).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  it("refuses weights that are not the pinned ones", async () => {
+  it("rejects weights that do not match the pinned hash", async () => {
     const home = join(emptyHome, "damaged");
     cpSync(join(weightsHome, "models"), join(home, "models"), { recursive: true });
     writeFileSync(join(home, "models", "minilm", "model.onnx"), "not the weights");

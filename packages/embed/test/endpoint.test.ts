@@ -12,7 +12,7 @@ interface Asked {
 
 const KEY = "sk-a-very-secret-key";
 
-/** An embeddings endpoint on a random port. `answers` are given first, one per request; then it works as it should. */
+/** An embeddings endpoint on a random port. Sends `answers` first, one per request; after that it works normally. */
 class FakeEndpoint implements AsyncDisposable {
   readonly asked: Asked[] = [];
   answers: ((response: ServerResponse, asked: Asked) => void)[] = [];
@@ -48,7 +48,7 @@ class FakeEndpoint implements AsyncDisposable {
   }
 }
 
-/** The vector of a text is its length and 1; the last one comes first, as the protocol allows. */
+/** The vector of a text is its length and 1. Returned in reverse order, which the protocol allows. */
 function works(response: ServerResponse, { body }: Asked): void {
   const data = body.input.map((text, index) => ({ index, embedding: [text.length, 1, 0].slice(0, body.dimensions) }));
   response.setHeader("content-type", "application/json").end(JSON.stringify({ data: data.reverse() }));
@@ -63,8 +63,8 @@ const refuses =
 const open = (endpoint: FakeEndpoint, options: Partial<Parameters<typeof createEndpointEmbedder>[0]> = {}) =>
   createEndpointEmbedder({ url: endpoint.url, model: "m", apiKey: KEY, dimensions: 3, backoffMs: 1, ...options });
 
-describe("an endpoint's embedder", () => {
-  it("sends texts in batches and returns their vectors in order, at length 1", async () => {
+describe("the endpoint embedder", () => {
+  it("sends texts in batches and returns normalized vectors in order", async () => {
     await using endpoint = await new FakeEndpoint().start();
     await using embedder = await open(endpoint);
     const texts = Array.from({ length: 150 }, (_, index) => "x".repeat(index));
@@ -90,7 +90,7 @@ describe("an endpoint's embedder", () => {
     expect(endpoint.asked.map(({ body }) => body.input.length)).toEqual([2, 2, 1]);
   });
 
-  it("learns the number of dimensions where none is given", async () => {
+  it("detects the number of dimensions if none is given", async () => {
     await using endpoint = await new FakeEndpoint().start();
     await using embedder = await open(endpoint, { dimensions: undefined, url: `${endpoint.url}/embeddings` });
     expect(embedder.dimensions).toBe(3);
@@ -98,7 +98,7 @@ describe("an endpoint's embedder", () => {
     expect(endpoint.asked[0]?.body).not.toHaveProperty("dimensions");
   });
 
-  it.each([429, 500, 503])("tries again after %i", async (status) => {
+  it.each([429, 500, 503])("retries after %i", async (status) => {
     await using endpoint = await new FakeEndpoint().start();
     endpoint.answers = [refuses(status), refuses(status)];
     await using embedder = await open(endpoint);
@@ -106,14 +106,14 @@ describe("an endpoint's embedder", () => {
     expect(endpoint.asked).toHaveLength(3);
   });
 
-  it("tries again when the connection breaks", async () => {
+  it("retries when the connection breaks", async () => {
     await using endpoint = await new FakeEndpoint().start();
     endpoint.answers = [(response) => void response.destroy()];
     await using embedder = await open(endpoint);
     expect(await embedder.embed(["a"])).toHaveLength(1);
   });
 
-  it("waits as long as Retry-After says, not as long as it would by itself", async () => {
+  it("waits for the time in Retry-After instead of its own delay", async () => {
     await using endpoint = await new FakeEndpoint().start();
     endpoint.answers = [
       refuses(429, {}, { "retry-after": "0" }),
@@ -127,7 +127,7 @@ describe("an endpoint's embedder", () => {
     expect(performance.now() - started).toBeGreaterThan(950);
   });
 
-  it("gives up after so many attempts, with what the endpoint said", async () => {
+  it("gives up after the maximum number of attempts and reports the endpoint's error", async () => {
     await using endpoint = await new FakeEndpoint().start();
     endpoint.answers = [1, 2, 3, 4].map(() => refuses(429, { error: { message: "slow down" } }));
     await using embedder = await open(endpoint, { attempts: 3 });
@@ -146,7 +146,7 @@ describe("an endpoint's embedder", () => {
     [400, "UPSTREAM"],
     [404, "UPSTREAM"],
     [307, "UPSTREAM"],
-  ])("does not repeat a request that was answered %i, and never shows the key", async (status, code) => {
+  ])("does not retry after %i, and never shows the key", async (status, code) => {
     await using endpoint = await new FakeEndpoint().start();
     endpoint.answers = [refuses(status, { error: { message: `bad key ${KEY}` } }, { location: "/elsewhere" })];
     await using embedder = await open(endpoint, { url: `${endpoint.url}?key=another-secret` });
@@ -162,7 +162,7 @@ describe("an endpoint's embedder", () => {
     [{ data: [{ index: 0, embedding: "AAAA" }] }, "not a list of numbers"],
     [{ data: [{ index: 7, embedding: [1, 2, 3] }] }, "order"],
     [{ data: [{ index: 0, embedding: [1, 2] }] }, "2 numbers instead of 3"],
-  ])("refuses the answer %j", async (body, reason) => {
+  ])("rejects the response %j", async (body, reason) => {
     await using endpoint = await new FakeEndpoint().start();
     endpoint.answers = [refuses(200, body)];
     await using embedder = await open(endpoint);
@@ -173,7 +173,7 @@ describe("an endpoint's embedder", () => {
     expect(endpoint.asked).toHaveLength(1);
   });
 
-  it("stops on its caller's signal, in a request and between two", async () => {
+  it("aborts during a request and between two", async () => {
     await using endpoint = await new FakeEndpoint().start();
     await using embedder = await open(endpoint, { backoffMs: 3_600_000 });
     for (const answer of [() => {}, refuses(429)]) {
@@ -188,14 +188,14 @@ describe("an endpoint's embedder", () => {
     }
   });
 
-  it("ends a request that takes too long", async () => {
+  it("times out a slow request", async () => {
     await using endpoint = await new FakeEndpoint().start();
     endpoint.answers = [() => {}];
     await using embedder = await open(endpoint, { timeoutMs: 50, attempts: 1 });
     await expect(embedder.embed(["a"])).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
-  it("says that nobody answers", async () => {
+  it("reports an unreachable endpoint", async () => {
     const endpoint = await new FakeEndpoint().start();
     const { url } = endpoint;
     await endpoint[Symbol.asyncDispose]();
@@ -206,7 +206,7 @@ describe("an endpoint's embedder", () => {
   });
 
   it.each(["nonsense", "file:///etc/hosts", "https://ada:secret-word@example.com/v1"])(
-    "refuses the address %s without repeating it",
+    "rejects the URL %s without repeating it",
     async (url) => {
       const error = await createEndpointEmbedder({ url, model: "m" }).catch((caught: unknown) => caught);
       expect(error).toMatchObject({ code: "INVALID_ARGUMENT" });
@@ -214,7 +214,7 @@ describe("an endpoint's embedder", () => {
     },
   );
 
-  it("takes nothing after it was closed", async () => {
+  it("rejects work after it was closed", async () => {
     await using endpoint = await new FakeEndpoint().start();
     const embedder = await open(endpoint);
     await embedder[Symbol.asyncDispose]();

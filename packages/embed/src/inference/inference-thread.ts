@@ -1,6 +1,5 @@
-// The worker thread that runs the model. The native call is synchronous, so that on the main thread it would hold up
-// everything else. One text at a time: int8 models scale by what is in a batch, and the same text would come out
-// differently beside others.
+// The worker thread that runs the model. The native call is synchronous and would block the main thread. One text at a
+// time: int8 models scale by the contents of a batch, so the same text would get a different vector next to others.
 import { readFile } from "node:fs/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { contentIdOf, messageOf, parseJson, TrunklineError } from "@trunkline/core";
@@ -9,28 +8,27 @@ import type { FromWorker, PinnedFile, ToWorker, WorkerSetup } from "./inference-
 import { meanPool, toUnitLength } from "./vectors.js";
 import { createTokenizer, type Tokenizer } from "./wordpiece.js";
 
-/** A file that is not the one that was pinned. */
+/** A file that does not match its pinned hash. */
 class DamagedFile extends Error {}
 
-/** What it takes to embed a text. */
 interface Model {
   readonly tokenizer: Tokenizer;
   readonly session: InferenceSession;
   readonly Tensor: typeof Tensor;
 }
 
-/** onnxruntime's own lines go to the process's stderr; only errors should. */
+/** onnxruntime logs to the process's stderr; only errors should go there. */
 const LOG_ERRORS_ONLY = 3;
 
 const port = parentPort;
-if (port === null) throw new TrunklineError("INTERNAL", "This file runs in a worker thread only.");
+if (port === null) throw new TrunklineError("INTERNAL", "This file only runs in a worker thread.");
 const send = (message: FromWorker, transfer: readonly ArrayBuffer[] = []) => port.postMessage(message, transfer);
-// The main thread is its only writer.
+// Only the main thread sets it.
 const setup = workerData as WorkerSetup;
 
 try {
   const model = await load();
-  // In order: nothing may use the session after it was released.
+  // In order: nothing may use the session after it is released.
   let work: Promise<void> = Promise.resolve();
   port.on("message", (message: ToWorker) => {
     work = work.then(() => (message.type === "close" ? close(model) : answer(message, model)));
@@ -43,12 +41,12 @@ try {
 async function load(): Promise<Model> {
   const [weights, definition] = await Promise.all([readPinned(setup.weights), readPinned(setup.tokenizer)]);
   const tokenizer = createTokenizer(parseJson(definition.toString("utf8")));
-  // Native code: loaded here, so that its failure is an answer.
+  // Native code: loaded here, so a load failure is reported as an answer.
   const { InferenceSession, Tensor } = await import("onnxruntime-node");
   const session = await InferenceSession.create(weights, {
     intraOpNumThreads: setup.threads,
     interOpNumThreads: 1,
-    // By default idle threads spin, which on a busy machine makes two of them slower than one.
+    // By default idle threads spin, which makes two of them slower than one on a busy machine.
     extra: { session: { intra_op: { allow_spinning: "0" } } },
     logSeverityLevel: LOG_ERRORS_ONLY,
   });
@@ -82,7 +80,7 @@ async function answer({ id, text }: Extract<ToWorker, { type: "embed" }>, model:
   }
 }
 
-/** Read and checked in one go: what is used is what was checked. */
+/** Read and verified in one step, so the verified bytes are the ones used. */
 async function readPinned({ path, sha256 }: PinnedFile): Promise<Buffer> {
   const bytes = await readFile(path);
   if (contentIdOf(bytes) !== sha256) throw new DamagedFile(`${path} does not have the expected SHA-256.`);

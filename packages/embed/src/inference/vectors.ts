@@ -1,4 +1,4 @@
-/** The mean of all rows of a matrix that is stored row by row. */
+/** The mean of all rows of a row-major matrix. */
 export function meanPool(rows: Float32Array, dimensions: number): Float32Array<ArrayBuffer> {
   const mean = new Float32Array(dimensions);
   const count = rows.length / dimensions;
@@ -10,7 +10,7 @@ export function meanPool(rows: Float32Array, dimensions: number): Float32Array<A
   return mean;
 }
 
-/** Scales a vector, in place, to length 1, so that a dot product is a cosine. Zero stays zero. */
+/** Scales a vector in place to length 1, so a dot product is a cosine. Zero stays zero. */
 export function toUnitLength<T extends Float32Array>(vector: T): T {
   let squares = 0;
   for (const value of vector) squares += value * value;
@@ -19,7 +19,7 @@ export function toUnitLength<T extends Float32Array>(vector: T): T {
   return vector;
 }
 
-/** The first numbers of a vector, scaled to length 1 again. */
+/** The first numbers of a vector, rescaled to length 1. */
 export function shortened(vector: Float32Array, dimensions: number): Float32Array {
   return toUnitLength(vector.slice(0, dimensions));
 }

@@ -1,18 +1,18 @@
-// The tokenizer of BERT's uncased models, as it stands in their tokenizer.json: clean, split off Chinese characters, strip
-// accents, lower-case, split at spaces and punctuation, then the longest known pieces from the left.
+// The tokenizer of BERT's uncased models, as defined in their tokenizer.json: clean, split off Chinese characters,
+// strip accents, lower-case, split at spaces and punctuation, then take the longest known pieces from the left.
 import { isRecord, TrunklineError } from "@trunkline/core";
 
-/** Turns text into the ids a model reads. */
+/** Turns text into a model's token ids. */
 export interface Tokenizer {
-  /** The ids with the marks for beginning and end around them, never more than `maxTokens` in all. */
+  /** The ids including the start and end markers, at most `maxTokens` in total. */
   encode(text: string, maxTokens: number): number[];
 }
 
-/** No word is longer; what is, counts as unknown. The value of all BERT models. */
+/** Longer words count as unknown. All BERT models use this value. */
 const MAX_WORD_LENGTH = 100;
 /**
- * A token has one character at least, but a text may begin with any number of characters that give none. Reading it in
- * pieces keeps a text of many megabytes from being normalised whole for its first few hundred tokens.
+ * A token has at least one character, but a text may start with any number of characters that yield none. Reading it in
+ * pieces avoids normalizing a text of many megabytes for its first few hundred tokens.
  */
 const PIECE_LENGTH = 4096;
 
@@ -23,10 +23,10 @@ const CHINESE =
 const WORD_OR_PUNCTUATION = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
 const ASCII = /^[\t\n\r\x20-\x7E]*$/;
 
-/** Makes a tokenizer from the parsed tokenizer.json. Throws `INVALID_ARGUMENT` where it is not one of this kind. */
+/** Creates a tokenizer from the parsed tokenizer.json. Throws `INVALID_ARGUMENT` if it is not of this kind. */
 export function createTokenizer(definition: unknown): Tokenizer {
   const vocabulary = vocabularyOf(definition);
-  // Kept apart, so that looking for a continuation does not have to put "##" in front each time.
+  // Stored separately, so looking up a continuation does not have to prepend "##" each time.
   const beginnings = new Map<string, number>();
   const continuations = new Map<string, number>();
   let longest = 0;
@@ -82,7 +82,7 @@ export function createTokenizer(definition: unknown): Tokenizer {
   };
 }
 
-/** Cuts at a space, where a cut changes nothing. A longer stretch without one stays whole. */
+/** Splits at a space, where it changes nothing. A longer run without spaces stays whole. */
 function* piecesOf(text: string): Generator<string> {
   let from = 0;
   while (text.length - from > PIECE_LENGTH) {
@@ -105,7 +105,7 @@ function normalise(text: string): string {
       .replace(CHINESE, " $& ")
       .normalize("NFD")
       .replace(MARK, "")
-      // The reference lower-cases character by character; JavaScript would look at the end of the word.
+      // The reference lower-cases character by character; JavaScript would consider the end of the word.
       .replaceAll("Σ", "σ")
       .toLowerCase()
   );
@@ -124,5 +124,5 @@ function vocabularyOf(definition: unknown): Map<string, number> {
 }
 
 function notWordPiece(reason: string): TrunklineError {
-  return new TrunklineError("INVALID_ARGUMENT", `This is not the definition of a WordPiece tokenizer: ${reason}.`);
+  return new TrunklineError("INVALID_ARGUMENT", `This is not a WordPiece tokenizer definition: ${reason}.`);
 }

@@ -1,4 +1,4 @@
-// Where a model's files are kept, and whether they are the right ones: `<home>/models/<name>/`.
+// Locates a model's files, in `<home>/models/<name>/`, and verifies them.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -7,22 +7,20 @@ import { pipeline } from "node:stream/promises";
 import { abortError, systemCodeOf } from "@trunkline/core";
 import { MODEL_NAMES, type ModelFacts, type ModelFile, type ModelName, modelFacts } from "../models.js";
 
-/** Whether a model can be used: `ready`, `missing`, or `damaged`, which means that a file is not what it should be. */
+/** Whether a model can be used: `ready`, `missing`, or `damaged`, which means that a file does not match its hash. */
 export type ModelState = "ready" | "missing" | "damaged";
 
-/** How one model stands. */
 export interface ModelStatus {
   readonly name: ModelName;
   readonly title: string;
   readonly dimensions: number;
   readonly state: ModelState;
-  /** Its folder, whether it is there or not. */
+  /** Its folder, whether it exists or not. */
   readonly path: string;
-  /** What its files take up; 0 where there are none. */
+  /** The size of its files; 0 if there are none. */
   readonly sizeBytes: number;
 }
 
-/** The folder of a model. */
 export function modelFolder(home: string, name: ModelName): string {
   return join(home, "models", name);
 }
@@ -32,12 +30,11 @@ export function filesOf(facts: ModelFacts): readonly ModelFile[] {
   return [facts.weights, facts.tokenizer];
 }
 
-/** How all models stand. Their files are read and checked. */
+/** The status of all models. Reads and verifies their files. */
 export async function modelStatus(options: { home: string; signal?: AbortSignal }): Promise<readonly ModelStatus[]> {
   return await Promise.all(MODEL_NAMES.map((name) => statusOf(modelFacts(name), options)));
 }
 
-/** How one model stands. */
 export async function statusOf(
   facts: ModelFacts,
   options: { home: string; signal?: AbortSignal | undefined },
@@ -59,7 +56,7 @@ export async function statusOf(
   };
 }
 
-/** Size and hash of a file; undefined where there is none. */
+/** Size and hash of a file; undefined if it does not exist. */
 async function readHash(
   path: string,
   signal: AbortSignal | undefined,

@@ -1,18 +1,17 @@
-// Runs the user's own npm, with the registry, proxy and sign-in that are set up for it. No shell is involved.
+// Runs the user's npm, with its registry, proxy and sign-in settings. No shell is involved.
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { abortError, isRecord, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 
-/** How npm is run. */
 interface NpmOptions {
-  /** Where it runs. */
+  /** Its working folder. */
   cwd: string;
-  /** The program and what stands before the arguments. Default: npm as it is installed beside Node. */
+  /** The program and its leading arguments. Default: the npm installed with Node. */
   command?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What npm calls the failures of a network, its own and those of the system. */
+/** npm's codes for network failures, its own and the system's. */
 const NETWORK_CODES = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -31,13 +30,13 @@ const NETWORK_CODES = new Set([
 ]);
 const MAX_OUTPUT_LENGTH = 1024 * 1024;
 
-/** npm as it comes with Node. On Windows it is a batch file, which only a shell can run; its script is run instead. */
+/** npm as shipped with Node. On Windows it is a batch file that only a shell can run, so its script is run instead. */
 function defaultNpmCommand(): readonly string[] {
   if (process.platform !== "win32") return ["npm"];
   return [process.execPath, join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")];
 }
 
-/** Fetches the tarball of a package into the folder `cwd`. */
+/** Downloads the tarball of a package into the folder `cwd`. */
 export async function packPackage(packageSpec: string, options: NpmOptions): Promise<void> {
   const { cwd, signal, command = defaultNpmCommand() } = options;
   const [program = "npm", ...before] = command;
@@ -64,7 +63,7 @@ export async function packPackage(packageSpec: string, options: NpmOptions): Pro
     child.once("error", reject);
   }).catch((error: unknown) => {
     if (signal?.aborted) throw abortError(signal, `Fetching ${packageSpec}`);
-    throw new TrunklineError("SPAWN_FAILED", `npm could not be started (${systemCodeOf(error) ?? "unknown reason"}).`, {
+    throw new TrunklineError("SPAWN_FAILED", `Cannot start npm (${systemCodeOf(error) ?? "unknown reason"}).`, {
       cause: error,
       hint: "npm comes with Node. Check that `npm --version` works here.",
     });
@@ -83,7 +82,7 @@ function npmFailure(
     typeof error.code === "string" ? error.code : /^npm (?:ERR!|error) code (\S+)/m.exec(ended.notices)?.[1];
   const summary = typeof error.summary === "string" ? firstLine(error.summary) : "";
   const reason = [npmCode ?? `exit code ${ended.exitCode}`, ...(summary === "" ? [] : [summary])].join(": ");
-  const message = `npm could not fetch ${packageSpec} (${reason}).`;
+  const message = `npm could not download ${packageSpec} (${reason}).`;
   const data = npmCode === undefined ? {} : { npmCode };
   if (npmCode !== undefined && NETWORK_CODES.has(npmCode)) {
     return new TrunklineError("CONNECTION_FAILED", message, {
@@ -93,11 +92,11 @@ function npmFailure(
   }
   return new TrunklineError(npmCode === "E404" ? "NOT_FOUND" : "IO", message, {
     data,
-    hint: `See what npm says: npm pack ${packageSpec} --dry-run`,
+    hint: `Run this to see npm's output: npm pack ${packageSpec} --dry-run`,
   });
 }
 
-/** A registry's address may have a name and password in it. */
+/** The first line, without the credentials that a registry URL may contain. */
 function firstLine(text: string): string {
   return (text.trim().split("\n")[0] ?? "").replace(/\/\/[^/\s@]*@/g, "//");
 }

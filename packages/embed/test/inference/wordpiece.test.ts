@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createTokenizer } from "../../src/inference/wordpiece.js";
 import { haveWeights, UNREACHABLE, weightsHome } from "../weights.js";
 
-/** A vocabulary in which every rule can be seen. */
+/** A small vocabulary that exercises every rule. */
 const small = createTokenizer({
   model: {
     type: "WordPiece",
@@ -18,11 +18,11 @@ const small = createTokenizer({
 const [UNK, CLS, SEP] = [1, 2, 3];
 
 describe("the tokenizer", () => {
-  it("takes the longest piece first", () => {
+  it("matches the longest piece first", () => {
     expect(small.encode("embedding", 16)).toEqual([CLS, 4, 5, 6, 7, SEP]);
   });
 
-  it("makes a whole word unknown when one piece of it is", () => {
+  it("maps a whole word to unknown if one piece of it is unknown", () => {
     expect(small.encode("embedx em", 16)).toEqual([CLS, UNK, 4, SEP]);
   });
 
@@ -31,7 +31,7 @@ describe("the tokenizer", () => {
     expect(small.encode("em中文", 16)).toEqual([CLS, 4, 15, 16, SEP]);
   });
 
-  it("drops control characters and takes every white space for one", () => {
+  it("drops control characters and treats all white space alike", () => {
     expect(small.encode("e\u0000m\u200b\tem\u00a0em\r\nem", 16)).toEqual([CLS, 4, 4, 4, 4, SEP]);
   });
 
@@ -40,27 +40,27 @@ describe("the tokenizer", () => {
     expect(small.encode("aΣ", 16)).toEqual([CLS, UNK, SEP]);
   });
 
-  it("cuts to the number of tokens, with both marks kept", () => {
+  it("truncates to the number of tokens and keeps both special tokens", () => {
     expect(small.encode("em em em em em", 4)).toEqual([CLS, 4, 4, SEP]);
     expect(small.encode("em em", 4)).toEqual([CLS, 4, 4, SEP]);
     expect(small.encode("embedding embedding", 5)).toEqual([CLS, 4, 5, 6, SEP]);
   });
 
-  it("reads a long text in pieces without changing a word", () => {
+  it("processes a long text in pieces without splitting a word", () => {
     const words = Array.from({ length: 20_000 }, () => "embedding");
     expect(small.encode(words.join(" "), 100_000)).toEqual([CLS, ...words.flatMap(() => [4, 5, 6, 7]), SEP]);
   });
 
-  it("takes a word of more than 100 characters for unknown", () => {
+  it("maps a word of more than 100 characters to unknown", () => {
     expect(small.encode("a".repeat(100), 256)).toHaveLength(102);
     expect(small.encode("a".repeat(101), 256)).toEqual([CLS, UNK, SEP]);
   });
 
-  it("reads a special token that stands in a text as text", () => {
+  it("reads a special token inside a text as plain text", () => {
     expect(small.encode("[SEP]", 16)).toEqual([CLS, 17, UNK, 18, SEP]);
   });
 
-  it("gives only the marks for an empty text", () => {
+  it("returns only the special tokens for an empty text", () => {
     expect(small.encode("", 16)).toEqual([CLS, SEP]);
   });
 
@@ -80,7 +80,7 @@ describe.skipIf(!available)(`the tokenizer with BERT's vocabulary${available ? "
     ? createTokenizer(JSON.parse(readFileSync(join(weightsHome, "models", "minilm", "tokenizer.json"), "utf8")))
     : small;
 
-  // Known ids of BERT's own tokenizer.
+  // Known ids from BERT's own tokenizer.
   it.each([
     ["hello world", [101, 7592, 2088, 102]],
     ["Hello, World!", [101, 7592, 1010, 2088, 999, 102]],
@@ -89,7 +89,7 @@ describe.skipIf(!available)(`the tokenizer with BERT's vocabulary${available ? "
     ["Héllo", [101, 7592, 102]],
     ["embeddings", [101, 7861, 8270, 4667, 2015, 102]],
     ["", [101, 102]],
-  ])("reads %j as the reference does", (text, ids) => {
+  ])("tokenizes %j like the reference", (text, ids) => {
     expect(tokenizer.encode(text, 256)).toEqual(ids);
   });
 });

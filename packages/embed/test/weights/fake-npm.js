@@ -1,5 +1,5 @@
-// Stands in for npm: `node fake-npm.js <settings.json> pack <spec> --pack-destination <folder> …`. It writes a tarball with
-// the files of the settings, made by the system's tar, or fails as npm would.
+// A fake npm: `node fake-npm.js <settings.json> pack <spec> --pack-destination <folder> …`. Writes a tarball with the
+// files from the settings, created by the system's tar, or fails like npm would.
 import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

