@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The entry. CommonJS and committed as it is: it is executable and linked before the first build, and answers --version
-// without waking the module loader, which would double the time.
+// The entry point. CommonJS, and committed as it is: it must be executable and linkable before the first build, and it
+// answers --version without loading the ES module loader, which would double the time.
 "use strict";
 const { join } = require("node:path");
 
@@ -8,7 +8,7 @@ const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   console.log(require("../package.json").version);
 } else {
-  // Node 22 keeps compiled code between runs; Node 20 has no such thing.
+  // Node 22 caches compiled code between runs; Node 20 cannot.
   require("node:module").enableCompileCache?.();
   const main = join(__dirname, "..", "dist", "main.js");
   if (require("node:fs").existsSync(main)) {

@@ -1,6 +1,6 @@
 /**
- * The package `trunkline`: what a script imports, and a program of one's own as well. Nothing is opened before it is used,
- * and what was opened is closed when the program has nothing left to do. The parts are libraries of their own:
+ * The package `trunkline`: what a script imports, or your own program. Nothing is opened until it is used, and
+ * everything is closed when the program has nothing left to do. The parts are libraries of their own:
  * `@trunkline/client`, `@trunkline/store`, `@trunkline/agent`.
  */
 export type {

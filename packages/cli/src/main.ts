@@ -1,30 +1,30 @@
-// The command behind bin/trunkline.cjs. It stays small: what a command needs is loaded when the command runs, so that the
-// first answer does not wait for the rest.
+// The command behind bin/trunkline.cjs. It stays small: a command's code is loaded when it runs, so that the first
+// answer does not wait for the rest.
 import { EXIT } from "./app/exit-codes.js";
 import { Interrupts, type StopSignal } from "./terminal/interrupts.js";
 import { processIo } from "./terminal/process-io.js";
 
-/** How long an interrupted command waits for whoever reads its output. */
+/** How long an interrupted command waits for the reader of its output. */
 const LAST_WORDS_MS = 500;
 
 const interrupts = new Interrupts((signal) => void process.emit(signal));
 const exitCode = await run();
 process.exitCode = exitCode;
-// What has been written and is not read would keep the process for ever.
+// Unread output would keep the process alive forever.
 if (interrupts.signal.aborted) setTimeout(() => process.exit(exitCode), LAST_WORDS_MS).unref();
 
 async function run(): Promise<number> {
-  // The first Ctrl-C stops the work in order; the second one does not wait.
+  // The first Ctrl-C stops the work properly; the second one does not wait.
   const onSignal = (name: StopSignal) => {
     if (interrupts.signal.aborted) process.exit(EXIT.interrupted);
     interrupts.press(name);
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => onSignal(name));
-  // A reader that has gone (`trunkline tools | head`) is a normal end, not a crash.
+  // A reader that is gone (`trunkline tools | head`) is a normal end, not a crash.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     process.exit(error.code === "EPIPE" ? EXIT.success : EXIT.failure);
   });
-  // Nothing can be said about a stderr that cannot be written to.
+  // There is no way to report an unwritable stderr.
   process.stderr.on("error", () => {});
   const { runProgram } = await import("./program.js");
   return await runProgram(process.argv.slice(2), processIo(interrupts));

@@ -1,4 +1,4 @@
-// The command line: which commands there are, how they are run, and how failures are reported.
+// The command line: which commands exist, how they run, and how failures are reported.
 import { isTrunklineError, toTrunklineError } from "@trunkline/core";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { EXIT, exitCodeOf } from "./app/exit-codes.js";
@@ -7,7 +7,7 @@ import { OUTLINE } from "./commands/outline.js";
 import { type CommandContext, createContext } from "./terminal/context.js";
 import type { OutputStream, ProgramIo } from "./terminal/program-io.js";
 
-/** The commands in the order of the help, by name. Only the one that is run is loaded. */
+/** The commands in help order. Only the one that runs is loaded. */
 const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
   serve: async () => (await import("./commands/serve/command.js")).addServe,
   doctor: async () => (await import("./commands/doctor/command.js")).addDoctor,
@@ -33,10 +33,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
   models: async () => (await import("./commands/models/command.js")).addModels,
   completion: async () => (await import("./commands/completion/command.js")).addCompletion,
 };
-/** The first word of a command line that needs nothing but the list of commands. */
+/** The first word of a command line that only needs the list of commands. */
 export const OUTLINE_ONLY = "--help";
 
-/** Commands that another one adds beside itself. */
+/** Commands that another one adds as well. */
 const BESIDE: ReadonlyMap<string, string> = new Map([
   ["execute", "query"],
   ["uninstall", "install"],
@@ -45,32 +45,32 @@ const BESIDE: ReadonlyMap<string, string> = new Map([
 const EXAMPLES = `
 Examples:
   trunkline servers add docs -- npx -y @modelcontextprotocol/server-everything
-  trunkline import                          what your other programs have configured
-  trunkline doctor                          what answers, and what to do about the rest
-  trunkline tools 'docs.*'                  the tools of a server, with their parameters
-  trunkline call docs.get-sum a=2 b=3       call one tool
-  trunkline resources read docs <uri>       print a resource; \`resources\` lists them, and \`prompts\` the prompts
-  trunkline auth login linear               sign in to a server that wants it
-  trunkline store add docs                  keep documents; \`store search\` finds them, \`store --help\` shows the rest
-  trunkline init                            give this project a store of its own, and take the project in
-  trunkline install claude-code             put Trunkline into your agent; \`uninstall\` takes it out again
+  trunkline import                          list what your other programs have configured
+  trunkline doctor                          check every server; explain what fails and how to fix it
+  trunkline tools 'docs.*'                  list a server's tools with their parameters
+  trunkline call docs.get-sum a=2 b=3       call a tool
+  trunkline resources read docs <uri>       print a resource; \`resources\` and \`prompts\` list what there is
+  trunkline auth login linear               sign in to a server
+  trunkline store add docs                  store documents; \`store search\` finds them, \`store --help\` shows the rest
+  trunkline init                            create a store for this project and index the project
+  trunkline install claude-code             add Trunkline to your agent; \`uninstall\` removes it
   trunkline serve --http                    one endpoint for your agent, at http://127.0.0.1:7411/mcp
-  trunkline query search query=retry        what the agent would ask; \`query --help\` lists the operations
-  trunkline ask --tool 'docs.*' "…"         ask a model, with these tools; \`chat\` talks, \`agent\` works in turns
-  trunkline run digest.ts CHANGELOG.md      a script with the servers, the store and a model at hand
-  trunkline log --follow                    what it is asked; \`stats\` shows what that cost in tokens
-  trunkline completion                      how to have Tab complete all this in bash, zsh or fish
+  trunkline query search query=retry        ask what the agent would ask; \`query --help\` lists the operations
+  trunkline ask --tool 'docs.*' "…"         ask a model, with these tools; also \`chat\` and \`agent\`
+  trunkline run digest.ts CHANGELOG.md      run a script with access to the servers, the store and a model
+  trunkline log --follow                    watch what it is asked; \`stats\` shows what that costs in tokens
+  trunkline completion                      set up Tab completion for bash, zsh or fish
 
-Servers are read from .trunkline/mcp.json in this folder or above it, from settings.json in the project's .trunkline
+Servers are read from .trunkline/mcp.json in this folder or a parent, from settings.json in the project's .trunkline
 folder and in ~/.trunkline, or from the file given with --mcp.
 Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 sign-in needed, 130 interrupted.`;
 
 /**
  * Runs one command line and returns its exit code. Never throws.
  *
- * Everything outside is in `io`, and nothing is shared between two runs: a process may have several, also at once. `run` is
- * the exception. A script takes over the whole process: it is loaded with the process's module hooks, reads `process.argv`,
- * and ends the process itself.
+ * The outside world comes in through `io`, and two runs share nothing: a process can have several, even at once. `run`
+ * is the exception. A script takes over the whole process: it is loaded with the process's module hooks, reads
+ * `process.argv`, and ends the process itself.
  */
 export async function runProgram(args: readonly string[], io: ProgramIo): Promise<number> {
   const context = createContext(io);
@@ -98,14 +98,15 @@ export async function runProgram(args: readonly string[], io: ProgramIo): Promis
     return signal.aborted && !stoppedInOrder ? interruptedCode(signal) : exitCode;
   } catch (error) {
     const code = report(error, context, misused);
-    // A command that has another meaning for 1 has said what to fail with.
+    // A command with another meaning for 1 has set its own failure code.
     return code === EXIT.failure && exitCode !== EXIT.success ? exitCode : code;
   }
 }
 
 /**
- * The commands with all that they take. If `first`, the first word of the command line, names one of them, only that one is
- * there: loading them all takes longer than running most of them. For `OUTLINE_ONLY` they are there by name alone.
+ * The commands with all their options. If `first`, the first word of the command line, names one of them, only that one
+ * is registered: loading them all takes longer than running most of them. For `OUTLINE_ONLY` they are registered by
+ * name only.
  */
 export async function buildProgram(
   context: CommandContext,
@@ -117,7 +118,7 @@ export async function buildProgram(
     .version(context.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
     .addOption(mcpOption())
-    // `--version` after a command is that command's: `store get` has one.
+    // `--version` after a command belongs to that command: `store get` has one.
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
@@ -141,15 +142,15 @@ export async function buildProgram(
   return program;
 }
 
-/** A command in the list of all commands. The one that commander adds, `help`, takes a command. */
+/** A command in the list of all commands. Commander's own `help` takes a command. */
 function outlineTerm(command: Command): string {
   return `${command.name()} ${OUTLINE[command.name()]?.usage ?? "[command]"}`.trimEnd();
 }
 
-/** The width of help that no terminal shows. */
+/** The help's width without a terminal. */
 const DEFAULT_COLUMNS = 80;
 
-/** Where commander writes its help. Errors are ours to report. */
+/** Where commander writes its help. Errors are reported by us. */
 function outputOf({ io }: CommandContext): OutputConfiguration {
   const widthOf = ({ isTTY, columns }: OutputStream) => (isTTY === true && columns ? columns : DEFAULT_COLUMNS);
   return {
@@ -163,21 +164,21 @@ function outputOf({ io }: CommandContext): OutputConfiguration {
   };
 }
 
-/** Visits a command and all those under it, with the words that lead there. */
+/** Visits a command and its subcommands, with the words that lead there. */
 function eachCommand(command: Command, visit: (command: Command, words: string) => void, words = command.name()): void {
   visit(command, words);
   for (const child of command.commands) eachCommand(child, visit, `${words} ${child.name()}`);
 }
 
-/** `misused`: the words of the command whose help shows what was wrong with the command line. */
+/** `misused`: the command whose help explains what was wrong with the command line. */
 function report(error: unknown, context: CommandContext, misused: string): number {
   if (error instanceof CommanderError) {
     // Help and version arrive here too, as successes.
     if (error.exitCode === 0) return EXIT.success;
-    // A group of commands without one of them: its help has been shown.
+    // A command group without a subcommand: its help has been shown.
     if (error.code === "commander.help") return EXIT.usage;
     context.note(`trunkline: ${error.message.replace(/^error: /, "")}`);
-    context.note(`  \`${misused} --help\` shows how it is used.`);
+    context.note(`  See \`${misused} --help\`.`);
     return EXIT.usage;
   }
   if (context.signal.aborted) return interruptedCode(context.signal);
@@ -189,7 +190,7 @@ function report(error: unknown, context: CommandContext, misused: string): numbe
   return exitCodeOf(known.code);
 }
 
-/** By custom a process that ended on a signal says which one it was. */
+/** By convention, the exit code tells which signal ended a process. */
 function interruptedCode(signal: AbortSignal): number {
   if (signal.reason === "SIGTERM") return EXIT.terminated;
   return signal.reason === "SIGHUP" ? EXIT.hungUp : EXIT.interrupted;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { launchCommand, startsTrunkline } from "../src/install/launch-command.js";
 
-describe("an entry of another program", () => {
+describe("an entry in another program's config", () => {
   it.each([
     [{ command: "trunkline", args: ["serve"] }],
     [{ command: "/usr/bin/node", args: ["/opt/trunkline/bin/trunkline.cjs", "serve", "--watch", "."] }],
@@ -30,7 +30,7 @@ describe("the command that starts this installation", () => {
     ["linux", true],
     ["linux", false],
     ["win32", true],
-  ] as const)("is Node and the script where trunkline is not on the PATH (%s, %s)", async (platform, inShell) => {
+  ] as const)("is Node and the script if trunkline is not on the PATH (%s, %s)", async (platform, inShell) => {
     const { command, args } = await launchCommand(["serve"], { env: { PATH: "/nowhere" }, platform, inShell });
     expect(command).toBe(process.execPath);
     expect(args).toEqual([expect.stringMatching(/trunkline\.cjs$/), "serve"]);

@@ -17,7 +17,7 @@ afterAll(() => {
   rmSync(base, { recursive: true, force: true });
 });
 
-/** A world of its own: an empty home, an empty project and streams to read from. */
+/** An isolated environment: an empty home, an empty project and readable streams. */
 function world(name: string, changes: Partial<ProgramIo> = {}) {
   const cwd = join(base, name, "project");
   const userHome = join(base, name, "home");
@@ -40,7 +40,7 @@ async function run(args: readonly string[], { io, stdout, stderr }: ReturnType<t
 }
 
 describe("runProgram", () => {
-  it("prints help to the given stdout, as wide as the given terminal", async () => {
+  it("prints help to the given stdout, at the width of the given terminal", async () => {
     const piped = world("piped");
     const narrow = world("narrow");
     Object.assign(narrow.stdout, { isTTY: true, columns: 50 });
@@ -50,7 +50,7 @@ describe("runProgram", () => {
     expect(folded.out.split("\n").length).toBeGreaterThan(wide.out.split("\n").length);
   });
 
-  it("lists the commands without loading them, as the commands themselves say", async () => {
+  it("lists the commands without loading them, with the commands' own descriptions", async () => {
     const context = createContext(world("outline").io);
     const [outline, whole] = [
       await buildProgram(context, () => {}, OUTLINE_ONLY),
@@ -105,7 +105,7 @@ describe("runProgram", () => {
     expect(out).toContain("Confirmed:");
   });
 
-  it("ends on an interrupt with the code of the signal", async () => {
+  it("ends on an interrupt with the signal's exit code", async () => {
     for (const [name, expected] of [
       ["SIGINT", 130],
       ["SIGTERM", 143],

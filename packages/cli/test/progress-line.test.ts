@@ -3,7 +3,7 @@ import { ProgressLine } from "../src/terminal/progress-line.js";
 
 const ERASE = "\r\u001b[K";
 
-/** A terminal that keeps what is written. */
+/** A terminal that records its output. */
 class FakeScreen {
   written: string[] = [];
   columns: number;
@@ -17,11 +17,11 @@ class FakeScreen {
   }
 }
 
-describe("the line that shows progress", () => {
+describe("the progress line", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("is written over by the next, though not more often than the eye can follow, and ends with the last", () => {
+  it("is overwritten by the next update, no faster than the eye can follow, and ends with the last one", () => {
     const screen = new FakeScreen();
     const line = new ProgressLine(screen);
     for (let step = 1; step <= 1000; step++) line.update(`${step}/1000`);
@@ -30,7 +30,7 @@ describe("the line that shows progress", () => {
     expect(screen.written).toEqual([`${ERASE}1/1000`, `${ERASE}1000/1000`]);
   });
 
-  it("is taken away before anything else is written, and leaves nothing for later", () => {
+  it("is cleared before any other output, with nothing left for later", () => {
     const screen = new FakeScreen();
     const line = new ProgressLine(screen);
     line.clear();
@@ -42,7 +42,7 @@ describe("the line that shows progress", () => {
     expect(screen.written).toEqual([`${ERASE}1`, ERASE]);
   });
 
-  it("stays away while a question is asked", () => {
+  it("stays hidden during a question", () => {
     const screen = new FakeScreen();
     const line = new ProgressLine(screen);
     line.update("1");

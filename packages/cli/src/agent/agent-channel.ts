@@ -1,5 +1,5 @@
-// Whom servers ask while an agent works: the person at the terminal, and for a model's answer the model, once the person has
-// agreed.
+// Answers servers' questions while an agent works: the user at the terminal does, or, for sampling, the model once the
+// user has agreed.
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Model, TokenUsage } from "@trunkline/agent";
@@ -13,21 +13,20 @@ import { TerminalPrompt } from "../terminal/terminal-prompt.js";
 import type { TerminalTurns } from "../terminal/terminal-turns.js";
 import { answerSampling } from "./sampling.js";
 
-/** What the channel is made of. */
 interface AgentChannelOptions {
-  /** The terminal, where somebody is at it. */
+  /** Undefined if there is no terminal. */
   readonly terminal: TerminalTurns | undefined;
-  /** The model as of now. */
+  /** The current model. */
   readonly model: () => Model;
-  /** What an answer of the model has cost. */
+  /** Called with the cost of each model answer. */
   readonly onUsage: (usage: TokenUsage) => void;
-  /** Everything is agreed to beforehand. */
+  /** Agrees to everything up front. */
   readonly yes: boolean;
-  /** Folders that servers are told of. */
+  /** Folders that servers may see. */
   readonly roots: readonly string[] | undefined;
 }
 
-/** Makes the channel; undefined where nobody can answer anything. */
+/** Creates the channel; undefined if no question can be answered. */
 export function createAgentChannel(context: CommandContext, options: AgentChannelOptions): AppChannel | undefined {
   const { terminal, model, yes } = options;
   const roots = options.roots?.map((folder) => {
@@ -56,7 +55,7 @@ export function createAgentChannel(context: CommandContext, options: AgentChanne
   };
 }
 
-/** Asks whether the model may answer. Throws `ABORTED` where it may not. */
+/** Asks whether the model may answer. Throws `ABORTED` if not. */
 async function agree(
   context: CommandContext,
   params: Readonly<Record<string, unknown>>,
@@ -65,7 +64,7 @@ async function agree(
   const signal = AbortSignal.any([context.signal, asked.signal]);
   signal.throwIfAborted();
   using prompt = new TerminalPrompt(context, signal);
-  prompt.say(`${nameOf(asked)} asks the model (${model.id}):`);
+  prompt.say(`${nameOf(asked)} wants to use the model (${model.id}):`);
   for (const { speaker, said } of messagesOf(params)) {
     prompt.say(`  ${speaker}:`);
     sayQuoted(prompt, said, "    ");

@@ -1,7 +1,6 @@
-// What `ask`, `agent` and `chat` take, and which of it does not go together.
+// The options of `ask`, `agent` and `chat`, and which of them conflict.
 import { TrunklineError } from "@trunkline/core";
 
-/** Which model, where. */
 export interface ModelFlags {
   provider?: string;
   model?: string;
@@ -10,7 +9,6 @@ export interface ModelFlags {
   script?: string;
 }
 
-/** Options that the three commands share. */
 export interface AgentOptions extends ModelFlags {
   /** Names, URIs or globs. */
   tool?: readonly string[];
@@ -36,29 +34,29 @@ export interface AgentOptions extends ModelFlags {
   mcp: string | undefined;
 }
 
-/** Throws `USAGE` for options that contradict each other. */
+/** Throws `USAGE` for conflicting options. */
 export function refuseContradictions(options: AgentOptions & { resume?: boolean | string }): void {
   const { tool, surface, tools } = options;
   const isText = options.format === "text";
   const refuse = (message: string, hint: string) => {
     throw new TrunklineError("USAGE", message, { hint });
   };
-  if (!tools && tool !== undefined) refuse("--no-tools and --tool exclude each other.", "Leave one of them out.");
-  if (!tools && surface !== undefined) refuse("--no-tools and --surface exclude each other.", "Leave one of them out.");
+  if (!tools && tool !== undefined) refuse("--no-tools and --tool cannot be combined.", "Remove one of them.");
+  if (!tools && surface !== undefined) refuse("--no-tools and --surface cannot be combined.", "Remove one of them.");
   if (surface === "composite" && tool !== undefined) {
     refuse(
-      "--surface composite and --tool exclude each other.",
-      "The composite surface reaches every tool; --tool gives the model single ones instead.",
+      "--surface composite and --tool cannot be combined.",
+      "The composite surface already reaches every tool; --tool gives the model individual tools instead.",
     );
   }
   if (options.record !== undefined && options.replay !== undefined) {
-    refuse("--record and --replay exclude each other.", "A repeated run is recorded already.");
+    refuse("--record and --replay cannot be combined.", "A replayed run is already recorded.");
   }
   if (options.resume !== undefined && options.replay !== undefined) {
-    refuse("--resume and --replay exclude each other.", "A repeated run has its own conversation.");
+    refuse("--resume and --replay cannot be combined.", "A replayed run has its own conversation.");
   }
-  if (options.pretty === true && isText) refuse("--pretty goes with --format json.", "Add --format json.");
+  if (options.pretty === true && isText) refuse("--pretty only works with --format json.", "Add --format json.");
   if (options.stream === true && !isText) {
-    refuse("--stream goes with text only.", "A JSON document is printed when it is whole: leave --stream out.");
+    refuse("--stream only works with text.", "A JSON document is printed when it is complete. Remove --stream.");
   }
 }

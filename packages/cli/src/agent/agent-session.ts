@@ -1,4 +1,4 @@
-// Everything that an agent command works with: the model, the tools, who approves, where it is recorded and how it is shown.
+// Everything an agent command needs: the model, the tools, the approver, the recording and the output.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
@@ -29,31 +29,29 @@ import { type ModelSettings, readModelSettings } from "./model-settings.js";
 import { RunPrinter } from "./run-printer.js";
 import type { AgentTools } from "./tools.js";
 
-/** What differs from command to command. */
+/** The options that differ between commands. */
 export interface SessionOptions extends AgentOptions {
-  /** The command. */
   readonly name: "ask" | "agent" | "chat";
-  /** The way of working. */
+  /** The kind of agent. */
   readonly agent: string;
   /** Whether it may start sub-agents. */
   readonly delegate?: boolean | undefined;
-  /** One line for each call. */
+  /** Prints one line per call. */
   readonly folded?: boolean | undefined;
-  /** Whether what the model thinks is shown even where nobody asked it to think first. */
+  /** Whether to show the model's thoughts even if thinking was not requested. */
   readonly thoughts?: boolean | undefined;
 }
 
-/** What one run takes besides. */
+/** The parts of a request that differ per run. */
 type RunRequest = Pick<AgentRequest, "messages" | "onMessage" | "frameKey" | "signal">;
 
-/** The form of the answer; undefined for text. */
+/** The format of the answer; undefined for text. */
 type AnswerFormat = AgentRequest["format"];
 
-/** The parts that a run is put together from. */
 interface Parts {
   readonly settings: ModelSettings | undefined;
   readonly model: Model;
-  /** Undefined where the model has no tools, or those of a recorded run. */
+  /** Undefined if the model has no tools, or those of a recorded run. */
   readonly servers: AgentTools | undefined;
   readonly terminal: TerminalTurns | undefined;
   readonly replay: Replay | undefined;
@@ -61,13 +59,12 @@ interface Parts {
   readonly format: AnswerFormat;
 }
 
-/** An opened command. */
+/** An open agent command. */
 export class AgentSession implements AsyncDisposable {
   readonly printer: RunPrinter;
   readonly format: AnswerFormat;
-  /** The tools that the model is given. */
   readonly tools: readonly Tool[];
-  /** The terminal, for one question at a time; undefined where nobody is at it. */
+  /** The terminal, for one question at a time; undefined if there is none. */
   readonly terminal: TerminalTurns | undefined;
   /** The prompt of a recorded run. */
   readonly recordedPrompt: readonly Message[];
@@ -104,7 +101,7 @@ export class AgentSession implements AsyncDisposable {
     if (parts.terminal !== undefined) parts.terminal.hold = () => this.printer.hold();
   }
 
-  /** Opens everything. Rejects where an option cannot be met. */
+  /** Opens everything. Rejects if an option cannot be satisfied. */
   static async open(context: CommandContext, options: SessionOptions): Promise<AgentSession> {
     refuseContradictions(options);
     const { cwd, redactor } = context;
@@ -117,7 +114,7 @@ export class AgentSession implements AsyncDisposable {
     const plain = replay?.model ?? createModel(requireSettings(settings));
     const terminal = isAtTerminal(context) ? new TerminalTurns() : undefined;
     const wantsTools = replay === undefined && options.tools && (options.tool ?? options.surface) !== undefined;
-    // A server may ask for the model later, when the command has another one.
+    // A server may ask for the model later, after the command has switched to another one.
     const current: { session?: AgentSession } = {};
     const servers = wantsTools
       ? await (await import("./tools.js")).openAgentTools(context, {
@@ -139,29 +136,33 @@ export class AgentSession implements AsyncDisposable {
     }
   }
 
-  /** The model that is asked. */
+  /** The current model. */
   get model(): Model {
     return this.#model;
   }
 
-  /** The hub, where servers are used. */
+  /** The hub, if servers are used. */
   async hub(): Promise<Hub | undefined> {
     return await this.#parts.servers?.hub();
   }
 
-  /** Asks another model of the same provider from now on. */
+  /** Switches to another model of the same provider. */
   changeModel(model: string): void {
     const { settings } = this.#parts;
-    if (settings === undefined) throw new TrunklineError("USAGE", "A repeated run has the model that was recorded.");
+    if (settings === undefined)
+      throw new TrunklineError(
+        "USAGE",
+        "A replayed run uses the recorded model. Remove --replay to choose another one.",
+      );
     this.#model = createModel({ ...settings.options, model });
   }
 
-  /** Cancels the calls that are running. Returns how many there were. */
+  /** Cancels the running calls. Returns how many there were. */
   cancelRunning(): number {
     return this.#cancellable.cancelRunning();
   }
 
-  /** Lets the agent work. Ctrl-C cancels running calls first; what the next one does, the signal's owner says. */
+  /** Runs the agent. The first Ctrl-C cancels running calls; the signal's owner decides what the next one does. */
   async run(request: RunRequest): Promise<AgentResult> {
     const { maxTurns, maxTokens, maxTime, think, delegate, agent } = this.#options;
     const { sink, servers, replay, format } = this.#parts;
@@ -200,7 +201,7 @@ export class AgentSession implements AsyncDisposable {
     this.#context.out(JSON.stringify(this.#keys.value(json), null, this.#options.pretty ? 2 : undefined));
   }
 
-  /** What was spent, where the person wants to know. */
+  /** Prints the usage if the user asked for it. */
   printUsage(): void {
     if (this.#options.usage) this.#context.note(this.printer.usageLine(this.#model));
   }
@@ -228,7 +229,7 @@ function requireAgent(name: string): void {
 }
 
 function requireSettings(settings: ModelSettings | undefined): ModelSettings["options"] {
-  if (settings === undefined) throw new TrunklineError("INTERNAL", "There is neither a model nor a recorded run.");
+  if (settings === undefined) throw new TrunklineError("INTERNAL", "Neither a model nor a recorded run is available.");
   return settings.options;
 }
 
@@ -237,19 +238,21 @@ async function replayOf({ cwd, redactor }: CommandContext, path: string): Promis
     return await openReplay(resolve(cwd, path), { redactor });
   } catch (error) {
     if (!isTrunklineError(error, "NOT_FOUND")) throw error;
-    throw new TrunklineError("USAGE", `There is no recorded run ${path}.`, { cause: error });
+    throw new TrunklineError("USAGE", `Recorded run ${path} does not exist. Check the path given to --replay.`, {
+      cause: error,
+    });
   }
 }
 
-/** Whoever wrote a project's `.env` gets to read everything that is asked: the person should know. */
+/** The author of a project's `.env` can redirect every prompt to this endpoint, so the user should know. */
 function noteEndpoint(context: CommandContext, { options, endpointFile }: ModelSettings): void {
   if (endpointFile === undefined || options.endpoint === undefined || !URL.canParse(options.endpoint)) return;
   const { hostname, host } = new URL(options.endpoint);
   if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return;
-  context.note(`note: the model is asked at ${host}, as ${endpointFile} says.`);
+  context.note(`note: using the model at ${host}, as set in ${endpointFile}`);
 }
 
-/** Reads `--format`. Throws `USAGE` for what is neither. */
+/** Parses `--format`. Throws `USAGE` for anything else. */
 async function readFormat(
   { cwd, signal }: Pick<CommandContext, "cwd" | "signal">,
   format: string,
@@ -263,10 +266,14 @@ async function readFormat(
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined || signal.aborted) throw error;
-    throw new TrunklineError("USAGE", `"${format}" is no format: it is neither text nor json, nor a file (${code}).`, {
-      hint: 'Give --format json, a JSON Schema such as \'{"type": "object"}\', or a file that holds one.',
-      cause: error,
-    });
+    throw new TrunklineError(
+      "USAGE",
+      `Invalid --format "${format}": it is neither text nor json, nor a readable file (${code}).`,
+      {
+        hint: 'Use --format json, a JSON Schema such as \'{"type": "object"}\', or a file that contains one.',
+        cause: error,
+      },
+    );
   }
   return { type: "json", schema: parseSchema(text, format) };
 }
@@ -279,5 +286,5 @@ function parseSchema(text: string, what: string): Record<string, unknown> {
     throw new TrunklineError("USAGE", `${what} is not JSON: ${messageOf(error)}`, { cause: error });
   }
   if (isRecord(schema)) return schema;
-  throw new TrunklineError("USAGE", `${what} is no JSON Schema: that is an object.`);
+  throw new TrunklineError("USAGE", `${what} is not a JSON Schema: it must be an object.`);
 }

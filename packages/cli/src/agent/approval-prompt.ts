@@ -1,4 +1,4 @@
-// Who lets a tool run that changes things: `--yes`, the allow lists, or the person at the terminal.
+// Approves tools that change things: `--yes`, the allow lists, or the person at the terminal.
 import { type Approval, type Approver, allowList, approveAll, refuseAll, type Tool } from "@trunkline/agent";
 import { isRecord, matchesGlob, printable } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
@@ -6,24 +6,22 @@ import { askWord } from "../terminal/terminal-form.js";
 import { TerminalPrompt } from "../terminal/terminal-prompt.js";
 import type { TerminalTurns } from "../terminal/terminal-turns.js";
 
-/** How it is decided. */
 export interface ApprovalOptions {
   readonly yes: boolean;
-  /** Globs, from the command line and from the user's settings. */
+  /** Globs from the command line and from the user's settings. */
   readonly allow: readonly string[];
-  /** Titles of tools about which a person is asked each time, whatever else is said. */
+  /** Titles of tools that always ask, whatever the other settings say. */
   readonly mustAsk: ReadonlySet<string>;
-  /** The terminal, where somebody is at it. */
+  /** Undefined if there is no terminal. */
   readonly terminal: TerminalTurns | undefined;
 }
 
-/** More than anybody reads before saying yes. */
+/** More than anyone reads before saying yes. */
 const MAX_SHOWN_CHARS = 4000;
 
 const NOBODY =
-  "It may change things, that needs the user's consent, and nobody is there to be asked. Tell the user what you would have done.";
+  "It may change things, which needs the user's approval, and there is no terminal to ask on. Tell the user what you would have done.";
 
-/** Makes the approver. */
 export function createApprover(context: CommandContext, options: ApprovalOptions): Approver {
   const { yes, allow, mustAsk, terminal } = options;
   const ask = terminal === undefined ? refuseAloud(context) : askAtTerminal(context, terminal, mustAsk);
@@ -36,14 +34,14 @@ function refuseAloud(context: CommandContext): Approver {
   return async (call, asked) => {
     const names = (operationsOf(call.tool, call.args) ?? [call.tool.title]).map(printable);
     context.note(
-      `${names.join(", ")} was not run: it may change things, and nobody is at the terminal to be asked. ` +
-        `--yes or --allow '${names[0] ?? ""}' lets it run.`,
+      `${names.join(", ")} did not run: it may change things, and there is no terminal to ask on. ` +
+        `Allow it with --yes or --allow '${names[0] ?? ""}'.`,
     );
     return await refuse(call, asked);
   };
 }
 
-/** The allow list; of a batch, every operation has to be on it. */
+/** The allow list; for a batch, every operation must be on it. */
 function allowedOr(globs: readonly string[], otherwise: Approver): Approver {
   const byTool = allowList(globs, otherwise);
   return async (call, options) => {
@@ -59,14 +57,14 @@ function matchesAny(globs: readonly string[], name: string): boolean {
   return globs.some((glob) => matchesGlob(glob, name));
 }
 
-/** The names of what a composite tool would run; undefined for a tool that is what it is. */
+/** The operations a composite tool would run; undefined for an ordinary tool. */
 function operationsOf({ title }: Pick<Tool, "title">, args: Readonly<Record<string, unknown>>): string[] | undefined {
   if (title === "session") return [`session ${String(args.action)}`];
   if (title !== "execute") return undefined;
   return batchOf(args).map((step) => (isRecord(step) && typeof step.op === "string" ? step.op : "?"));
 }
 
-/** A model may give the list as text. */
+/** A model may pass the list as text. */
 function batchOf({ operations }: Readonly<Record<string, unknown>>): readonly unknown[] {
   if (Array.isArray(operations)) return operations;
   if (typeof operations !== "string") return [];
@@ -80,7 +78,7 @@ function batchOf({ operations }: Readonly<Record<string, unknown>>): readonly un
 }
 
 function askAtTerminal(context: CommandContext, terminal: TerminalTurns, mustAsk: ReadonlySet<string>): Approver {
-  /** What the person has said "always" to. It holds until the command ends. */
+  /** What the user answered "always" to, until the command ends. */
   const always = new Set<string>();
   return async ({ tool, args }, { signal }): Promise<Approval> => {
     const names = operationsOf(tool, args) ?? [tool.title];
@@ -100,7 +98,7 @@ function askAtTerminal(context: CommandContext, terminal: TerminalTurns, mustAsk
   };
 }
 
-/** What would run, for a person to judge. The arguments are the model's text. */
+/** Describes the call for the user to judge. The arguments are the model's text. */
 function* describeCall(tool: Tool, args: Readonly<Record<string, unknown>>): Generator<string> {
   const operations = tool.title === "execute" ? batchOf(args) : [];
   if (operations.length === 0) {

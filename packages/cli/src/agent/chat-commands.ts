@@ -1,4 +1,4 @@
-// The commands within a chat. What they say goes to stderr: stdout is for answers.
+// The commands inside a chat. Their output goes to stderr: stdout is for answers.
 import { nearestNames, printable } from "@trunkline/core";
 import { openApp } from "../app/app.js";
 import type { CommandContext } from "../terminal/context.js";
@@ -6,30 +6,28 @@ import { table } from "../terminal/table.js";
 import type { AgentSession } from "./agent-session.js";
 
 const HELP: Readonly<Record<string, string>> = {
-  "/tools": "the tools that the model has",
-  "/servers": "the servers and how they are",
-  "/clear": "forget what was said so far",
-  "/model": "which model answers; /model <name> changes it",
+  "/tools": "list the model's tools",
+  "/servers": "list the servers and their state",
+  "/clear": "forget the conversation so far",
+  "/model": "show the model; /model <name> changes it",
   "/help": "this list",
-  "/exit": "end the chat, as Ctrl-D does",
+  "/exit": "end the chat, like Ctrl-D",
 };
 
-/** The names of all commands. */
 export const CHAT_COMMANDS = Object.keys(HELP);
 
-/** What commands work on. */
 interface ChatCommandOptions {
   readonly session: AgentSession;
   readonly clear: () => Promise<void>;
   readonly mcp: string | undefined;
 }
 
-/** Whether an entry is a command: a slash and one word, so that a path is none. */
+/** Whether an entry is a command: a slash and one word, so a path is not one. */
 export function isChatCommand(text: string): boolean {
   return /^\/[a-z]+(\s[^\n]*)?$/i.test(text.trim());
 }
 
-/** Runs a command. Returns whether the chat goes on. */
+/** Runs a command. Returns whether the chat continues. */
 export async function runChatCommand(
   context: CommandContext,
   text: string,
@@ -42,7 +40,7 @@ export async function runChatCommand(
       return false;
     case "/help":
       for (const line of table(Object.entries(HELP).map(([command, what]) => [command, what]))) context.note(line);
-      context.note("A backslash at the end of a line, or ``` before and after, make an entry of several lines.");
+      context.note("For several lines, end a line with a backslash, or put ``` before and after.");
       return true;
     case "/clear":
       await clear();
@@ -61,7 +59,7 @@ export async function runChatCommand(
     default: {
       const near = nearestNames(name, CHAT_COMMANDS);
       context.note(
-        `There is no ${name}.${near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : " /help lists what there is."}`,
+        `Unknown command ${name}.${near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : " /help lists the commands."}`,
       );
       return true;
     }

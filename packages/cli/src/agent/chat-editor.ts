@@ -1,35 +1,32 @@
-// The line editor of a chat at a terminal. It has the terminal only while it waits for an entry: between entries servers may
-// ask things there, and Ctrl-C is the signal that stops a turn.
+// The line editor of a chat at a terminal. It owns the terminal only while it waits for an entry: between entries
+// servers may ask questions there, and Ctrl-C is the signal that stops a turn.
 import { createInterface } from "node:readline";
 import type { CommandContext } from "../terminal/context.js";
 import { EntryReader } from "./chat-entry.js";
 import { fromEditorLine, KeyStream, PasteReader, toEditorLine } from "./paste-input.js";
 
-/** What came of waiting for an entry. */
 type Entry =
   | { readonly type: "text"; readonly text: string }
-  /** Ctrl-C; `wasEmpty` tells whether there was anything to throw away. */
+  /** Ctrl-C; `wasEmpty` says whether there was anything to discard. */
   | { readonly type: "interrupted"; readonly wasEmpty: boolean }
-  /** Ctrl-D, or the terminal has gone. */
+  /** Ctrl-D, or the terminal is gone. */
   | { readonly type: "ended" };
 
-/** How the editor is set up. */
 interface ChatEditorOptions {
-  /** Earlier entries, the newest first. */
+  /** Earlier entries, newest first. */
   readonly history: () => readonly string[];
-  /** What Tab completes at the beginning of a line. */
+  /** What Tab completes at the start of a line. */
   readonly commands: readonly string[];
 }
 
 const PROMPT = "> ";
 const CONTINUED = ". ";
 
-/** Reads entries from the terminal. */
 export class ChatEditor {
   readonly #context: CommandContext;
   readonly #options: ChatEditorOptions;
   readonly #pastes = new PasteReader();
-  /** Keys that came after the end of the last entry. */
+  /** Keys typed after the end of the last entry. */
   #ahead = "";
 
   constructor(context: CommandContext, options: ChatEditorOptions) {
@@ -37,7 +34,6 @@ export class ChatEditor {
     this.#options = options;
   }
 
-  /** Waits for an entry. */
   async read(): Promise<Entry> {
     const { signal, env, io } = this.#context;
     const { stdin, stderr } = io;

@@ -1,22 +1,21 @@
-// What a person types in a chat, put together from lines: a backslash at the end of a line goes on with the next one, and
+// Assembles chat entries from lines: a backslash at the end of a line continues on the next one, and
 // ``` opens a block that ends with ```.
 
-/** Puts lines together to entries. */
 export class EntryReader {
   readonly #lines: string[] = [];
   #block: "plain" | "marked" | undefined;
 
-  /** Whether an entry has begun and is not whole yet. */
+  /** Whether an entry has started but is not complete. */
   get isOpen(): boolean {
     return this.#lines.length > 0 || this.#block !== undefined;
   }
 
-  /** Takes a line; returns the entry when it is whole. A line may hold several where it was pasted. */
+  /** Adds a line; returns the entry once it is complete. A pasted line may contain several. */
   add(line: string): string | undefined {
     if (this.#block !== undefined) return this.#addToBlock(line);
     const fence = this.isOpen ? null : /^\s*```([\w+#.-]*)\s*$/.exec(line);
     if (fence !== null) {
-      // A language is for the model to see; the fence alone only holds the lines together.
+      // A language is for the model to see; a bare fence only holds the lines together.
       this.#block = fence[1] === "" ? "plain" : "marked";
       if (this.#block === "marked") this.#lines.push(line);
       return undefined;
@@ -29,7 +28,7 @@ export class EntryReader {
     return this.end();
   }
 
-  /** The entry as far as it has come; undefined where there is none. */
+  /** The entry so far; undefined if there is none. */
   end(): string | undefined {
     this.#block = undefined;
     const lines = this.#lines.splice(0);

@@ -1,4 +1,4 @@
-// The conversations that are kept, one file each, under the home folder.
+// Saved conversations, one file each, under the home folder.
 import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,6 @@ import { nearestNames, TrunklineError } from "@trunkline/core";
 import { namesIn } from "../app/folders.js";
 import type { CommandContext } from "../terminal/context.js";
 
-/** A conversation's id and file. */
 export interface ChatFile {
   readonly id: string;
   readonly path: string;
@@ -14,7 +13,7 @@ export interface ChatFile {
 
 const SUFFIX = ".jsonl";
 
-/** A new one; nothing is made yet. Ids sort by their time. */
+/** A new conversation; nothing is created yet. Ids sort by time. */
 export function newChatFile(context: Pick<CommandContext, "home">, now: Date): ChatFile {
   const time = now
     .toISOString()
@@ -25,7 +24,7 @@ export function newChatFile(context: Pick<CommandContext, "home">, now: Date): C
   return { id, path: join(folderOf(context), `${id}${SUFFIX}`) };
 }
 
-/** The conversation to go on with: the one of this id, or the one that was used last. Throws `USAGE` where it is not there. */
+/** The conversation to continue: by id, or the one used last. Throws `USAGE` if it does not exist. */
 export async function findChatFile(context: Pick<CommandContext, "home">, id?: string): Promise<ChatFile> {
   const folder = folderOf(context);
   const ids = (await namesIn(folder))
@@ -39,7 +38,7 @@ export async function findChatFile(context: Pick<CommandContext, "home">, id?: s
       hint:
         near.length > 0
           ? `Did you mean ${near.join(" or ")}?`
-          : "--resume alone goes on with the last one; a prompt stands before it.",
+          : "--resume alone continues the last one; a prompt goes before it.",
     });
   }
   const used = await Promise.all(
@@ -47,8 +46,8 @@ export async function findChatFile(context: Pick<CommandContext, "home">, id?: s
   );
   const last = used.sort((a, b) => b.atMs - a.atMs || (a.file.id < b.file.id ? 1 : -1))[0];
   if (last !== undefined) return last.file;
-  throw new TrunklineError("USAGE", "There is no conversation to go on with.", {
-    hint: "`trunkline chat` begins one.",
+  throw new TrunklineError("USAGE", "There is no conversation to continue.", {
+    hint: "`trunkline chat` starts one.",
   });
 }
 

@@ -1,16 +1,16 @@
-// What was typed in chats, for the arrow keys of the next one: one JSON text per line, the newest last.
+// Chat entries, for the arrow keys of the next chat: one JSON string per line, newest last.
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf, parseJson, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
 const MAX_ENTRIES = 1000;
-/** How far the file may grow before it is cut. */
+/** The file is trimmed when it reaches this size. */
 const MAX_LINES = 2 * MAX_ENTRIES;
-/** A longer one is no line that somebody wants back by an arrow key. */
+/** Longer entries are not worth recalling with an arrow key. */
 const MAX_ENTRY_CHARS = 20_000;
 
-/** The entries of earlier chats and of this one. A file that cannot be used costs the history and nothing else. */
+/** The entries of earlier chats and of this one. An unusable file costs the history and nothing else. */
 export class ChatHistory {
   readonly #context: CommandContext;
   readonly #path: string;
@@ -36,12 +36,12 @@ export class ChatHistory {
     return history;
   }
 
-  /** The newest first, each once. */
+  /** Newest first, without duplicates. */
   newestFirst(): string[] {
     return [...new Set(this.#entries.toReversed())];
   }
 
-  /** Keeps an entry, known secrets taken out. */
+  /** Saves an entry, with known secrets redacted. */
   async add(text: string): Promise<void> {
     const entry = this.#context.redactor.text(text);
     if (entry.trim() === "" || entry.length > MAX_ENTRY_CHARS || entry === this.#entries.at(-1)) return;
@@ -58,7 +58,7 @@ export class ChatHistory {
     } catch (error) {
       const code = systemCodeOf(error);
       if (code === undefined) throw error;
-      if (code !== "ENOENT") this.#context.logger.warn("no history of chats", { code, error: messageOf(error) });
+      if (code !== "ENOENT") this.#context.logger.warn("chat history unavailable", { code, error: messageOf(error) });
     }
   }
 }

@@ -1,15 +1,15 @@
-// A conversation as it goes on: turn by turn, each message kept as soon as it is whole.
+// A running conversation: turn by turn, each message saved once it is complete.
 import { Conversation, createFrameKey, type Message, messageText, textMessage } from "@trunkline/agent";
 import type { CommandContext } from "../terminal/context.js";
 import type { AgentSession } from "./agent-session.js";
 import type { ChatFile } from "./chat-files.js";
 
-/** A conversation with a model. Its file is made with the first message. */
+/** A conversation with a model. Its file is created with the first message. */
 export class ChatTalk implements AsyncDisposable {
   readonly file: ChatFile;
   readonly #context: CommandContext;
   readonly #session: AgentSession;
-  /** One key for all turns: results of earlier ones are still framed. */
+  /** One key for all turns: earlier results are still framed. */
   readonly #frameKey = createFrameKey();
   #conversation: Conversation | undefined;
 
@@ -19,24 +19,23 @@ export class ChatTalk implements AsyncDisposable {
     this.file = file;
   }
 
-  /** Whether anything has been said. */
   get isEmpty(): boolean {
     return (this.#conversation?.messages.length ?? 0) === 0;
   }
 
-  /** What was said in an earlier chat. */
+  /** The messages of an earlier chat. */
   async resume(): Promise<readonly Message[]> {
     return (await this.#open()).messages;
   }
 
-  /** Begins anew. */
+  /** Starts over. */
   async clear(): Promise<void> {
     await this.#conversation?.clear();
   }
 
   /**
-   * One turn of the person and what the model makes of it. Ctrl-C cancels running calls first, and then ends the turn:
-   * what was said by then is kept. Rejects with what the model rejects with; the person's words are kept then too.
+   * One turn of the user and the model's answer. Ctrl-C first cancels running calls, then ends the turn; what was said
+   * by then is kept. Rejects with the model's error; the user's message is kept then too.
    */
   async say(text: string): Promise<"answered" | "unfinished" | "stopped"> {
     const { signal: ending } = this.#context;
@@ -45,7 +44,7 @@ export class ChatTalk implements AsyncDisposable {
     const stop = new AbortController();
     const writing: Promise<void>[] = [];
     let lastSaid = "";
-    // Beside the session's own, which is asked first and cancels running calls.
+    // In addition to the session's own handler, which comes first and cancels running calls.
     using _interrupts = this.#context.interrupts.take(() => {
       if (stop.signal.aborted) return false;
       stop.abort("SIGINT");

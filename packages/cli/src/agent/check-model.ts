@@ -1,10 +1,9 @@
-// The model section of `trunkline doctor`: one tiny question, really asked.
+// The model section of `trunkline doctor`: asks one tiny question.
 import { createModel, textMessage } from "@trunkline/agent";
 import { formatMs, isTrunklineError, startDeadline, type TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { findModelSettings, type ModelSettings } from "./model-settings.js";
 
-/** What came of it. */
 interface ModelCheck {
   readonly status: "ok" | "failed" | "needs-key";
   readonly provider: string | undefined;
@@ -18,7 +17,7 @@ const QUESTION = "Answer with the word ok.";
 const MAX_OUTPUT_TOKENS = 16;
 const MAX_TIMEOUT_MS = 20_000;
 
-/** Asks the model that is set up; undefined where none is. */
+/** Asks the configured model; undefined if there is none. */
 export async function checkModel(
   context: CommandContext,
   { timeoutMs }: { timeoutMs: number },
@@ -62,7 +61,7 @@ async function askTiny(context: CommandContext, settings: ModelSettings, timeout
       maxOutputTokens: MAX_OUTPUT_TOKENS,
       signal: deadline.signal,
     })) {
-      // Whatever it says: it answers.
+      // Any answer will do.
     }
   } catch (error) {
     throw deadline.signal.aborted && !context.signal.aborted ? deadline.signal.reason : error;
@@ -70,7 +69,6 @@ async function askTiny(context: CommandContext, settings: ModelSettings, timeout
   return { ...placeOf(settings), status: "ok", tookMs: performance.now() - startMs, error: undefined };
 }
 
-/** The section as JSON. */
 export function jsonModel({ status, provider, model, endpoint, tookMs, error }: ModelCheck) {
   return {
     status,
@@ -82,7 +80,6 @@ export function jsonModel({ status, provider, model, endpoint, tookMs, error }: 
   };
 }
 
-/** The section as lines for a person. */
 export function* textModel({ status, provider, model, endpoint, tookMs, error }: ModelCheck): Generator<string> {
   const name = provider === undefined ? "not usable" : `${provider}/${model}`;
   const at = endpoint === undefined ? "" : ` at ${endpoint}`;

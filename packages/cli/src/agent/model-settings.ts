@@ -1,5 +1,5 @@
-// Which model to ask: from the command line, else from the environment, else from `.env` files, else from whatever key is
-// there. A project's `.env` is not the user's word: an endpoint that is written there never gets a key from elsewhere.
+// Selects the model: from the command line, the environment, `.env` files, or whatever key is available. A project's
+// `.env` does not speak for the user: an endpoint from there never gets a key from elsewhere.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type ModelOptions, PROVIDER_NAMES, type ProviderInfo, providerInfo } from "@trunkline/agent";
@@ -16,7 +16,7 @@ import {
 import type { CommandContext } from "../terminal/context.js";
 import type { ModelFlags } from "./agent-options.js";
 
-/** The models that a provider is asked for where nobody names one. */
+/** Default models by provider. */
 const DEFAULT_MODELS: Readonly<Record<string, string>> = {
   openai: "gpt-4.1-mini",
   anthropic: "claude-sonnet-4-5",
@@ -24,43 +24,42 @@ const DEFAULT_MODELS: Readonly<Record<string, string>> = {
   echo: "echo",
 };
 
-/** Providers that a key alone stands for. */
+/** Providers that a key alone selects. */
 const KEYED = ["openai", "anthropic", "google"] as const;
 
 const SET_UP =
-  "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name a local one: --provider ollama --model <model>. " +
-  "TRUNKLINE_PROVIDER, TRUNKLINE_MODEL and TRUNKLINE_ENDPOINT keep the choice.";
+  "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or use a local model: --provider ollama --model <model>. " +
+  "Set TRUNKLINE_PROVIDER, TRUNKLINE_MODEL and TRUNKLINE_ENDPOINT to make the choice permanent.";
 
-/** What was found out. */
 export interface ModelSettings {
   readonly options: ModelOptions & { model: string };
   readonly provider: ProviderInfo;
-  /** The file that the endpoint is written in, where that is a `.env`. */
+  /** The file that sets the endpoint, if it is a `.env`. */
   readonly endpointFile?: string | undefined;
 }
 
-/** The settings. Throws `CONFIG_INVALID` where nothing is set up, and `USAGE` or `INVALID_ARGUMENT` for what cannot be. */
+/** Throws `CONFIG_INVALID` if nothing is configured, and `USAGE` or `INVALID_ARGUMENT` for invalid settings. */
 export async function readModelSettings(context: CommandContext, flags: ModelFlags): Promise<ModelSettings> {
   const settings = await findModelSettings(context, flags);
   if (settings !== undefined) return settings;
-  throw new TrunklineError("CONFIG_INVALID", "No model is set up.", { hint: SET_UP });
+  throw new TrunklineError("CONFIG_INVALID", "No model is configured.", { hint: SET_UP });
 }
 
-/** The same; undefined where nothing is set up. */
+/** The same; undefined if nothing is configured. */
 export async function findModelSettings(
   context: CommandContext,
   flags: ModelFlags,
 ): Promise<ModelSettings | undefined> {
   const env = new Variables(context, await readDotEnv(await foldersUpward(context.cwd), context.signal));
   const ofEnv = env.get("TRUNKLINE_PROVIDER");
-  // What the environment says of model, endpoint and key belongs to the provider that it names.
+  // Model, endpoint and key from the environment belong to the provider it names.
   const isOther = flags.provider !== undefined && ofEnv !== undefined && ofEnv.value !== flags.provider;
   const own = (name: string) => (isOther ? undefined : env.get(name));
   const endpoint = flags.endpoint === undefined ? own("TRUNKLINE_ENDPOINT") : given(flags.endpoint);
   const model = flags.model ?? own("TRUNKLINE_MODEL")?.value;
   const name = flags.provider ?? ofEnv?.value ?? guessProvider(env, { endpoint: endpoint?.value, model });
   if (flags.script !== undefined && name !== "echo") {
-    throw new TrunklineError("USAGE", "--script goes with --provider echo.", { hint: "Add --provider echo." });
+    throw new TrunklineError("USAGE", "--script needs --provider echo.", { hint: "Add --provider echo." });
   }
   if (name === undefined) return undefined;
   const provider = namedProvider(name);
@@ -79,10 +78,10 @@ export async function findModelSettings(
   return { options, provider, endpointFile: place?.file };
 }
 
-/** How long a local server may take to say what it has. */
+/** How long a local server may take to list its models. */
 const LIST_TIMEOUT_MS = 3000;
 
-/** The model of an endpoint that has one only. Throws `CONFIG_INVALID` with those that there are. */
+/** The only model of an endpoint. Throws `CONFIG_INVALID` with the available ones. */
 async function onlyModel(
   { signal }: CommandContext,
   provider: ProviderInfo,
@@ -92,27 +91,27 @@ async function onlyModel(
   if (models === "unreachable") {
     throw new TrunklineError(
       "CONFIG_INVALID",
-      `Which model of ${provider.name}? ${endpoint} cannot be reached to ask.`,
-      { hint: `${provider.unreachableHint} --model or TRUNKLINE_MODEL names a model.` },
+      `Which model of ${provider.name}? Cannot reach ${endpoint} to list them.`,
+      { hint: `${provider.unreachableHint} Choose a model with --model or TRUNKLINE_MODEL.` },
     );
   }
   const [only, ...more] = models;
   if (only !== undefined && more.length === 0) return only;
-  const known = models.length === 0 ? "" : ` There are ${models.slice(0, 20).join(", ")}.`;
+  const known = models.length === 0 ? "" : ` Available: ${models.slice(0, 20).join(", ")}.`;
   throw new TrunklineError("CONFIG_INVALID", `Which model of ${provider.name}?`, {
-    hint: `Name one with --model or TRUNKLINE_MODEL.${known}`,
+    hint: `Choose one with --model or TRUNKLINE_MODEL.${known}`,
   });
 }
 
-/** The ids of an endpoint's models; none where it does not tell. */
+/** The ids of an endpoint's models; empty if it does not list them. */
 async function listModels(
   endpoint: string,
   apiKey: string | undefined,
   signal: AbortSignal,
 ): Promise<string[] | "unreachable"> {
   try {
-    // No AbortSignal.timeout: inside AbortSignal.any, Node 20 may collect it before it fires.
-    const limit = { what: "Asking for models", timeoutMs: LIST_TIMEOUT_MS, signal };
+    // Not AbortSignal.timeout: inside AbortSignal.any, Node 20 may collect it before it fires.
+    const limit = { what: "Listing models", timeoutMs: LIST_TIMEOUT_MS, signal };
     const body: unknown = await withDeadline(limit, async (deadline) => {
       const response = await fetch(`${endpoint.replace(/\/+$/, "")}/models`, {
         headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
@@ -124,15 +123,15 @@ async function listModels(
     const data = isRecord(body) && Array.isArray(body.data) ? body.data : [];
     return data.flatMap((model: unknown) => (isRecord(model) && typeof model.id === "string" ? [model.id] : []));
   } catch (error) {
-    if (signal.aborted) throw abortError(signal, "Asking for models");
+    if (signal.aborted) throw abortError(signal, "Listing models");
     if (error instanceof TypeError) return "unreachable";
-    // An answer that is no JSON, or none in time: then the person has to say it.
+    // Not JSON, or no answer in time: the user has to choose.
     if (error instanceof SyntaxError || isTrunklineError(error, "TIMEOUT")) return [];
     throw error;
   }
 }
 
-/** A value and, where it comes from a `.env`, the file. */
+/** A value and, if it comes from a `.env`, the file. */
 interface Value {
   readonly value: string;
   readonly file?: string | undefined;
@@ -151,7 +150,7 @@ class Variables {
     this.#dotEnv = dotEnv;
   }
 
-  /** What is set; an empty value counts as none. */
+  /** The value if set; an empty one counts as unset. */
   get(name: string): Value | undefined {
     const own = this.#env[name];
     if (own !== undefined) return own === "" ? undefined : { value: own };
@@ -166,7 +165,7 @@ class Variables {
   }
 }
 
-/** By the endpoint, by the model's name, by the keys and addresses that other programs use too. */
+/** By the endpoint, the model's name, or the keys and endpoints that other programs also use. */
 function guessProvider(
   env: Variables,
   { endpoint, model }: { endpoint: string | undefined; model: string | undefined },
@@ -178,7 +177,7 @@ function guessProvider(
   const [only, ...more] = keyed;
   if (more.length > 0) {
     throw new TrunklineError("CONFIG_INVALID", `There are keys for ${keyed.join(" and ")}.`, {
-      hint: "Say which one to ask with --provider or TRUNKLINE_PROVIDER.",
+      hint: "Choose one with --provider or TRUNKLINE_PROVIDER.",
     });
   }
   if (only !== undefined) return only;
@@ -205,11 +204,11 @@ function namedProvider(name: string): ProviderInfo {
   if (PROVIDER_NAMES.includes(name)) return providerInfo(name);
   const nearest = nearestNames(name, PROVIDER_NAMES);
   throw new TrunklineError("USAGE", `There is no provider called "${name}".`, {
-    hint: `${nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}? ` : ""}There are ${PROVIDER_NAMES.join(", ")}.`,
+    hint: `${nearest.length > 0 ? `Did you mean ${nearest.join(" or ")}? ` : ""}Available: ${PROVIDER_NAMES.join(", ")}.`,
   });
 }
 
-/** Where the provider is, as other programs are told. */
+/** The provider's endpoint as other programs configure it. */
 function usualEndpoint(env: Variables, provider: string): Value | undefined {
   switch (provider) {
     case "openai":
@@ -223,12 +222,12 @@ function usualEndpoint(env: Variables, provider: string): Value | undefined {
   }
 }
 
-/** `OLLAMA_HOST` is what Ollama listens on: a host, a port, or an address. */
+/** `OLLAMA_HOST` is what Ollama listens on: a host, a port, or a URL. */
 function ollamaEndpoint(host: string): string {
   const text = /^https?:\/\//.test(host) ? host : `http://${host.replace(/^:/, "127.0.0.1:")}`;
   if (!URL.canParse(text)) {
-    throw new TrunklineError("CONFIG_INVALID", "OLLAMA_HOST is not a host or an address.", {
-      hint: "It is something like 127.0.0.1:11434.",
+    throw new TrunklineError("CONFIG_INVALID", "OLLAMA_HOST is not a host or a URL.", {
+      hint: "For example: 127.0.0.1:11434.",
     });
   }
   const address = new URL(text);
@@ -238,7 +237,7 @@ function ollamaEndpoint(host: string): string {
   return `${address.protocol}//${name}:${port}${address.pathname.replace(/\/+$/, "") || "/v1"}`;
 }
 
-/** The key. Where the endpoint comes from a `.env`, only a key of a `.env` goes there. */
+/** The key. An endpoint from a `.env` only gets a key from a `.env`. */
 function keyFor(
   env: Variables,
   options: {
@@ -264,11 +263,11 @@ async function readScript({ cwd, signal }: CommandContext, path: string): Promis
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined || signal.aborted) throw error;
-    throw new TrunklineError("USAGE", `The script ${path} cannot be read (${code}).`, { cause: error });
+    throw new TrunklineError("USAGE", `Cannot read the script ${path} (${code}).`, { cause: error });
   }
 }
 
 function optional<Key extends string, T>(key: Key, value: T | undefined): { [K in Key]?: T } {
-  // One key of the type's own name, or none.
+  // One key with the type's own name, or none.
   return (value === undefined ? {} : { [key]: value }) as { [K in Key]?: T };
 }

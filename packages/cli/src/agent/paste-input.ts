@@ -1,32 +1,32 @@
-// Keys on their way from the terminal to the line editor. What is pasted comes between two marks (bracketed paste); its line
-// ends become a sign that the editor shows, so that the paste stays one entry. Whatever is typed ahead of a line's end is
-// kept for the next line: the editor would drop it.
+// Keys on their way from the terminal to the line editor. Pasted text arrives between two marks (bracketed paste); its
+// line breaks become a visible sign, so that the paste stays one entry. Keys typed ahead of a line's end are kept for
+// the next line, because the editor would drop them.
 import { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
 const PASTE_BEGIN = "\u001b[200~";
 const PASTE_END = "\u001b[201~";
-/** What stands for a line end and a tab within one line of the editor. */
+/** Stand for a line break and a tab inside the editor's single line. */
 const LINE_SIGN = "\u2424";
 const TAB_SIGN = "\u2409";
 
-/** Text as the editor's one line shows it. */
+/** Text as the editor's single line shows it. */
 export function toEditorLine(text: string): string {
   return text.replace(/\r\n|\r|\n/g, LINE_SIGN).replaceAll("\t", TAB_SIGN);
 }
 
-/** The text behind a line of the editor. */
+/** The text behind an editor line. */
 export function fromEditorLine(line: string): string {
   return line.replaceAll(LINE_SIGN, "\n").replaceAll(TAB_SIGN, "\t");
 }
 
-/** Splits what comes from a terminal into keys and pastes; a mark may be cut anywhere. */
+/** Splits terminal input into keys and pastes; a mark may be cut anywhere. */
 export class PasteReader {
   readonly #decoder = new StringDecoder("utf8");
   #rest = "";
   #pasted: string | undefined;
 
-  /** The keys in a chunk, pastes made one line. */
+  /** The keys in a chunk, with pastes as one line. */
   read(chunk: Buffer | string): string {
     let text = this.#rest + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
     this.#rest = "";
@@ -52,15 +52,15 @@ export class PasteReader {
   }
 }
 
-/** A paste's last line end goes: whoever pastes sends it with Enter. Keys within it would otherwise be pressed. */
+/** Drops a paste's final line break: the user sends it with Enter. Control keys inside would otherwise be pressed. */
 function pastedLine(pasted: string): string {
   const line = toEditorLine(pasted.replace(/[\r\n]+$/, ""));
   return line.replace(/[\p{Cc}]/gu, "");
 }
 
 /**
- * How many characters at the end of a text may be the beginning of a mark. One alone is the key Escape, which must not
- * wait; within a paste there are no keys.
+ * How many characters at the end of a text may be the start of a mark. A single one is the Escape key, which must not
+ * wait; inside a paste there are no keys.
  */
 function beginningAtEnd(text: string, mark: string): number {
   const least = mark === PASTE_END ? 1 : 2;
@@ -68,7 +68,7 @@ function beginningAtEnd(text: string, mark: string): number {
   return 0;
 }
 
-/** The stream that the line editor reads from. Keys are handed over at once, so that it is known which of them it took. */
+/** The stream the line editor reads from. Keys are handed over at once, so that it is known which ones it consumed. */
 export class KeyStream extends Readable {
   readonly isTTY = true;
   isRaw = false;
@@ -82,7 +82,7 @@ export class KeyStream extends Readable {
 
   override _read(): void {}
 
-  /** As a terminal has it: the editor calls it. */
+  /** Like a terminal: the editor calls it. */
   setRawMode(isRaw: boolean): this {
     this.isRaw = isRaw;
     this.#terminal.setRawMode?.(isRaw);

@@ -1,20 +1,19 @@
-// What a person sees of a run: the answer on stdout, everything around it on stderr.
+// What the user sees of a run: the answer on stdout, everything else on stderr.
 import { type AgentEvent, addUsage, costOf, type Model, NO_USAGE, type TokenUsage } from "@trunkline/agent";
 import { formatMs, printable, printableLines, type Redactor } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { ProgressLine } from "../terminal/progress-line.js";
 
-/** How a run is shown. */
 interface RunPrinterOptions {
-  /** The answer as it comes. Otherwise the command prints it when it is whole. */
+  /** Print the answer as it arrives. Otherwise the command prints it once it is complete. */
   readonly stream: boolean;
-  /** What the model thinks. */
+  /** Show the model's thoughts. */
   readonly thoughts: boolean;
-  /** One line for each call instead of two. */
+  /** One line per call instead of two. */
   readonly folded: boolean;
-  /** Knows what must not be in an answer. */
+  /** Redacts what must not be in an answer. */
   readonly keys: Redactor;
-  /** Takes away the progress line of servers. */
+  /** Clears the servers' progress line. */
   readonly clearProgress: () => void;
 }
 
@@ -22,7 +21,6 @@ const MAX_ARGS_CHARS = 2000;
 const MAX_OBSERVATION_CHARS = 2000;
 const MAX_FOLDED_CHARS = 60;
 
-/** Prints the events of runs. */
 export class RunPrinter {
   readonly #context: CommandContext;
   readonly #options: RunPrinterOptions;
@@ -45,7 +43,7 @@ export class RunPrinter {
       options.folded && stderr.isTTY === true && context.env.TERM !== "dumb" ? new ProgressLine(stderr) : undefined;
   }
 
-  /** What was said in the turn that is running or was the last. */
+  /** The text of the current or last turn. */
   get turnText(): string {
     return this.#turnText;
   }
@@ -68,7 +66,7 @@ export class RunPrinter {
         break;
       case "restart":
         if (depth === 0) this.#turnText = "";
-        this.#note(`note: ${event.reason} What was said of this answer so far is void.`, depth);
+        this.#note(`note: ${event.reason} Ignore what was shown of this answer so far.`, depth);
         break;
       case "tool-call":
         this.#showCall(event);
@@ -85,7 +83,7 @@ export class RunPrinter {
     }
   }
 
-  /** Prints an answer of text, or what of it has not been streamed. */
+  /** Prints a text answer, or the part that was not streamed. */
   end(text: string): void {
     this.clear();
     if (!this.#options.stream || this.#turnText.trim() !== text.trim()) {
@@ -95,27 +93,27 @@ export class RunPrinter {
     this.#answer.flush({ endLine: true });
   }
 
-  /** Ends what is on the screen half-way: the run was stopped or has failed. */
+  /** Ends unfinished output: the run was stopped or failed. */
   break(): void {
     this.#endThought(0);
     this.clear();
     this.#answer.flush({ endLine: true });
   }
 
-  /** Takes lines away that are written over and over. */
+  /** Clears lines that are rewritten in place. */
   clear(): void {
     this.#running?.clear();
     this.#options.clearProgress();
   }
 
-  /** Keeps such lines away while a question stands on the screen. */
+  /** Suppresses such lines while a question is on the screen. */
   hold(): Disposable {
     this.clear();
     this.#answer.flush({ endLine: true });
     return this.#running?.hold() ?? { [Symbol.dispose]: () => {} };
   }
 
-  /** What all runs so far have cost, as one line. */
+  /** The cost of all runs so far, as one line. */
   usageLine(model: Pick<Model, "provider" | "id">): string {
     const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = this.#usage;
     const cost = costOf(this.#usage, model);
@@ -123,7 +121,7 @@ export class RunPrinter {
       `${inputTokens} input tokens${cachedInputTokens > 0 ? ` (${cachedInputTokens} cached)` : ""}`,
       `${outputTokens} output tokens${reasoningTokens > 0 ? ` (${reasoningTokens} for thinking)` : ""}`,
       `${this.#turns} ${this.#turns === 1 ? "turn" : "turns"}`,
-      cost === undefined ? "cost not known" : `about $${cost.toFixed(cost < 0.01 ? 6 : 4)}`,
+      cost === undefined ? "unknown cost" : `about $${cost.toFixed(cost < 0.01 ? 6 : 4)}`,
     ];
     return `usage: ${parts.join(", ")} (${model.provider}/${model.id})`;
   }
@@ -173,7 +171,7 @@ export class RunPrinter {
     this.#note(`${call} → ${outcome} (${formatMs(durationMs)})`, depth);
   }
 
-  /** A line on stderr, below what has been said so far. */
+  /** A line on stderr, below the output so far. */
   #note(line: string, depth: number): void {
     this.clear();
     this.#answer.flush({ endLine: true });
@@ -187,7 +185,7 @@ function cut(text: string, maxChars: number): string {
   return `${text.slice(0, end)}… (${text.length} characters)`;
 }
 
-/** Writes text that comes in pieces. A secret may be cut anywhere, so the last word waits until it is whole. */
+/** Writes text that arrives in pieces. A secret may be cut anywhere, so the last word waits until it is complete. */
 export class PieceWriter {
   readonly #write: (text: string) => void;
   readonly #redactor: Redactor;
@@ -199,7 +197,7 @@ export class PieceWriter {
     this.#redactor = redactor;
   }
 
-  /** Whether the cursor stands behind text. */
+  /** Whether the cursor is after text. */
   get isOpen(): boolean {
     return this.#written !== "" && !this.#written.endsWith("\n");
   }
@@ -211,7 +209,7 @@ export class PieceWriter {
     this.#put(text.slice(0, end));
   }
 
-  /** Writes what waits; with `endLine`, the line ends there. */
+  /** Writes what is pending; with `endLine`, ends the line. */
   flush({ endLine = false }: { endLine?: boolean } = {}): void {
     this.#put(this.#pending);
     this.#pending = "";

@@ -1,10 +1,11 @@
-// A server's request for a model's answer (`sampling/createMessage`), from the protocol's words to ours and back.
+// Handles a server's request for a model's answer (`sampling/createMessage`), translating between protocol and model
+// messages.
 import type { Message, MessagePart, Model, ModelTool, TokenUsage } from "@trunkline/agent";
 import { isRecord } from "@trunkline/core";
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Lets the model answer. The server's tools are its own: a call of one goes back to it. */
+/** Has the model answer. The server's tools are its own: calls of them go back to it. */
 export async function answerSampling(
   model: Model,
   params: Raw,
@@ -39,7 +40,7 @@ export async function answerSampling(
   return {
     role: "assistant",
     model: model.id,
-    // Older servers know one block only.
+    // Older servers accept only one block.
     content: content.length > 1 ? content : only,
     stopReason: usesTools ? "toolUse" : reason === "length" ? "maxTokens" : "endTurn",
   };

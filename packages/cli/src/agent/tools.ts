@@ -1,6 +1,6 @@
-// The tools of an agent command and everything behind them: servers for `--tool`, the service for `--surface composite`, who
-// answers what servers ask, and who approves. Loaded only if tools are wanted: a question to a model alone does not wait
-// for the client.
+// The tools of an agent command and everything behind them: servers for `--tool`, the service for `--surface
+// composite`, the channel for questions, and approval. Loaded only if tools are wanted: a plain question to a model
+// does not wait for the client.
 import { type Approver, type Model, type TokenUsage, type Tool, toolsFrom } from "@trunkline/agent";
 import type { RenderedResult } from "@trunkline/client";
 import { type AgentTool, type Hub, renderBlocks, resourceTools } from "@trunkline/client";
@@ -14,38 +14,35 @@ import { createAgentChannel } from "./agent-channel.js";
 import type { AgentOptions } from "./agent-options.js";
 import { createApprover } from "./approval-prompt.js";
 
-/** What the tools need of the command. */
 export interface AgentToolsOptions
   extends Pick<AgentOptions, "tool" | "surface" | "mcp" | "root" | "store" | "yes" | "allow"> {
-  /** The name that the journal has for whoever asks. */
+  /** The caller's name in the journal. */
   readonly name: string;
   readonly terminal: TerminalTurns | undefined;
-  /** The model as of now. */
+  /** The current model. */
   readonly model: () => Model;
-  /** What a server's question to the model has cost. */
+  /** The cost of a server's question to the model. */
   readonly onUsage: (usage: TokenUsage) => void;
 }
 
-/** The tools that were asked for, and what belongs to them. */
 export interface AgentTools extends AsyncDisposable {
   readonly tools: readonly Tool[];
   readonly approve: Approver;
   readonly channel: AppChannel | undefined;
-  /** The hub behind the tools. */
   hub(): Promise<Hub>;
 }
 
-/** Tools as far as the configuration's `policy` allows them. */
+/** Tools that the configured `policy` allows. */
 export interface RuledTools {
   readonly tools: readonly Tool[];
-  /** Titles of tools that the configuration wants a question about each time. */
+  /** Titles of tools that must ask each time. */
   readonly mustAsk: ReadonlySet<string>;
 }
 
-/** What the model is given of the composite surface; the fourth tool only tests a connection. */
+/** The composite tools given to the model; the fourth one only tests a connection. */
 const COMPOSITE_TOOLS = new Set(["query", "execute", "session"]);
 
-/** Opens what the options ask for: the composite surface, the tools that were named, or all of them. */
+/** Opens what the options ask for: the composite surface, the named tools, or all of them. */
 export async function openAgentTools(context: CommandContext, options: AgentToolsOptions): Promise<AgentTools> {
   const { mcp, store, root, terminal, model, onUsage, yes = false, allow = [] } = options;
   const isComposite = options.surface === "composite";
@@ -60,7 +57,7 @@ export async function openAgentTools(context: CommandContext, options: AgentTool
         wanted: (server) => patterns.some((pattern) => mayMatch(pattern, server)),
       });
   try {
-    // The service itself knows the rules for operations.
+    // The service itself enforces the policy for operations.
     const { tools, mustAsk } = isComposite
       ? { tools: await compositeTools(app, options.name, channel), mustAsk: new Set<string>() }
       : ruled(await selectTools(context, await app.hub(), patterns), await app.config());
@@ -78,7 +75,7 @@ export async function openAgentTools(context: CommandContext, options: AgentTool
   }
 }
 
-/** The tools as far as the configuration's `policy` allows them. Throws `DENIED` if it allows none. */
+/** The tools allowed by the configured `policy`. Throws `DENIED` if it allows none. */
 export function ruled(tools: readonly Tool[], config: LoadedConfig): RuledTools {
   const policies = config.settings?.policies ?? [];
   if (policies.length === 0) return { tools, mustAsk: new Set() };
@@ -101,10 +98,10 @@ export function ruled(tools: readonly Tool[], config: LoadedConfig): RuledTools 
   };
 }
 
-/** query, execute and session in place of a list of tools, answered within this process by the service of `serve`. */
+/** query, execute and session instead of a list of tools, answered in this process by the service of `serve`. */
 async function compositeTools(app: App, name: string, channel: AppChannel | undefined): Promise<Tool[]> {
   const { context } = app;
-  // A file that was named and cannot be used is wrong usage, not a failed operation.
+  // An unusable named file is wrong usage, not a failed operation.
   await app.confirmProject();
   const service = await app.service();
   const { tools } = await service.handle("tools/list", {}, await app.exchange(name, { channel }));
@@ -134,7 +131,7 @@ async function compositeTools(app: App, name: string, channel: AppChannel | unde
 /** The two tools that belong to no server. */
 const RESOURCE_TOOLS = ["list_mcp_resources", "read_mcp_resource"];
 
-/** Whether a pattern may stand for a tool of this server. Too many is fine: the table of names decides. */
+/** Whether a pattern may match a tool of this server. Too many is fine: the name table decides. */
 export function mayMatch(pattern: string, server: string): boolean {
   if (RESOURCE_TOOLS.includes(pattern)) return true;
   if (!isGlob(pattern)) return mayBelongTo(pattern, server);
@@ -145,14 +142,14 @@ export function mayMatch(pattern: string, server: string): boolean {
 }
 
 /**
- * The tools that the patterns stand for, each once, in their order. Rejects with `TOOL_NOT_FOUND` or `AMBIGUOUS` and the
- * candidates, and with what is wrong with a server that cannot be reached.
+ * The tools that match the patterns, each once, in order. Rejects with `TOOL_NOT_FOUND` or `AMBIGUOUS` and the
+ * candidates, or with the error of an unreachable server.
  */
 export async function selectTools(context: CommandContext, hub: Hub, patterns: readonly string[]): Promise<Tool[]> {
   const { signal } = context;
   const chosen = new Map<string, SourcedTool>();
   const own: AgentTool[] = [];
-  // All at once, so that several servers are waited for together.
+  // All at once, so that servers connect in parallel.
   await hub.connect(
     hub
       .status()
@@ -179,7 +176,7 @@ export async function selectTools(context: CommandContext, hub: Hub, patterns: r
   return [...fromHub, ...own.map(asTool)];
 }
 
-/** A glob takes what is there; the person is told what is not. */
+/** A glob uses what is available; the user is told what is missing. */
 function noteMissing(context: CommandContext, hub: Hub, patterns: readonly string[]): void {
   const globs = patterns.filter(isGlob);
   for (const { name, error } of hub.status()) {
@@ -194,7 +191,7 @@ async function find(hub: Hub, pattern: string, signal: AbortSignal): Promise<rea
     return hub.names().match(pattern);
   } catch (error) {
     if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
-    // Nothing matches, perhaps because the server that has it did not answer: that is what to do something about.
+    // Nothing matches, perhaps because its server did not answer: report that.
     const failed = hub.status().find((server) => server.error !== undefined && mayMatch(pattern, server.name));
     throw failed?.error ?? error;
   }
@@ -211,7 +208,7 @@ function asTool({ name, description, inputSchema, run }: AgentTool): Tool {
   };
 }
 
-/** A rendered result as an agent takes it. */
+/** A rendered result as an agent needs it. */
 export function toOutput({ blocks, isError }: RenderedResult) {
   const images = blocks.flatMap((block) =>
     block.type === "image" ? [{ data: block.data, mediaType: block.mimeType }] : [],

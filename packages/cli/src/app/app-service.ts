@@ -1,4 +1,4 @@
-// The service with everything behind it: for `serve`, and for a command that asks it something itself.
+// The service with everything behind it: for `serve`, and for a command that uses it directly.
 import { resolve } from "node:path";
 import type { Channel } from "@trunkline/client";
 import type { LoadedConfig } from "@trunkline/client/config";
@@ -10,7 +10,6 @@ import type { App } from "./app.js";
 import { cacheFolder, promptFolders } from "./folders.js";
 import { directTools } from "./known-tools.js";
 
-/** How the service is set up. */
 export interface ServiceSettings {
   readonly surface?: "composite" | "direct" | "both" | undefined;
   readonly names?: "prefixed" | "plain" | undefined;
@@ -19,11 +18,11 @@ export interface ServiceSettings {
   readonly allowWrite?: readonly string[] | undefined;
   readonly spill?: boolean | undefined;
   readonly askPolicy?: "serialize" | "isolate" | "decline" | undefined;
-  /** Whether the tokens of answers are counted: they are if a model reads them. */
+  /** Whether to count the tokens of answers: yes if a model reads them. */
   readonly countTokens?: boolean | undefined;
 }
 
-/** Who answers what servers ask during a request of our own, and what ends it. */
+/** Who answers questions during a request of our own, and what ends it. */
 export interface ExchangeOptions {
   readonly channel?: Channel | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -32,12 +31,12 @@ export interface ExchangeOptions {
 /** The service, and how it ends together with its records. */
 export interface OpenedService {
   readonly service: Service;
-  /** A request that the command itself makes of the service. */
+  /** A request the command itself makes to the service. */
   exchange(name: string, options: ExchangeOptions): Exchange;
   close(): Promise<void>;
 }
 
-/** Puts it together; nothing behind it is opened before a client needs it. */
+/** Assembles the service; nothing behind it is opened until a client needs it. */
 export function openService(app: App, backends: Backends, settings: ServiceSettings): OpenedService {
   const { context } = app;
   const { version, cwd, logger } = context;
@@ -85,11 +84,11 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
   };
 }
 
-/** What to do about an operation that is refused because nobody knows what the rules are. */
+/** The hint for an operation refused because the policy is unknown. */
 function unusableHint({ files }: LoadedConfig): string | undefined {
   const paths = files.filter(({ unusable }) => unusable !== undefined).map(({ path }) => path);
   if (paths.length === 0) return undefined;
-  return `Correct ${paths.join(" and ")}, whose rules cannot be read; \`trunkline doctor\` says what is wrong.`;
+  return `Fix ${paths.join(" and ")}, whose policy cannot be read; \`trunkline doctor\` says what is wrong.`;
 }
 
 /** Journal and token account of one run, in the store's folder. */
@@ -98,14 +97,14 @@ interface Records extends AsyncDisposable {
   readonly account: TokenAccount;
 }
 
-/** Nothing is written before there is something to note; a folder that cannot be written costs one line on stderr. */
+/** Writes nothing until there is something to record; an unwritable folder costs one line on stderr. */
 function openRecords(app: App, countTokens: boolean): Records {
   const { context } = app;
   const folder = journalFolder(app.storeFolder);
   let isSaid = false;
   const onProblem = (error: unknown) => {
     if (!isSaid)
-      context.note(`Calls are not noted: ${folder} cannot be written (${systemCodeOf(error) ?? "unknown"}).`);
+      context.note(`Calls are not journalled: cannot write ${folder} (${systemCodeOf(error) ?? "unknown"}).`);
     isSaid = true;
   };
   const journal = new FileJournal({ folder, onProblem });

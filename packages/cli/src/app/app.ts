@@ -1,5 +1,5 @@
-// One place that opens things: configuration, hub, store, model and service, each once, at its first use, and guarded the
-// same way for everyone. Commands, `serve`, scripts and the agent all work with an App.
+// The one place that opens things: configuration, hub, store, model and service, each once, on first use, and guarded
+// the same way for everyone. Commands, `serve`, scripts and the agent all work with an App.
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
@@ -12,50 +12,51 @@ import type { ExchangeOptions, OpenedService, ServiceSettings } from "./app-serv
 import { type GuardedPlaces, guardedPlaces, storeFolder } from "./folders.js";
 import type { LiveConfig } from "./live-config.js";
 
-/** What is opened, and how. */
 export interface AppOptions {
   /** The file given with `--mcp`. */
   readonly mcp?: string | undefined;
   /**
    * How the configuration is read.
-   * - `ask` (default): for a command. At a terminal the person is asked for inputs, and for trust before servers start.
-   * - `headless`: nobody is asked, terminal or not: the terminal may carry the protocol.
-   * - `live`: headless, and read again whenever a file changes.
-   * - `own`: without the file that the environment may name: these are the files that people write to. Nobody is asked.
+   * - `ask` (default): for a command. At a terminal the user is asked for inputs, and for trust before servers start.
+   * - `headless`: never asks, even at a terminal, which may carry the protocol.
+   * - `live`: headless, and reloaded whenever a file changes.
+   * - `own`: without the file the environment may name: only the files people write to. Never asks.
    */
   readonly config?: "ask" | "headless" | "live" | "own" | undefined;
-  /** Whether a server will be used: the person is not asked about the others. Default: all of them. */
+  /** Whether a server will be used: the user is not asked about the others. Default: all of them. */
   readonly wanted?: ((server: string) => boolean) | undefined;
   /**
-   * Folders that servers are told they may work in. Not given unasked: server-filesystem, for one, takes them in place of
-   * the folders in its own arguments.
+   * Folders to report to servers as roots. Only on request: server-filesystem, for one, uses them instead of the
+   * folders in its own arguments.
    */
   readonly roots?: readonly string[] | undefined;
-  /** How to have a person sign in. Without it a server that needs a sign-in is an error. */
+  /** How the user signs in. Without it a server that needs a sign-in is an error. */
   readonly signIn?: SignIn | undefined;
-  /** Who answers what servers ask. Default: the person at the terminal, if there is one. */
+  /** Answers servers' questions. Default: the person at the terminal, if there is one. */
   readonly channel?: AppChannel | undefined;
   /** `doctor`: connect within this time, whatever the files say about inputs, trust and mistakes. */
   readonly checkWithinMs?: number | undefined;
   /** The store's folder, as given with `--store`. */
   readonly store?: string | undefined;
-  /** The store is only read, which starts faster; one that was named has to be there. */
+  /** Only read the store, which starts faster; a named store must exist. */
   readonly reading?: boolean | undefined;
-  /** The store has to be there. */
+  /** The store must exist. */
   readonly mustExist?: boolean | undefined;
-  /** Whether the embedded model is used, if it is installed. Default true. */
+  /** Whether to use the embedded model, if installed. Default true. */
   readonly embed?: boolean | undefined;
-  /** How the service is set up. */
   readonly service?: ServiceSettings | undefined;
 }
 
-/** A channel that can take its progress line away. */
+/** A channel that can clear its progress line. */
 export type AppChannel = Channel & { clearProgress?(): void };
 
-/** The first use of the store by the service waits this long for the model; then search goes by words until it is there. */
+/**
+ * How long the service's first use of the store waits for the model; after that, search is keyword-only until it is
+ * ready.
+ */
 const MODEL_WAIT_MS = 5_000;
 
-/** Puts an app together; nothing is opened yet. */
+/** Creates an app; nothing is opened yet. */
 export function openApp(context: CommandContext, options: AppOptions = {}): App {
   return new App(context, options);
 }
@@ -85,7 +86,7 @@ export class App implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The folder of the store, whether it is there or not. */
+  /** The store's folder, whether it exists or not. */
   get storeFolder(): string {
     return storeFolder(this.context, this.#options.store);
   }
@@ -95,12 +96,12 @@ export class App implements AsyncDisposable {
     return guardedPlaces(this.context, this.#options.mcp);
   }
 
-  /** Aborted when the parts are being closed. */
+  /** Aborts when the parts are being closed. */
   get signal(): AbortSignal {
     return this.#lifetime.signal;
   }
 
-  /** The configuration as it is now. Rejects with `CONFIG_INVALID` for a file that was named and cannot be used. */
+  /** The current configuration. Rejects with `CONFIG_INVALID` if a named file is unusable. */
   async config(): Promise<LoadedConfig> {
     if (this.#options.config === "live") {
       await this.#live.get(() => this.#openLiveConfig());
@@ -112,8 +113,8 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * Asks at the terminal for the project's files that nobody has confirmed; without a terminal, prints one notice. After a
-   * yes the configuration is read again.
+   * Asks at the terminal about unapproved project files; without a terminal, prints one notice. After a yes the
+   * configuration is read again.
    */
   async confirmProject(): Promise<void> {
     const config = await this.config();
@@ -122,12 +123,12 @@ export class App implements AsyncDisposable {
     if (await confirmProjectFiles(this.context, config)) this.#config = await this.#readConfig();
   }
 
-  /** The hub, whose servers connect when they are used. For a command, having no server configured is an error. */
+  /** The hub, whose servers connect on first use. For a command, having no server configured is an error. */
   hub(): Promise<Hub> {
     return this.#hub.get(() => (this.#isHeadless ? this.#openServiceHub() : this.#openCommandHub()));
   }
 
-  /** Takes the progress line away: something else is about to be written. */
+  /** Clears the progress line before something else is written. */
   clearProgress(): void {
     this.#channel?.clearProgress?.();
   }
@@ -137,8 +138,8 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * The store with the embedded model attached, if that is installed: search goes by meaning too. A model that takes longer
-   * than `waitMs` is attached later.
+   * The store with the embedded model attached, if installed, for search by meaning. A model that takes longer than
+   * `waitMs` is attached later.
    */
   searchableStore(waitMs?: number): Promise<Store> {
     return this.#searchable.get(async () => {
@@ -161,12 +162,11 @@ export class App implements AsyncDisposable {
     return this.#embedder.get(() => this.#openEmbedder());
   }
 
-  /** The service that `serve` serves, with all of this behind it. */
+  /** The service that `serve` serves, with everything behind it. */
   async service(): Promise<Service> {
     return (await this.#openedService()).service;
   }
 
-  /** What the service works with. */
   async backends(): Promise<Backends> {
     const { storeOperations } = await import("@trunkline/store/contract");
     return {
@@ -177,12 +177,12 @@ export class App implements AsyncDisposable {
     };
   }
 
-  /** A request that the command itself makes of the service. */
+  /** A request the command itself makes to the service. */
   async exchange(name: string, options: ExchangeOptions = {}): Promise<Exchange> {
     return (await this.#openedService()).exchange(name, options);
   }
 
-  /** Closes what was opened: the service, the servers, the store, then the model that it uses. Idempotent. */
+  /** Closes what was opened: the service, the servers, the store, then the model it uses. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
       const failures: unknown[] = [];
@@ -241,7 +241,7 @@ export class App implements AsyncDisposable {
       trustAll: env.TRUNKLINE_TRUST === "all",
       ...asking,
     });
-    // From now on its secrets are kept out of everything that is printed.
+    // From now on its secrets are redacted in all output.
     redactor.add(...config.secrets);
     return config;
   }
@@ -268,7 +268,7 @@ export class App implements AsyncDisposable {
     }
     return await this.#openHub({
       signal: context.signal,
-      // Without a terminal there is nobody to ask, and servers are not told that there were.
+      // Without a terminal there is no one to ask, and servers are not told otherwise.
       ...(this.#channel === undefined ? {} : { channel: this.#channel, logLevel: "warning" }),
       ...(roots === undefined ? {} : { roots: roots.map((folder) => rootOf(resolve(context.cwd, folder))) }),
       ...(signIn === undefined ? {} : { signIn }),
@@ -286,7 +286,7 @@ export class App implements AsyncDisposable {
   async #openServiceHub(): Promise<Hub> {
     const { askPolicy } = this.#options.service ?? {};
     return await this.#openHub({
-      // Who asks what decides the client that made the call; each client says what it can.
+      // The client that made a call answers its questions; each client says what it can.
       answers: { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } },
       logLevel: "info",
       ...(askPolicy === undefined ? {} : { askPolicy }),
@@ -301,7 +301,7 @@ export class App implements AsyncDisposable {
     const clientInfo = { name: "trunkline", version };
     const hub = await openHub(config, { logger, clientInfo, env, redactor, home, lazy: true, ...options });
     this.#openedHub = hub;
-    // Edited while it was being opened.
+    // Changed while it was being opened.
     if (this.#config !== undefined && this.#config !== config) await hub.reload(this.#config);
     return hub;
   }
@@ -310,10 +310,10 @@ export class App implements AsyncDisposable {
     const { cwd, logger } = this.context;
     const { store: named, reading, mustExist } = this.#options;
     const path = this.storeFolder;
-    // A command that only reads and names a store that is not there has a typo in it.
+    // A read-only command that names a missing store is a typo.
     if ((mustExist || (reading && named !== undefined)) && !isFolderSync(path)) {
       throw new TrunklineError("NOT_FOUND", `There is no store in ${path}.`, {
-        hint: "Name another with --store, or make one: trunkline store add <path>",
+        hint: "Name another one with --store, or create one: trunkline store add <path>",
       });
     }
     const { openStore } = await import("@trunkline/store");
@@ -353,7 +353,7 @@ export class App implements AsyncDisposable {
   }
 }
 
-/** A part that is opened at most once at a time; one that could not be opened may be tried again. */
+/** A part that is opened at most once at a time; a failed attempt can be retried. */
 class Once<T> {
   #part: Promise<T> | undefined;
 
@@ -365,13 +365,13 @@ class Once<T> {
     return this.#part;
   }
 
-  /** The part, if it was opened or is being opened. A failure has been reported to the caller of `get`. */
+  /** The part, if it was opened or is being opened. A failure was reported to the caller of `get`. */
   async opened(): Promise<T | undefined> {
     return await this.#part?.catch(() => undefined);
   }
 }
 
-/** Prints what is wrong with the files, and refuses a configuration without servers. */
+/** Prints problems in the files, and rejects a configuration without servers. */
 function reportProblems(context: CommandContext, config: LoadedConfig, wanted: AppOptions["wanted"]): void {
   for (const { severity, message, file, line, server, shadowing } of config.diagnostics) {
     if (server !== undefined && wanted?.(server) === false) continue;
@@ -383,7 +383,7 @@ function reportProblems(context: CommandContext, config: LoadedConfig, wanted: A
     "CONFIG_INVALID",
     config.exists ? `${config.path} has no usable server.` : "No MCP server is configured.",
     {
-      hint: "Add one: trunkline servers add <name> -- <command…>, or see what other programs have: trunkline import",
+      hint: "Add one: trunkline servers add <name> -- <command…>, or import from other programs: trunkline import",
     },
   );
 }
@@ -405,5 +405,5 @@ async function atMost<T>(limitMs: number, work: Promise<T>): Promise<T | undefin
 }
 
 function closedError(): TrunklineError {
-  return new TrunklineError("CLOSED", "The server is being stopped.");
+  return new TrunklineError("CLOSED", "The server is shutting down.");
 }

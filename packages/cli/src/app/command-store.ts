@@ -1,4 +1,4 @@
-// The store as a command works with it: Ctrl-C stops a call, and progress is one line of the terminal.
+// The store as a command uses it: Ctrl-C stops a call, and progress is one line of the terminal.
 import { abortError, printable } from "@trunkline/core";
 import type { Store, StoreCallOptions } from "@trunkline/store";
 import type { CommandContext } from "../terminal/context.js";
@@ -6,25 +6,24 @@ import { shownBytes } from "../terminal/output.js";
 import { ProgressLine } from "../terminal/progress-line.js";
 import { type AppOptions, openApp } from "./app.js";
 
-/** A store that a command works with. */
 export interface OpenedStore extends AsyncDisposable {
   readonly store: Store;
   readonly folder: string;
-  /** What every call is given: Ctrl-C, and progress on one line of the terminal. */
+  /** Options for every call: Ctrl-C, and progress on one line of the terminal. */
   calling(what: string, options?: { unit?: "bytes" }): StoreCallOptions & { signal: AbortSignal };
-  /** Goes on with a session of an earlier command, where one was given. */
+  /** Continues a session of an earlier command, if given. */
   resume(session: string | undefined): Promise<void>;
   /** Attaches the embedded model for search by meaning. Returns whether it is installed. */
   useModel(): Promise<boolean>;
-  /** Waits until what was written can be found in every way. */
+  /** Waits until everything written is searchable in every way. */
   indexed(): Promise<void>;
-  /** Takes the progress line away: something else is about to be written. */
+  /** Clears the progress line before something else is written. */
   clearProgress(): void;
 }
 
 /**
- * Opens the store; it is made on first use unless the command only makes sense on one that is there. `reading`: the
- * command changes nothing, and starts the sooner for it.
+ * Opens the store; it is created on first use unless the command only makes sense on an existing one. `reading`: the
+ * command changes nothing, and starts faster.
  */
 export async function openCommandStore(
   context: CommandContext,
@@ -51,7 +50,7 @@ export async function openCommandStore(
       if (session !== undefined) await store.resume({ sessionId: session }, { signal });
     },
     indexed: async () => {
-      show("indexing; what was added is safe");
+      show("indexing; what you added is safe");
       await untilAborted(store.indexed(), signal);
     },
     useModel: async () => {

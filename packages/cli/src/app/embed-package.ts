@@ -1,6 +1,6 @@
-// The package @trunkline/embed is large and native, so trunkline does not depend on it. It is found where it happens to
-// be: beside trunkline (in the repository, or because somebody installed it), else below the user's own folder, where
-// `trunkline models pull` puts it. Nothing else installs anything.
+// @trunkline/embed is large and native, so trunkline does not depend on it. It is looked for next to trunkline (in the
+// repository, or if someone installed it), then below the user's own folder, where `trunkline models pull` puts it.
+// Nothing else installs anything.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -23,7 +23,6 @@ import {
 
 const PACKAGE = "@trunkline/embed";
 
-/** How a model stands, as the package reports it. */
 export interface ModelReport {
   readonly name: string;
   readonly title: string;
@@ -33,7 +32,7 @@ export interface ModelReport {
   readonly sizeBytes: number;
 }
 
-/** What is used of the package. A test keeps it equal to what the package offers. */
+/** The part of the package that is used. A test compares it with what the package offers. */
 export interface EmbedPackage {
   createEmbedder(options: {
     home: string;
@@ -59,25 +58,25 @@ export interface EmbedPackage {
   shortened(vector: Float32Array, dimensions: number): Float32Array;
 }
 
-/** Where the package is looked for, and in which version. */
+/** Where to look for the package, and in which version. */
 export interface EmbedPlaces {
-  /** The version of trunkline; another one's package is not used. */
+  /** The version of trunkline; packages of other versions are not used. */
   readonly version: string;
-  /** Files or folders (with a slash at the end) from which Node looks for packages, the first one first. */
+  /** Files or folders (with a trailing slash) from which Node resolves packages, in order. */
   readonly from: readonly string[];
 }
 
-/** The folder that packages are installed to on request. */
+/** The folder for packages installed on request. */
 export function packagesFolder(home: string): string {
   return join(home, "packages");
 }
 
-/** Beside trunkline itself, then below the user's folder. */
+/** Next to trunkline itself, then below the user's folder. */
 export function embedPlaces(context: { version: string; home: string }): EmbedPlaces {
   return { version: context.version, from: [fileURLToPath(import.meta.url), `${packagesFolder(context.home)}/`] };
 }
 
-/** The file to import; undefined where the package is in none of the places, or in another version. */
+/** The file to import; undefined if the package is not found in this version. */
 export async function resolveEmbedPackage(places: EmbedPlaces): Promise<string | undefined> {
   for (const from of places.from) {
     const file = resolveFrom(from);
@@ -101,36 +100,35 @@ async function versionOf(file: string): Promise<unknown> {
   return isRecord(manifest) ? manifest.version : undefined;
 }
 
-/** The package, ready to use. Rejects with `NOT_FOUND` where it is not installed. */
+/** Loads the package. Rejects with `NOT_FOUND` if it is not installed. */
 export async function loadEmbedPackage(places: EmbedPlaces): Promise<EmbedPackage> {
   const file = await resolveEmbedPackage(places);
   if (file === undefined) {
     throw new TrunklineError(
       "NOT_FOUND",
-      `${PACKAGE} ${places.version} is not installed, so nothing can be embedded.`,
+      `${PACKAGE} ${places.version} is not installed, so texts cannot be embedded.`,
       {
         hint: "Run: trunkline models pull",
       },
     );
   }
-  // The interface above stands for what the package's own types say.
+  // The interface above mirrors the package's own types.
   return (await import(pathToFileURL(file).href)) as EmbedPackage;
 }
 
-/** How the package is installed. */
 export interface InstallOptions {
   home: string;
   version: string;
   /** The environment for npm. */
   env: Readonly<NodeJS.ProcessEnv>;
-  /** The program that is npm, and what stands before its arguments. */
+  /** The npm program and its leading arguments. */
   npmCommand?: readonly string[] | undefined;
   signal: AbortSignal;
-  /** Where npm says what it does. */
+  /** Where npm's messages go. */
   stderr: Writable;
 }
 
-/** npm as it comes with Node. On Windows it is a batch file, which only a shell can run; its script is run instead. */
+/** npm as shipped with Node. On Windows it is a batch file that only a shell can run, so its script is run instead. */
 export function npmCommandOf(platform: NodeJS.Platform = process.platform): readonly string[] {
   if (platform !== "win32") return ["npm"];
   return [process.execPath, join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")];
@@ -140,7 +138,7 @@ export function npmCommandOf(platform: NodeJS.Platform = process.platform): read
 export async function installEmbedPackage(options: InstallOptions): Promise<void> {
   const { home, version, env, signal } = options;
   const folder = packagesFolder(home);
-  // Without a manifest of its own npm would install into the nearest folder above that has one.
+  // Without a manifest here npm would install into the nearest parent folder that has one.
   await writeFileAtomically(
     join(folder, "package.json"),
     `${JSON.stringify({ name: "trunkline-packages", private: true })}\n`,
@@ -149,9 +147,9 @@ export async function installEmbedPackage(options: InstallOptions): Promise<void
   const args = ["install", `${PACKAGE}@${version}`, "--prefix", folder, "--save-exact", "--no-audit", "--no-fund"];
   const child = spawn(program, [...before, ...args], {
     cwd: folder,
-    // Its native library is in its tarball; the install script would download parts for graphics cards.
+    // Its native library is in the tarball; the install script would download parts for graphics cards.
     env: { ...env, ONNXRUNTIME_NODE_INSTALL: "skip" },
-    // npm's words are for the person; stdout is for the result.
+    // npm's messages are for the user; stdout is for the result.
     stdio: ["ignore", "ignore", "fd" in options.stderr ? options.stderr : "pipe"],
     signal,
   });
@@ -161,7 +159,7 @@ export async function installEmbedPackage(options: InstallOptions): Promise<void
     child.once("error", reject);
   }).catch((error: unknown) => {
     if (signal.aborted) throw abortError(signal, "Installing");
-    throw new TrunklineError("SPAWN_FAILED", `npm could not be started (${systemCodeOf(error) ?? "unknown reason"}).`, {
+    throw new TrunklineError("SPAWN_FAILED", `Cannot start npm (${systemCodeOf(error) ?? "unknown reason"}).`, {
       cause: error,
       hint: "npm comes with Node. Check that `npm --version` works here.",
     });
@@ -169,13 +167,13 @@ export async function installEmbedPackage(options: InstallOptions): Promise<void
   if (signal.aborted) throw abortError(signal, "Installing");
   if (exitCode === 0) return;
   throw new TrunklineError("IO", `npm could not install ${PACKAGE}@${version} (exit code ${exitCode}).`, {
-    hint: "Its own lines above say why. Without a network nothing can be installed.",
+    hint: "See npm's own messages above. Without a network nothing can be installed.",
   });
 }
 
 /**
  * Runs work of the package. Installed below the user's folder it has its own copy of core, whose errors are not
- * instances of ours; they are made into ours, so that code and hint are not lost.
+ * instances of ours; they are converted, so that code and hint are kept.
  */
 export async function withOwnErrors<T>(work: () => Promise<T>): Promise<T> {
   try {

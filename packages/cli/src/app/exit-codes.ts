@@ -1,7 +1,6 @@
-// The exit codes, all in one table. The only place that knows about them.
+// All exit codes in one table. The only place that knows about them.
 import type { ErrorCode } from "@trunkline/core";
 
-/** What a command ends with. */
 export const EXIT = {
   success: 0,
   failure: 1,
@@ -14,7 +13,7 @@ export const EXIT = {
   hungUp: 129,
 } as const;
 
-/** The exit code of an error; what is not listed is a failure. */
+/** The exit code for an error; the default is failure. */
 export function exitCodeOf(code: ErrorCode): number {
   switch (code) {
     case "USAGE":

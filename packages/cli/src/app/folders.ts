@@ -1,4 +1,4 @@
-// Where things are: the store, the prompts, the cache, and the places that clients may not touch.
+// Where things are: the store, the prompts, the cache, and the places clients may not touch.
 import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
@@ -7,21 +7,21 @@ import type { CommandContext } from "../terminal/context.js";
 
 type World = Pick<CommandContext, "cwd" | "env" | "home">;
 
-/** The store's folder: the one given, that of the environment, the project's where it has one, else the user's own. */
+/** The store's folder: the given one, the environment's, the project's if it has one, else the user's own. */
 export function storeFolder({ cwd, env, home }: World, given: string | undefined): string {
   const named = given ?? (env.TRUNKLINE_STORE || undefined);
   if (named !== undefined) return resolve(cwd, named);
   return projectStore(cwd, home) ?? join(home, "store");
 }
 
-/** The store of the project, looked for as its configuration is: here and above, up to the root of the git repository. */
+/** The project's store, searched for like its configuration: here and above, up to the git root. */
 export function projectStore(cwd: string, home: string): string | undefined {
   return projectFolder(cwd, home, "store");
 }
 
 /**
- * Where `PROMPT-*.md` files are looked for, the strongest first: the folder given, that of the environment, the project's
- * (here or above, up to the root of the git repository), the user's own.
+ * Where to look for `PROMPT-*.md` files, strongest first: the given folder, the environment's, the project's (here or
+ * above, up to the git root), the user's own.
  */
 export function promptFolders({ cwd, env, home }: World, given: string | undefined): string[] {
   const named = [given, env.TRUNKLINE_PROMPTS].flatMap((folder) => (folder ? [resolve(cwd, folder)] : []));
@@ -29,28 +29,28 @@ export function promptFolders({ cwd, env, home }: World, given: string | undefin
   return [...new Set([...named, project, join(home, "prompts")])];
 }
 
-/** Where commands keep what upstream servers last listed. */
+/** Where commands save what upstream servers last listed. */
 export function cacheFolder({ home }: Pick<CommandContext, "home">): string {
   return join(home, "cache");
 }
 
-/** Paths of Trunkline's own that are not for clients to read or write, and not for the store to index. */
+/** Trunkline's own paths that clients may not read or write, and that the store does not index. */
 export interface GuardedPlaces {
-  /** The user's own folder: settings, what was confirmed, tokens. */
+  /** The user's own folder: settings, approvals, tokens. */
   readonly ownFolders: readonly string[];
-  /** The configuration of the project, and a file that was named in its place. */
+  /** The project's configuration, and a file named in its place. */
   readonly unwritable: readonly string[];
 }
 
 /** The guarded paths of this run. */
 export function guardedPlaces({ cwd, env, home }: World, mcp: string | undefined): GuardedPlaces {
   const named = [mcp, env.TRUNKLINE_MCP_FILE].flatMap((path) => (path ? [resolve(cwd, withHome(path, env.HOME))] : []));
-  // Folders called .trunkline are guarded by name too, but such a folder may be a link to one of another name.
+  // Folders called .trunkline are also guarded by name, but such a folder may be a link to another name.
   const project = foldersUpward(cwd).map((folder) => join(folder, ".trunkline"));
   return { ownFolders: [home], unwritable: [...named, ...project] };
 }
 
-/** Whether a folder is the user's home, contains it, or is the root: indexing all of that is hardly ever what was meant. */
+/** Whether a folder is the user's home, contains it, or is the root: indexing all of that is hardly ever intended. */
 export function isWholeHome(folder: string, userHome: string): boolean {
   const user = resolve(userHome);
   const isAbove = user === folder || user.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
@@ -64,7 +64,7 @@ export function wholeHomeReason(folder: string, userHome: string): string {
   return dirname(folder) === folder ? "it is the root of the file system" : `it contains your home folder (${user})`;
 }
 
-/** The names in a folder; none if it is not there. */
+/** The names in a folder; empty if it does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -74,7 +74,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** The nearest `.trunkline/<name>` that is there, up to the root of the git repository. The user's own does not count. */
+/** The nearest existing `.trunkline/<name>`, up to the git root. The user's own does not count. */
 function projectFolder(cwd: string, home: string, name: string): string | undefined {
   for (const folder of foldersUpward(cwd)) {
     const own = join(folder, ".trunkline");
@@ -90,7 +90,7 @@ function foldersUpward(cwd: string): string[] {
   return folders;
 }
 
-/** `~/…` as the reader of the configuration has it. */
+/** Expands `~/…` like the configuration reader. */
 function withHome(path: string, userHome: string | undefined): string {
   return userHome !== undefined && path.startsWith("~/") ? join(userHome, path.slice(2)) : path;
 }

@@ -1,4 +1,4 @@
-// The tools that upstream servers listed last, kept between runs: for `stats`, `describe` and the completion of a shell, which
+// The tools upstream servers listed last, saved between runs: for `stats`, `describe` and shell completion, which
 // connect nothing.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,14 +8,14 @@ import type { ListedTool } from "@trunkline/server/journal";
 import type { CommandContext } from "../terminal/context.js";
 import { cacheFolder, namesIn } from "./folders.js";
 
-/** Keeps what the connected servers list: for `stats`, `describe` and the completion of a shell. */
+/** Saves what the connected servers list: for `stats`, `describe` and shell completion. */
 export async function keepTools(context: Pick<CommandContext, "home" | "logger">, hub: Hub): Promise<void> {
-  // An entry of its own: the whole server takes a quarter of a second to load.
+  // A separate entry: the whole server takes a quarter of a second to load.
   const { keepCatalogue } = await import("@trunkline/server/catalogue");
   await keepCatalogue(hub, { folder: cacheFolder(context), logger: context.logger });
 }
 
-/** Every tool of the last known catalogues of these servers, as a client without Trunkline would list it. */
+/** Every tool in the last known catalogues of these servers, as a client without Trunkline would list it. */
 export async function directTools(
   context: Pick<CommandContext, "home">,
   servers: ReadonlySet<string>,
@@ -37,14 +37,13 @@ export async function directTools(
   return tools;
 }
 
-/** A tool and the names of its parameters. */
 interface KnownTool {
   readonly name: string;
   readonly about: string;
   readonly parameters: readonly string[];
 }
 
-/** What was last seen of a server; nothing where it was never connected. */
+/** What was last seen of a server; empty if it was never connected. */
 export async function knownTools(context: Pick<CommandContext, "home">, server: string): Promise<KnownTool[]> {
   const folder = cacheFolder(context);
   for (const name of await namesIn(folder)) {

@@ -1,5 +1,5 @@
-// The effective configuration of a process that runs for long: read when it is first needed, and again whenever one of its
-// files, or what the user has confirmed, changes. Nobody has to start anything anew for an edit.
+// The configuration of a long-running process: read on first use, and again whenever one of its files, or the user's
+// approvals, change. An edit needs no restart.
 
 import { join } from "node:path";
 import { ConfigMemory, type ConfigWatch, type LoadedConfig, watchConfig } from "@trunkline/client/config";
@@ -7,21 +7,20 @@ import { isTrunklineError, messageOf } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 import { untrustedNotice } from "../terminal/trust-prompt.js";
 
-/** How the configuration is read. */
 export interface LiveConfigOptions {
-  /** Reads the files. A file that cannot be read is taken from the memory. */
+  /** Reads the files. An unreadable file is taken from the memory. */
   readonly read: (memory: ConfigMemory) => Promise<LoadedConfig>;
-  /** Gets the configuration, now and after each change. */
+  /** Receives the configuration, now and after each change. */
   readonly onConfig: (config: LoadedConfig) => void | Promise<void>;
 }
 
-/** The configuration, kept current. */
+/** The configuration, kept up to date. */
 export class LiveConfig implements AsyncDisposable {
   readonly #context: CommandContext;
   readonly #options: LiveConfigOptions;
-  /** A file that somebody is editing goes on as it was: neither its servers nor its rules are lost meanwhile. */
+  /** A file that is being edited keeps its previous content: neither its servers nor its policy are lost meanwhile. */
   readonly #memory = new ConfigMemory();
-  /** What was said of the configuration as it is; it is not said again after each edit, but when it is true again. */
+  /** Messages about the current configuration; not repeated after each edit, but when they become true again. */
   #said = new Set<string>();
   readonly #ended: Promise<void>[] = [];
   #watch: { files: string; watch: ConfigWatch } | undefined;
@@ -32,14 +31,14 @@ export class LiveConfig implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Reads the configuration and hands it over, now and after each change. Rejects as `loadConfig` does. */
+  /** Reads the configuration and delivers it, now and after each change. Rejects like `loadConfig`. */
   static async open(context: CommandContext, options: LiveConfigOptions): Promise<LiveConfig> {
     const live = new LiveConfig(context, options);
     await live.#read();
     return live;
   }
 
-  /** Ends the watching. Idempotent. */
+  /** Stops watching. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([this.#watch?.watch.close(), ...this.#ended]);
@@ -62,9 +61,9 @@ export class LiveConfig implements AsyncDisposable {
     try {
       await this.#read();
     } catch (error) {
-      // The configuration that was there goes on; a half-written file is soon a whole one.
+      // Keep the previous configuration; a half-written file is soon complete.
       if (!isTrunklineError(error)) throw error;
-      this.#note([...this.#said, `The configuration could not be read again: ${messageOf(error)}`]);
+      this.#note([...this.#said, `Cannot reload the configuration: ${messageOf(error)}`]);
     }
   }
 
@@ -78,7 +77,7 @@ export class LiveConfig implements AsyncDisposable {
       { onChange: () => this.#readAgain() },
     );
     this.#watch = { files, watch };
-    // Not awaited here: it is the former one that is calling, and it waits for this to return.
+    // Not awaited: the previous watch is the caller, and it waits for this to return.
     if (former !== undefined) this.#ended.push(former.close());
   }
 

@@ -2,10 +2,7 @@ import type { Hub } from "@trunkline/client";
 import type { CommandContext } from "../terminal/context.js";
 import { EXIT } from "./exit-codes.js";
 
-/**
- * Says on stderr which servers a list lacks, and why. The exit code is a failure only where the list is empty for that
- * reason.
- */
+/** Reports on stderr which servers a list lacks, and why. A failure only if the list is empty for that reason. */
 export function reportUnlisted(
   context: CommandContext,
   hub: Hub,

@@ -13,7 +13,6 @@ import {
 import { isFolder, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
-/** Where the user wants something written. */
 export interface ScopeOptions {
   user?: boolean;
   project?: boolean;
@@ -21,21 +20,20 @@ export interface ScopeOptions {
   mcp?: string | undefined;
 }
 
-/** A file to write to. */
 export interface WriteTarget {
   readonly path: string;
   readonly scope: ConfigScope;
 }
 
-/** Refuses a command line that names two places. */
+/** Rejects a command line that names two places. */
 export function checkScope({ user, project }: ScopeOptions): void {
   if (!user || !project) return;
-  throw new TrunklineError("USAGE", "--user and --project exclude each other.", {
+  throw new TrunklineError("USAGE", "--user and --project are mutually exclusive.", {
     hint: "--user writes to your own settings, --project to the project's .trunkline/mcp.json.",
   });
 }
 
-/** The project's `.trunkline/mcp.json`, whether it is there or not. */
+/** The project's `.trunkline/mcp.json`, whether it exists or not. */
 export function projectTarget(config: LoadedConfig): WriteTarget {
   const found = config.files.find(
     ({ path, scope, exists }) => scope === "project" && exists && path.endsWith("mcp.json"),
@@ -43,12 +41,13 @@ export function projectTarget(config: LoadedConfig): WriteTarget {
   return { path: found?.path ?? join(config.workspaceFolder, ".trunkline", "mcp.json"), scope: "project" };
 }
 
-/** The user's own settings. */
 export function userTarget(context: CommandContext): WriteTarget {
   return { path: join(context.home, "settings.json"), scope: "user" };
 }
 
-/** Where to write: as the user says, else to the project if there is a `.trunkline` in it, else to the user's settings. */
+/**
+ * Where to write: as the user says, else to the project if it has a `.trunkline` folder, else to the user's settings.
+ */
 export async function defaultTarget(
   context: CommandContext,
   config: LoadedConfig,
@@ -63,8 +62,8 @@ export async function defaultTarget(
 }
 
 /**
- * Writes to a file. What a person typed into a project's file is confirmed by that, but only what was typed: a file with
- * entries that nobody has confirmed stays unconfirmed.
+ * Writes to a file. What a user typed into a project's file is thereby approved, but nothing else: a file with
+ * unapproved entries stays unapproved.
  */
 export async function writeConfig(
   context: CommandContext,
@@ -82,13 +81,13 @@ export async function writeConfig(
   if (wasConfirmed) await trust.confirm(after);
   else if (context.env.TRUNKLINE_TRUST !== "all") {
     context.note(
-      `${path} has servers that nobody has confirmed, so none of it is started yet: \`trunkline trust\` shows and confirms it.`,
+      `${path} has servers you have not approved, so none of them start yet: \`trunkline trust\` shows them and asks.`,
     );
   }
   return outcome;
 }
 
-/** What would have to be confirmed about a file; undefined where it would run nothing. */
+/** What would have to be approved about a file; undefined if it would run nothing. */
 async function subjectOf(context: CommandContext, path: string): Promise<TrustSubject | undefined> {
   const { cwd, home, signal, env } = context;
   const { names } = await readEditableConfig(path, { signal });

@@ -1,16 +1,16 @@
-// The options of `ask`, `chat` and `agent`, the commands with a model in the loop.
+// The options of `ask`, `chat` and `agent`, the commands that use a model.
 import { TrunklineError } from "@trunkline/core";
 import { type Command, Option } from "commander";
 import { mcpOption, repeatable, storeOption, wholeNumberOption } from "./flags.js";
 
 const MODEL_NOTES = `
-The model: --provider, --model and --endpoint, else TRUNKLINE_PROVIDER, TRUNKLINE_MODEL and TRUNKLINE_ENDPOINT, else what a
-key stands for. Keys: TRUNKLINE_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; OPENAI_BASE_URL and OLLAMA_HOST
-are read too. All of them may stand in a .env file. \`trunkline doctor\` says whether the model answers.
+The model: --provider, --model and --endpoint, else TRUNKLINE_PROVIDER, TRUNKLINE_MODEL and TRUNKLINE_ENDPOINT, else the
+provider of a key. Keys: TRUNKLINE_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; OPENAI_BASE_URL and
+OLLAMA_HOST are read too. All of them can be in a .env file. \`trunkline doctor\` checks whether the model answers.
 Tools that change things ask first; without a terminal they are refused unless --yes, --allow or "agent": {"allow": [...]} in
-~/.trunkline/settings.json lets them run.`;
+~/.trunkline/settings.json allows them.`;
 
-/** Adds the options that the three commands share. */
+/** Adds the options the three commands share. */
 export function withAgentOptions(command: Command): Command {
   return command
     .addOption(
@@ -20,35 +20,35 @@ export function withAgentOptions(command: Command): Command {
     .addOption(
       new Option(
         "--surface <kind>",
-        "composite: everything behind query, execute and session; direct: the tools themselves, all of them without --tool",
+        "composite: everything through query, execute and session; direct: the tools themselves, all of them without --tool",
       ).choices(["composite", "direct"]),
     )
     .option(
       "--provider <name>",
       "openai, anthropic, google, ollama, lmstudio, llamacpp, vllm, openai-compatible or echo",
     )
-    .option("--model <name>", "the model, as the provider calls it")
-    .option("--endpoint <url>", "where the provider is, such as http://127.0.0.1:8000/v1")
+    .option("--model <name>", "the provider's name for the model")
+    .option("--endpoint <url>", "the provider's URL, such as http://127.0.0.1:8000/v1")
     .option("--script <file>", "with --provider echo: what the model says, one turn on each line, as JSON")
-    .option("--stream", "print the answer as it comes")
+    .option("--stream", "print the answer as it arrives")
     .option("--format <format>", "text, json, or a JSON Schema: inline or a file", "text")
     .option("--pretty", "indent the JSON")
-    .option("--think", "let the model think first, and show what it thinks")
-    .addOption(wholeNumberOption("--max-turns <number>", "how many turns the model may take", { from: 1 }).default(10))
-    .addOption(wholeNumberOption("--max-tokens <number>", "how many tokens it may use in all", { from: 1 }))
+    .option("--think", "let the model think first, and show its thoughts")
+    .addOption(wholeNumberOption("--max-turns <number>", "maximum number of turns", { from: 1 }).default(10))
+    .addOption(wholeNumberOption("--max-tokens <number>", "maximum number of tokens in total", { from: 1 }))
     .addOption(
-      new Option("--max-time <seconds>", "how long it may work").argParser((text) => {
+      new Option("--max-time <seconds>", "time limit").argParser((text) => {
         const seconds = Number(text);
         if (seconds > 0 && seconds <= 604_800) return seconds;
         throw new TrunklineError("USAGE", `"${text}" is not a number of seconds.`);
       }),
     )
-    .option("--yes", "let tools run that change things, without asking")
-    .addOption(repeatable("--allow <glob>", "let these tools or operations run without asking"))
-    .option("--usage", "say what it cost: tokens and dollars")
-    .option("--record <file>", "keep everything that happens in a file")
-    .option("--replay <file>", "repeat a recorded run, without its model and its tools")
-    .addOption(repeatable("--root <folder>", "tell the servers that they may work in this folder"))
+    .option("--yes", "run tools that change things without asking")
+    .addOption(repeatable("--allow <glob>", "run these tools or operations without asking"))
+    .option("--usage", "print the cost in tokens and dollars")
+    .option("--record <file>", "record everything that happens to a file")
+    .option("--replay <file>", "replay a recorded run, without its model and tools")
+    .addOption(repeatable("--root <folder>", "tell the servers they may work in this folder"))
     .addOption(storeOption())
     .addOption(mcpOption())
     .addHelpText("after", MODEL_NOTES);

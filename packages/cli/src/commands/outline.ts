@@ -1,7 +1,7 @@
-// One line for each command: what it takes and what it does. The list in `trunkline --help` is made from this alone, so that
-// it does not wait for the commands themselves.
+// One line per command: its usage and description. `trunkline --help` is built from this alone, so that it does not
+// have to load the commands.
 
-/** By name, in the order of the help: the usage and the description. */
+/** By name, in help order: the usage and the description. */
 export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly about: string }>> = {
   serve: {
     usage: "[options]",
@@ -9,7 +9,7 @@ export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly
   },
   doctor: {
     usage: "[options]",
-    about: "check the configuration and every server in it, and say what to do next",
+    about: "check the configuration and every server, and say what to do next",
   },
   tools: {
     usage: "[options] [tool]",
@@ -25,7 +25,7 @@ export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly
   },
   prompts: {
     usage: "[options]",
-    about: "list the prompts of all servers, or fill one in",
+    about: "list the prompts of all servers, or render one",
   },
   servers: {
     usage: "[options]",
@@ -33,74 +33,74 @@ export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly
   },
   auth: {
     usage: "[options]",
-    about: "sign in to servers, sign out, and see where that stands",
+    about: "sign in to servers, sign out, and show the state",
   },
   import: {
     usage: "[options] [source...]",
-    about: "copy servers from the files of other programs; alone, list what there is",
+    about: "import servers from other programs; without arguments, list them",
   },
   trust: {
     usage: "[options]",
-    about: "show what the project's files would run, and confirm it",
+    about: "show what the project's files would run, and approve it",
   },
   ask: {
     usage: "[options] [prompt...]",
-    about: "ask a model one question, with tools of the servers at hand",
+    about: "ask a model one question, optionally with tools",
   },
   chat: {
     usage: "[options] [prompt...]",
-    about: "talk with a model, with tools of the servers at hand",
+    about: "chat with a model, optionally with tools",
   },
   agent: {
     usage: "[options] [prompt...]",
-    about: "let an agent work on a task in turns",
+    about: "have an agent work on a task in turns",
   },
   query: {
     usage: "[options] [words...]",
-    about: "ask the store and the servers: operations that read, alone or in a pipeline",
+    about: "read from the store and the servers: one operation or a pipeline",
   },
   execute: {
     usage: "[options] [words...]",
-    about: "run operations: those that change the store, and any tool",
+    about: "run operations that change the store, and any tool",
   },
   run: {
     usage: "[options] <script> [args...]",
-    about: "run a script with the hub, the store, models and agents at hand",
+    about: "run a script with access to the hub, the store, models and agents",
   },
   init: {
     usage: "[options] [folder]",
-    about: "give this project a store of its own, and take the project in",
+    about: "create a store for this project and index the project",
   },
   install: {
     usage: "[options] [program] [options...]",
-    about: "put Trunkline into the configuration of another program; alone, list the programs",
+    about: "add Trunkline to another program's configuration; without arguments, list the programs",
   },
   uninstall: {
     usage: "[options] <program>",
-    about: "take Trunkline out of the configuration of another program",
+    about: "remove Trunkline from another program's configuration",
   },
   log: {
     usage: "[options]",
-    about: "show what the server was asked: time, client, operation, duration, size, outcome",
+    about: "show what the gateway was asked: time, client, operation, duration, size, outcome",
   },
   stats: {
     usage: "[options]",
-    about: "show what the server cost in tokens, beside what the upstream tools would have cost",
+    about: "show what the gateway cost in tokens, compared with the upstream tools",
   },
   store: {
     usage: "[options]",
-    about: "keep documents with their history, and find them again",
+    about: "store documents with their history, and search them",
   },
   embed: {
     usage: "[options] <text...>",
-    about: "turn texts into vectors, with the embedded model or at an endpoint",
+    about: "turn texts into vectors, with the embedded model or an endpoint",
   },
   models: {
     usage: "",
-    about: "list or pull the models that run here",
+    about: "list or download local models",
   },
   completion: {
     usage: "[shell]",
-    about: "print a script that completes commands at Tab; alone, say how to install it",
+    about: "print a shell completion script, or how to install it",
   },
 };

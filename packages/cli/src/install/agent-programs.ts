@@ -1,49 +1,48 @@
-// The programs that `trunkline install` can put Trunkline into: where they keep their servers, what an entry looks like
-// there, and how to see that it works.
+// The programs `trunkline install` supports: where they keep their servers, what an entry looks like, and how to check
+// that it works.
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type EntryPlace, type ImportPlace, importSource } from "@trunkline/client/config";
 import { nearestNames, TrunklineError } from "@trunkline/core";
 
-/** What starts Trunkline. */
+/** The command that starts Trunkline. */
 export interface LaunchCommand {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** One program. */
 export interface AgentProgram {
   readonly id: string;
   readonly title: string;
   readonly format: EntryPlace["format"];
-  /** The table of servers in its file. */
+  /** The name of the servers table in its file. */
   readonly table: string;
-  /** Whether it is started from a shell, and so knows the PATH that the shell knows. */
+  /** Whether it is started from a shell and therefore has the shell's PATH. */
   readonly inShell: boolean;
   entry(launch: LaunchCommand): Readonly<Record<string, unknown>>;
-  /** What to do to see that it works. */
+  /** How to check that it works. */
   readonly check: string;
 }
 
 const plainEntry = ({ command, args }: LaunchCommand) => ({ command, args: [...args] });
 const typedEntry = (launch: LaunchCommand) => ({ type: "stdio", ...plainEntry(launch) });
 
-/** Every program, in the order in which they are listed. */
+/** Every program, in listing order. */
 export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   {
     ...{ id: "claude-code", title: "Claude Code", format: "json", table: "mcpServers", inShell: true },
     entry: typedEntry,
-    check: "Start a new session of Claude Code; `claude mcp list` or /mcp shows it.",
+    check: "Start a new Claude Code session; `claude mcp list` or /mcp shows it.",
   },
   {
     ...{ id: "claude-desktop", title: "Claude Desktop", format: "json", table: "mcpServers", inShell: false },
     entry: plainEntry,
-    check: "Quit Claude Desktop and start it again; Settings, Developer shows it.",
+    check: "Quit and restart Claude Desktop; see Settings, Developer.",
   },
   {
     ...{ id: "cursor", title: "Cursor", format: "json", table: "mcpServers", inShell: false },
     entry: plainEntry,
-    check: "Cursor Settings, MCP shows it, and switches it on where it is off.",
+    check: "See Cursor Settings, MCP, and switch it on if it is off.",
   },
   {
     ...{ id: "vscode", title: "VS Code", format: "json", table: "servers", inShell: false },
@@ -53,7 +52,7 @@ export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   {
     ...{ id: "codex", title: "Codex", format: "toml", table: "mcp_servers", inShell: true },
     entry: plainEntry,
-    check: "Start a new session of Codex; `codex mcp list` or /mcp shows it.",
+    check: "Start a new Codex session; `codex mcp list` or /mcp shows it.",
   },
   {
     ...{ id: "windsurf", title: "Windsurf", format: "json", table: "mcpServers", inShell: false },
@@ -68,11 +67,11 @@ export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   {
     ...{ id: "gemini", title: "Gemini CLI", format: "json", table: "mcpServers", inShell: true },
     entry: plainEntry,
-    check: "Start a new session of Gemini CLI; `gemini mcp list` or /mcp shows it.",
+    check: "Start a new Gemini CLI session; `gemini mcp list` or /mcp shows it.",
   },
 ];
 
-/** The program with this id. Throws `USAGE` with the nearest one. */
+/** Throws `USAGE` with the nearest id if there is none. */
 export function agentProgram(id: string): AgentProgram {
   const found = AGENT_PROGRAMS.find((program) => program.id === id);
   if (found !== undefined) return found;
@@ -83,7 +82,7 @@ export function agentProgram(id: string): AgentProgram {
   });
 }
 
-/** The file that the program keeps for the user. Of several editions, the first one that is on this machine. */
+/** The program's user file. Of several editions, the first one on this machine. */
 export async function userFile(program: AgentProgram, place: ImportPlace): Promise<string> {
   if (program.id === "claude-code" && place.env.CLAUDE_CONFIG_DIR)
     return join(place.env.CLAUDE_CONFIG_DIR, ".claude.json");
@@ -95,18 +94,18 @@ export async function userFile(program: AgentProgram, place: ImportPlace): Promi
   return first;
 }
 
-/** Whether the program seems to be on this machine: it has a file or a folder of its own here. */
+/** Whether the program seems to be installed: it has a file or folder here. */
 export async function isPresent(program: AgentProgram, place: ImportPlace): Promise<boolean> {
   const file = await userFile(program, place);
   return (await exists(file)) || (dirname(file) !== place.userHome && (await exists(dirname(file))));
 }
 
-/** The file that the program keeps in a project: one that is there, here or above, else one in the project's root. */
+/** The program's project file: an existing one here or above, else one in the project's root. */
 export async function projectFile(program: AgentProgram, cwd: string): Promise<string> {
   const [relative] = importSource(program.id).projectFiles;
   if (relative === undefined) {
-    throw new TrunklineError("USAGE", `${program.title} has no configuration for a project.`, {
-      hint: "Leave --project out.",
+    throw new TrunklineError("USAGE", `${program.title} has no project configuration.`, {
+      hint: "Omit --project.",
     });
   }
   let root = cwd;

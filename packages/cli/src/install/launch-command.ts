@@ -5,20 +5,19 @@ import { fileURLToPath } from "node:url";
 import { isRecord } from "@trunkline/core";
 import type { LaunchCommand } from "./agent-programs.js";
 
-/** The script of the command. */
 const SCRIPT = fileURLToPath(new URL("../../bin/trunkline.cjs", import.meta.url));
 
 /** What is known about the machine. */
 interface LaunchPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** Whether the program knows the PATH of the shell. Programs with windows often do not. */
+  /** Whether the program has the shell's PATH. Desktop programs often do not. */
   readonly inShell: boolean;
 }
 
 /**
- * The command that starts the server: `trunkline` where that is this installation and the program will find it, npx where
- * npx brought it and will remove it some day, and else Node with the path of the script, which always works.
+ * The command that starts the server: `trunkline` if that is this installation and the program will find it, npx if npx
+ * installed it and may remove it some day, and otherwise Node with the script's path, which always works.
  */
 export async function launchCommand(args: readonly string[], place: LaunchPlace): Promise<LaunchCommand> {
   if (SCRIPT.includes(`${sep}_npx${sep}`)) return { command: "npx", args: ["-y", "trunkline", ...args] };
@@ -31,20 +30,20 @@ export async function launchCommand(args: readonly string[], place: LaunchPlace)
 /** Whether `trunkline` on the PATH is this very installation. */
 async function isOnPath(env: LaunchPlace["env"]): Promise<boolean> {
   for (const folder of (env.PATH ?? "").split(delimiter)) {
-    // npx and npm scripts put folders of the project there, which nobody else has.
+    // npx and npm scripts add project folders that no one else has.
     if (folder === "" || folder.includes(join("node_modules", ".bin"))) continue;
     const file = join(folder, "trunkline");
     try {
       await access(file, constants.X_OK);
       return (await realpath(file)) === (await realpath(SCRIPT));
     } catch {
-      // Not here: the next folder.
+      // Not here: try the next folder.
     }
   }
   return false;
 }
 
-/** Whether an entry starts Trunkline's server, of whatever installation: then it is ours to change. */
+/** Whether an entry starts Trunkline's server, from any installation: then it is ours to change. */
 export function startsTrunkline(entry: unknown): boolean {
   if (!isRecord(entry)) return false;
   const words = [entry.command, ...(Array.isArray(entry.args) ? entry.args : [])].map(String);

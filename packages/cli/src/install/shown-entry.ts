@@ -2,14 +2,14 @@ import { existsSync } from "node:fs";
 import type { ServerEntry } from "@trunkline/client/config";
 import { REDACTED, Redactor } from "@trunkline/core";
 
-/** An entry for the screen: no value of env or headers, neither in its own field nor anywhere else in the entry. */
+/** An entry for display: no value of env or headers, neither in its own field nor anywhere else in the entry. */
 export function shownEntry(entry: ServerEntry): ServerEntry {
   const { env, headers, ...rest } = entry;
   const redactor = new Redactor();
   for (const value of [...Object.values(env ?? {}), ...Object.values(headers ?? {})]) {
-    // A variable's name is no secret, and a path is none either.
+    // Variable names and paths are not secrets.
     if (value.includes("${") || existsSync(value)) continue;
-    // Of "Bearer abc" the last word is the secret.
+    // In "Bearer abc" the last word is the secret.
     redactor.add(value, value.split(/\s+/).at(-1) ?? "");
   }
   return {

@@ -1,6 +1,9 @@
-// An error that comes of a message or a timer knows nothing of the line that waited for it. Here it is told.
+// An error from a message or a timer knows nothing about the line that waited for it; this adds it.
 
-/** Runs `work`; what it rejects with has the caller's lines at the end of its stack. `above` and what it calls is left out. */
+/**
+ * Runs `work`; its rejection gets the caller's lines at the end of its stack. `above` and everything it calls are left
+ * out.
+ */
 export async function atCallSite<T>(above: (...args: never[]) => unknown, work: () => Promise<T>): Promise<T> {
   const site: { stack?: string } = {};
   Error.captureStackTrace(site, above);
@@ -22,7 +25,7 @@ function framesOf(stack: string): string[] {
   return stack.split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("node:internal"));
 }
 
-/** The part of a frame that names file, line and column. */
+/** The part of a frame with file, line and column. */
 function placeOf(frame: string): string {
   return /\(?([^\s(]+:\d+:\d+)\)?$/.exec(frame)?.[1] ?? frame;
 }

@@ -1,11 +1,10 @@
-// Puts the hooks of a script in place, once in the life of the process.
+// Installs a script's hooks, once per process.
 import * as nodeModule from "node:module";
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { createHooks, type HookData, type HookMessage } from "./module-hooks.js";
 
-/** What is known of the modules that were loaded. */
 export interface LoadedModules {
-  /** The files of the script, in the order in which they were read; packages excepted. */
+  /** The script's files in load order, without packages. */
   urls(): readonly string[];
 }
 
@@ -14,7 +13,6 @@ interface WithRegisterHooks {
   registerHooks?(hooks: ReturnType<typeof createHooks>): unknown;
 }
 
-/** Installs them. */
 export function installHooks({ packageUrl, entry }: Pick<HookData, "packageUrl" | "entry">): LoadedModules {
   const urls: string[] = [];
   const hear = (message: HookMessage) => {

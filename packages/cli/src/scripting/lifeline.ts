@@ -1,6 +1,6 @@
 // What keeps the process alive, and what does not. The servers of a script's hub are processes and sockets, which would
-// keep Node from ever ending; a call that is under way must. So what the hub opens is unreferenced, and each call holds a
-// timer: the process ends when the script's own work has, like any program of Node.
+// keep Node from ever ending; a running call must. So what the hub opens is unreferenced, and each call holds a timer:
+// the process ends when the script's own work is done, like any Node program.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
@@ -8,14 +8,14 @@ import type { Socket } from "node:net";
 import { isRecord } from "@trunkline/core";
 
 const opening = new AsyncLocalStorage<true>();
-/** Longer than any timer may be is an error; this is as good as for ever. */
+/** A longer timer would be an error; this is effectively forever. */
 const HOUR_MS = 3_600_000;
 
 let holds = 0;
 let timer: NodeJS.Timeout | undefined;
 let isListening = false;
 
-/** Runs work that the process has to wait for. */
+/** Runs work the process must wait for. */
 export async function holding<T>(work: () => Promise<T>): Promise<T> {
   if (holds++ === 0) timer = setInterval(() => {}, HOUR_MS);
   try {
@@ -31,7 +31,7 @@ export async function unreferenced<T>(work: () => Promise<T>): Promise<T> {
   return await opening.run(true, work);
 }
 
-/** The same object; what its methods do is both: waited for while it lasts, and unreferenced. */
+/** Wraps an object so that its methods are both: waited for while they run, and unreferenced. */
 export function held<T extends object>(target: T): T {
   listen();
   return new Proxy(target, {
@@ -39,9 +39,9 @@ export function held<T extends object>(target: T): T {
       const member: unknown = Reflect.get(target, key, target);
       if (typeof member !== "function") return member;
       return (...args: unknown[]) => {
-        // Private fields are reached through the object itself only.
+        // Private fields are only reachable through the object itself.
         const result: unknown = opening.run(true, () => Reflect.apply(member, target, args));
-        // How it ends is for the caller to see.
+        // The caller sees how it ends.
         if (result instanceof Promise) holding(() => result).catch(() => {});
         return result;
       };
@@ -65,7 +65,7 @@ function listen(): void {
     if (opening.getStore() === undefined || !isRecord(message)) return;
     const socket = message.socket as Socket;
     socket.unref();
-    // fetch references a socket again for each request, and a stream of events is a request that does not end.
+    // fetch references a socket again for each request, and an event stream is a request that does not end.
     socket.ref = () => socket;
   });
 }

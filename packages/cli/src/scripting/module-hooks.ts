@@ -1,22 +1,21 @@
-// How the modules of a script are found and read. Node calls these hooks: in this thread where it can (from Node 22.15 on),
-// else in a thread of its own. They return whatever `next` returns, a value or a promise, and so serve both.
+// How a script's modules are resolved and loaded. Node calls these hooks: in this thread if it can (from Node 22.15
+// on), otherwise in a separate thread. They return whatever `next` returns, a value or a promise, and so serve both.
 import { statSync } from "node:fs";
 import type { MessagePort } from "node:worker_threads";
 import { readSource, stripTypes } from "./strip-types.js";
 
-/** What the hooks have to know. It goes from thread to thread. */
+/** What the hooks need to know. It is passed between threads. */
 export interface HookData {
-  /** The module `trunkline` of the running command. */
+  /** The running command's `trunkline` module. */
   readonly packageUrl: string;
-  /** The script. Its text is given where it is in no file. */
+  /** The script. `text` is set if it is not in a file. */
   readonly entry: { readonly url: string; readonly text?: string | undefined; readonly isTypeScript: boolean };
-  /** Where the other thread answers to; absent in the same thread. */
+  /** Where the other thread answers; absent in the same thread. */
   readonly port?: MessagePort | undefined;
   /** Set to 1 when source maps are on. */
   readonly mapsOn?: Int32Array | undefined;
 }
 
-/** What the hooks tell the main thread. */
 export type HookMessage = { readonly type: "maps" } | { readonly type: "loaded"; readonly url: string };
 
 interface Resolved {
@@ -39,7 +38,6 @@ const OWN_PACKAGE = /^@trunkline\/(?:core|client|server|store|agent)(?:\/|$)/;
 /** How long the thread waits for source maps to be on; without them only line numbers suffer. */
 const MAPS_WAIT_MS = 1_000;
 
-/** The hooks of one script. */
 export function createHooks(data: HookData, tell: (message: HookMessage) => void) {
   const { entry, packageUrl } = data;
   return {
@@ -47,7 +45,7 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
       if (specifier === "trunkline")
         return { url: packageUrl, format: "module", shortCircuit: true } satisfies Resolved;
       if (OWN_PACKAGE.test(specifier)) return next(specifier, { ...context, parentURL: packageUrl });
-      // In no file, or in one without an ending: nothing for Node's own rules.
+      // Not in a file, or in one without an extension: Node's own rules do not apply.
       if (specifier === entry.url) return { url: specifier, format: null, shortCircuit: true } satisfies Resolved;
       return next(presentFile(specifier, context.parentURL) ?? specifier, context);
     },
@@ -62,7 +60,7 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
       const { code, isMapped } = stripTypes(isEntry && entry.text !== undefined ? entry.text : readSource(url), url);
       if (isMapped) {
         tell({ type: "maps" });
-        // Node looks for a map when it gets the source, and only if it has been told to by then.
+        // Node looks for a map when it gets the source, and only if enabled by then.
         if (data.mapsOn !== undefined) Atomics.wait(data.mapsOn, 0, 0, MAPS_WAIT_MS);
       }
       return { format: "module", source: code, shortCircuit: true };
@@ -71,8 +69,8 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
 }
 
 /**
- * For a relative import of something that is not there, the file that TypeScript means by it: `./a.js` is written for
- * `a.ts`, and `./a` for either.
+ * For a relative import of a missing file, the file that TypeScript means by it: `./a.js` stands for `a.ts`, and `./a`
+ * for either.
  */
 function presentFile(specifier: string, parentUrl: string | undefined): string | undefined {
   if (!/^\.{1,2}\//.test(specifier) || parentUrl === undefined || !parentUrl.startsWith("file:")) return undefined;
@@ -84,7 +82,7 @@ function presentFile(specifier: string, parentUrl: string | undefined): string |
   return candidates.find(isThere);
 }
 
-/** JSON without the warning that Node 20 has for it. */
+/** JSON without Node 20's warning. */
 function jsonModule(url: string): Omit<Loaded, "shortCircuit"> {
   const text = readSource(url);
   try {

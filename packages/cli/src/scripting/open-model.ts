@@ -1,8 +1,8 @@
-// From what a script says about a model to the model.
+// Resolves a script's model settings to a model.
 import type { Model, ModelOptions } from "@trunkline/agent";
 import { world } from "./world.js";
 
-/** The model that is set up, one by its id, or one with settings of its own; what it does not say is that of the set-up. */
+/** The configured model, one by id, or one with its own settings; missing settings come from the configuration. */
 export async function openModel(settings: string | Partial<ModelOptions> = {}): Promise<Model> {
   const own = typeof settings === "string" ? { model: settings } : settings;
   const [{ createModel }, { readModelSettings }] = await Promise.all([

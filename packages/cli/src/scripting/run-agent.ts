@@ -1,4 +1,4 @@
-// An agent's run, from a script's words: tools by glob, a model by id, approval by allow list.
+// Runs an agent for a script: tools by glob, a model by id, approval by allow list.
 
 import type { Agent, AgentRequest, AgentResult, Approver, Message, Model, ModelOptions, Tool } from "@trunkline/agent";
 import { TrunklineError } from "@trunkline/core";
@@ -7,30 +7,32 @@ import { holding } from "./lifeline.js";
 import { openModel } from "./open-model.js";
 import { world } from "./world.js";
 
-/** How an agent works. */
 export interface RunOptions
   extends Pick<AgentRequest, "format" | "think" | "limits" | "delegate" | "onEvent" | "onMessage" | "signal"> {
-  /** Tools of servers, by name or glob (`docs.*`), and tools of the script's own. Default: none. */
+  /** Server tools by name or glob (`docs.*`), and the script's own tools. Default: none. */
   readonly tools?: readonly (string | Tool)[] | undefined;
-  /** Default: the model that is set up. */
+  /** Default: the configured model. */
   readonly model?: string | Partial<ModelOptions> | Model | undefined;
   /**
-   * Which tools may change things without a question: globs, or `true` for all. For the others the person at the terminal
-   * is asked; without one they are refused.
+   * Tools that may change things without asking: globs, or `true` for all. For the others the person at the terminal is
+   * asked; without one they are refused.
    */
   readonly allow?: readonly string[] | true | undefined;
-  /** Writes the run into this file. */
+  /** Records the run to this file. */
   readonly record?: string | undefined;
-  /** Repeats the run of this file: its model and its tools answer from it, and nothing is called. */
+  /** Replays the run in this file: model and tools are answered from it, and nothing is called. */
   readonly replay?: string | undefined;
 }
 
 const DEFAULT_MAX_TURNS = 10;
 
-/** Agents that were registered before anything of the package was needed. */
+/** Agents registered before the package was loaded. */
 const waiting: Agent[] = [];
 
-/** Adds a way of working. Throws `INVALID_ARGUMENT` where the name was given before; one of ours shows with the first run. */
+/**
+ * Registers an agent. Throws `INVALID_ARGUMENT` if the name was registered before; a clash with a built-in one shows up
+ * on the first run.
+ */
 export function registerAgent(agent: Agent): void {
   if (waiting.some(({ name }) => name === agent.name)) {
     throw new TrunklineError("INVALID_ARGUMENT", `There is already an agent called "${agent.name}".`);
@@ -45,8 +47,8 @@ export async function runAgent(
   options: RunOptions,
 ): Promise<AgentResult> {
   if (options.record !== undefined && options.replay !== undefined) {
-    throw new TrunklineError("INVALID_ARGUMENT", "record and replay exclude each other.", {
-      hint: "A repeated run is recorded already.",
+    throw new TrunklineError("INVALID_ARGUMENT", "record and replay are mutually exclusive.", {
+      hint: "A replayed run is already recorded.",
     });
   }
   return await holding(() => run(name, prompt, options));
@@ -95,7 +97,7 @@ interface Rules {
   readonly mustAsk: ReadonlySet<string>;
 }
 
-/** The tools, as far as the configuration's rules allow those of servers. */
+/** The tools, with the policy applied to those of servers. */
 async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Rules & { tools: readonly Tool[] }> {
   const patterns = wanted.filter((item) => typeof item === "string");
   const own = wanted.filter((item) => typeof item !== "string");

@@ -1,4 +1,4 @@
-// The script that `run` was given: where it is and what it is written in.
+// The script passed to `run`: where it is and which language it is in.
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
@@ -6,22 +6,21 @@ import { pathToFileURL } from "node:url";
 import { isFolderSync, nearestNames, TrunklineError } from "@trunkline/core";
 import type { CommandContext } from "../terminal/context.js";
 
-/** A script that can be run. */
 export interface ScriptFile {
-  /** As `process.argv[1]` has it. */
+  /** As in `process.argv[1]`. */
   readonly path: string;
   readonly url: string;
-  /** Its text, where it came from standard input. */
+  /** Its text, if it came from standard input. */
   readonly text?: string | undefined;
   readonly isTypeScript: boolean;
 }
 
 const TYPESCRIPT = new Set([".ts", ".mts"]);
 const JAVASCRIPT = new Set([".js", ".mjs", ".cjs"]);
-/** What standard input is called in a stack. */
+/** The name of standard input in a stack. */
 const STDIN_NAME = "stdin-script.ts";
 
-/** Finds it. `-` is standard input. Throws `USAGE` where there is no such file, and for a kind that cannot be run. */
+/** Finds the script. `-` is standard input. Throws `USAGE` if there is no such file, or if it cannot be run. */
 export async function findScript({ cwd, io }: Pick<CommandContext, "cwd" | "io">, given: string): Promise<ScriptFile> {
   if (given === "-") {
     const path = join(cwd, STDIN_NAME);
@@ -31,15 +30,15 @@ export async function findScript({ cwd, io }: Pick<CommandContext, "cwd" | "io">
   const found = statSync(named, { throwIfNoEntry: false });
   if (found === undefined) throw missing(given, named);
   if (!found.isFile() && !found.isFIFO()) {
-    throw new TrunklineError("USAGE", `${given} is no file.`, { hint: "Name the script in it." });
+    throw new TrunklineError("USAGE", `${given} is not a file.`, { hint: "Name the script inside it." });
   }
   const path = realpathSync(named);
   const extension = extname(path);
-  // A command of one's own, `#!/usr/bin/env -S trunkline run`, rarely has an ending.
+  // A command with `#!/usr/bin/env -S trunkline run` rarely has an extension.
   const isTypeScript = extension === "" || TYPESCRIPT.has(extension);
   if (!isTypeScript && !JAVASCRIPT.has(extension)) {
-    throw new TrunklineError("USAGE", `${given} cannot be run: "${extension}" is no kind of script.`, {
-      hint: `Scripts end in ${[...TYPESCRIPT, ...JAVASCRIPT].join(", ")} or in nothing at all.`,
+    throw new TrunklineError("USAGE", `Cannot run ${given}: "${extension}" is not a script extension.`, {
+      hint: `Scripts end in ${[...TYPESCRIPT, ...JAVASCRIPT].join(", ")}, or have no extension.`,
     });
   }
   return { path, url: pathToFileURL(path).href, isTypeScript };
@@ -51,7 +50,7 @@ function missing(given: string, named: string): TrunklineError {
     hint:
       nearest.length > 0
         ? `Did you mean ${nearest.map((name) => join(dirname(given), name)).join(" or ")}?`
-        : `It was looked for at ${named}.`,
+        : `Looked for it at ${named}.`,
   });
 }
 

@@ -5,7 +5,7 @@ import { atCallSite } from "./call-site.js";
 import { holding } from "./lifeline.js";
 import { world } from "./world.js";
 
-/** What `Hub` does and waits for: the same here, on a hub that is opened with the first use. */
+/** Methods of `Hub` that are forwarded to a hub opened on first use. */
 const METHODS = [
   "call",
   "callTool",
@@ -24,11 +24,11 @@ const METHODS = [
   "request",
 ] as const satisfies readonly (keyof Hub)[];
 
-/** All configured servers. They are connected when they are needed, and closed when the script has ended. */
+/** All configured servers. They connect on demand, and are closed when the script has ended. */
 export interface ScriptHub extends Pick<Hub, (typeof METHODS)[number]> {
   /**
-   * The tools of all servers, or those that a name or glob stands for: `docs.*`. Servers that fail have none, and `status`
-   * tells why; where the pattern names one of them, it rejects with what is wrong with it.
+   * The tools of all servers, or those that match a name or glob: `docs.*`. A failed server has none, and `status` says
+   * why; if the pattern names one, this rejects with its error.
    */
   tools(pattern?: string): Promise<readonly SourcedTool[]>;
   /** Every server and its state, sorted by name, without connecting. */
@@ -37,7 +37,6 @@ export interface ScriptHub extends Pick<Hub, (typeof METHODS)[number]> {
   open(): Promise<Hub>;
 }
 
-/** The hub of this program. */
 export const hub: ScriptHub = Object.freeze({
   ...forwarded(),
   tools: (pattern?: string) => onHub(hub.tools, async (opened) => await connectedTools(opened, pattern)),
@@ -45,7 +44,7 @@ export const hub: ScriptHub = Object.freeze({
   open: () => onHub(hub.open, async (opened) => opened),
 });
 
-/** The tools that a pattern stands for, after their servers were connected. */
+/** The tools that match a pattern, after connecting their servers. */
 async function connectedTools(opened: Hub, pattern: string | undefined): Promise<readonly SourcedTool[]> {
   const head = pattern === undefined ? "" : isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
   const owners = opened.status().flatMap(({ name }) => (head.startsWith(`${name}.`) ? [name] : []));
@@ -53,7 +52,7 @@ async function connectedTools(opened: Hub, pattern: string | undefined): Promise
   if (pattern === undefined) return opened.tools();
   const failed = opened.status().filter(({ name, state }) => owners.includes(name) && state !== "connected");
   const [first] = failed;
-  // With its server away the name is not to blame.
+  // If its server is unavailable, the name is not to blame.
   if (first !== undefined) {
     throw (
       first.error ??
@@ -65,7 +64,7 @@ async function connectedTools(opened: Hub, pattern: string | undefined): Promise
   return opened.names().match(pattern);
 }
 
-/** Does something with the hub, which is opened first where that is needed. */
+/** Uses the hub, opening it first if needed. */
 async function onHub<T>(above: (...args: never[]) => unknown, work: (opened: Hub) => Promise<T>): Promise<T> {
   return await atCallSite(above, () => holding(async () => await work(await world().hub())));
 }
@@ -74,7 +73,7 @@ function forwarded(): Pick<Hub, (typeof METHODS)[number]> {
   const methods = METHODS.map((name) => {
     const method = (...args: unknown[]) =>
       onHub(method, async (opened) => {
-        // Each takes its own arguments and returns a promise; the type of the whole says which.
+        // Each takes its own arguments and returns a promise; the overall type says which.
         return await (opened[name] as (...args: unknown[]) => Promise<unknown>)(...args);
       });
     return [name, method];

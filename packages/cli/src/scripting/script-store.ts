@@ -12,24 +12,23 @@ import { atCallSite } from "./call-site.js";
 import { holding } from "./lifeline.js";
 import { world } from "./world.js";
 
-/** What `Store` does besides the operations of the contract. */
+/** Methods of `Store` beyond the operations of the contract. */
 const ON_CONTENT = ["put", "bytes", "has", "indexed"] as const;
 
 type Method = keyof StoreMethods | (typeof ON_CONTENT)[number];
 
-/** What the model that searches by meaning is loaded for. */
+/** Calls that need the semantic search model. */
 const BY_MEANING: ReadonlySet<string> = new Set(["search", "indexed"]);
 
-/** The store: that of `TRUNKLINE_STORE`, else the project's where it has one, else your own. It is closed for you. */
+/** The store: the one in `TRUNKLINE_STORE`, else the project's if it has one, else your own. It is closed for you. */
 export interface ScriptStore extends Omit<Pick<Store, Method>, "search"> {
-  /** By words and, where its model is installed, by meaning. */
+  /** By keyword and, if the model is installed, by meaning. */
   search(params: SearchParams & { readonly pathsOnly?: false }, options?: StoreCallOptions): Promise<SearchResult>;
   search(params: SearchParams & { readonly pathsOnly: true }, options?: StoreCallOptions): Promise<SearchPathsResult>;
   /** The store itself, for everything else. */
   open(): Promise<Store>;
 }
 
-/** The store of this program. */
 export const store: ScriptStore = Object.freeze({
   ...forwarded(),
   open: () => onStore(store.open, async () => await world().store()),
@@ -45,7 +44,7 @@ function forwarded(): Omit<ScriptStore, "open"> {
     const method = (...args: unknown[]) =>
       onStore(method, async () => {
         const opened = BY_MEANING.has(name) ? await world().searchableStore() : await world().store();
-        // Each takes its own arguments and returns a promise; the type of the whole says which.
+        // Each takes its own arguments and returns a promise; the overall type says which.
         return await (opened[name] as (...args: unknown[]) => Promise<unknown>)(...args);
       });
     return [name, method];

@@ -1,13 +1,13 @@
-// An error that a script did not catch, as a person reads it.
+// Formats an error that a script did not catch.
 import { inspect } from "node:util";
 import { isTrunklineError } from "@trunkline/core";
 
-/** Frames of Node and of the command around the script: they lead nowhere that a reader could go. */
+/** Frames of Node and of the command around the script, which do not help the reader. */
 const AROUND = /\n\s+at [^\n]*(?:\bnode:(?:internal|diagnostics_channel)|\/dist\/scripting\/)[^\n]*/g;
 /** From here on down it is the command that runs the script. */
 const BELOW = /\n\s+at [^\n]*\/dist\/commands\/run\/run\.js:[\s\S]*?(?=\n(?!\s+at )|$)/g;
 
-/** The stack, what lies underneath, and what to do about it. */
+/** The stack, its causes, and the hint. */
 export function shownError(error: unknown): string {
   if (!(error instanceof Error)) return `Uncaught ${inspect(error)}`;
   if (isTrunklineError(error)) {
@@ -28,7 +28,7 @@ function* causesOf(error: Error): Generator<string> {
 }
 
 function trimmed(stack: string): string {
-  // The brace behind the last frame opens the error's fields, which stay.
+  // The brace after the last frame opens the error's fields, which stay.
   const brace = (frames: string) => (frames.endsWith(" {") ? " {" : "");
   return stack.replace(BELOW, brace).replace(AROUND, brace);
 }

@@ -1,5 +1,5 @@
-// TypeScript to JavaScript. Types become blanks, so that every line and column stays what it is in the script. What has a
-// meaning of its own (enums, namespaces, parameter properties) is transformed, with a source map.
+// TypeScript to JavaScript. Types become blanks, so that every line and column stays the same. Syntax with a runtime
+// meaning (enums, namespaces, parameter properties) is transformed, with a source map.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,6 @@ import { isRecord } from "@trunkline/core";
 
 type Stripper = typeof import("@swc/wasm-typescript");
 
-/** Source as Node runs it. */
 interface StrippedSource {
   readonly code: string;
   /** Whether lines have moved, and `code` ends with a source map. */
@@ -16,9 +15,9 @@ interface StrippedSource {
 
 let stripper: Stripper | undefined;
 
-/** Takes the types out of a module. Throws a `SyntaxError` whose stack shows the place. */
+/** Strips the types from a module. Throws a `SyntaxError` whose stack shows the position. */
 export function stripTypes(source: string, url: string): StrippedSource {
-  // CommonJS, several megabytes: loaded with the first TypeScript.
+  // CommonJS, several megabytes: loaded with the first TypeScript file.
   stripper ??= createRequire(import.meta.url)("@swc/wasm-typescript") as Stripper;
   const filename = fileURLToPath(url);
   try {
@@ -41,7 +40,7 @@ export function stripTypes(source: string, url: string): StrippedSource {
   }
 }
 
-/** The source of a file, without a byte order mark. */
+/** A file's source, without a byte order mark. */
 export function readSource(url: string): string {
   return readFileSync(fileURLToPath(url), "utf8").replace(/^\uFEFF/, "");
 }

@@ -1,5 +1,5 @@
-// The place of a syntax error. Node prints it when a program dies of one and tells nobody who catches it, so a second Node
-// is asked to check the files that were read last.
+// Finds the position of a syntax error. Node prints it when a program dies of one but does not pass it to code that
+// catches it, so a second Node checks the files that were read last.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { readSource, stripTypes } from "./strip-types.js";
 
-/** A file that was read, and its text where it is in no file. */
+/** A file that was read, and its text if it is not in a file. */
 export interface ReadModule {
   readonly url: string;
   readonly text?: string | undefined;
 }
 
-/** `file:line`, the line and a mark below it, as Node shows them; undefined where every file is well formed. */
+/** `file:line`, the line and a marker below it, as Node shows them; undefined if every file is well formed. */
 export function findSyntaxFault(modules: readonly ReadModule[]): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-run-"));
   try {
@@ -22,7 +22,7 @@ export function findSyntaxFault(modules: readonly ReadModule[]): string | undefi
       const source = text ?? readSource(url);
       const isScript = /\.c?js$/.test(path) && !path.endsWith(".mjs");
       const code = isScript || path.endsWith(".mjs") ? source : stripTypes(source, url).code;
-      // What Node makes of a .js file depends on its folder: it is checked where it is.
+      // How Node treats a .js file depends on its folder, so it is checked in place.
       const copy = isScript ? path : join(folder, "checked.mjs");
       if (!isScript) writeFileSync(copy, code);
       const { status, stderr } = spawnSync(process.execPath, ["--check", copy], { encoding: "utf8" });

@@ -1,6 +1,6 @@
-// What stands behind the module `trunkline`: an App, opened at the first use and closed when the program has nothing left to
-// do. `run` says how; in a program of one's own the usual places are used. It watches the process, because a script ends as
-// any program of Node does.
+// What is behind the module `trunkline`: an App, opened on first use and closed when the program has nothing left to
+// do. `run` configures it; in your own program it uses the usual places. It watches the process, because a script ends
+// like any Node program.
 import type { Hub, LoadedConfig } from "@trunkline/client";
 import { messageOf, TrunklineError } from "@trunkline/core";
 import type { Store } from "@trunkline/store";
@@ -11,14 +11,13 @@ import { Interrupts } from "../terminal/interrupts.js";
 import { processIo } from "../terminal/process-io.js";
 import { held, holding, unreferenced } from "./lifeline.js";
 
-/** How the parts are opened. */
 interface WorldOptions {
   readonly context: CommandContext;
   /** The file given with `--mcp`. */
   readonly mcp?: string | undefined;
 }
 
-/** The parts, opened on demand. A part that is asked for after it was closed is opened again. */
+/** The parts, opened on demand. A part requested after closing is opened again. */
 export class World {
   readonly #options: WorldOptions;
   #app: App | undefined;
@@ -34,12 +33,12 @@ export class World {
     return this.#options.context;
   }
 
-  /** The configuration that the hub was opened on. */
+  /** The configuration the hub was opened with. */
   async config(): Promise<LoadedConfig> {
     return await this.#opened().config();
   }
 
-  /** The hub. The process waits for its calls, and not for its servers. */
+  /** The hub. The process waits for its calls, but not for its servers. */
   async hub(): Promise<Hub> {
     const app = this.#opened();
     const hub = await unreferenced(() => app.hub());
@@ -52,7 +51,7 @@ export class World {
     return await this.#opened().store();
   }
 
-  /** The store with the model that searches by meaning, where that is installed. It takes a moment to load. */
+  /** The store with the semantic search model, if installed. It takes a moment to load. */
   async searchableStore(): Promise<Store> {
     return await this.#opened().searchableStore();
   }
@@ -80,7 +79,7 @@ export class World {
   #closeAtTheEnd(): void {
     if (this.#isAwaitingEnd) return;
     this.#isAwaitingEnd = true;
-    // Comes when the loop is empty, again after each time that something was done in it.
+    // Fires when the event loop is empty, and again after each time something ran in it.
     process.on("beforeExit", () => {
       if (this.#app === undefined) return;
       this.close().catch((error: unknown) => {
@@ -93,13 +92,12 @@ export class World {
 
 let current: World | undefined;
 
-/** The world of this program. */
 export function world(): World {
   current ??= new World({ context: createContext(processIo(new Interrupts())) });
   return current;
 }
 
-/** Sets the world up; for `run`, before the script is loaded. */
+/** Configures the world; for `run`, before the script is loaded. */
 export function openWorld(options: WorldOptions): World {
   current = new World(options);
   return current;

@@ -14,14 +14,13 @@ import {
 import { Interrupts } from "./interrupts.js";
 import type { ProgramIo } from "./program-io.js";
 
-/** The world of one run of the command. */
 export interface CommandContext {
   readonly version: string;
-  /** The streams. Taken from here and never copied: touching the process's stdin has side effects. */
+  /** The streams. Always used through here: touching the process's stdin has side effects. */
   readonly io: Pick<ProgramIo, "stdin" | "stdout" | "stderr">;
   readonly cwd: string;
   readonly env: Readonly<NodeJS.ProcessEnv>;
-  /** Where the user's own files are: `TRUNKLINE_HOME` or `~/.trunkline`. */
+  /** The user's own files: `TRUNKLINE_HOME` or `~/.trunkline`. */
   readonly home: string;
   /** The user's home folder. */
   readonly userHome: string;
@@ -30,17 +29,19 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   readonly interrupts: Interrupts;
   readonly logger: Logger;
-  /** Everything that is printed passes through it. */
+  /** Redacts everything that is printed. */
   readonly redactor: Redactor;
-  /** Whether a pipe or a file is connected to stdin. */
+  /** Whether stdin is a pipe or a file. */
   hasPipedInput(): boolean;
-  /** A line on stdout: the result. */
+  /** Prints a line of the result to stdout. */
   out(line: string): void;
-  /** A line on stderr: for the person beside the result. Names from a project's file may be in it, so control characters are shown. */
+  /**
+   * Prints a line for the user to stderr. It may contain names from a project's file, so control characters are made
+   * visible.
+   */
   note(line: string): void;
 }
 
-/** Makes the context of one run. */
 export function createContext(io: ProgramIo): CommandContext {
   const { env, cwd, userHome, clock = systemClock, interrupts = new Interrupts() } = io;
   const redactor = new Redactor();
@@ -63,7 +64,6 @@ export function createContext(io: ProgramIo): CommandContext {
   };
 }
 
-/** The logger of a run, on stderr. */
 export function loggerFor(
   { io, env, clock, redactor }: Pick<CommandContext, "io" | "env" | "clock" | "redactor">,
   level: LogLevel,
@@ -77,12 +77,12 @@ export function loggerFor(
   });
 }
 
-/** Whether somebody is there to read a question and to answer it. */
+/** Whether a person is there to read and answer a question. */
 export function isAtTerminal({ io }: Pick<CommandContext, "io">): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true;
 }
 
-/** The version of the package, read from its manifest so that it is written in one place. */
+/** The package version, from its manifest, so that it is defined in one place. */
 function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return String((manifest as { version: unknown }).version);

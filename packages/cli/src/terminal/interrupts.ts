@@ -1,35 +1,32 @@
 // Ctrl-C in stages. Usually it ends the command, but a command with something smaller to stop, such as a running call or a
 // turn, gets it first.
 
-/** The signals that ask a command to stop. */
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** Handles a Ctrl-C. Returns false if there was nothing to stop; the next handler is asked then, and finally the command ends. */
 type OnInterrupt = () => boolean;
 
-/** The Ctrl-C of one run of the command. */
 export class Interrupts {
   readonly #ending = new AbortController();
   readonly #handlers: OnInterrupt[] = [];
   readonly #raise: (signal: StopSignal) => void;
 
-  /** `raise`: how `raise()` reaches the world outside; by default it is `press`. */
+  /** `raise`: how `raise()` reaches the outside world; by default it is `press`. */
   constructor(raise?: (signal: StopSignal) => void) {
     this.#raise = raise ?? ((signal) => this.press(signal));
   }
 
-  /** Aborted when the command has to end. The reason is the name of the signal. */
+  /** Aborts when the command must end. The reason is the signal's name. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Delivers a signal to the command. */
   press(signal: StopSignal): void {
     if (signal === "SIGINT" && this.#handlers.findLast((onInterrupt) => onInterrupt()) !== undefined) return;
     this.#ending.abort(signal);
   }
 
-  /** Stands for a Ctrl-C that a prompt has read from the terminal. */
+  /** A Ctrl-C that a prompt read from the terminal. */
   raise(): void {
     this.#raise("SIGINT");
   }

@@ -1,27 +1,26 @@
-// How the store's answers are written: for a person at a terminal, or for whatever reads the pipe.
+// Output of the store commands: for a user at a terminal, or for a pipe.
 import { once } from "node:events";
 import { printable } from "@trunkline/core";
 import { toWire } from "@trunkline/store/contract";
 import type { CommandContext } from "./context.js";
 
-/** What every `store` command can be told. */
+/** Options of every `store` command. */
 export interface StoreOptions {
   store: string | undefined;
   json?: boolean;
   format?: "text" | "json";
 }
 
-/** Whether the answer is wanted as JSON. */
 export function wantsJson({ json, format }: { json?: boolean; format?: string }): boolean {
   return json === true || format === "json";
 }
 
-/** The answer as one JSON document, spelled as on the wire. */
+/** Prints the result as one JSON document, with the names used on the wire. */
 export function outJson(context: CommandContext, answer: unknown): void {
   context.out(JSON.stringify(toWire(answer), null, 2));
 }
 
-/** A number of bytes, as people say it. */
+/** A human-readable byte count. */
 export function shownBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ["kB", "MB", "GB", "TB"];
@@ -39,7 +38,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** A time to the minute, in the person's own zone. */
+/** A time to the minute, in the local time zone. */
 export function shownTime(iso: string): string {
   const time = new Date(iso);
   const two = (value: number) => String(value).padStart(2, "0");
@@ -47,18 +46,18 @@ export function shownTime(iso: string): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
-/** As much of a hash as tells contents apart, and as commands accept it. */
+/** A prefix of a hash, long enough to be unique and accepted by commands. */
 export function shortHash(hash: string): string {
   return hash.slice(0, 12);
 }
 
-/** Lines of stored text: as they are in a pipe; at a terminal nothing in them moves the cursor. Tabs stay. */
+/** Stored text, unchanged in a pipe; at a terminal, control characters are escaped. Tabs stay. */
 export function shownText(text: string, isTerminal: boolean): string {
   if (!isTerminal) return text;
   return text.replace(/\r\n/g, "\n").replace(/[^\n\t]+/g, printable);
 }
 
-/** Marks parts of a line where the terminal shows colours; elsewhere the text stays as it is. */
+/** Highlights parts of a line if the terminal supports colours; otherwise leaves the text unchanged. */
 export interface Paint {
   readonly isTerminal: boolean;
   readonly hasColours: boolean;
@@ -70,7 +69,7 @@ export interface Paint {
   faint(text: string): string;
 }
 
-/** Colours as grep has them: on a terminal that is not dumb, unless `NO_COLOR` is set. */
+/** Colours like grep: on a terminal that is not dumb, unless `NO_COLOR` is set. */
 export function paintFor(
   { io, env }: Pick<CommandContext, "io" | "env">,
   when: "auto" | "always" | "never" = "auto",
@@ -90,7 +89,7 @@ export function paintFor(
   };
 }
 
-/** Writes to stdout no faster than its reader takes it. */
+/** Writes to stdout with backpressure. */
 export async function writeOut({ io, signal }: CommandContext, bytes: Uint8Array): Promise<void> {
   if (bytes.length > 0 && !io.stdout.write(bytes)) await once(io.stdout, "drain", { signal });
 }

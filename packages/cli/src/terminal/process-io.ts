@@ -1,14 +1,14 @@
-// The world of this process. Nothing else in the command touches the process's streams, environment, home or working folder.
+// The I/O of this process. Nothing else in the command touches the process's streams, environment, home or working
+// folder.
 import { fstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { systemClock, systemCodeOf } from "@trunkline/core";
 import type { Interrupts } from "./interrupts.js";
 import type { ProgramIo } from "./program-io.js";
 
-/** This process as the outside world of a run. */
 export function processIo(interrupts: Interrupts): ProgramIo {
   return {
-    // Node sets each stream up when it is first touched, which takes time and for stdin has side effects.
+    // Node sets up each stream on first access, which takes time and for stdin has side effects.
     get stdin() {
       return process.stdin;
     },

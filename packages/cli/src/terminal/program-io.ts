@@ -1,5 +1,5 @@
-// The outside world of one run of the command. `runProgram` gets all of it from its caller, so tests run commands in
-// process, several at once.
+// The I/O of one run of the command. Callers pass all of it to `runProgram`, so tests can run commands in process,
+// several at once.
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "@trunkline/core";
 import type { Interrupts } from "./interrupts.js";
@@ -11,11 +11,11 @@ type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boo
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /**
- * What a run of the command reads from and writes to.
+ * The environment of a run.
  *
  * @example
- * const stdout = new PassThrough();
- * const code = await runProgram(["servers", "list"], { stdin, stdout, stderr, env: {}, cwd, userHome });
+ * const stdout = new PassThrough(); const code = await runProgram(["servers", "list"], { stdin, stdout, stderr, env:
+ * {}, cwd, userHome });
  */
 export interface ProgramIo {
   readonly stdin: InputStream;
@@ -23,12 +23,14 @@ export interface ProgramIo {
   readonly stderr: OutputStream;
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly cwd: string;
-  /** The user's home folder. Our own folder in it is `.trunkline`, unless `TRUNKLINE_HOME` names another. */
+  /** The user's home folder. Our own folder in it is `.trunkline`, unless `TRUNKLINE_HOME` is set. */
   readonly userHome: string;
-  /** Default: the system's clock. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
-  /** Ctrl-C, SIGTERM and SIGHUP. Default: none ever come. */
+  /** Ctrl-C, SIGTERM and SIGHUP. Default: none. */
   readonly interrupts?: Interrupts;
-  /** Whether stdin is a pipe or a file, and not `/dev/null`, say. Default: yes, unless it is a terminal. */
+  /**
+   * Whether stdin is a pipe or a file, as opposed to `/dev/null`, for example. Default: true, unless it is a terminal.
+   */
   hasPipedInput?(): boolean;
 }

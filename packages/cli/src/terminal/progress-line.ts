@@ -1,19 +1,19 @@
-// How far a call has come: one line on the terminal, written over and over, gone before anything else is written.
+// The progress of a call: one terminal line, updated in place and cleared before other output.
 
-/** Erases the line and returns to its beginning. */
+/** Erases the line and returns to its start. */
 const ERASE = "\r\u001b[K";
 
-/** Not more often than the eye can follow: a server may report thousands of times a second. */
+/** Updates no faster than the eye can follow: a server may report thousands of times a second. */
 const INTERVAL_MS = 50;
 
 /** A terminal to write to: `process.stderr`. */
 interface Screen {
-  /** 0 or absent where the terminal does not say. */
+  /** 0 or absent if the terminal does not report it. */
   readonly columns?: number;
   write(text: string): unknown;
 }
 
-/** One line that is updated in place. While it is held, it is not shown. */
+/** One line that is updated in place, and hidden while held. */
 export class ProgressLine {
   readonly #screen: Screen;
   #text = "";
@@ -26,7 +26,7 @@ export class ProgressLine {
     this.#screen = screen;
   }
 
-  /** Shows this text, which must be printable, in place of the former. */
+  /** Replaces the shown text. It must be printable. */
   update(text: string): void {
     this.#text = text;
     if (this.#timer !== undefined || this.#holds > 0) return;
@@ -38,7 +38,7 @@ export class ProgressLine {
     }
   }
 
-  /** Takes the line away; the next update brings it back. */
+  /** Removes the line; the next update brings it back. */
   clear(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -46,7 +46,7 @@ export class ProgressLine {
     this.#shown = false;
   }
 
-  /** Keeps the line away until the disposable is disposed of. */
+  /** Hides the line until the returned disposable is disposed. */
   hold(): Disposable {
     this.clear();
     this.#holds++;
@@ -62,7 +62,7 @@ export class ProgressLine {
   }
 }
 
-/** As much as surely fits into one row: what is not plain may be two columns wide. */
+/** Truncates to one row: non-ASCII characters may be two columns wide. */
 function fit(text: string, columns: number): string {
   let used = 0;
   let kept = "";

@@ -1,16 +1,16 @@
-// Questions to the person at the terminal: asked on stderr, since stdout is for the result.
+// Questions to the user at the terminal, asked on stderr because stdout is for the result.
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { InputRequest } from "@trunkline/client/config";
 import { abortError, printable } from "@trunkline/core";
 import type { CommandContext } from "./context.js";
 
-/** Asks for yes or no; everything but a clear yes is a no. Rejects with `ABORTED` on Ctrl-C. */
+/** Asks for yes or no; anything but a clear yes is a no. Rejects with `ABORTED` on Ctrl-C. */
 export async function askYesNo(context: CommandContext, question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await askLine(context, `${question} [y/N] `)).trim());
 }
 
-/** Asks for one line; at the end of input it is empty. What is typed for a secret is not shown. */
+/** Asks for one line; empty at the end of input. Typed secrets are not shown. */
 export async function askLine(
   context: CommandContext,
   question: string,
@@ -21,9 +21,9 @@ export async function askLine(
   const { stdin, stderr } = context.io;
   const screen = new Screen(stderr);
   const terminal = createInterface({ input: stdin, output: screen, terminal: true });
-  // The terminal hands Ctrl-C to readline while it reads, not to the process.
+  // While readline reads, the terminal sends it Ctrl-C instead of signalling the process.
   terminal.once("SIGINT", () => interrupt.abort());
-  // At the end of input nothing answers any more, and `question` would wait for ever.
+  // At the end of input no answer arrives, and `question` would wait forever.
   const ended = new Promise<string>((resolve) => terminal.once("close", () => resolve("")));
   try {
     const answer = terminal.question(question, { signal });
@@ -38,7 +38,7 @@ export async function askLine(
   }
 }
 
-/** Asks for one input. An empty line takes the default; with a list, the answer is a number or one of its values. */
+/** Asks for one input. An empty line selects the default; for a list, the answer is a number or one of the values. */
 export async function askInput(context: CommandContext, input: InputRequest): Promise<string | undefined> {
   context.note(`Server "${printable(input.server)}" needs: ${printable(input.description ?? input.id)}`);
   const choices = input.options ?? [];
@@ -51,7 +51,7 @@ export async function askInput(context: CommandContext, input: InputRequest): Pr
   return (choices[Number(line) - 1] ?? choices.find(({ value }) => value === line))?.value;
 }
 
-/** Standard error, on which what is typed can be hidden. */
+/** Standard error that can hide typed text. */
 class Screen extends Writable {
   hidden = false;
   readonly #stderr: Writable;

@@ -1,4 +1,6 @@
-/** Rows of text as lines with aligned columns. Columns named in `right` are aligned to the right; line ends are trimmed. */
+/**
+ * Formats rows as lines with aligned columns. Columns listed in `right` are right-aligned; trailing spaces are trimmed.
+ */
 export function table(rows: readonly (readonly string[])[], options: { right?: readonly number[] } = {}): string[] {
   const widths = rows.reduce<number[]>(
     (max, row) => row.map((cell, column) => Math.max(max[column] ?? 0, cell.length)),

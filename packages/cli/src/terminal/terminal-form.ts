@@ -1,10 +1,11 @@
-// A server's form at the terminal: field by field, each checked before the next, and nothing sent without a last word.
+// A server's form at the terminal: field by field, each validated before the next, and sent only after a final
+// confirmation.
 import { type ElicitationAnswer, type FormField, readFormFields } from "@trunkline/client";
 import { describeField, type FieldValue, parseText } from "@trunkline/client/internal";
 import { printable } from "@trunkline/core";
 import type { Prompt } from "./terminal-prompt.js";
 
-/** The answer to a form; `undefined` when the prompt ended before there was one. */
+/** The answer to a form; `undefined` if the prompt ended first. */
 export async function fillForm(
   prompt: Prompt,
   requestedSchema: Readonly<Record<string, unknown>>,
@@ -25,20 +26,20 @@ export async function fillForm(
   }
 }
 
-/** The ways to answer an elicitation. */
+/** Possible answers to an elicitation. */
 const ANSWERS = {
   accept: /^(a(ccept)?|y(es)?)$/i,
   decline: /^(d(ecline)?|no?)$/i,
   cancel: /^c(ancel)?$/i,
 } as const;
 
-/** Asks for one of several words, by their first letters, until it gets one; `undefined` when the prompt ended. */
+/** Asks for one of several words, by their first letters, until it gets one; `undefined` if the prompt ended. */
 export async function askWord<W extends string>(
   prompt: Prompt,
   question: string,
   words: Readonly<Partial<Record<W, RegExp>>>,
 ): Promise<W | undefined> {
-  // The keys of an object literal, in its own order.
+  // Object.entries loses the key type; the keys come from the object literal, in order.
   const patterns = Object.entries(words) as [W, RegExp][];
   const choices = patterns.map(([word]) => `[${word.slice(0, 1)}]${word.slice(1)}`).join(", ");
   for (;;) {
@@ -50,7 +51,10 @@ export async function askWord<W extends string>(
   }
 }
 
-/** Asks for one field until the answer fits; an empty line takes what is in brackets, or leaves an optional field out. */
+/**
+ * Asks for one field until the answer is valid; an empty line selects the value in brackets, or skips an optional
+ * field.
+ */
 async function askField(
   prompt: Prompt,
   field: FormField,
@@ -75,7 +79,7 @@ async function askField(
   }
 }
 
-/** A value as a person reads it. */
+/** A human-readable value. */
 function shown(field: FormField, value: FieldValue | undefined): string {
   if (value === undefined) return "(left out)";
   if (typeof value === "boolean") return value ? "y" : "n";

@@ -1,20 +1,18 @@
-// One question to the person at the terminal, of as many lines as it takes. It is asked on stderr, since stdout is for the
-// result. One reader stays open for all of its lines, so that several pasted at once reach several fields.
+// One question to the user at the terminal, of any number of lines. It is asked on stderr because stdout is for the
+// result. One reader stays open for all lines, so lines pasted at once reach several fields.
 import { createInterface, type Interface } from "node:readline";
 import type { CommandContext } from "./context.js";
 
-/** Why there are no more answers: Ctrl-C, Ctrl-D (or the end of input), or nobody needs them any more. */
+/** Why there are no more answers: Ctrl-C, Ctrl-D (or the end of input), or the question was withdrawn. */
 type PromptEnding = "interrupted" | "ended" | "withdrawn";
 
-/** Where questions are asked. */
 export interface Prompt {
-  /** Shows a line. */
   say(line: string): void;
-  /** Asks for one line; `undefined` when there will be no more. */
+  /** Asks for one line; `undefined` once the prompt has ended. */
   ask(question: string): Promise<string | undefined>;
 }
 
-/** The terminal as a prompt, for the time of one question. Nothing else may read from the terminal meanwhile. */
+/** The terminal as a prompt for one question. Nothing else may read from the terminal in the meantime. */
 export class TerminalPrompt implements Prompt, Disposable {
   readonly #context: CommandContext;
   readonly #signal: AbortSignal;
@@ -32,20 +30,20 @@ export class TerminalPrompt implements Prompt, Disposable {
       input: context.io.stdin,
       output: context.io.stderr,
       terminal: true,
-      // What was typed for one server is not offered to the next.
+      // Input typed for one server is not offered to the next.
       historySize: 0,
     });
     this.#reader.on("line", (line) => this.#onLine(line));
-    // The terminal hands Ctrl-C to the reader while it reads, not to the process.
+    // While the reader is active, the terminal sends it Ctrl-C instead of signalling the process.
     this.#reader.on("SIGINT", () => this.#end("interrupted"));
     this.#reader.on("close", () => this.#end("ended"));
     signal.addEventListener("abort", this.#onAbort, { once: true });
     if (signal.aborted) this.#end("withdrawn");
-    // An input that has ended already does not tell so again.
+    // An input that has already ended emits no further event.
     else if (context.io.stdin.readableEnded || context.io.stdin.destroyed) this.#end("ended");
   }
 
-  /** Why `ask` gave nothing; `undefined` while it still may. */
+  /** Why `ask` returned nothing; `undefined` while the prompt is open. */
   get ending(): PromptEnding | undefined {
     return this.#ending;
   }
@@ -85,7 +83,7 @@ export class TerminalPrompt implements Prompt, Disposable {
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#reader.close();
     if (this.#waiting === undefined) return;
-    // The cursor still stands behind the question.
+    // The cursor is still after the question.
     this.#context.io.stderr.write("\n");
     this.#waiting(undefined);
     this.#waiting = undefined;

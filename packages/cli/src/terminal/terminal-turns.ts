@@ -1,18 +1,18 @@
-// One question at a time at the terminal, whoever asks: a server, or we ourselves before a tool runs.
+// Serializes questions at the terminal, whether a server asks or we ask before a tool runs.
 
-/** Lets one piece of work at a time have the terminal. */
+/** Gives the terminal to one task at a time. */
 export class TerminalTurns {
   #last: Promise<unknown> = Promise.resolve();
-  /** Keeps everything else off the screen meanwhile. */
+  /** Holds back all other output during a turn. */
   hold: (() => Disposable) | undefined;
 
-  /** Runs `work` when those before it have ended. */
+  /** Runs `work` after all earlier turns have ended. */
   take<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#last.then(async () => {
       using _held = this.hold?.();
       return await work();
     });
-    // The next one waits for this one's end, whatever that is; the caller sees how it ended.
+    // The next call waits for this one, however it ends; the caller gets the outcome.
     this.#last = mine.catch(() => {});
     return mine;
   }

@@ -1,13 +1,13 @@
-// Trust at the command line: what a project's files would run is shown, and confirmed by a person.
+// Trust at the command line: shows what a project's files would run and asks the user to approve it.
 import { type ConfigFile, type LoadedConfig, TrustStore, type TrustSubject } from "@trunkline/client/config";
 import { printable } from "@trunkline/core";
 import { type CommandContext, isAtTerminal } from "./context.js";
 import { askYesNo } from "./questions.js";
 
-/** A project's file that would run something. */
+/** A project file that would run something. */
 export type RunnableFile = ConfigFile & TrustSubject;
 
-/** The files of the project that would run something. */
+/** The project files that would run something. */
 export function runnableFiles(config: LoadedConfig): RunnableFile[] {
   return config.files.filter(
     (file): file is RunnableFile =>
@@ -16,8 +16,8 @@ export function runnableFiles(config: LoadedConfig): RunnableFile[] {
 }
 
 /**
- * For commands that start servers. At a terminal: asks once for the project's files that nobody has confirmed, and returns
- * whether they are confirmed now; the configuration has to be read again then. Elsewhere: one notice, and false.
+ * For commands that start servers. At a terminal: asks once about the project's unapproved files and returns whether
+ * they are approved now; the caller then has to reload the config. Elsewhere: prints one notice and returns false.
  */
 export async function confirmProjectFiles(context: CommandContext, config: LoadedConfig): Promise<boolean> {
   const files = runnableFiles(config).filter(({ path }) =>
@@ -29,27 +29,27 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
     if (notice !== undefined) context.note(notice);
     return false;
   }
-  context.note("This project would start programs or reach servers that you have not confirmed yet.");
-  // Past the redactor: a project that puts its command into env as well must not have it hidden from who confirms it.
+  context.note("This project would start programs or connect to servers that you have not approved yet.");
+  // Not redacted: a project that repeats its command in env must not hide it from the user who approves it.
   for (const line of describeFiles(files)) context.io.stderr.write(`${line}\n`);
-  if (!(await askYesNo(context, "Confirm them?"))) {
-    context.note("Not confirmed. `trunkline trust` asks again.");
+  if (!(await askYesNo(context, "Approve them?"))) {
+    context.note("Not approved. `trunkline trust` asks again.");
     return false;
   }
   await new TrustStore(context.home).confirm(...files);
   return true;
 }
 
-/** One line about the servers that are not started because nobody has confirmed them; undefined where there are none. */
+/** One line about the servers that are not started because they are not approved; undefined if there are none. */
 export function untrustedNotice(config: LoadedConfig): string | undefined {
   const names = config.servers
     .filter(({ trusted, disabled }) => !trusted && !disabled)
     .map(({ name }) => printable(name));
   if (names.length === 0) return undefined;
-  return `${quantity(names.length, "server")} of this project ${names.length === 1 ? "is" : "are"} not started, because nobody has confirmed what would run: ${names.join(", ")}. \`trunkline trust\` shows and confirms it.`;
+  return `${quantity(names.length, "server")} of this project ${names.length === 1 ? "is" : "are"} not started because you have not approved what would run: ${names.join(", ")}. Run \`trunkline trust\` to review and approve it.`;
 }
 
-/** The lines that show what files would run. */
+/** Lists what the files would run. */
 export function* describeFiles(files: readonly ConfigFile[]): Generator<string> {
   for (const { path, wouldRun } of files) {
     yield path;

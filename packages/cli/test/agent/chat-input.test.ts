@@ -4,13 +4,13 @@ import { EntryReader } from "../../src/agent/chat-entry.js";
 import { fromEditorLine, PasteReader } from "../../src/agent/paste-input.js";
 import { PieceWriter } from "../../src/agent/run-printer.js";
 
-/** The entries that lines come to. */
+/** The entries that the lines form. */
 function entriesOf(...lines: string[]): string[] {
   const reader = new EntryReader();
   return lines.flatMap((line) => reader.add(line) ?? []);
 }
 
-describe("entries of several lines", () => {
+describe("multi-line entries", () => {
   it.each([
     [["a"], ["a"]],
     [["a\\", "b"], ["a\nb"]],
@@ -25,11 +25,11 @@ describe("entries of several lines", () => {
     [["```ts", "let a;", "```"], ["```ts\nlet a;\n```"]],
     [["```", "```"], [""]],
     [["say ```x```"], ["say ```x```"]],
-  ])("%j are %j", (lines, entries) => {
+  ])("%j form %j", (lines, entries) => {
     expect(entriesOf(...lines)).toEqual(entries);
   });
 
-  it("that are not whole at the end are what has come of them", () => {
+  it("are returned as far as they got if the input ends early", () => {
     const reader = new EntryReader();
     reader.add("```");
     reader.add("a");
@@ -41,7 +41,7 @@ describe("entries of several lines", () => {
 describe("a paste", () => {
   const input = Buffer.from("x\u001b[200~ä\r\n\tb\u001b[31m\n\u001b[201~y\r\u001b[A");
 
-  it("is one line, wherever it is cut on its way", () => {
+  it("is one line, wherever the input is split", () => {
     const whole = new PasteReader().read(input);
     expect(fromEditorLine(whole)).toBe("xä\n\tb[31my\r\u001b[A");
     for (let at = 1; at < input.length; at++) {
@@ -53,17 +53,17 @@ describe("a paste", () => {
     }
   });
 
-  it("does not hold the key Escape back", () => {
+  it("does not delay the Escape key", () => {
     expect(new PasteReader().read("\u001b")).toBe("\u001b");
   });
 });
 
-describe("what a model says on a screen", () => {
-  it("moves nothing, and keeps lines and emoji", () => {
+describe("a model's text on the screen", () => {
+  it("moves no cursor, and keeps line breaks and emoji", () => {
     expect(printableLines("a\r\nb\t\u001b[2J\u202e👩‍💻\u0007")).toBe("a\nb\t\\u001b[2J\\u202e👩‍💻\\u0007");
   });
 
-  it("has no secret in it, wherever the pieces were cut", () => {
+  it("contains no secret, wherever the chunks are split", () => {
     const text = "The key is sk-secret-123, no more.\n";
     for (let at = 1; at < text.length; at++) {
       let shown = "";

@@ -37,14 +37,14 @@ describe("the position in a command line", () => {
     expect(at(line)).toMatchObject(expected);
   });
 
-  it("remembers the values of options on the way", () => {
+  it("remembers the values of earlier options", () => {
     const { values } = positionOf(program, ["--mcp", "a.json", "tools", "--mcp=b.json", ""]);
     expect([...values]).toEqual([["mcp", "b.json"]]);
   });
 });
 
 describe("the kinds of values", () => {
-  it("are all wanted somewhere", () => {
+  it("are all used by some option or argument", () => {
     const wanted = new Set<string>();
     const look = (command: Command): void => {
       for (const argument of command.registeredArguments) wanted.add(argument.name());
@@ -59,7 +59,7 @@ describe("the kinds of values", () => {
   });
 });
 
-describe("a word as it is written", () => {
+describe("a word as typed", () => {
   it.each([
     ["plain", "plain"],
     ["two\\ words", "two words"],
@@ -68,7 +68,7 @@ describe("a word as it is written", () => {
     ['"a \\$b \\x"', "a $b \\x"],
     ["--a='b c'", "--a=b c"],
     ["ends\\", "ends"],
-  ])("%s stands for %s", (written, word) => {
+  ])("%s means %s", (written, word) => {
     expect(unquote(written)).toBe(word);
   });
 });

@@ -2,7 +2,6 @@ import type { AgentOptions } from "../../agent/agent-options.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { answerOnce } from "../ask/run.js";
 
-/** Options of `trunkline agent`. */
 export interface AgentCommandOptions extends AgentOptions {
   words: readonly string[];
   name: string;
@@ -10,7 +9,6 @@ export interface AgentCommandOptions extends AgentOptions {
   delegate: boolean;
 }
 
-/** An agent that works on a prompt in turns. */
 export async function agent(context: CommandContext, options: AgentCommandOptions): Promise<number> {
   const { name, words, ...rest } = options;
   return await answerOnce(context, words, { ...rest, name: "agent", agent: name, thoughts: name === "react" });

@@ -3,10 +3,9 @@ import { withAgentOptions } from "../agent-flags.js";
 import { type Cli, mcpPathOf } from "../flags.js";
 import type { AskOptions } from "./run.js";
 
-/** Adds `ask`. */
 export function addAsk({ program, context, setExitCode }: Cli): void {
   withAgentOptions(program.command("ask"))
-    .argument("[prompt...]", "the question; what is piped in goes with it")
+    .argument("[prompt...]", "the question; piped input is appended")
     .action(async (words: string[], options: Omit<AskOptions, "words" | "mcp">, command: Command) => {
       const { ask } = await import("./run.js");
       setExitCode(await ask(context, { ...options, words, mcp: mcpPathOf(command) }));

@@ -6,7 +6,6 @@ import { AgentSession, type SessionOptions } from "../../agent/agent-session.js"
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 
-/** Options of `trunkline ask`. */
 export interface AskOptions extends AgentOptions {
   words: readonly string[];
 }
@@ -14,15 +13,14 @@ export interface AskOptions extends AgentOptions {
 /** More than any model reads. */
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
-/** How long nothing may come before a person is told what is waited for. */
+/** After this much silence the user is told what the command is waiting for. */
 const WAIT_NOTE_MS = 3000;
 
-/** One question, one answer. */
 export async function ask(context: CommandContext, options: AskOptions): Promise<number> {
   return await answerOnce(context, options.words, { ...options, name: "ask", agent: "tools" });
 }
 
-/** Lets an agent work on one prompt and prints what it answers. A run that had to stop before the end is a failure. */
+/** Runs an agent on one prompt and prints its answer. A run that had to stop early is a failure. */
 export async function answerOnce(
   context: CommandContext,
   words: readonly string[],
@@ -45,7 +43,7 @@ export async function answerOnce(
   }
 }
 
-/** The whole prompt; undefined where there is none. What is piped in stands behind the words, set apart from them. */
+/** The whole prompt; undefined if there is none. Piped input follows the words, marked as such. */
 async function readPrompt(context: CommandContext, words: readonly string[]): Promise<string | undefined> {
   const asked = words.join(" ").trim();
   const input = context.hasPipedInput() ? await readInput(context) : "";
@@ -62,8 +60,8 @@ async function readInput({ io, signal, note }: CommandContext): Promise<string> 
       clearTimeout(timer);
       sizeBytes += chunk.length;
       if (sizeBytes > MAX_INPUT_BYTES) {
-        throw new TrunklineError("USAGE", "Standard input has more than 16 MiB.", {
-          hint: "Keep it in the store and ask about that: trunkline store add <path>",
+        throw new TrunklineError("USAGE", "Standard input is larger than 16 MiB.", {
+          hint: "Add it to the store and ask about that: trunkline store add <path>",
         });
       }
       chunks.push(chunk);

@@ -2,14 +2,13 @@ import type { Command } from "commander";
 import { type Cli, mcpOption, mcpPathOf } from "../flags.js";
 import type { LoginOptions, StatusOptions } from "./run.js";
 
-/** Adds `auth`. */
 export function addAuth({ program, context, setExitCode }: Cli): void {
   const auth = program.command("auth").addOption(mcpOption());
   auth
     .command("login")
     .description("sign in to a server")
     .argument("<server>")
-    .option("--no-browser", "only show the address; paste back the one that the browser ends at")
+    .option("--no-browser", "only show the URL; paste back the one the browser ends at")
     .addOption(mcpOption())
     .action(async (server: string, options: Omit<LoginOptions, "server" | "mcp">, command: Command) => {
       const { login } = await import("./run.js");
@@ -17,7 +16,7 @@ export function addAuth({ program, context, setExitCode }: Cli): void {
     });
   auth
     .command("logout")
-    .description("sign out of a server and forget what was kept")
+    .description("sign out of a server and delete the saved sign-in")
     .argument("<server>")
     .addOption(mcpOption())
     .action(async (server: string, _options: unknown, command: Command) => {
@@ -26,8 +25,8 @@ export function addAuth({ program, context, setExitCode }: Cli): void {
     });
   auth
     .command("status")
-    .description("show where the sign-ins stand, without connecting")
-    .argument("[server]", "exit with 3 where nobody is signed in to it")
+    .description("show the state of sign-ins, without connecting")
+    .argument("[server]", "only this server; exit with 3 if not signed in")
     .option("--json", "print it as JSON")
     .addOption(mcpOption())
     .action(async (server: string | undefined, options: Omit<StatusOptions, "server" | "mcp">, command: Command) => {

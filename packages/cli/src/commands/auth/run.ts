@@ -7,7 +7,6 @@ import type { CommandContext } from "../../terminal/context.js";
 import { askToSignIn } from "../../terminal/sign-in-prompt.js";
 import { table } from "../../terminal/table.js";
 
-/** Options of `trunkline auth login`. */
 export interface LoginOptions {
   server: string;
   /** Open a browser, at a terminal. */
@@ -15,7 +14,7 @@ export interface LoginOptions {
   mcp: string | undefined;
 }
 
-/** Has the person sign in to a server, and connects it to see that it worked. */
+/** Signs the user in to a server, and connects to check that it worked. */
 export async function login(context: CommandContext, { server, browser, mcp }: LoginOptions): Promise<number> {
   let asked = false;
   await using app = openApp(context, {
@@ -36,12 +35,12 @@ export async function login(context: CommandContext, { server, browser, mcp }: L
   const tools = `${status?.toolCount ?? 0} ${status?.toolCount === 1 ? "tool" : "tools"}`;
   if (asked) context.out(`Signed in to "${server}": ${tools}.`);
   else if (status?.signIn?.signedIn) {
-    context.out(`Already signed in to "${server}": ${tools}. For another account: trunkline auth logout ${server}`);
+    context.out(`Already signed in to "${server}": ${tools}. To use another account: trunkline auth logout ${server}`);
   } else context.out(`"${server}" needs no sign-in: ${tools}.`);
   return EXIT.success;
 }
 
-/** Signs out of a server: what is kept of the sign-in goes, and its authorization server is told. */
+/** Signs out of a server: deletes the saved sign-in and tells the authorization server. */
 export async function logout(
   context: CommandContext,
   { server, mcp }: { server: string; mcp: string | undefined },
@@ -50,18 +49,20 @@ export async function logout(
   const { home, logger, signal } = context;
   const onSecrets = (values: readonly string[]) => void context.redactor.add(...values);
   const wasSignedIn = await forgetSignIn(definition, { home, logger, signal, onSecrets });
-  context.out(wasSignedIn ? `Signed out of "${server}".` : `Nobody was signed in to "${server}".`);
+  context.out(wasSignedIn ? `Signed out of "${server}".` : `You were not signed in to "${server}".`);
   return EXIT.success;
 }
 
-/** Options of `trunkline auth status`. */
 export interface StatusOptions {
   server: string | undefined;
   json?: boolean;
   mcp: string | undefined;
 }
 
-/** Says where the sign-ins stand, by what is kept and without connecting. One server that is not signed in is exit code 3. */
+/**
+ * Shows the state of sign-ins from what is saved, without connecting. For a single server that is not signed in, the
+ * exit code is 3.
+ */
 export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
   const config = await openApp(context, { mcp: options.mcp }).config();
   const servers =
@@ -81,7 +82,7 @@ export async function status(context: CommandContext, options: StatusOptions): P
       ...kept,
     }));
     context.out(JSON.stringify(context.redactor.value(shown), null, 2));
-  } else if (found.length === 0) context.note("No server on the network is configured.");
+  } else if (found.length === 0) context.note("No remote server is configured.");
   else {
     const rows = found.map(({ server, kept }) => [
       server.name,
@@ -108,7 +109,7 @@ function stateOf(kept: KeptSignIn, now: number): string {
 
 function factsOf(kept: KeptSignIn, now: number): string {
   if (kept.kind === "header") return "its entry has an Authorization header";
-  if (kept.kind === "client-credentials") return "signs in as itself, when it is used";
+  if (kept.kind === "client-credentials") return "signs in as itself on first use";
   if (!kept.signedIn) return "";
   const left = kept.expiresAt === undefined ? undefined : Date.parse(kept.expiresAt) - now;
   const facts = [
@@ -120,7 +121,7 @@ function factsOf(kept: KeptSignIn, now: number): string {
         ? undefined
         : left > 0
           ? `for ${formatMs(left)} more`
-          : "has to be done again",
+          : "must be repeated",
   ];
   return facts.filter((fact) => fact !== undefined).join(", ");
 }
@@ -129,18 +130,17 @@ function isOver({ expiresAt }: { expiresAt?: string }, now: number): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) <= now;
 }
 
-/** The server of this name, if it is one that somebody can sign in to. */
+/** The named server, if it is one that can be signed in to. */
 function signInServer(config: LoadedConfig, name: string): HttpServer {
   const server = config.servers.find((candidate) => candidate.name === name);
   if (server === undefined) {
     const known = config.servers.filter(({ type }) => type !== "stdio").map((candidate) => candidate.name);
     throw new TrunklineError("SERVER_NOT_FOUND", `There is no server "${name}".`, {
-      hint:
-        known.length > 0 ? `On the network there are: ${known.join(", ")}.` : "No server on the network is configured.",
+      hint: known.length > 0 ? `Remote servers: ${known.join(", ")}.` : "No remote server is configured.",
     });
   }
   if (server.type !== "stdio") return server;
-  throw new TrunklineError("USAGE", `"${name}" is a program on this machine: there is nothing to sign in to.`, {
-    hint: "What it needs to know goes under env in its entry.",
+  throw new TrunklineError("USAGE", `"${name}" is a local program: there is nothing to sign in to.`, {
+    hint: "Pass what it needs under env in its entry.",
   });
 }

@@ -1,14 +1,13 @@
 import { isRecord, messageOf, nearestNames, TrunklineError } from "@trunkline/core";
 
-/** What the user wrote after the tool's name. */
 interface WrittenArguments {
   pairs: readonly string[];
   json?: string | undefined;
 }
 
 /**
- * The arguments of a call. `key=value` takes the type the schema gives the parameter and is text otherwise, `key:=value`
- * is JSON, `--json` is the whole object; pairs are put over it.
+ * The arguments of a call. `key=value` is converted to the parameter's type in the schema, or stays text; `key:=value`
+ * is JSON; `--json` is the whole object, and pairs override it.
  */
 export function readCallArguments(
   given: WrittenArguments,
@@ -22,14 +21,14 @@ export function readCallArguments(
     if (equals <= 0 || pair.startsWith(":=")) {
       const listed = Object.keys(properties).join(", ");
       throw new TrunklineError("USAGE", `"${pair}" is not an argument.`, {
-        hint: `Write key=value for text, or key:=value for JSON.${listed === "" ? "" : ` It takes ${listed}.`}`,
+        hint: `Use key=value for text, or key:=value for JSON.${listed === "" ? "" : ` Parameters: ${listed}.`}`,
       });
     }
     const isJson = pair[equals - 1] === ":";
     const key = pair.slice(0, isJson ? equals - 1 : equals);
     const text = pair.slice(equals + 1);
     if (written.has(key))
-      throw new TrunklineError("USAGE", `"${key}" is given twice.`, { hint: `For a list write ${key}:='["a", "b"]'.` });
+      throw new TrunklineError("USAGE", `"${key}" is given twice.`, { hint: `For a list use ${key}:='["a", "b"]'.` });
     written.add(key);
     args[key] = isJson ? parseValue(key, text) : coerce(key, text, properties[key]);
   }
@@ -37,8 +36,8 @@ export function readCallArguments(
 }
 
 /**
- * What to say about arguments that the tool does not list; undefined where all are listed, or any would do. Servers often
- * pass over what they do not know, so that a typing error would go unseen.
+ * The warning about arguments the tool does not list; undefined if all are listed, or any is allowed. Servers often
+ * ignore unknown arguments, so a typo would go unnoticed.
  */
 export function unlistedArguments(
   args: Readonly<Record<string, unknown>>,
@@ -51,8 +50,8 @@ export function unlistedArguments(
   if (unlisted.length === 0) return;
   const [nearest] = unlisted.flatMap((name) => nearestNames(name, listed));
   const names = unlisted.map((name) => `"${name}"`).join(", ");
-  if (nearest !== undefined) return `The tool lists no argument ${names}. Did you mean "${nearest}"?`;
-  return `The tool lists no argument ${names}. It has ${listed.length === 0 ? "none" : listed.join(", ")}.`;
+  if (nearest !== undefined) return `The tool has no argument ${names}. Did you mean "${nearest}"?`;
+  return `The tool has no argument ${names}. It has ${listed.length === 0 ? "none" : listed.join(", ")}.`;
 }
 
 function coerce(key: string, text: string, property: unknown): unknown {
@@ -63,7 +62,7 @@ function coerce(key: string, text: string, property: unknown): unknown {
     return Number(text);
   if (types.includes("null") && text === "null") return null;
   if (types.includes("array") || types.includes("object")) return parseValue(key, text);
-  throw new TrunklineError("USAGE", `"${key}" has to be ${types.join(" or ")}, and "${text}" is not.`);
+  throw new TrunklineError("USAGE", `"${key}" must be ${types.join(" or ")}, and "${text}" is not.`);
 }
 
 function parseValue(key: string, text: string): unknown {

@@ -2,16 +2,15 @@ import type { Command } from "commander";
 import { type Cli, mcpOption, mcpPathOf, secondsOption } from "../flags.js";
 import type { CallOptions } from "./run.js";
 
-/** Adds `call`. */
 export function addCall({ program, context, setExitCode }: Cli): void {
   program
     .command("call")
-    .argument("<tool>", "server.tool, as `trunkline tools` shows it")
+    .argument("<tool>", "server.tool, as shown by `trunkline tools`")
     .argument("[arguments...]", "name=Ada count:=3")
     .option("--json <object>", "all arguments as one JSON object")
     .option("--raw", "print the result as the server sent it, as JSON")
-    .addOption(secondsOption("how long the call may go without an answer or progress"))
-    .option("--root <folder...>", "tell the server that it may work in these folders")
+    .addOption(secondsOption("how long the call may take without an answer or progress"))
+    .option("--root <folder...>", "tell the server it may work in these folders")
     .addOption(mcpOption())
     .action(
       async (tool: string, pairs: string[], options: Omit<CallOptions, "tool" | "pairs" | "mcp">, command: Command) => {

@@ -6,7 +6,6 @@ import { EXIT } from "../../app/exit-codes.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { readCallArguments, unlistedArguments } from "./call-arguments.js";
 
-/** Options of `trunkline call`. */
 export interface CallOptions {
   tool: string;
   pairs: string[];
@@ -47,6 +46,6 @@ function withAskingHint(error: unknown): unknown {
   return new TrunklineError("UPSTREAM", error.message, {
     cause: error.cause,
     data: error.data,
-    hint: "This tool asks a person something. Call it at a terminal, with standard input and standard error not redirected.",
+    hint: "This tool asks the user something. Call it at a terminal, without redirecting standard input or standard error.",
   });
 }

@@ -12,14 +12,12 @@ import { ChatTalk } from "../../agent/chat-talk.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 
-/** Options of `trunkline chat`. */
 export interface ChatOptions extends AgentOptions {
   words: readonly string[];
   /** True for the last conversation, or the id of one. */
   resume?: boolean | string;
 }
 
-/** What a chat is made of. */
 interface Chat {
   readonly context: CommandContext;
   readonly options: ChatOptions;
@@ -27,10 +25,10 @@ interface Chat {
   readonly talk: ChatTalk;
 }
 
-/** How much of the last answer is shown when a conversation goes on. */
+/** How much of the last answer is shown when a conversation continues. */
 const MAX_SHOWN_CHARS = 200;
 
-/** A conversation: at a terminal with an editor, elsewhere line by line from standard input. */
+/** A conversation: with an editor at a terminal, otherwise line by line from standard input. */
 export async function chat(context: CommandContext, options: ChatOptions): Promise<number> {
   refuseContradictions(options);
   const { resume } = options;
@@ -50,14 +48,14 @@ export async function chat(context: CommandContext, options: ChatOptions): Promi
   if (resume !== undefined) await recall(context, talk);
   const parts = { context, options, session, talk };
   const code = atTerminal ? await talkAtTerminal(parts) : await talkByLines(parts);
-  if (atTerminal && !talk.isEmpty) context.note(`Go on with: trunkline chat --resume ${talk.file.id}`);
+  if (atTerminal && !talk.isEmpty) context.note(`Continue with: trunkline chat --resume ${talk.file.id}`);
   return code;
 }
 
 async function recall(context: CommandContext, talk: ChatTalk): Promise<void> {
   const messages = await talk.resume();
   const last = messages.findLast((message) => message.role === "assistant" && messageText(message) !== "");
-  context.note(`Going on with ${talk.file.id}, ${messages.length} messages.`);
+  context.note(`Continuing ${talk.file.id}, ${messages.length} messages.`);
   if (last !== undefined) context.note(`  ${printable(firstLine(messageText(last)))}`);
 }
 
@@ -65,7 +63,7 @@ function firstLine(text: string): string {
   return text.trim().split("\n", 1)[0]?.slice(0, MAX_SHOWN_CHARS) ?? "";
 }
 
-/** Runs one entry. Returns whether the chat goes on. */
+/** Runs one entry. Returns whether the chat continues. */
 async function enter({ context, options, session, talk }: Chat, text: string): Promise<boolean> {
   if (text.trim() === "") return true;
   if (isChatCommand(text)) {
@@ -90,7 +88,7 @@ async function talkAtTerminal(parts: Chat): Promise<number> {
   for (let isFirst = true; ; isFirst = false) {
     let text = isFirst ? begin : "";
     if (text === "") {
-      // A server that asks something meanwhile waits until the entry is whole: there is one terminal.
+      // A server's question waits until the entry is complete: there is only one terminal.
       const entry = await (session.terminal?.take(() => editor.read()) ?? editor.read());
       if (context.signal.aborted) throw abortError(context.signal, "The chat");
       if (entry.type === "ended") return EXIT.success;
@@ -113,7 +111,7 @@ async function talkAtTerminal(parts: Chat): Promise<number> {
   }
 }
 
-/** Without a terminal every line is a turn; one that fails ends the chat. */
+/** Without a terminal every line is a turn; a failing one ends the chat. */
 async function talkByLines(parts: Chat): Promise<number> {
   const { context, options } = parts;
   const begin = options.words.join(" ").trim();
@@ -134,7 +132,7 @@ async function talkByLines(parts: Chat): Promise<number> {
   return EXIT.success;
 }
 
-/** What went wrong in a turn; the conversation goes on. */
+/** Reports a failed turn; the conversation continues. */
 function sayError(context: CommandContext, error: unknown): void {
   const { message, hint } = toTrunklineError(error);
   context.note(`trunkline: ${message}`);

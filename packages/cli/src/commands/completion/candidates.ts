@@ -1,31 +1,30 @@
-// What may stand at the cursor: taken from the commands, their options and their arguments as they are registered.
+// Completion candidates, from the registered commands, options and arguments.
 import { hasControls } from "@trunkline/core";
 import type { Argument, Command, Option } from "commander";
 import { defaultCommand, type Position } from "./position.js";
 
-/** One way to go on. */
 export interface Candidate {
   readonly value: string;
   readonly about: string;
 }
 
-/** What a shell is to offer: words, and names of files or folders where those are wanted. */
+/** What a shell should offer: words, and file or folder names if those are expected. */
 export interface Candidates {
   readonly words: readonly Candidate[];
   readonly paths?: "files" | "folders";
 }
 
-/** A place for a value: an argument, or the value of an option. */
+/** A place for a value: an argument, or an option's value. */
 export interface Slot {
-  /** What the option or the argument is called, and what its value is called; the first one that is known counts. */
+  /** The names of the option or argument and of its value; the first known one counts. */
   readonly names: readonly string[];
   readonly position: Position;
 }
 
-/** Values that the commands themselves do not know, such as the names of servers. */
+/** Values the commands themselves do not know, such as server names. */
 type FindValues = (slot: Slot) => Promise<Candidates>;
 
-/** Everything that may stand at the cursor and begins as the word there does. */
+/** All candidates that start with the word at the cursor. */
 export async function candidatesAt(position: Position, findValues: FindValues): Promise<Candidates> {
   const { current, prefix } = position;
   const found = await allAt(position, findValues);
@@ -81,7 +80,7 @@ function namesOf(place: Option | Argument): string[] {
   return placeholder === undefined ? [place.name()] : [place.name(), placeholder];
 }
 
-/** What a project's file calls a server may move the cursor; such a name has to be typed. */
+/** A server name from a project's file may contain control characters; such a name has to be typed. */
 function isShowable(value: string): boolean {
   return !hasControls(value);
 }

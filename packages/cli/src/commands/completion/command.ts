@@ -1,14 +1,11 @@
-// The command `completion`, and the hidden one that its scripts call back. Each action is loaded when it is run.
+// The command `completion`, and the hidden one that its scripts call back. Actions are loaded on demand.
 import { Argument } from "commander";
 import type { Cli } from "../flags.js";
 
-/** The shells that have a script. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** A shell that has a script. */
 export type Shell = (typeof SHELLS)[number];
 
-/** Adds `completion` and `__complete`. */
 export function addCompletion({ program, context }: Cli): void {
   program
     .command("completion")

@@ -1,11 +1,11 @@
-// Values that are not written in the commands: servers, their tools, operations, programs, providers, files. Nothing is
-// started for them, nobody is asked, and what cannot be read is left out.
+// Values not defined by the commands: servers, their tools, operations, programs, providers, files. Starts nothing and
+// asks nothing; skips what cannot be read.
 import { isRecord } from "@trunkline/core";
 import { knownTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
 import type { Candidate, Candidates, Slot } from "./candidates.js";
 
-/** By the name of an option, or by what an argument or an option's value is called in its help. */
+/** By option name, or by the name of an argument or option value in the help. */
 const KINDS: Readonly<Record<string, (context: CommandContext, slot: Slot) => Candidates | Promise<Candidates>>> = {
   path: () => ({ words: [], paths: "files" }),
   "path|hash": () => ({ words: [], paths: "files" }),
@@ -33,10 +33,10 @@ const KINDS: Readonly<Record<string, (context: CommandContext, slot: Slot) => Ca
   },
 };
 
-/** The names that {@link findValues} knows what to do with. */
+/** The names that {@link findValues} supports. */
 export const VALUE_KINDS: readonly string[] = Object.keys(KINDS);
 
-/** The values for a slot; none where nothing is known about it. */
+/** The values for a slot; empty if nothing is known about it. */
 export async function findValues(context: CommandContext, slot: Slot): Promise<Candidates> {
   for (const name of slot.names) {
     const find = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
@@ -49,7 +49,7 @@ function word(value: string, about = ""): Candidate {
   return { value, about };
 }
 
-/** The names of the servers. The configuration is only read: nobody is asked for inputs, and trust does not matter to a name. */
+/** The server names. Only reads the configuration: asks for no inputs, and trust does not matter for a name. */
 async function serverNames({ cwd, env, home, signal }: CommandContext, { position }: Slot): Promise<string[]> {
   const { loadConfig } = await import("@trunkline/client/config");
   const mcpPath = position.values.get("mcp");
@@ -57,7 +57,7 @@ async function serverNames({ cwd, env, home, signal }: CommandContext, { positio
   return config.servers.map(({ name }) => name);
 }
 
-/** First the servers with a dot; behind the dot the tools that are known of that server. */
+/** First the servers with a dot; after the dot the known tools of that server. */
 async function toolWords(context: CommandContext, slot: Slot): Promise<Candidate[]> {
   const servers = await serverNames(context, slot);
   const owner = ownerOf(slot.position.current, servers);
@@ -65,7 +65,7 @@ async function toolWords(context: CommandContext, slot: Slot): Promise<Candidate
   return (await knownTools(context, owner)).map(({ name, about }) => word(`${owner}.${name}`, about));
 }
 
-/** The parameters of the tool, as `name=`. */
+/** The tool's parameters, as `name=`. */
 async function argumentWords(context: CommandContext, slot: Slot): Promise<Candidate[]> {
   const [tool = ""] = slot.position.given;
   const owner = ownerOf(tool, await serverNames(context, slot));
@@ -74,13 +74,13 @@ async function argumentWords(context: CommandContext, slot: Slot): Promise<Candi
   return (known?.parameters ?? []).map((name) => word(`${name}=`));
 }
 
-/** The server that a tool's name begins with. A server may be called as the beginning of another one. */
+/** The server a tool's name starts with. One server's name may be a prefix of another's. */
 function ownerOf(tool: string, servers: readonly string[]): string | undefined {
   const owners = servers.filter((name) => tool.startsWith(`${name}.`));
   return owners.sort((a, b) => b.length - a.length)[0];
 }
 
-/** What `query` and `execute` take: an operation and its parameters, a tool and its own, or a file. */
+/** Arguments of `query` and `execute`: an operation and its parameters, a tool and its own, or a file. */
 async function operationWords(context: CommandContext, slot: Slot): Promise<Candidates> {
   const [operation] = slot.position.given;
   if (operation === undefined) {
@@ -101,7 +101,7 @@ async function operations(kind?: "read" | "write"): Promise<Candidate[]> {
 async function registeredOperations() {
   const { createRegistry } = await import("@trunkline/server");
   const { storeOperations } = await import("@trunkline/store/contract");
-  const never = () => Promise.reject(new Error("nothing is opened to complete a word"));
+  const never = () => Promise.reject(new Error("completion opens nothing"));
   await using registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });
   await registry.load();
   return registry.builtin;

@@ -1,31 +1,30 @@
-// Where the cursor stands in a command line that is still being written: read as commander would read it, as far as it goes.
+// The cursor position in an unfinished command line, parsed like commander would, as far as it goes.
 import type { Command, Option } from "commander";
 
-/** Where the cursor stands. */
 export interface Position {
   /** The command that the words before the cursor lead to. */
   readonly command: Command;
-  /** The arguments that it has been given so far. */
+  /** Its arguments so far. */
   readonly given: readonly string[];
-  /** Values of options so far, of all commands on the way. The last one counts. */
+  /** Option values so far, of all commands on the way. The last one wins. */
   readonly values: ReadonlyMap<string, string>;
-  /** The word at the cursor; after `--option=` what stands behind that. */
+  /** The word at the cursor; after `--option=`, the part after it. */
   readonly current: string;
-  /** What stands in front of `current` in the same word. */
+  /** The part of the word before `current`. */
   readonly prefix: string;
-  /** The option whose value is being written. */
+  /** The option whose value is being typed. */
   readonly option?: Option;
-  /** Options of ours are over: what follows is an argument, or another program's business. */
+  /** Our options have ended: what follows is an argument, or belongs to another program. */
   readonly isAfterDashes: boolean;
 }
 
-/** Commander keeps these to itself, and nothing public tells them. */
+/** Commander internals without a public accessor. */
 interface CommandInternals {
   readonly _defaultCommandName: string | null;
   readonly _passThroughOptions: boolean;
 }
 
-/** Reads the words before the cursor and the one at it, which is the last. */
+/** Parses the words before the cursor and the one at it, which is the last. */
 export function positionOf(program: Command, words: readonly string[]): Position {
   const earlier = words.slice(0, -1);
   const last = words.at(-1) ?? "";
@@ -66,7 +65,7 @@ export function positionOf(program: Command, words: readonly string[]): Position
   return { ...at, current: last, prefix: "" };
 }
 
-/** The command that a group runs when none of its own is named. */
+/** The command a group runs by default. */
 export function defaultCommand(group: Command): Command | undefined {
   const name = internals(group)._defaultCommandName;
   return group.commands.find((candidate) => candidate.name() === name);
@@ -80,7 +79,7 @@ function isOption(word: string): boolean {
   return word.startsWith("-") && word !== "-";
 }
 
-/** Whether a word behind an option is its value. A value that must be there may begin with a dash. */
+/** Whether the word after an option is its value. A required value may start with a dash. */
 function takesValue(option: Option, word: string): boolean {
   return option.required && !option.variadic ? true : !isOption(word);
 }
@@ -91,7 +90,7 @@ function findOption(command: Command, flag: string): Option | undefined {
   return own ?? (fallback === undefined ? undefined : findOption(fallback, flag));
 }
 
-/** An option, and its value where that stands in the same word: `--limit=3`, `-n3`, `-rn3`. */
+/** An option, and its value if in the same word: `--limit=3`, `-n3`, `-rn3`. */
 function readOption(command: Command, word: string): { option: Option; value?: string } | undefined {
   const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? [];
   const option = findOption(command, flag);
@@ -108,6 +107,6 @@ function readOption(command: Command, word: string): { option: Option; value?: s
 }
 
 function internals(command: Command): CommandInternals {
-  // Checked by the test of the position: a commander that calls them otherwise fails it.
+  // Covered by the position test: it fails if commander renames them.
   return command as unknown as CommandInternals;
 }

@@ -14,13 +14,13 @@ export function completion(context: CommandContext, shell: Shell | undefined): v
     context.out(scriptFor(shell));
     return;
   }
-  context.out("Tab completes commands, options, servers and tools, once your shell has read the script:");
+  context.out("Tab completes commands, options, servers and tools once your shell has loaded the script:");
   for (const [name, how] of Object.entries(INSTALLING)) context.out(`  ${name.padEnd(5)} ${how}`);
 }
 
 /**
- * Answers a script: on the first line `files`, `folders` or nothing, then a candidate on each line, with a tab in front of
- * what it is about. Somebody is in the middle of typing: whatever goes wrong, nothing is said.
+ * Answers a script: `files`, `folders` or nothing on the first line, then one candidate per line, followed by a tab and
+ * its description. The user is typing, so errors stay silent.
  */
 export async function complete(context: CommandContext, program: Command, words: readonly string[]): Promise<void> {
   let found: Candidates;

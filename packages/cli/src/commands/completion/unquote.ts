@@ -1,4 +1,4 @@
-/** A word as the shell will read it, from how it is written: quotes and backslashes go, also where they are not closed yet. */
+/** A word as the shell will read it: removes quotes and backslashes, even unclosed ones. */
 export function unquote(written: string): string {
   let word = "";
   let quote = "";

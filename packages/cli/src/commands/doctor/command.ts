@@ -2,14 +2,13 @@ import type { Command } from "commander";
 import { type Cli, formatOption, mcpOption, mcpPathOf, secondsOption } from "../flags.js";
 import type { DoctorOptions } from "./run.js";
 
-/** Adds `doctor`. */
 export function addDoctor({ program, context, setExitCode }: Cli): void {
   program
     .command("doctor")
     .addOption(formatOption())
     .option("--pretty", "indent the JSON")
-    .option("--strict", "exit with 1 when anything failed")
-    .addOption(secondsOption("how long all servers together may take").default(30))
+    .option("--strict", "exit with 1 if anything failed")
+    .addOption(secondsOption("time limit for all servers together").default(30))
     .addOption(mcpOption())
     .action(async (options: Omit<DoctorOptions, "mcp">, command: Command) => {
       const { doctor } = await import("./run.js");

@@ -1,4 +1,4 @@
-// What `trunkline doctor` has found, for programs and for people.
+// The results of `trunkline doctor`, for programs and for people.
 import { listAgents } from "@trunkline/agent";
 import type { Diagnostic, LoadedConfig, ServerStatus } from "@trunkline/client";
 import { dottedName, type RenamedTool } from "@trunkline/client/internal";
@@ -6,7 +6,6 @@ import { formatMs, printable, type SourcedTool } from "@trunkline/core";
 import { LATEST_PROTOCOL_VERSION, REVISION_FACTS, SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
 import { commandLine } from "../../terminal/command-line.js";
 
-/** Everything that was looked at. */
 export interface Findings {
   version: string;
   cwd: string;
@@ -17,12 +16,11 @@ export interface Findings {
   renamed: readonly RenamedTool[];
 }
 
-/** How many lines of a failed server's stderr are shown. */
+/** How many stderr lines of a failed server are shown. */
 const STDERR_LINES = 5;
-/** How many tool names fit before the rest is only counted. */
+/** How many tool names are listed before the rest is only counted. */
 const SHOWN_NAMES = 15;
 
-/** The report as one JSON document. */
 export function jsonReport(findings: Findings): Record<string, unknown> {
   const { version, cwd, home, config, servers, tools, renamed } = findings;
   return {
@@ -65,7 +63,7 @@ export function jsonReport(findings: Findings): Record<string, unknown> {
   };
 }
 
-/** How much each revision defines, by the generated table. */
+/** How much each revision defines, from the generated table. */
 function revisionCounts() {
   return Object.fromEntries(
     SUPPORTED_PROTOCOL_VERSIONS.map((revision) => {
@@ -124,7 +122,6 @@ function jsonSignIn({ state, signIn }: ServerStatus) {
   };
 }
 
-/** The report as lines for a person. */
 export function* textReport(findings: Findings): Generator<string> {
   const { version, config, servers, renamed } = findings;
   yield `trunkline ${version}, node ${process.version}, ${process.platform}-${process.arch}`;
@@ -135,12 +132,12 @@ export function* textReport(findings: Findings): Generator<string> {
   for (const diagnostic of config.diagnostics) yield `  ${diagnosticText(diagnostic)}`;
   if (servers.length === 0 && used.length > 0 && config.diagnostics.some(({ severity }) => severity !== "note")) {
     yield "";
-    yield "No server can be used. Correct what is said above.";
+    yield "No server is usable. Fix the problems above.";
     return;
   }
   if (servers.length === 0) {
     yield "";
-    yield "No MCP server is configured. Add one, or take over what another program has:";
+    yield "No MCP server is configured. Add one, or import from another program:";
     yield "  trunkline servers add everything -- npx -y @modelcontextprotocol/server-everything";
     yield "  trunkline import";
     return;
@@ -152,11 +149,11 @@ export function* textReport(findings: Findings): Generator<string> {
   const untrusted = servers.filter(({ state }) => state === "untrusted");
   if (untrusted.length > 0) {
     yield "";
-    yield `${untrusted.length} ${untrusted.length === 1 ? "server comes" : "servers come"} from a project file that nobody has confirmed. See and confirm: trunkline trust`;
+    yield `${untrusted.length} ${untrusted.length === 1 ? "server comes" : "servers come"} from a project file that you have not approved. Review and approve: trunkline trust`;
   }
   if (renamed.length > 0) {
     yield "";
-    yield "Names that had to be changed, because they collide or are too long:";
+    yield "Tools that had to be renamed, because their names collide or are too long:";
     for (const { server, tool, style, name } of renamed) yield `  ${server}.${tool}  as ${style}: ${name}`;
   }
 }
@@ -188,7 +185,7 @@ function* textServer(status: ServerStatus, { tools }: Findings): Generator<strin
       return;
     case "untrusted":
       yield `? ${name}  ${target}`;
-      yield "    not started: its file has not been confirmed";
+      yield "    not started: its file has not been approved";
       return;
     case "failed":
     case "needs-auth":

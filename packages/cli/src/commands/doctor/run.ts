@@ -7,20 +7,19 @@ import { keepTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { type Findings, jsonReport, textReport } from "./doctor-report.js";
 
-/** Options of `trunkline doctor`. */
 export interface DoctorOptions {
   format: "text" | "json";
   pretty?: boolean;
   strict?: boolean;
-  /** Seconds that all servers together may take. */
+  /** Seconds for all servers together. */
   timeout: number;
   mcp: string | undefined;
 }
 
-/** What nobody has confirmed was not checked, so that it is no success either. */
+/** An unapproved server was not checked, so it is not a success either. */
 const NOT_WORKING: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "needs-auth", "untrusted", "pending"]);
 
-/** Checks the configuration, and really connects every server in it and asks the model, all at once and within the deadline. */
+/** Checks the configuration, connects every server and asks the model, all in parallel and within the deadline. */
 export async function doctor(context: CommandContext, options: DoctorOptions): Promise<number> {
   await using app = openApp(context, { mcp: options.mcp, checkWithinMs: options.timeout * 1000 });
   const [config, hub] = [await app.config(), await app.hub()];

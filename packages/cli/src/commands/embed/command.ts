@@ -3,11 +3,10 @@ import { Option } from "commander";
 import { type Cli, formatOption } from "../flags.js";
 import type { EmbedOptions } from "./run.js";
 
-/** Adds `embed`. */
 export function addEmbed({ program, context, setExitCode }: Cli): void {
   program
     .command("embed")
-    .argument("<text...>", "one vector for each; quote a text of several words")
+    .argument("<text...>", "one vector per text; quote a text of several words")
     .addOption(formatOption())
     .addOption(
       new Option("--dimensions <number>", "shorten the vectors to this many numbers").argParser((text) => {
@@ -16,7 +15,7 @@ export function addEmbed({ program, context, setExitCode }: Cli): void {
         throw new TrunklineError("USAGE", `"${text}" is not a number of dimensions.`);
       }),
     )
-    .option("--model <name>", "the model; with --endpoint, what the endpoint calls it")
+    .option("--model <name>", "the model; with --endpoint, the endpoint's name for it")
     .option("--endpoint <url>", "an OpenAI-compatible API; its key is read from TRUNKLINE_EMBED_API_KEY")
     .action(async (texts: string[], options: Omit<EmbedOptions, "texts">) => {
       const { embed } = await import("./run.js");

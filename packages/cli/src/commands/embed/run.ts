@@ -3,7 +3,6 @@ import { type EmbedPackage, embedPlaces, loadEmbedPackage, withOwnErrors } from 
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 
-/** Options of `trunkline embed`. */
 export interface EmbedOptions {
   texts: readonly string[];
   format: "text" | "json";
@@ -12,12 +11,12 @@ export interface EmbedOptions {
   endpoint?: string;
 }
 
-/** Prints one vector for each text, from the embedded model or from an endpoint. */
+/** Prints one vector per text, from the embedded model or from an endpoint. */
 export async function embed(context: CommandContext, options: EmbedOptions): Promise<number> {
   const { dimensions } = options;
   if (options.endpoint !== undefined && options.model === undefined) {
     throw new TrunklineError("USAGE", "--endpoint needs --model.", {
-      hint: "It is what the endpoint calls the model.",
+      hint: "It is the endpoint's name for the model.",
     });
   }
   const embedPackage = await loadEmbedPackage(embedPlaces(context));
@@ -26,7 +25,7 @@ export async function embed(context: CommandContext, options: EmbedOptions): Pro
     if (dimensions !== undefined && dimensions > embedder.dimensions) {
       throw new TrunklineError(
         "USAGE",
-        `The model gives vectors of ${embedder.dimensions} numbers, not ${dimensions}.`,
+        `The model returns vectors of ${embedder.dimensions} numbers, not ${dimensions}.`,
       );
     }
     return { model: embedder.model, vectors: await embedder.embed(options.texts, { signal: context.signal }) };
@@ -54,7 +53,7 @@ async function open(context: CommandContext, embedPackage: EmbedPackage, options
   return await embedPackage.createEndpointEmbedder({ url: endpoint, model: model ?? "", apiKey, dimensions, signal });
 }
 
-/** The fewest digits that stand for the same float32; as a double it would be written with twice as many. */
+/** The fewest digits that identify the same float32; as a double it would have twice as many. */
 function shortestNumber(value: number): number {
   for (const digits of [6, 7, 8]) {
     const short = Number(value.toPrecision(digits));
@@ -63,7 +62,7 @@ function shortestNumber(value: number): number {
   return Number(value.toPrecision(9));
 }
 
-/** A key that was set up for one provider is not sent to another. */
+/** A key for one provider is not sent to another. */
 function apiKeyFor(endpoint: string, env: Readonly<NodeJS.ProcessEnv>): string | undefined {
   const host = URL.canParse(endpoint) ? new URL(endpoint).host : undefined;
   return env.TRUNKLINE_EMBED_API_KEY || (host === "api.openai.com" ? env.OPENAI_API_KEY : undefined) || undefined;

@@ -1,7 +1,6 @@
 import type { Cli } from "../flags.js";
 import type { ImportOptions } from "./run.js";
 
-/** Adds `import`. */
 export function addImport({ program, context, setExitCode }: Cli): void {
   program
     .command("import")

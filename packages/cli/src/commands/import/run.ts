@@ -1,4 +1,4 @@
-// Copies servers from the files of other programs. Nothing is started, and what would be written is shown first.
+// Copies servers from other programs' files. Starts nothing, and shows first what would be written.
 import {
   type ConfigEdit,
   dialectNotes,
@@ -29,7 +29,6 @@ import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
-/** Options of `trunkline import`. */
 export interface ImportOptions extends Omit<ScopeOptions, "mcp"> {
   programs: readonly string[];
   from?: string;
@@ -38,7 +37,7 @@ export interface ImportOptions extends Omit<ScopeOptions, "mcp"> {
   overwrite?: boolean;
 }
 
-/** Lists what other programs have, or copies it. */
+/** Lists or imports other programs' servers. */
 export async function importServers(context: CommandContext, options: ImportOptions): Promise<number> {
   checkScope(options);
   const found = await find(context, options);
@@ -50,13 +49,15 @@ export async function importServers(context: CommandContext, options: ImportOpti
   for (const line of describePlans(plans)) context.out(line);
   const count = plans.reduce((sum, { servers }) => sum + servers.length, 0);
   if (count === 0) {
-    context.note(found.length === 0 ? "No file of these programs was found." : "There is nothing to import.");
+    context.note(
+      found.length === 0 ? "No configuration file of these programs was found." : "There is nothing to import.",
+    );
     return EXIT.success;
   }
   if (options.dryRun) return EXIT.success;
   if (!options.yes && !isAtTerminal(context)) {
-    throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask at.", {
-      hint: "Write it with --yes, or only look at it with --dry-run.",
+    throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask on.", {
+      hint: "Write it with --yes, or preview it with --dry-run.",
     });
   }
   if (!options.yes && !(await askYesNo(context, `Write ${quantity(count, "server")}?`))) {
@@ -78,7 +79,7 @@ async function find(context: CommandContext, options: ImportOptions): Promise<Fo
   const { programs, from } = options;
   if (from !== undefined) {
     if (programs.length > 1 || programs.includes("all")) {
-      throw new TrunklineError("USAGE", "--from takes one file, which is of one program at most.");
+      throw new TrunklineError("USAGE", "--from takes one file, from at most one program.");
     }
     return [withoutOurselves(await readImport(from, { ...place, program: programs[0] }))];
   }
@@ -86,7 +87,7 @@ async function find(context: CommandContext, options: ImportOptions): Promise<Fo
   return (await findImports(all ? place : { ...place, programs })).map(withoutOurselves);
 }
 
-/** What `install` wrote into a program stays there: behind itself, Trunkline would start itself without end. */
+/** Skips the entry that `install` wrote: behind itself, Trunkline would start itself forever. */
 function withoutOurselves(found: FoundImport): FoundImport {
   const ours = found.servers.filter(({ entry }) => startsTrunkline(entry));
   return {
@@ -109,9 +110,9 @@ function listFound(context: CommandContext, found: readonly FoundImport[], confi
   }
   if (found.length === 0) {
     const titles = IMPORT_SOURCES.map(({ title }) => title);
-    context.note(`No file of another program was found. Looked for: ${titles.join(", ")}.`);
+    context.note(`No other program's configuration file was found. Looked for: ${titles.join(", ")}.`);
   } else {
-    context.note("Copy them with `trunkline import <program…>` or `trunkline import all`.");
+    context.note("Import them with `trunkline import <program…>` or `trunkline import all`.");
   }
   return EXIT.success;
 }
@@ -122,7 +123,6 @@ interface PlannedServer {
   readonly replaces: boolean;
 }
 
-/** What goes into one file. */
 interface Plan {
   readonly target: WriteTarget;
   readonly file: EditableConfig;
@@ -150,10 +150,10 @@ async function plan(
       if (earlier !== undefined) {
         current.skipped.push({
           name,
-          reason: `${from.source.title} has it too; the one of ${earlier.from.source.title} is taken`,
+          reason: `${from.source.title} has it too; the one from ${earlier.from.source.title} is used`,
         });
       } else if (replaces && !options.overwrite) {
-        current.skipped.push({ name, reason: "it is configured already; --overwrite replaces it" });
+        current.skipped.push({ name, reason: "it is already configured; --overwrite replaces it" });
       } else {
         current.servers.push({ server, from, replaces });
       }
@@ -165,10 +165,10 @@ async function plan(
 function* describePlans(plans: readonly Plan[]): Generator<string> {
   for (const { target, file, servers, skipped } of plans) {
     if (servers.length > 0)
-      yield `${file.exists ? "To be written to" : "To be written to the new file"} ${target.path}:`;
+      yield `${file.exists ? "Will be written to" : "Will be written to the new file"} ${target.path}:`;
     for (const { server, from, replaces } of servers) {
       const { name, entry, notes } = server;
-      yield `  ${printable(name)}, from ${from.source.title} (${from.path})${replaces ? ", replacing the one there" : ""}`;
+      yield `  ${printable(name)}, from ${from.source.title} (${from.path})${replaces ? ", replacing the existing one" : ""}`;
       const shown = JSON.stringify(shownEntry(toDialect(entry, file.dialect)), null, 2);
       for (const line of shown.split("\n")) yield `    ${printable(line)}`;
       for (const note of [...notes, ...dialectNotes(name, entry, file.dialect)]) yield `    note: ${printable(note)}`;

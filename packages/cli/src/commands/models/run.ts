@@ -1,4 +1,4 @@
-// The models that Trunkline runs itself: what is there, and bringing it here.
+// The models Trunkline runs itself: listing and downloading them.
 
 import {
   type EmbedPackage,
@@ -13,7 +13,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 
-/** Pulls a model, and first the package that runs it where it is missing. The only command that downloads anything. */
+/** Downloads a model, and first the package that runs it if missing. The only command that downloads anything. */
 export async function pullModels(
   context: CommandContext,
   options: { name: string | undefined; json?: boolean },
@@ -34,7 +34,7 @@ export async function pullModels(
   return EXIT.success;
 }
 
-/** Lists the models and how they stand. */
+/** Lists the models and their state. */
 export async function listModels(context: CommandContext, options: { json?: boolean }): Promise<number> {
   const { home, signal } = context;
   const embed = await loadEmbedPackage(embedPlaces(context));
@@ -51,7 +51,7 @@ export async function listModels(context: CommandContext, options: { json?: bool
     title,
   ]);
   for (const line of table(rows)) context.out(line);
-  if (models.some(({ state }) => state !== "ready")) context.note("`trunkline models pull <name>` brings one here.");
+  if (models.some(({ state }) => state !== "ready")) context.note("`trunkline models pull <name>` downloads one.");
   return EXIT.success;
 }
 

@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { type Cli, mcpOption, mcpPathOf } from "../flags.js";
 import type { GetPromptOptions, PromptsOptions } from "./run.js";
 
-/** Adds `prompts`. */
 export function addPrompts({ program, context, setExitCode }: Cli): void {
   const prompts = program.command("prompts").addOption(mcpOption());
   prompts
@@ -18,7 +17,7 @@ export function addPrompts({ program, context, setExitCode }: Cli): void {
   prompts
     .command("get")
     .description("print the messages of a prompt")
-    .argument("<prompt>", "server.name as `trunkline prompts` shows it, or the name alone where only one server has it")
+    .argument("<prompt>", "server.name as shown by `trunkline prompts`, or just the name if only one server has it")
     .argument("[arguments...]", "name=Ada style=formal")
     .option("--json", "print the messages as JSON")
     .option("--raw", "print the result as the server sent it, as JSON")

@@ -5,14 +5,12 @@ import { EXIT } from "../../app/exit-codes.js";
 import { reportUnlisted } from "../../app/unlisted.js";
 import type { CommandContext } from "../../terminal/context.js";
 
-/** Options of `trunkline prompts list`. */
 export interface PromptsOptions {
   server: string | undefined;
   json?: boolean;
   mcp: string | undefined;
 }
 
-/** Options of `trunkline prompts get`. */
 export interface GetPromptOptions {
   name: string;
   pairs: readonly string[];
@@ -21,7 +19,6 @@ export interface GetPromptOptions {
   mcp: string | undefined;
 }
 
-/** Lists the prompts of all servers or of one. */
 export async function listPrompts(context: CommandContext, options: PromptsOptions): Promise<number> {
   const { server } = options;
   const { signal } = context;
@@ -43,13 +40,12 @@ export async function listPrompts(context: CommandContext, options: PromptsOptio
   return exitCode;
 }
 
-/** Prints the messages of a prompt. */
 export async function getPrompt(context: CommandContext, options: GetPromptOptions): Promise<number> {
   const { signal } = context;
   await using app = openApp(context, { mcp: options.mcp });
   const hub = await app.hub();
   const prompt = await hub.findPrompt(options.name, signal).catch((error: unknown) => {
-    // A name that nobody knows was typed wrongly.
+    // An unknown name was probably mistyped.
     if (!isTrunklineError(error, "NOT_FOUND")) throw error;
     throw new TrunklineError("USAGE", error.message, {
       cause: error,
@@ -84,13 +80,13 @@ function readPairs(pairs: readonly string[], prompt: SourcedPrompt): Record<stri
       const equals = pair.indexOf("=");
       if (equals > 0) return [pair.slice(0, equals), pair.slice(equals + 1)];
       throw new TrunklineError("USAGE", `"${pair}" is not an argument.`, {
-        hint: `Write key=value. The prompt is ${signatureOf(prompt)}.`,
+        hint: `Use key=value. The prompt is ${signatureOf(prompt)}.`,
       });
     }),
   );
 }
 
-/** Names the first argument that is missing, and what the server would put there. */
+/** Reports the first missing argument, with the server's suggestions. */
 async function requireArguments(
   hub: Hub,
   prompt: SourcedPrompt,
@@ -103,14 +99,14 @@ async function requireArguments(
   const { values } = await hub
     .complete(prompt.server, ref, { name: first.name, value: "" }, { signal, context: args })
     .catch((error: unknown) => {
-      // Not every server completes; the error about the argument is the one that matters.
+      // Not every server supports completion; the error about the argument is the one that matters.
       if (isTrunklineError(error, "UPSTREAM") || isTrunklineError(error, "PROTOCOL")) return { values: [] };
       throw error;
     });
   const names = missing.map(({ name }) => name).join(", ");
-  const choice = values.length === 0 ? "" : ` For ${first.name} there is ${values.slice(0, 10).join(", ")}.`;
+  const choice = values.length === 0 ? "" : ` For example, ${first.name} can be ${values.slice(0, 10).join(", ")}.`;
   throw new TrunklineError("USAGE", `The prompt "${prompt.name}" needs ${names}.`, {
-    hint: `It is ${signatureOf(prompt)}.${choice}`,
+    hint: `The prompt is ${signatureOf(prompt)}.${choice}`,
   });
 }
 
@@ -125,7 +121,7 @@ async function rendered(context: CommandContext, { messages }: PromptResult): Pr
   return parts.join("\n\n");
 }
 
-/** What cannot be shown as text. `--raw` has it all. */
+/** Stands in for what cannot be shown as text. `--raw` prints everything. */
 function placeholder(block: { type: string; [field: string]: unknown }): string {
   return block.type === "image" ? `[image: ${block.mimeType}]` : JSON.stringify(block);
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type Cli, mcpOption, mcpPathOf, storeOption, wholeNumberOption } from "../flags.js";
 import type { QueryOptions } from "./run.js";
 
-/** Adds `query` and `execute`. Their help comes from the operations, so it is not commander's. */
+/** Adds `query` and `execute`. Their help comes from the operations, not from commander. */
 export function addQuery({ program, context, setExitCode }: Cli): void {
   for (const tool of ["query", "execute"] as const) {
     program
@@ -12,8 +12,8 @@ export function addQuery({ program, context, setExitCode }: Cli): void {
       .helpOption(false)
       .option("-h, --help", "list the operations, or the parameters of one")
       .option("--pretty", "indent the JSON")
-      .addOption(wholeNumberOption("--max-tokens <number>", "cut the answer as for an agent", { from: 1 }))
-      .option("--allow-write <folder...>", "let `get` write here with outputPath")
+      .addOption(wholeNumberOption("--max-tokens <number>", "truncate the answer as for an agent", { from: 1 }))
+      .option("--allow-write <folder...>", "allow `get` to write here with outputPath")
       .addOption(storeOption())
       .addOption(mcpOption())
       .action(async (words: string[], options: Omit<QueryOptions, "tool" | "words" | "mcp">, command: Command) => {

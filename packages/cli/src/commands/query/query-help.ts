@@ -1,23 +1,23 @@
-// Help for `query` and `execute`, made from the operations.
+// Help for `query` and `execute`, generated from the operations.
 import { isRecord, printable } from "@trunkline/core";
 import type { Operation } from "@trunkline/server";
 import { commandLine } from "../../terminal/command-line.js";
 import { table } from "../../terminal/table.js";
 import type { ToolName } from "./run.js";
 
-/** What the command takes, and every operation of ours. */
+/** Usage and all of our operations. */
 export function* describeTool(operations: readonly Operation[], tool: ToolName): Generator<string> {
   const list = tool === "query" ? "steps" : "operations";
   yield `Usage: trunkline ${tool} <operation> [key=value | key:=json …]`;
   yield `       trunkline ${tool} '{"${list}": [{"op": …, "params": {…}}, …]}' | <file.json> | -`;
   yield "";
   yield tool === "query"
-    ? "Runs operations that read, one after the other; later ones may refer to earlier ones ($prev.results[0].hash)."
-    : "Runs operations, one after the other, and stops at the first error.";
+    ? "Runs read operations one after another; later ones can refer to earlier ones ($prev.results[0].hash)."
+    : "Runs operations one after another, and stops at the first error.";
   yield "";
   yield "Operations:";
   const own = operations.filter(({ kind }) => kind === (tool === "query" ? "read" : "write"));
-  const tools = tool === "query" ? "tools of servers that say that they only read" : "any tool of any server";
+  const tools = tool === "query" ? "read-only tools of servers" : "any tool of any server";
   yield* table([
     ...own.map(({ name, summary }) => [`  ${name}`, summary]),
     ["  <server>.<tool>", `${tools}; \`trunkline tools\` lists them`],
@@ -25,17 +25,16 @@ export function* describeTool(operations: readonly Operation[], tool: ToolName):
   yield "";
   yield "Options:";
   yield* table([
-    ["  --max-tokens <number>", "cut the answer as for an agent; default: never"],
-    ["  --allow-write <folder>", "let `get` write here with outputPath"],
+    ["  --max-tokens <number>", "truncate the answer as for an agent; default: never"],
+    ["  --allow-write <folder>", "allow `get` to write here with outputPath"],
     ["  --store <path>", "the store's folder"],
-    ["  --mcp <path>", "use this configuration file and no other"],
+    ["  --mcp <path>", "use only this configuration file"],
     ["  -h, --help", `with an operation before it: its parameters (trunkline ${tool} ${own[0]?.name ?? ""} --help)`],
   ]);
   yield "";
   yield "The answer is JSON. Exit codes: 0 success, 1 an operation failed, 2 wrong usage, 130 interrupted.";
 }
 
-/** One operation with its parameters. */
 export function* describeOperation(operation: Operation, tool: ToolName): Generator<string> {
   const { name, summary, schema, example } = operation;
   yield `Usage: trunkline ${tool} ${name} [key=value | key:=json …]`;

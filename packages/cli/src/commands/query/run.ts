@@ -1,5 +1,5 @@
-// `trunkline query` and `trunkline execute`: the server's own tools at the command line. What they take is read here; the
-// help comes from the operations themselves.
+// `trunkline query` and `trunkline execute`: the gateway's own tools on the command line. The arguments are parsed
+// here; the help comes from the operations themselves.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { addAbortSignal } from "node:stream";
@@ -12,10 +12,8 @@ import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { readCallArguments } from "../call/call-arguments.js";
 import { describeOperation, describeTool } from "./query-help.js";
 
-/** The tools that can be called so. */
 export type ToolName = "query" | "execute";
 
-/** Options of both commands. */
 export interface QueryOptions {
   tool: ToolName;
   words: readonly string[];
@@ -27,9 +25,9 @@ export interface QueryOptions {
   allowWrite?: readonly string[];
 }
 
-/** A person who reads the answer has no context window; an agent's own budget is much smaller. */
+/** A person has no context window; an agent's own budget is much smaller. */
 const UNLIMITED_TOKENS = 1_000_000_000;
-/** What stands in the list of each tool. */
+/** The name of each tool's list. */
 const LIST = { query: "steps", execute: "operations" } as const;
 
 /** Runs the steps, or one operation, and prints the answer as JSON. */
@@ -40,7 +38,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     await withRegistry(context, options, async (registry) => await printHelp(context, registry, { tool, name: first }));
     if (options.help) return EXIT.success;
     context.note(
-      `What should be done? For example: trunkline ${tool} ${tool === "query" ? "search query=retry" : "add path=notes.md"}`,
+      `What should it do? For example: trunkline ${tool} ${tool === "query" ? "search query=retry" : "add path=notes.md"}`,
     );
     return EXIT.usage;
   }
@@ -53,7 +51,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     embed: usesModel(args),
     service: { allowWrite: options.allowWrite },
   });
-  // A file that was named and cannot be used is wrong usage, not a failed operation.
+  // An unusable named file is wrong usage, not a failed operation.
   await app.config();
   const service = await app.service();
   const onProgress = ({
@@ -73,7 +71,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   return result.isError === true || hasFailures(result.structuredContent) ? EXIT.failure : EXIT.success;
 }
 
-/** A batch that goes on after an error is no error itself; for a shell it has failed all the same. */
+/** A batch that continues after an error is not an error itself, but for a shell it has failed. */
 function hasFailures(answer: unknown): boolean {
   return isRecord(answer) && typeof answer.failed === "number" && answer.failed > 0 && Array.isArray(answer.results);
 }
@@ -87,24 +85,26 @@ async function argumentsOf(context: CommandContext, options: QueryOptions): Prom
     return { [LIST[tool]]: [{ op: first, params: readCallArguments({ pairs }, schema) }] };
   }
   if (pairs.length > 0) {
-    throw new TrunklineError("USAGE", `"${pairs[0]}" is one too many: everything is in the JSON.`);
+    throw new TrunklineError("USAGE", `Unexpected argument "${pairs[0]}": everything is in the JSON.`);
   }
   let value: unknown;
   try {
     value = JSON.parse(written);
   } catch (error) {
-    throw new TrunklineError("USAGE", `That is not JSON: ${messageOf(error)}`, {
+    throw new TrunklineError("USAGE", `Invalid JSON: ${messageOf(error)}`, {
       cause: error,
       hint: `For example: trunkline ${tool} '{"${LIST[tool]}": [{"op": "describe"}]}'`,
     });
   }
   if (Array.isArray(value)) return { [LIST[tool]]: value };
   if (!isRecord(value)) throw new TrunklineError("USAGE", `${tool} takes an object or a list.`);
-  // One step alone.
+  // A single step.
   return typeof value.op === "string" ? { [LIST[tool]]: [value] } : value;
 }
 
-/** What an operation takes. One that there is not takes anything: the answer then says what is wrong, as to an agent. */
+/**
+ * An operation's schema. An unknown operation accepts anything: the answer then says what is wrong, as for an agent.
+ */
 async function schemaOf(registry: ServerRegistry, name: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     return (await registry.find(name)).schema;
@@ -114,7 +114,7 @@ async function schemaOf(registry: ServerRegistry, name: string): Promise<Readonl
   }
 }
 
-/** The text where the word stands for JSON: itself, a file, or stdin. Undefined where it is the name of an operation. */
+/** The JSON text a word stands for: itself, a file, or stdin. Undefined if it is an operation name. */
 async function writtenJson({ io, cwd, signal }: CommandContext, word: string): Promise<string | undefined> {
   if (/^\s*[[{]/.test(word)) return word;
   if (word === "-") return await textOf(addAbortSignal(signal, io.stdin));
@@ -125,22 +125,22 @@ async function writtenJson({ io, cwd, signal }: CommandContext, word: string): P
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined || signal.aborted) throw error;
-    throw new TrunklineError("USAGE", `${path} cannot be read (${code}).`, { cause: error });
+    throw new TrunklineError("USAGE", `Cannot read ${path} (${code}).`, { cause: error });
   }
 }
 
-/** Loaded where there is a terminal: it needs the client, which takes a while to load. */
+/** Loaded only at a terminal: it needs the client, which takes a while to load. */
 async function terminalChannel(context: CommandContext) {
   const { createTerminalChannel } = await import("../../terminal/terminal-channel.js");
   return createTerminalChannel(context);
 }
 
-/** Opening the model takes a second; most operations have no use for it. */
+/** Opening the model takes a second, and most operations do not need it. */
 function usesModel(args: Record<string, unknown>): boolean {
   return /"op":\s*"(?:search|describe)"/.test(JSON.stringify(args));
 }
 
-/** The operations, for reading what they are. */
+/** The operations, for describing them. */
 async function withRegistry<T>(
   context: CommandContext,
   options: QueryOptions,
@@ -170,7 +170,7 @@ async function printHelp(
   for (const line of describeTool(registry.builtin, tool)) context.out(line);
 }
 
-/** The answer: for reading at a terminal, and on one line for whatever reads the pipe. */
+/** The answer: indented at a terminal, on one line for a pipe. */
 function shown(result: Readonly<Record<string, unknown>>, isIndented: boolean): string {
   const [first] = Array.isArray(result.content) ? result.content : [];
   const text = isRecord(first) && typeof first.text === "string" ? first.text : "";

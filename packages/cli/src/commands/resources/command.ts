@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { type Cli, mcpOption, mcpPathOf } from "../flags.js";
 import type { ReadOptions, ResourcesOptions } from "./run.js";
 
-/** Adds `resources`. */
 export function addResources({ program, context, setExitCode }: Cli): void {
   const resources = program.command("resources").addOption(mcpOption());
   resources
@@ -10,7 +9,7 @@ export function addResources({ program, context, setExitCode }: Cli): void {
     .description("list the resources of all servers or of one")
     .argument("[server]")
     .option("--json", "print them as JSON")
-    .option("--templates", "list the kinds of resources that servers make on demand instead")
+    .option("--templates", "list the templates from which servers create resources instead")
     .addOption(mcpOption())
     .action(async (server: string | undefined, options: Omit<ResourcesOptions, "server" | "mcp">, command: Command) => {
       const { listResources } = await import("./run.js");
@@ -20,9 +19,9 @@ export function addResources({ program, context, setExitCode }: Cli): void {
     .command("read")
     .description("print one resource")
     .argument("<server>")
-    .argument("<uri>", "as `trunkline resources` shows it, or made from a template")
+    .argument("<uri>", "as shown by `trunkline resources`, or made from a template")
     .option("--raw", "print the result as the server sent it, as JSON")
-    .option("--watch", "print it again whenever it has changed, until Ctrl-C")
+    .option("--watch", "print it again whenever it changes, until Ctrl-C")
     .addOption(mcpOption())
     .action(
       async (server: string, uri: string, options: Omit<ReadOptions, "server" | "uri" | "mcp">, command: Command) => {

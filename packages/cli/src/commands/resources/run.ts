@@ -6,7 +6,6 @@ import { reportUnlisted } from "../../app/unlisted.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 
-/** Options of `trunkline resources list`. */
 export interface ResourcesOptions {
   server: string | undefined;
   json?: boolean;
@@ -14,7 +13,6 @@ export interface ResourcesOptions {
   mcp: string | undefined;
 }
 
-/** Options of `trunkline resources read`. */
 export interface ReadOptions {
   server: string;
   uri: string;
@@ -23,7 +21,7 @@ export interface ReadOptions {
   mcp: string | undefined;
 }
 
-/** Lists the resources of all servers or of one, or, instead, the templates from which they make more. */
+/** Lists the resources of all servers or of one, or their templates instead. */
 export async function listResources(context: CommandContext, options: ResourcesOptions): Promise<number> {
   const { server, templates = false } = options;
   const { signal } = context;
@@ -58,7 +56,7 @@ export async function listResources(context: CommandContext, options: ResourcesO
   return exitCode;
 }
 
-/** Prints a resource: its text as it is, binary as the file that it was saved to. */
+/** Prints a resource: text as it is, binary as the path of the saved file. */
 export async function readResource(context: CommandContext, options: ReadOptions): Promise<number> {
   const { server, uri } = options;
   const { signal } = context;
@@ -71,21 +69,21 @@ export async function readResource(context: CommandContext, options: ReadOptions
   return EXIT.success;
 }
 
-/** Prints the resource now and whenever it has changed, until it is stopped. */
+/** Prints the resource now and after each change, until stopped. */
 async function watch(context: CommandContext, hub: Hub, options: ReadOptions): Promise<number> {
   const { server, uri, raw = false } = options;
   const { signal } = context;
   let printed: string | undefined;
   const show = async ({ restored }: Pick<ResourceUpdate, "restored">) => {
     const text = await rendered(context, await hub.readResource(server, uri, { signal }), raw);
-    // After a break in the connection nobody knows whether it has changed.
+    // After a connection loss it is unknown whether it has changed.
     if (restored && text === printed) return;
     if (printed !== undefined) context.note("changed:");
     printed = text;
     context.out(text);
   };
   let showing = Promise.resolve();
-  // Subscribed to first: a change between the two would be lost otherwise.
+  // Subscribe first: a change in between would be lost otherwise.
   const stop = await hub.subscribe(
     server,
     uri,

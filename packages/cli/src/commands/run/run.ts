@@ -1,5 +1,5 @@
-// `trunkline run`: a script with the hub, the store, models and agents at hand. It runs in this process, and ends as a
-// program of Node does: when it has nothing left to do.
+// `trunkline run`: a script with access to the hub, the store, models and agents. It runs in this process, and ends
+// like any Node program: when it has nothing left to do.
 
 import { EXIT } from "../../app/exit-codes.js";
 import { installHooks, type LoadedModules } from "../../scripting/install-hooks.js";
@@ -8,7 +8,6 @@ import { shownError } from "../../scripting/show-error.js";
 import { openWorld, type World } from "../../scripting/world.js";
 import type { CommandContext } from "../../terminal/context.js";
 
-/** Options of `trunkline run`. */
 export interface RunOptions {
   script: string;
   args: readonly string[];
@@ -19,8 +18,8 @@ const PACKAGE_URL = new URL("../../index.js", import.meta.url).href;
 const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const;
 
 /**
- * Runs a script up to the end of its top level and returns its exit code so far; what it has left to do goes on, and may
- * change the code. A script that fails or is interrupted ends the process from here, after everything was closed.
+ * Runs a script to the end of its top level and returns its exit code so far; pending work continues and may change the
+ * code. A script that fails or is interrupted ends the process from here, after everything is closed.
  */
 export async function run(context: CommandContext, options: RunOptions): Promise<number> {
   const script = await findScript(context, options.script);
@@ -32,7 +31,7 @@ export async function run(context: CommandContext, options: RunOptions): Promise
   let isEvaluated = false;
   context.signal.addEventListener("abort", () => {
     const name = signalName(context.signal.reason);
-    // A script that listens itself has the first one; the second one ends the process in any case.
+    // A script with its own listener gets the first signal; the second one always ends the process.
     if (process.listenerCount(name) > 1) return;
     interrupt.abort(name);
     void end(world, { context, code: SIGNALS[name] });
@@ -43,11 +42,11 @@ export async function run(context: CommandContext, options: RunOptions): Promise
   });
   process.once("beforeExit", () => {
     if (isEvaluated || interrupt.signal.aborted) return;
-    context.note(`${script.path}: its top level waits for something that nothing is left to bring about.`);
+    context.note(`${script.path}: its top level is waiting for something that can no longer happen.`);
     void end(world, { context, code: EXIT.failure });
   });
   const fail = async (error: unknown) => {
-    // What an interrupted script throws comes of the interruption.
+    // Errors from an interrupted script come from the interruption.
     if (!interrupt.signal.aborted) {
       context.note(await describeFailure(error, { script, modules }));
       await end(world, { context, code: EXIT.failure });
@@ -64,14 +63,14 @@ export async function run(context: CommandContext, options: RunOptions): Promise
   return Number(process.exitCode ?? EXIT.success);
 }
 
-/** Closes what is open and ends the process, which the script's own timers and sockets would go on keeping alive. */
+/** Closes what is open and ends the process, which the script's own timers and sockets would keep alive. */
 async function end(world: World, { context, code }: { context: CommandContext; code: number }): Promise<void> {
   try {
     await world.close();
   } catch (error) {
-    context.logger.warn("not closed in order", { error: String(error) });
+    context.logger.warn("not closed properly", { error: String(error) });
   }
-  // On Windows, what is written to a pipe is still on its way.
+  // On Windows, writes to a pipe are still pending.
   await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
   process.exit(code);
 }

@@ -5,23 +5,22 @@ import { type Cli, mcpOption, mcpPathOf, storeOption } from "../flags.js";
 import type { ServeOptions } from "./run.js";
 
 const SERVE_NOTES = `
-Without --http it speaks MCP on stdin and stdout: \`trunkline install <program>\` writes the entry that starts it so.
-From the environment: TRUNKLINE_TOKEN (what clients over HTTP have to send; outside loopback it is demanded),
+Without --http it speaks MCP on stdin and stdout: \`trunkline install <program>\` writes the entry that starts it that way.
+From the environment: TRUNKLINE_TOKEN (clients over HTTP must send it; required outside loopback),
 TRUNKLINE_STORE, TRUNKLINE_PROMPTS, TRUNKLINE_MCP_FILE and TRUNKLINE_LOG_LEVEL.
-SIGTERM ends it in order, with exit code 0.`;
+SIGTERM stops it gracefully, with exit code 0.`;
 
-/** Adds `serve`. */
 export function addServe({ program, context, setExitCode }: Cli): void {
   addServeOptions(program.command("serve")).action(async (options: Omit<ServeOptions, "mcp">, command: Command) => {
     checkServeOptions(options, command);
     const { serve } = await import("./run.js");
     await serve(context, { ...options, mcp: mcpPathOf(command) });
-    // A supervisor that stops a server with SIGTERM expects a clean end.
+    // A supervisor that stops a server with SIGTERM expects a clean exit.
     setExitCode(EXIT.success, { inOrder: context.signal.reason === "SIGTERM" });
   });
 }
 
-/** What is written into the file of another program has to be what `serve` takes: there nobody reads its complaint. */
+/** Validates `serve` options before they are written to another program's file, where no one would see the error. */
 export async function checkServeArgs(args: readonly string[]): Promise<void> {
   const command = addServeOptions(new Command("serve"))
     .helpOption(false)
@@ -35,12 +34,12 @@ function addServeOptions(command: Command): Command {
   return command
     .option("--http", "listen on HTTP instead of stdio")
     .addOption(
-      new Option("--port <number>", "the port for --http; 0 takes any free one").default(7411).argParser(parsePort),
+      new Option("--port <number>", "the port for --http; 0 picks a free one").default(7411).argParser(parsePort),
     )
     .option("--host <address>", "the address for --http", "127.0.0.1")
-    .option("--allow-host <name...>", "answer to this name too, such as that of a proxy in front")
+    .option("--allow-host <name...>", "also answer to this host name, such as a proxy's")
     .addOption(
-      new Option("--surface <kind>", "a few tools with everything behind them, every upstream tool, or both")
+      new Option("--surface <kind>", "a few tools that cover everything, every upstream tool, or both")
         .choices(["composite", "direct", "both"])
         .default("composite"),
     )
@@ -51,31 +50,31 @@ function addServeOptions(command: Command): Command {
     )
     .addOption(mcpOption())
     .addOption(storeOption())
-    .option("--watch <path...>", "take changed files into the store as they change")
-    .option("--prompts <folder>", "where PROMPT-*.md files are")
-    .option("--allow-path <folder...>", "let clients over HTTP read and write here too")
-    .option("--allow-write <folder...>", "let `get` write here with outputPath")
-    .option("--no-spill", "cut answers that are too long instead of storing them")
+    .option("--watch <path...>", "index files as they change")
+    .option("--prompts <folder>", "folder with PROMPT-*.md files")
+    .option("--allow-path <folder...>", "also let HTTP clients read and write here")
+    .option("--allow-write <folder...>", "allow `get` to write here with outputPath")
+    .option("--no-spill", "truncate long answers instead of storing them")
     .addOption(
-      new Option("--ask-policy <policy>", "what to do when several clients use one server that asks back")
+      new Option("--ask-policy <policy>", "how to handle several clients of one server that asks questions")
         .choices(["serialize", "isolate", "decline"])
         .default("serialize"),
     )
-    .addOption(new Option("--log-level <level>", "what is logged to stderr").choices([...LOG_LEVELS]))
+    .addOption(new Option("--log-level <level>", "log level on stderr").choices([...LOG_LEVELS]))
     .addHelpText("after", SERVE_NOTES);
 }
 
-/** Options that make no sense together. */
+/** Rejects options that make no sense together. */
 function checkServeOptions(options: Omit<ServeOptions, "mcp">, command: Command): void {
   const network = ["port", "host", "allowHost", "allowPath"].find(
     (name) => command.getOptionValueSource(name) === "cli",
   );
   if (!options.http && network !== undefined) {
     const flag = network.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
-    throw new TrunklineError("USAGE", `--${flag} goes with --http.`, { hint: "Without --http it serves stdio." });
+    throw new TrunklineError("USAGE", `--${flag} needs --http.`, { hint: "Without --http it serves stdio." });
   }
   if (options.surface === "composite" && command.getOptionValueSource("names") === "cli") {
-    throw new TrunklineError("USAGE", "--names goes with --surface direct or both.");
+    throw new TrunklineError("USAGE", "--names needs --surface direct or both.");
   }
 }
 

@@ -1,5 +1,5 @@
-// `trunkline serve`: everything put together. Nothing is opened before somebody needs it, so that the first answer waits
-// for nothing; what a process of its own should say at once (a configuration that cannot be used) is found out beside it.
+// `trunkline serve`: everything together. Nothing is opened until it is needed, so that the first answer waits for
+// nothing; problems that should be reported at once (an unusable configuration) are checked in parallel.
 import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
@@ -7,7 +7,6 @@ import { type LogLevel, requireNoChain, sleep, TrunklineError } from "@trunkline
 import { type App, openApp } from "../../app/app.js";
 import { type CommandContext, isAtTerminal, loggerFor } from "../../terminal/context.js";
 
-/** Options of `trunkline serve`. */
 export interface ServeOptions {
   http?: boolean;
   port: number;
@@ -26,12 +25,12 @@ export interface ServeOptions {
   logLevel?: LogLevel;
 }
 
-/** A token that other machines can try has to be longer than this. */
+/** A token that other machines can guess at must be longer than this. */
 const SHORT_TOKEN = 16;
-/** A client that is there already has its first answer by then. */
+/** A client that is already there has its first answer by then. */
 const HEAD_START_MS = 50;
 
-/** Serves until the client goes (stdio) or the process is asked to stop; being asked to stop is a success. */
+/** Serves until the client leaves (stdio) or the process is asked to stop, which is a success. */
 export async function serve(given: CommandContext, options: ServeOptions): Promise<void> {
   const context = withLogLevel(given, options.logLevel);
   requireNoChain(context.env);
@@ -58,7 +57,7 @@ async function serveStdio(app: App, options: ServeOptions): Promise<void> {
   });
   if (context.io.stdin.isTTY === true) {
     context.note(
-      "Serving MCP on stdin and stdout, for programs: `trunkline install` puts it into one, and --http serves several. Ctrl-C stops it.",
+      "Serving MCP on stdin and stdout, for programs: `trunkline install` adds it to one, and --http serves several. Ctrl-C stops it.",
     );
   }
   try {
@@ -70,7 +69,7 @@ async function serveStdio(app: App, options: ServeOptions): Promise<void> {
       input: context.io.stdin,
       output: context.io.stdout,
     });
-    // A client that was gone at once has to hear of a bad file too; whoever named one waits for it to be read.
+    // Report a bad file even if the client left at once: a named file is always read.
     if (isConfigNamed(context, options) && !context.signal.aborted) await app.config();
   } finally {
     ending.abort();
@@ -94,7 +93,7 @@ async function serveHttp(app: App, options: ServeOptions): Promise<void> {
   const { url, localUrl } = addressesOf(endpoint.url);
   if (!endpoint.isLoopback && token !== undefined && token.length < SHORT_TOKEN) {
     context.note(
-      `warning: TRUNKLINE_TOKEN has only ${token.length} characters, and other machines can try; ${SHORT_TOKEN} or more are hard to guess.`,
+      `warning: TRUNKLINE_TOKEN has only ${token.length} characters, and other machines can guess; use ${SHORT_TOKEN} or more.`,
     );
   }
   const watching = watch(app, options);
@@ -112,20 +111,20 @@ async function serveHttp(app: App, options: ServeOptions): Promise<void> {
   }
 }
 
-/** A token that is set and cannot protect anything is a mistake, whatever the address. */
+/** A token that is set but cannot protect anything is a mistake, whatever the address. */
 function tokenOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (text !== "" && !/\s/.test(text)) return text;
   throw new TrunklineError(
     "USAGE",
-    `TRUNKLINE_TOKEN is ${text.trim() === "" ? "set and blank" : "no token: it has spaces in it"}.`,
+    `TRUNKLINE_TOKEN is ${text.trim() === "" ? "set but blank" : "not a token: it contains spaces"}.`,
     {
       hint: "Set it to a secret, for example with `openssl rand -hex 32`, or unset it.",
     },
   );
 }
 
-/** Folders that were named have to be there: a name that is mistyped would do nothing, and nobody would know. */
+/** Named folders must exist: a typo would otherwise go unnoticed. */
 function requireFolders({ cwd }: CommandContext, { prompts, allowPath, allowWrite }: ServeOptions): void {
   const named = {
     "--prompts": prompts === undefined ? [] : [prompts],
@@ -139,13 +138,13 @@ function requireFolders({ cwd }: CommandContext, { prompts, allowPath, allowWrit
       if (found?.isDirectory()) continue;
       const what = found === undefined ? "does not exist" : "is not a folder";
       throw new TrunklineError("USAGE", `${path}, given with ${option}, ${what}.`, {
-        hint: "Name a folder that is there.",
+        hint: "Name an existing folder.",
       });
     }
   }
 }
 
-/** Where clients reach the endpoint, and where this machine does: all addresses together are none to connect to. */
+/** The URL for clients, and the one for this machine: the wildcard address is not one to connect to. */
 function addressesOf(url: string): { url: string; localUrl: string } {
   const { hostname: host } = new URL(url);
   if (host === "0.0.0.0") return { url: url.replace(host, hostname()), localUrl: url.replace(host, "127.0.0.1") };
@@ -157,14 +156,14 @@ function isConfigNamed({ env }: CommandContext, { mcp }: ServeOptions): boolean 
   return mcp !== undefined || Boolean(env.TRUNKLINE_MCP_FILE);
 }
 
-/** What can be wrong from the start: a file that was named and cannot be used, two tools of one name. */
+/** Problems to report at the start: an unusable named file, two tools with one name. */
 async function prepare(app: App): Promise<void> {
   await app.config();
   const service = await app.service();
   await service.start({ signal: AbortSignal.any([app.context.signal, app.signal]) });
 }
 
-/** Goes on until the app is closed. Never rejects. */
+/** Runs until the app is closed. Never rejects. */
 async function watch(app: App, options: ServeOptions): Promise<void> {
   if (options.watch === undefined || app.signal.aborted) return;
   const { watchFolders } = await import("./watch-folders.js");

@@ -1,30 +1,30 @@
-// `serve --watch`: takes folders into the store and goes on taking in what changes, until the server ends.
+// `serve --watch`: adds folders to the store and indexes changes until the server ends.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "@trunkline/core";
 import type { App } from "../../app/app.js";
 import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
 
-/** Never rejects: a folder that cannot be watched costs a line on stderr, and the server goes on. */
+/** Never rejects: a folder that cannot be watched costs a line on stderr, and the server continues. */
 export async function watchFolders(app: App, given: readonly string[]): Promise<void> {
   const { context } = app;
   const all = given.map((path) => resolve(context.cwd, path));
   const there = all.filter((path) => existsSync(path));
   const paths = there.filter((path) => !isWholeHome(path, context.userHome));
   for (const path of all) {
-    if (!there.includes(path)) context.note(`${path} is not watched: it does not exist.`);
-    else if (!paths.includes(path)) context.note(`${path} is not watched: ${wholeHomeReason(path, context.userHome)}.`);
+    if (!there.includes(path)) context.note(`Not watching ${path}: it does not exist.`);
+    else if (!paths.includes(path)) context.note(`Not watching ${path}: ${wholeHomeReason(path, context.userHome)}.`);
   }
   if (paths.length === 0) return;
   try {
     const store = await (await app.backends()).store();
     const options = { client: "serve", signal: app.signal };
     await store.run("start", { label: "serve --watch" }, options);
-    // First the watching, then what is there: nothing that changes meanwhile is missed.
+    // Watch first, then add: no change in between is missed.
     await store.run("watch", { paths }, options);
     await store.run("add", { paths }, options);
   } catch (error) {
     if (app.signal.aborted) return;
-    context.note(`--watch does not go on: ${messageOf(error)}`);
+    context.note(`--watch stopped: ${messageOf(error)}`);
   }
 }

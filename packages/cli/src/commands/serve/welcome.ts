@@ -1,23 +1,21 @@
-// What `serve --http` says when it listens: what is served, what that costs, and how to try it.
+// The banner of `serve --http`: what is served, what that costs, and how to try it.
 import { isRecord, printable } from "@trunkline/core";
 import { HEADERS, LATEST_PROTOCOL_VERSION, META } from "@trunkline/protocol";
 import { countTokens } from "@trunkline/server/journal";
 import type { App } from "../../app/app.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
-/** More names than this do not fit a line. */
+/** More names than this do not fit on a line. */
 const SHOWN_NAMES = 8;
 
-/** What is listening. */
 export interface Listening {
-  /** For clients on other machines, where there may be any. */
+  /** For clients on other machines, if any. */
   readonly url: string;
-  /** The same for this machine. */
+  /** For this machine. */
   readonly localUrl: string;
   readonly hasToken: boolean;
 }
 
-/** The text. */
 export async function welcome(app: App, { url, localUrl, hasToken }: Listening): Promise<string> {
   const service = await app.service();
   const listed = await service.handle("tools/list", {}, await app.exchange("trunkline"));
@@ -30,7 +28,7 @@ export async function welcome(app: App, { url, localUrl, hasToken }: Listening):
   return `trunkline ${app.context.version} is listening at ${url}
 
   tools      ${shownNames(tools.map(({ name }) => printable(String(name))))}: ${quantity(tokens, "token")} for the model
-  servers    ${enabled.length === 0 ? "none; `trunkline servers add` or `trunkline import` configures some" : shownNames(enabled)}
+  servers    ${enabled.length === 0 ? "none; add some with `trunkline servers add` or `trunkline import`" : shownNames(enabled)}
   store      ${app.storeFolder}
   for agents ${JSON.stringify(entry)}
   try it     ${tryLine(localUrl, hasToken)}

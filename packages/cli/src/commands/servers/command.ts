@@ -2,7 +2,6 @@ import { type Command, Option } from "commander";
 import { type Cli, mcpOption, mcpPathOf, refuseWord } from "../flags.js";
 import type { AddOptions } from "./run.js";
 
-/** Adds `servers`. */
 export function addServers({ program, context, setExitCode }: Cli): void {
   const servers = program.command("servers").addOption(mcpOption());
   const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
@@ -21,10 +20,10 @@ export function addServers({ program, context, setExitCode }: Cli): void {
   servers
     .command("add")
     .description("add a server: a URL, or a command after --")
-    .argument("<name>", "what the server is called here")
+    .argument("<name>", "the server's name")
     .argument("[target...]", "https://example.com/mcp, or -- npx -y some-server")
-    .option("--header <header>", "'Name: value', may be repeated", collect, [])
-    .option("--env <variable>", "NAME=value, may be repeated", collect, [])
+    .option("--header <header>", "'Name: value', repeatable", collect, [])
+    .option("--env <variable>", "NAME=value, repeatable", collect, [])
     .addOption(new Option("--transport <transport>", "how to reach the URL").choices(["http", "sse"]))
     .option("--user", "write to your own settings")
     .option("--project", "write to the project's .trunkline/mcp.json")
@@ -37,7 +36,7 @@ export function addServers({ program, context, setExitCode }: Cli): void {
   for (const op of ["remove", "enable", "disable"] as const) {
     servers
       .command(op)
-      .description(`${op} a server where it is configured`)
+      .description(`${op} a server in the file that defines it`)
       .argument("<server>")
       .option("--user", "only in your own settings")
       .option("--project", "only in the project's files")

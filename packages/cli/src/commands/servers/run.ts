@@ -1,4 +1,4 @@
-// The servers in the configuration files: listed, added, removed, enabled, disabled. Nothing is connected.
+// Lists, adds, removes, enables and disables servers in the configuration files. Connects nothing.
 import {
   type LoadedConfig,
   normalizeName,
@@ -14,7 +14,6 @@ import { commandLine } from "../../terminal/command-line.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 
-/** Options of `trunkline servers add`. */
 export interface AddOptions extends ScopeOptions {
   name: string;
   /** A URL, or the words of a command. */
@@ -25,7 +24,6 @@ export interface AddOptions extends ScopeOptions {
   force?: boolean;
 }
 
-/** Adds a server to a configuration file. */
 export async function addServer(context: CommandContext, options: AddOptions): Promise<number> {
   checkScope(options);
   const { name, mcp } = options;
@@ -46,7 +44,7 @@ export async function addServer(context: CommandContext, options: AddOptions): P
   return EXIT.success;
 }
 
-/** Removes, enables or disables a server where it is configured, in the strongest file that has it. */
+/** Removes, enables or disables a server in the strongest file that has it. */
 export async function changeServer(
   context: CommandContext,
   op: "remove" | "enable" | "disable",
@@ -72,12 +70,11 @@ export async function changeServer(
   const outcome = await writeConfig(context, target, [{ op, name }]);
   const done = { remove: "Removed", enable: "Enabled", disable: "Disabled" }[op];
   if (outcome.changed) context.out(`${done} "${name}" in ${target.path}.`);
-  else context.out(`"${name}" is ${op}d already in ${target.path}.`);
-  for (const { path } of others) context.note(`${path} has a server "${name}" too; it was left as it is.`);
+  else context.out(`"${name}" is already ${op}d in ${target.path}.`);
+  for (const { path } of others) context.note(`${path} also has a server "${name}"; it was not changed.`);
   return EXIT.success;
 }
 
-/** Lists what is configured. */
 export async function listServers(
   context: CommandContext,
   options: { json?: boolean; mcp?: string | undefined },
@@ -105,7 +102,7 @@ export async function listServers(
   ]);
   for (const line of table(rows)) context.out(line);
   if (listed.some(({ state }) => state === "untrusted")) {
-    context.note("`trunkline trust` shows and confirms what is untrusted.");
+    context.note("`trunkline trust` shows untrusted servers and asks for approval.");
   }
   return EXIT.success;
 }
@@ -139,16 +136,16 @@ function listedRejected({ name, scope, file, type }: LoadedConfig["rejected"][nu
   return { name, state: "invalid", ...(type === undefined ? {} : { type }), scope, file, what: "(see the warnings)" };
 }
 
-/** In their own field values are never shown, however short. */
+/** In their own field, values are never shown, however short. */
 function hidden(values: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.keys(values).map((name) => [name, REDACTED]));
 }
 
-/** The entry that the command line describes. */
+/** The entry described by the command line. */
 function readEntry(options: AddOptions): ServerEntry {
   const { name, target, header, env, transport } = options;
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-    throw new TrunklineError("USAGE", `"${printable(name)}" cannot be the name of a server.`, {
+    throw new TrunklineError("USAGE", `"${printable(name)}" is not a valid server name.`, {
       hint: `A name has 1 to 64 letters, digits, "_" or "-": for example ${normalizeName(name)}.`,
     });
   }
@@ -162,20 +159,20 @@ function readEntry(options: AddOptions): ServerEntry {
   if (!looksLikeUrl) {
     if (rest.length === 0 && /^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/|$)/i.test(first) && first.includes("/")) {
       throw new TrunklineError("USAGE", `"${first}" is neither a URL nor a command.`, {
-        hint: `For a URL write https://${first}; for a program in this folder write ./${first}.`,
+        hint: `For a URL use https://${first}; for a program in this folder use ./${first}.`,
       });
     }
     forbid(
       header.length > 0,
       "--header is for a server with a URL.",
-      "A program gets its values with --env NAME=value.",
+      "Pass values to a program with --env NAME=value.",
     );
     forbid(transport !== undefined, "--transport is for a server with a URL.");
     const variables = readPairs(env, "--env", /^([^=\s]+)=(.*)$/s, "NAME=value");
     return { command: first, ...(rest.length === 0 ? {} : { args: rest }), ...present("env", variables) };
   }
-  forbid(rest.length > 0, `"${name}" cannot have both a URL and a command.`, "Give one of them.");
-  forbid(env.length > 0, "--env is for a server with a command.", "A URL gets its values with --header 'Name: value'.");
+  forbid(rest.length > 0, `"${name}" cannot have both a URL and a command.`, "Use one of them.");
+  forbid(env.length > 0, "--env is for a server with a command.", "Pass values to a URL with --header 'Name: value'.");
   checkUrl(first);
   const headers = readPairs(header, "--header", /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*)$/, "'Name: value'");
   return { type: transport ?? "http", url: first, ...present("headers", headers) };
@@ -189,7 +186,7 @@ function readPairs(texts: readonly string[], option: string, pattern: RegExp, sh
   return Object.fromEntries(
     texts.map((text) => {
       const [, name, value] = pattern.exec(text) ?? [];
-      // The text itself stays out of the message: it may hold a secret.
+      // The text is not part of the message: it may contain a secret.
       if (name === undefined || value === undefined) {
         throw new TrunklineError("USAGE", `${option} takes ${shape}.`);
       }
@@ -199,11 +196,11 @@ function readPairs(texts: readonly string[], option: string, pattern: RegExp, sh
 }
 
 function checkUrl(text: string): void {
-  // What a variable will bring is not known yet.
+  // A variable's value is not known yet.
   const url = text.replace(/\$\{[^}]*\}/g, "x");
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
-  throw new TrunklineError("USAGE", `"${text}" is not a URL that a server can have.`, {
-    hint: "It begins with http:// or https://.",
+  throw new TrunklineError("USAGE", `"${text}" is not a valid server URL.`, {
+    hint: "It must start with http:// or https://.",
   });
 }
 
@@ -225,11 +222,11 @@ async function namesIn(context: CommandContext, path: string): Promise<readonly 
 function notFound(name: string, known: readonly string[]): TrunklineError {
   const near = nearestNames(name, known);
   return new TrunklineError("SERVER_NOT_FOUND", `No server "${printable(name)}" is configured.`, {
-    hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline servers list` shows what there is.",
+    hint: near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "`trunkline servers list` lists them.",
   });
 }
 
-/** An entry of the same name in another file hides the new one, or is hidden by it. */
+/** An entry of the same name in another file shadows the new one, or is shadowed by it. */
 function noteOtherEntry(
   context: CommandContext,
   config: LoadedConfig,

@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { type Cli, formatOption, mcpOption, mcpPathOf, storeOption } from "../flags.js";
 import type { StatsOptions } from "./run.js";
 
-/** Adds `stats`. */
 export function addStats({ program, context, setExitCode }: Cli): void {
   program
     .command("stats")

@@ -1,4 +1,4 @@
-// What the server cost its clients in tokens, beside what the tools themselves would have cost.
+// The gateway's cost in tokens, compared with the tools themselves.
 import { journalFolder, type TokenReport, tokenReport } from "@trunkline/server/journal";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
@@ -6,14 +6,12 @@ import { directTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 
-/** Options of `trunkline stats`. */
 export interface StatsOptions {
   store: string | undefined;
   mcp: string | undefined;
   format: "text" | "json";
 }
 
-/** Prints the account. */
 export async function stats(context: CommandContext, options: StatsOptions): Promise<number> {
   const app = openApp(context, { mcp: options.mcp, store: options.store, config: "headless" });
   const folder = journalFolder(app.storeFolder);
@@ -22,7 +20,7 @@ export async function stats(context: CommandContext, options: StatsOptions): Pro
   const report = await tokenReport({ folder, directTools: () => directTools(context, names) });
   if (options.format === "json") context.out(JSON.stringify(report, null, 2));
   else if (report.since === null) {
-    context.note(`Nothing has been counted in ${folder} yet. \`trunkline serve\` counts what its clients are sent.`);
+    context.note(`Nothing has been counted in ${folder} yet. \`trunkline serve\` counts what its clients receive.`);
   } else for (const line of describe(report)) context.out(line);
   return EXIT.success;
 }
@@ -33,17 +31,17 @@ function* describe({ today, all, since, direct }: TokenReport): Generator<string
     [
       ["tokens", "today", `since ${since}`],
       row("tool lists", today.surface, all.surface),
-      row("schemas that were asked for", today.schemas, all.schemas),
+      row("requested schemas", today.schemas, all.schemas),
       row("answers", today.results, all.results),
       row("together", today.total, all.total),
       ["", "", ""],
-      row("tool lists that were sent", today.lists, all.lists),
+      row("sent tool lists", today.lists, all.lists),
       row(`the same lists with all ${direct.tools} upstream tools`, direct.today, direct.all),
     ],
     { right: [1, 2] },
   );
   if (direct.tools === 0) yield "No upstream server has listed its tools yet, so there is nothing to compare with.";
-  else yield `One list of all upstream tools is ${shown(direct.per_list)} tokens. Tokens are those of o200k_base.`;
+  else yield `One list of all upstream tools is ${shown(direct.per_list)} tokens (o200k_base).`;
 }
 
 function shown(value: number): string {

@@ -1,4 +1,4 @@
-// What brings content into the store: `add` and `download`.
+// Commands that bring content into the store: `add` and `download`.
 import { addAbortSignal } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { printable, TrunklineError } from "@trunkline/core";
@@ -9,10 +9,10 @@ import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../terminal/output.js";
 import type { Repeated } from "../flags.js";
 
-/** Problems that are shown one by one. */
+/** Problems that are listed individually. */
 const SHOWN_PROBLEMS = 20;
 
-/** What `download` takes besides the parameters of the operation. */
+/** Options of `download` beyond the operation's parameters. */
 interface DownloadOptions extends StoreOptions {
   readonly header?: Repeated;
   readonly timeout?: number;
@@ -20,7 +20,7 @@ interface DownloadOptions extends StoreOptions {
   readonly session?: string;
 }
 
-/** Adds files, folders, or what arrives on stdin. */
+/** Adds files, folders, or stdin. */
 export async function add(
   context: CommandContext,
   params: AddParams,
@@ -49,12 +49,12 @@ async function sourceOf(
 ): Promise<Pick<AddParams, "paths" | "content">> {
   if (!paths.includes("-")) {
     if (name === undefined) return {};
-    throw new TrunklineError("USAGE", "--name goes with content from stdin.", {
+    throw new TrunklineError("USAGE", "--name is for content from stdin.", {
       hint: "A file keeps its path; for stdin: trunkline store add --name <name> -",
     });
   }
   if (paths.length > 1) {
-    throw new TrunklineError("USAGE", "- stands for stdin and cannot be mixed with paths.");
+    throw new TrunklineError("USAGE", "- means stdin and cannot be combined with paths.");
   }
   if (name === undefined) {
     throw new TrunklineError("USAGE", "Content from stdin needs a name.", {
@@ -79,7 +79,6 @@ function summaryOf({ hash, path, size, newBytes, files, skipped, removed, snapsh
   return parts.join("; ");
 }
 
-/** Downloads one address into the store. */
 export async function download(
   context: CommandContext,
   params: DownloadParams,

@@ -7,11 +7,10 @@ import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, paintFor, type StoreOptions, shownText, wantsJson } from "../../terminal/output.js";
 import { byPathOrHash } from "./finding.js";
 
-/** Changes tags and metadata. */
 export async function update(context: CommandContext, params: UpdateParams, options: StoreOptions): Promise<number> {
   const { name: target, pattern, tags, removeTags, metadata } = params;
   if ((target === undefined) === (pattern === undefined)) {
-    throw new TrunklineError("USAGE", "Give a document, or a --pattern, but not both.");
+    throw new TrunklineError("USAGE", "Name a document or use --pattern, but not both.");
   }
   if (tags === undefined && removeTags === undefined && metadata === undefined) {
     throw new TrunklineError("USAGE", "There is nothing to change.", {
@@ -31,7 +30,6 @@ export async function update(context: CommandContext, params: UpdateParams, opti
   return EXIT.success;
 }
 
-/** Moves documents to the trash. */
 export async function deleteDocuments(
   context: CommandContext,
   params: DeleteParams,
@@ -56,7 +54,6 @@ export async function deleteDocuments(
   return result.count === 0 ? EXIT.failure : EXIT.success;
 }
 
-/** Brings documents back from the trash. */
 export async function undelete(
   context: CommandContext,
   params: OperationParams<"undelete">,

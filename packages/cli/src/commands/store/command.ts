@@ -1,5 +1,5 @@
-// `trunkline store`: one command for each operation of the contract. Their arguments and options come from the table;
-// this file adds the options that only a terminal needs, and says where each command's work is. That is loaded when it runs.
+// `trunkline store`: one command per operation of the contract. Their arguments and options come from the table; this
+// file adds the options that only a terminal needs, and says where each command's work is, which is loaded on demand.
 import { OPERATIONS, type OperationName, type OperationParams } from "@trunkline/store/contract";
 import { type Command, Option } from "commander";
 import { EXIT } from "../../app/exit-codes.js";
@@ -30,21 +30,21 @@ Exit codes: 0 success, 1 failure, or nothing found by search, grep and list, 2 w
 (for grep any error), 130 interrupted.`;
 
 interface StoreCommand<Name extends OperationName> {
-  /** The options that are not parameters of the operation. */
+  /** Options that are not parameters of the operation. */
   readonly options?: (command: Command) => Command;
   /** Default: text and json. */
   readonly formats?: readonly string[];
-  /** What any error exits with, if not the usual code. */
+  /** The exit code for any error, if not the usual one. */
   readonly errorCode?: number;
-  /** Interrupting it is how it ends. */
+  /** It ends by being interrupted. */
   readonly untilInterrupted?: boolean;
-  /** The work. What it is given besides the parameters is what `options` declares. */
+  /** The work. Besides the parameters it gets what `options` declares. */
   readonly load: () => Promise<
     (context: CommandContext, params: OperationParams<Name>, options: never) => Promise<number>
   >;
 }
 
-/** The commands in the order that help shows them. */
+/** The commands in help order. */
 const COMMANDS: { readonly [Name in OperationName]?: StoreCommand<Name> } = {
   add: {
     options: (add) => add.option("-r, --recursive", "include subfolders; this is the default"),
@@ -120,7 +120,6 @@ const COMMANDS: { readonly [Name in OperationName]?: StoreCommand<Name> } = {
   import: { load: async () => (await import("./maintenance.js")).importStore },
 };
 
-/** Adds `store` and its subcommands. */
 export function registerStore({ program, context, setExitCode }: Cli): void {
   const store = program.command("store").addOption(storeOption()).addHelpText("after", EXAMPLES);
   for (const name of Object.keys(COMMANDS) as OperationName[]) registerOperation(store, name, { context, setExitCode });

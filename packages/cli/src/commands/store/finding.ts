@@ -1,4 +1,4 @@
-// What reads from the store: `search`, `list` and `get`.
+// Commands that read from the store: `search`, `list` and `get`.
 import { dirname, resolve } from "node:path";
 import { isTrunklineError, parseContentId, printable, TrunklineError } from "@trunkline/core";
 import type { GetParams, GetResult, ListParams, SearchHit, SearchParams } from "@trunkline/store";
@@ -19,15 +19,15 @@ import {
 } from "../../terminal/output.js";
 import { table } from "../../terminal/table.js";
 
-/** Searches by word and meaning. Ends with 1 where nothing is found, as grep does. */
+/** Searches by keyword and meaning. Ends with 1 if nothing is found, like grep. */
 export async function search(context: CommandContext, params: SearchParams, options: StoreOptions): Promise<number> {
   const { query, hash, type, explain = false } = params;
   if (query.trim() === "" && hash === undefined) {
-    throw new TrunklineError("USAGE", "What should be searched for?", { hint: "trunkline store search <words>" });
+    throw new TrunklineError("USAGE", "What do you want to search for?", { hint: "trunkline store search <words>" });
   }
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const byMeaning = type !== "keyword" && hash === undefined && (await opened.useModel());
-  // A search that asks for meaning waits until everything has a vector; others get what there is.
+  // An explicit semantic search waits until everything has a vector; others use what there is.
   if (byMeaning && type !== undefined) await opened.indexed();
   const result = await opened.store.search(params, opened.calling("search"));
   opened.clearProgress();
@@ -37,7 +37,7 @@ export async function search(context: CommandContext, params: SearchParams, opti
     const paint = paintFor(context);
     if ("paths" in result) for (const path of result.paths) context.out(shownText(path, paint.isTerminal));
     else {
-      // Only who asked for another method than the one that ran has to know.
+      // Only someone who asked for another method than the one used needs to know.
       if (result.notice !== undefined && type !== undefined) context.note(result.notice);
       for (const hit of result.results) showHit(context, hit, { paint, isExplained: explain });
     }
@@ -51,7 +51,7 @@ function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; i
   const { paint } = how;
   const line = hit.line === undefined ? "" : `:${paint.line(String(hit.line))}`;
   const path = paint.path(shownText(hit.path, paint.isTerminal));
-  // In a store of a few documents every word is a common one, and scores come out next to nothing.
+  // In a store of a few documents every word is common, and scores are close to zero.
   const score = hit.score < 0.0005 ? "" : `  ${paint.faint(hit.score.toFixed(3))}`;
   context.out(`${path}${line}${score}`);
   if (hit.snippet.trim() !== "") {
@@ -60,7 +60,7 @@ function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; i
   if (how.isExplained && hit.explain !== undefined) context.out(`  ${paint.faint(JSON.stringify(hit.explain))}`);
 }
 
-/** Lists documents. Ends with 1 where there is none. */
+/** Lists documents. Ends with 1 if there are none. */
 export async function list(context: CommandContext, params: ListParams, options: StoreOptions): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.list(params, opened.calling("list"));
@@ -88,25 +88,25 @@ export async function list(context: CommandContext, params: ListParams, options:
   return shown === 0 ? EXIT.failure : EXIT.success;
 }
 
-/** A list that ends early says so, and how to go on. */
+/** Says that a list is incomplete, and how to continue. */
 function noteRest(
   context: CommandContext,
   { shown, total, cursor }: { shown: number; total: number; cursor: string | undefined },
 ): void {
   if (cursor === undefined) return;
-  context.note(`${shown} of ${total}. For more: a larger --limit, or --cursor ${cursor}`);
+  context.note(`${shown} of ${total}. Use a larger --limit or --cursor ${cursor} for more.`);
 }
 
-/** Somebody who finds nothing may be looking into the wrong store. */
+/** Someone who finds nothing may be looking in the wrong store. */
 export async function noteNothing(context: CommandContext, { store, folder }: OpenedStore): Promise<void> {
   const { totalObjects: total } = await store.status({}, { signal: context.signal });
   context.note(total === 0 ? `Nothing found: the store in ${folder} is empty.` : "Nothing found.");
 }
 
-/** Contents up to this size are read, and checked, in one piece. */
+/** Contents up to this size are read and verified in one piece. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
-/** Writes a document's content, or a part of it, to stdout or to a file; with `graph` what it is related to instead. */
+/** Writes a document's content, or part of it, to stdout or to a file; with `graph`, what it is related to instead. */
 export async function get(context: CommandContext, params: GetParams, options: StoreOptions): Promise<number> {
   const { path: target = "", outputPath, graph, depth } = params;
   if (outputPath !== undefined && isPart(params)) {
@@ -115,7 +115,7 @@ export async function get(context: CommandContext, params: GetParams, options: S
     });
   }
   if (depth !== undefined && !graph) {
-    throw new TrunklineError("USAGE", "--depth goes with --graph.");
+    throw new TrunklineError("USAGE", "--depth needs --graph.");
   }
   await using opened = await openCommandStore(context, { ...options, reading: true });
   // Without --json the content is written below, piece by piece.
@@ -149,7 +149,7 @@ async function showDocument(
   } else if (!graph || includeContent || isPart(params)) await streamOut(context, opened, result);
   if (!graph) return;
   if (result.related === undefined || result.path === undefined) {
-    context.note("Only a document that is there now is in the graph.");
+    context.note("Only current documents are in the graph.");
     return;
   }
   const { path, hash, related } = result;
@@ -163,7 +163,7 @@ async function showDocument(
 async function streamOut(context: CommandContext, { store }: OpenedStore, result: GetResult): Promise<void> {
   if (result.type === "binary" && context.io.stdout.isTTY === true) {
     throw new TrunklineError("USAGE", "This content is binary and would garble the terminal.", {
-      hint: "Write it to a file with --output <file>, or send stdout somewhere.",
+      hint: "Write it to a file with --output <file>, or redirect stdout.",
     });
   }
   const id = parseContentId(result.hash);
@@ -177,7 +177,7 @@ async function streamOut(context: CommandContext, { store }: OpenedStore, result
 
 const HASH_LIKE = /^(?:sha256[-:])?[0-9a-f]{8,64}$/i;
 
-/** A document's name, or the beginning of a hash: what is called like a hash may be either. */
+/** A document's name or a hash prefix: a name that looks like a hash may be either. */
 export async function byPathOrHash<R>(
   target: string,
   work: (named: Pick<GetParams, "path" | "hash">) => Promise<R>,

@@ -1,8 +1,8 @@
-// A part of the graph as a tree of text: each node under the one that leads to it, unfolded once.
+// Renders part of the graph as a text tree: each node below the one that leads to it, expanded once.
 import type { GraphEdgeInfo, GraphNodeInfo, RelatedDocuments } from "@trunkline/store";
 import { type Paint, shownText } from "../../terminal/output.js";
 
-/** How a tree is printed. `reverse`: its branches lead to what points here. */
+/** `reverse`: branches lead to what points here. */
 export interface TreeOptions {
   readonly paint: Paint;
   readonly reverse: boolean;
@@ -13,7 +13,7 @@ interface Branch {
   readonly edges: GraphEdgeInfo[];
 }
 
-/** The lines of a tree that begins at the origin. */
+/** The lines of a tree that starts at the origin. */
 export function graphTree(
   graph: Pick<RelatedDocuments, "nodes" | "edges"> & { readonly origin: GraphNodeInfo },
   options: TreeOptions,
@@ -38,7 +38,7 @@ export function graphTree(
     const all = [...(branches.get(parent.key)?.values() ?? [])];
     all.forEach(({ node, edges }, position) => {
       const isLast = position === all.length - 1;
-      // A node unfolds where it is nearest to the origin; anywhere else it only stands for itself.
+      // A node is expanded where it is nearest to the origin; elsewhere it is only named.
       const isHere = node.distance === parent.distance + 1 && !unfolded.has(node.key);
       const isElsewhere = !isHere && (branches.get(node.key)?.size ?? 0) > 0;
       const mark = paint.faint(`${indent}${isLast ? "└─" : "├─"}`);
@@ -60,17 +60,17 @@ function relationsOf(edges: readonly GraphEdgeInfo[], reverse: boolean): string 
   return reverse ? `<- ${relations}` : relations;
 }
 
-/** The line that the edge comes from, and whether its end is known by name only. */
+/** The edge's line, and whether its target is unresolved. */
 function placeOf(edges: readonly GraphEdgeInfo[], paint: Paint): string {
   const line = edges.find((edge) => edge.line !== undefined)?.line;
   const notes = [
     ...(line === undefined ? [] : [`line ${line}`]),
-    ...(edges.some((edge) => edge.resolved === false) ? ["by name only"] : []),
+    ...(edges.some((edge) => edge.resolved === false) ? ["unresolved"] : []),
   ];
   return notes.length === 0 ? "" : paint.faint(` (${notes.join(", ")})`);
 }
 
-/** A document is its path; anything else its name and type, and its document where that is not the parent's. */
+/** A document is shown by its path; anything else by name and type, with its document if that is not the parent's. */
 function nameOf({ type, name, path }: GraphNodeInfo, parent: GraphNodeInfo | undefined, paint: Paint): string {
   const shown = (text: string) => shownText(text, paint.isTerminal);
   if (type === "file") return paint.path(shown(path ?? name));

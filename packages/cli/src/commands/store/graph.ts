@@ -1,4 +1,4 @@
-// `trunkline store graph`: what a document, or something that is defined in one, has to do with others.
+// `trunkline store graph`: how a document, or a symbol in one, relates to others.
 import { TrunklineError } from "@trunkline/core";
 import type { GraphParams, GraphResult } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
@@ -9,18 +9,18 @@ import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 import { graphTree } from "./graph-output.js";
 
-/** The mermaid form is one of the formats of the command. */
+/** The command has mermaid as one of its formats. */
 type GraphOptions = Omit<StoreOptions, "format"> & { readonly format?: "text" | "json" | "mermaid" };
 
 const KEY_LIKE = /^(?:file|symbol|external|tag|collection|content|version):./;
 
-/** Shows what a node is related to, or what nodes there are. */
+/** Shows what a node is related to, or which nodes exist. */
 export async function graph(context: CommandContext, params: GraphParams, options: GraphOptions): Promise<number> {
   const { name: target, hash, nodeKey, listTypes, listType, reverse = false } = params;
   const asked = [target, hash, nodeKey, listTypes, listType].filter((value) => value !== undefined);
   if (asked.length !== 1) {
-    throw new TrunklineError("USAGE", "Give one thing to start at, or --list-types, or --list-type <type>.", {
-      hint: "trunkline store graph src/server.ts; a symbol's name, a hash or a node's key work too.",
+    throw new TrunklineError("USAGE", "Give one starting point, or --list-types, or --list-type <type>.", {
+      hint: "For example trunkline store graph src/server.ts; a symbol's name, a hash or a node key work too.",
     });
   }
   const format = options.format === "mermaid" && !options.json ? "mermaid" : "json";
@@ -35,7 +35,7 @@ export async function graph(context: CommandContext, params: GraphParams, option
   if (result.notice !== undefined) context.note(result.notice);
   if (wantsJson(options)) outJson(context, result);
   else for (const line of linesOf(result, { paint: paintFor(context), reverse })) context.out(line);
-  if ("truncated" in result && result.truncated) context.note("There is more. For all of it: a larger --limit.");
+  if ("truncated" in result && result.truncated) context.note("There is more. Use a larger --limit.");
   return EXIT.success;
 }
 

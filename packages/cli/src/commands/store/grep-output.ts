@@ -1,22 +1,21 @@
-// How the answers of grep are printed: under the path of each document at a terminal, as `path:line:text` in a pipe.
+// Prints grep results: below each document's path at a terminal, as `path:line:text` in a pipe.
 import { createContext, Script } from "node:vm";
 import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
 import { type Paint, shownText } from "../../terminal/output.js";
 
-/** How lines are printed. */
 interface GrepPrinterOptions {
   readonly pattern: Pick<GrepParams, "pattern" | "fixed" | "ignoreCase" | "word" | "invert">;
   readonly paint: Paint;
-  /** The path once, above its lines. */
+  /** Print the path once, above its lines. */
   readonly heading: boolean;
   readonly numbers: boolean;
-  /** Whether lines around the matches are shown: then `--` stands where lines are left out. */
+  /** Whether context lines are shown: `--` then marks gaps. */
   readonly hasContext: boolean;
-  /** What a path ends with that stands for itself. */
+  /** The terminator of a path on its own. */
   readonly ending: "\n" | "\0";
 }
 
-/** Prints page after page; what is open at the end of one goes on in the next. */
+/** Prints page after page; an unfinished group continues on the next page. */
 export class GrepPrinter {
   readonly #options: GrepPrinterOptions;
   readonly #highlight: Highlighter;
@@ -28,7 +27,7 @@ export class GrepPrinter {
     this.#highlight = new Highlighter(options.pattern, options.paint);
   }
 
-  /** The text of a page, line ends included. */
+  /** The text of a page, including line ends. */
   page(page: GrepResult): string {
     if ("matches" in page) return this.#matches(page.matches);
     const { ending } = this.#options;
@@ -58,7 +57,7 @@ export class GrepPrinter {
     return lines.join("");
   }
 
-  /** What stands in front of a match: the path of a new document, or a sign that lines were left out. */
+  /** What precedes a match: the path of a new document, or a gap marker. */
   #opening({ path, hash }: GrepMatch, firstLine: number): string {
     const { heading, hasContext, paint } = this.#options;
     const document = `${hash} ${path}`;
@@ -86,10 +85,10 @@ export class GrepPrinter {
   }
 }
 
-/** How long marking the matches of a page may take: it is an ornament, and some patterns would never end. */
+/** The time limit for highlighting a page: it is only decoration, and some patterns would never end. */
 const HIGHLIGHT_MS = 1_000;
 
-/** Runs in a context of its own, where it can be stopped. Answers where the matches of each line begin and end. */
+/** Runs in its own context, where it can be stopped. Returns where the matches of each line start and end. */
 const FIND_SPANS = new Script(`
   const expression = new RegExp(source, flags);
   lines.map((line) =>
@@ -97,8 +96,8 @@ const FIND_SPANS = new Script(`
   )`);
 
 /**
- * Marks what matches. The store says which lines match; where in a line is found here by an expression of JavaScript that
- * means the same, by and large. A pattern that cannot be said that way leaves its lines as they are.
+ * Highlights matches. The store says which lines match; the position in a line is found here with a roughly equivalent
+ * JavaScript expression. Lines of a pattern without an equivalent are left as they are.
  */
 class Highlighter {
   readonly #paint: Paint;

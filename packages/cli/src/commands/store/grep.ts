@@ -1,4 +1,4 @@
-// `trunkline store grep`: what grep and ripgrep do for files, for everything that the store holds.
+// `trunkline store grep`: what grep and ripgrep do for files, for everything in the store.
 import { TrunklineError } from "@trunkline/core";
 import type { GrepMatch, GrepParams, GrepResult } from "@trunkline/store";
 import { type OpenedStore, openCommandStore } from "../../app/command-store.js";
@@ -9,12 +9,12 @@ import type { Repeated } from "../flags.js";
 import { noteNothing } from "./finding.js";
 import { GrepPrinter } from "./grep-output.js";
 
-/** What the command takes besides the parameters of the operation. */
+/** Options beyond the operation's parameters. */
 interface GrepOptions extends StoreOptions {
   readonly regexp?: string;
   readonly smartCase?: boolean;
   readonly quiet?: boolean;
-  /** `undefined`: as usual, with numbers. */
+  /** `undefined`: the default, with numbers. */
   readonly lineNumber?: boolean;
   readonly heading?: boolean;
   readonly color: "auto" | "always" | "never";
@@ -23,7 +23,7 @@ interface GrepOptions extends StoreOptions {
   readonly page?: boolean;
 }
 
-/** Prints the lines that match, page after page. Ends with 1 where there is none, as grep does. */
+/** Prints matching lines, page after page. Ends with 1 if there are none, like grep. */
 export async function grep(context: CommandContext, given: Partial<GrepParams>, options: GrepOptions): Promise<number> {
   const params = paramsOf(given, options);
   await using opened = await openCommandStore(context, { ...options, reading: true });
@@ -42,7 +42,7 @@ function paramsOf(given: Partial<GrepParams>, options: GrepOptions): GrepParams 
   const words = [...(given.pattern === undefined ? [] : [given.pattern]), ...(given.paths ?? [])];
   const [pattern, ...paths] = options.regexp === undefined ? words : [options.regexp, ...words];
   if (pattern === undefined) {
-    throw new TrunklineError("USAGE", "What should be looked for?", {
+    throw new TrunklineError("USAGE", "What do you want to find?", {
       hint: "trunkline store grep <pattern> [paths…]",
     });
   }
@@ -67,7 +67,7 @@ function paramsOf(given: Partial<GrepParams>, options: GrepOptions): GrepParams 
   };
 }
 
-/** Whether a capital letter stands in a pattern for itself, and not for a class as in `\S`. */
+/** Whether a pattern contains a literal capital letter, not a class such as `\S`. */
 function hasCapital(pattern: string): boolean {
   return /\p{Lu}/u.test(pattern.replace(/\\(?:[pP]\{[^}]*\}|.)/gu, ""));
 }
@@ -76,7 +76,7 @@ function listOrNone(globs: readonly string[]): readonly string[] | undefined {
   return globs.length === 0 ? undefined : globs;
 }
 
-/** The pages of the answer; one where only one is wanted. */
+/** The pages of the answer; just one if only one is wanted. */
 async function* pagesOf(opened: OpenedStore, { options, params }: Query): AsyncGenerator<GrepResult> {
   let { cursor } = params;
   do {
@@ -115,14 +115,11 @@ async function grepAsText(context: CommandContext, opened: OpenedStore, query: Q
   if (found) return EXIT.success;
   const binary = last?.binary ?? 0;
   if (binary > 0) {
-    context.note(
-      `Nothing matches; ${counted(binary, "binary document was", "binary documents were")} not looked into.`,
-    );
+    context.note(`Nothing matches; ${counted(binary, "binary document was", "binary documents were")} skipped.`);
   } else if (paint.isTerminal) await noteNothing(context, opened);
   return EXIT.failure;
 }
 
-/** All pages as one answer. */
 async function grepAsJson(context: CommandContext, opened: OpenedStore, query: Query): Promise<number> {
   const matches: GrepMatch[] = [];
   const files: unknown[] = [];

@@ -17,7 +17,6 @@ import {
 } from "../../terminal/output.js";
 import { table } from "../../terminal/table.js";
 
-/** Takes a snapshot of a collection. */
 export async function snapshot(
   context: CommandContext,
   params: OperationParams<"snapshot">,
@@ -35,7 +34,6 @@ export async function snapshot(
   return EXIT.success;
 }
 
-/** Lists snapshots, the newest first. */
 export async function listSnapshots(
   context: CommandContext,
   params: OperationParams<"list_snapshots">,
@@ -59,12 +57,11 @@ export async function listSnapshots(
   for (const line of table(rows, { right: [2, 3] })) context.out(line);
   if (rows.length === 0) context.note("There are no snapshots yet.");
   if (result.cursor !== undefined) {
-    context.note(`${rows.length} of ${result.total}. For more: a larger --limit, or --cursor ${result.cursor}`);
+    context.note(`${rows.length} of ${result.total}. Use a larger --limit or --cursor ${result.cursor} for more.`);
   }
   return EXIT.success;
 }
 
-/** Lists collections. */
 export async function listCollections(
   context: CommandContext,
   params: OperationParams<"list_collections">,
@@ -88,7 +85,7 @@ export async function listCollections(
   return EXIT.success;
 }
 
-/** Shows what changed between two snapshots, or since one; with a path, how that document's text did. */
+/** Shows what changed between two snapshots, or since one; with a path, how that document's text changed. */
 export async function diff(context: CommandContext, params: DiffParams, options: StoreOptions): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.diff(params, opened.calling("diff"));
@@ -103,7 +100,7 @@ export async function diff(context: CommandContext, params: DiffParams, options:
   return EXIT.success;
 }
 
-/** One letter and the path, as version control shows it. */
+/** One letter and the path, as in version control. */
 function changesOf({ added, removed, modified, renamed }: DiffResult, paint: Paint): string[] {
   const shown = (path: string) => shownText(path, paint.isTerminal);
   return [
@@ -127,12 +124,12 @@ function textDiff(text: string, paint: Paint): string[] {
     });
 }
 
-/** Writes a snapshot or a collection to a folder. Ends with 1 where a file was in the way. */
+/** Writes a snapshot or a collection to a folder. Ends with 1 if a file was in the way. */
 export async function restore(context: CommandContext, params: RestoreParams, options: StoreOptions): Promise<number> {
   const { snapshotId: source, collection, dryRun } = params;
   if (source === undefined && collection === undefined) {
-    throw new TrunklineError("USAGE", "What should be restored?", {
-      hint: "Give a snapshot or a collection; trunkline store snapshots lists them.",
+    throw new TrunklineError("USAGE", "What do you want to restore?", {
+      hint: "Name a snapshot or a collection; trunkline store snapshots lists them.",
     });
   }
   await using opened = await openCommandStore(context, options);
@@ -161,7 +158,7 @@ export async function restore(context: CommandContext, params: RestoreParams, op
   return result.conflicts.length > 0 ? EXIT.failure : EXIT.success;
 }
 
-/** A snapshot's id or label; what is none may be a collection. */
+/** A snapshot's id or label, or else a collection. */
 async function bySnapshotOrCollection<R>(
   source: string,
   collection: string | undefined,
@@ -179,7 +176,7 @@ async function bySnapshotOrCollection<R>(
     if (!isTrunklineError(error, "NOT_FOUND")) throw error;
     throw new TrunklineError("NOT_FOUND", `The store has no snapshot and no collection "${source}".`, {
       cause: error,
-      hint: "trunkline store snapshots and trunkline store collections show what there is.",
+      hint: "See trunkline store snapshots and trunkline store collections.",
     });
   }
 }

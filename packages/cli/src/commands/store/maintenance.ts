@@ -1,4 +1,4 @@
-// Looking after the store: `status`, `verify`, `gc`, `repair`, `export` and `import`.
+// Store maintenance: `status`, `verify`, `gc`, `repair`, `export` and `import`.
 import { formatMs, printable } from "@trunkline/core";
 import type { OperationParams, StatusParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
@@ -7,7 +7,6 @@ import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, type StoreOptions, shownBytes, wantsJson } from "../../terminal/output.js";
 import { table } from "../../terminal/table.js";
 
-/** Shows what the store holds and what that costs. */
 export async function status(context: CommandContext, params: StatusParams, options: StoreOptions): Promise<number> {
   const json = wantsJson(options);
   await using opened = await openCommandStore(context, { ...options, reading: true });
@@ -27,7 +26,7 @@ export async function status(context: CommandContext, params: StatusParams, opti
     ["versions", number(result.versions)],
     ["in the trash", number(result.inTrash)],
     ["all bytes", bytes(result.totalBytes)],
-    ["not stored again", `${bytes(result.deduplicatedBytes)} (${percent})`],
+    ["saved by deduplication", `${bytes(result.deduplicatedBytes)} (${percent})`],
     ["on disk", bytes(result.diskBytes)],
     ...pendingRows(result.index),
     ...(params.detailed
@@ -50,7 +49,7 @@ export async function status(context: CommandContext, params: StatusParams, opti
 function pendingRows(index: unknown): string[][] {
   return Object.entries((index ?? {}) as Record<string, { pending?: number }>)
     .filter(([, { pending = 0 }]) => pending > 0)
-    .map(([name, { pending = 0 }]) => [`index ${name}`, `${pending} still to be taken up`]);
+    .map(([name, { pending = 0 }]) => [`index ${name}`, `${pending} still to be indexed`]);
 }
 
 function fileTypeRows(types: unknown): string[][] {
@@ -62,7 +61,7 @@ function fileTypeRows(types: unknown): string[][] {
     ]);
 }
 
-/** Checks every chunk, reference and index. Ends with 1 where something is damaged. */
+/** Checks every chunk, reference and index. Ends with 1 if something is damaged. */
 export async function verify(
   context: CommandContext,
   params: OperationParams<"verify">,
@@ -79,17 +78,17 @@ export async function verify(
       context.out(`damaged ${kind}${hash === undefined ? "" : ` ${hash}`}: ${printable(message)}`);
       for (const path of paths ?? []) context.out(`  in ${printable(path)}`);
     }
-    context.out(result.ok ? "The store is sound." : `${counted(result.problems.length, "problem")} found.`);
+    context.out(result.ok ? "The store is intact." : `${counted(result.problems.length, "problem")} found.`);
     if (!result.ok) {
       context.note(
-        "trunkline store repair rebuilds indexes, and takes damaged chunks from files that still have them.",
+        "trunkline store repair rebuilds indexes, and recovers damaged chunks from files that still have them.",
       );
     }
   }
   return result.ok ? EXIT.success : EXIT.failure;
 }
 
-/** Empties the trash and removes what nothing refers to. */
+/** Empties the trash and removes unreferenced data. */
 export async function gc(
   context: CommandContext,
   params: OperationParams<"gc">,
@@ -112,7 +111,7 @@ export async function gc(
   return EXIT.success;
 }
 
-/** Makes the indexes anew, and what can be had again of damaged content. Ends with 1 where some is lost. */
+/** Rebuilds the indexes and recovers damaged content where possible. Ends with 1 if some is lost. */
 export async function repair(
   context: CommandContext,
   params: OperationParams<"repair">,
@@ -124,14 +123,13 @@ export async function repair(
   opened.clearProgress();
   if (wantsJson(options)) outJson(context, result);
   else {
-    context.out(`indexed ${counted(result.documents, "document")} anew; mended ${counted(result.chunks, "chunk")}`);
+    context.out(`re-indexed ${counted(result.documents, "document")}; recovered ${counted(result.chunks, "chunk")}`);
     for (const hash of result.lost) context.out(`lost chunk ${hash}`);
-    if (result.lost.length > 0) context.note("Add the files again where you have them; verify shows which they are.");
+    if (result.lost.length > 0) context.note("Add the files again if you have them; verify shows which they are.");
   }
   return result.lost.length > 0 ? EXIT.failure : EXIT.success;
 }
 
-/** Writes everything to one file. */
 export async function exportStore(
   context: CommandContext,
   params: OperationParams<"export">,
@@ -145,7 +143,7 @@ export async function exportStore(
   return EXIT.success;
 }
 
-/** Plays the history of an export into this store. */
+/** Replays the history of an export into this store. */
 export async function importStore(
   context: CommandContext,
   params: OperationParams<"import">,

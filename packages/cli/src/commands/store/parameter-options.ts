@@ -1,5 +1,5 @@
-// Arguments and options of a command from the parameters of an operation: names, values, bounds, choices and help come
-// from the table, and what was given comes back under the names that the store's methods take.
+// Builds a command's arguments and options from an operation's parameters: names, values, bounds, choices and help come
+// from the table, and the given values are returned under the names of the store's methods.
 import { type Parameter, type ParameterSet, TrunklineError } from "@trunkline/core";
 import { camelCase } from "@trunkline/store/contract";
 import { type Command, Option } from "commander";
@@ -15,13 +15,13 @@ interface Schema {
   readonly description?: string;
 }
 
-/** What was given: parameters, and the arguments that are not one. */
+/** Given parameters, and arguments that are not parameters. */
 interface GivenParams {
   readonly params: Readonly<Record<string, unknown>>;
   readonly rest: readonly string[];
 }
 
-/** Adds them to a command. The function that comes back reads what was given, once the command runs. */
+/** Adds them to a command. The returned function reads the given values once the command runs. */
 export function addParameters(command: Command, params: ParameterSet): () => GivenParams {
   const readers: [name: string, read: () => unknown][] = [];
   let position = 0;
@@ -49,7 +49,7 @@ export function addParameters(command: Command, params: ParameterSet): () => Giv
   });
 }
 
-/** Words that make up one text are joined. */
+/** Joins the words of one text. */
 function argumentValue(value: unknown, schema: Schema): unknown {
   return Array.isArray(value) && schema.type === "string" ? value.join(" ") : value;
 }
@@ -76,7 +76,7 @@ function optionOf(name: string, { schema: declared, cli }: Parameter, help: stri
   return isList(schema) ? repeatable(flags, about) : new Option(flags, about);
 }
 
-/** Several values may be given. */
+/** Whether several values can be given. */
 function isList({ type, anyOf = [] }: Schema): boolean {
   return type === "array" || anyOf.some((each) => each.type === "array");
 }
@@ -86,13 +86,13 @@ function numberOption(flags: string, help: string, { minimum = -Infinity, maximu
   return option.argParser((text: string) => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
     if (value >= minimum && value <= maximum) return value;
-    throw new TrunklineError("USAGE", `"${text}" is no value for ${option.long ?? flags}.`, {
-      hint: `Give a number from ${minimum} to ${maximum}.`,
+    throw new TrunklineError("USAGE", `"${text}" is not a valid value for ${option.long ?? flags}.`, {
+      hint: `Use a number from ${minimum} to ${maximum}.`,
     });
   });
 }
 
-/** A sentence as help shows it: `Only this collection.` becomes `only this collection`. */
+/** A sentence in help style: `Only this collection.` becomes `only this collection`. */
 export function helpOf(sentence: string): string {
   const text = sentence.replace(/\.$/, "");
   return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;

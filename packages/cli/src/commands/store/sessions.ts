@@ -1,5 +1,5 @@
-// Sessions at the command line: `sessions`, `start`, `stop`, `pin`, `unpin` and `watch`. A session outlives the process
-// that started it: its id is what a script hands on.
+// Sessions on the command line: `sessions`, `start`, `stop`, `pin`, `unpin` and `watch`. A session outlives the process
+// that started it: scripts pass its id on.
 import { printable } from "@trunkline/core";
 import type { OperationParams, PinParams, SessionSummary, WatchedChange, WatchParams } from "@trunkline/store";
 import { toWire } from "@trunkline/store/contract";
@@ -20,7 +20,6 @@ import {
 import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 
-/** Lists sessions, the newest first. */
 export async function listSessions(
   context: CommandContext,
   params: OperationParams<"list_sessions">,
@@ -40,13 +39,13 @@ export async function listSessions(
       printable(label ?? ""),
     ]);
     for (const line of table(rows, { right: [3, 4] })) context.out(line);
-    if (rows.length === 0) context.note(params.open ? "No session is under way." : "There are no sessions yet.");
-    if (rows.length < result.total) context.note(`${rows.length} of ${result.total}. For more: a larger --limit.`);
+    if (rows.length === 0) context.note(params.open ? "No session is open." : "There are no sessions yet.");
+    if (rows.length < result.total) context.note(`${rows.length} of ${result.total}. Use a larger --limit for more.`);
   }
   return EXIT.success;
 }
 
-/** Begins a session and prints its id. */
+/** Starts a session and prints its id. */
 export async function startSession(
   context: CommandContext,
   params: OperationParams<"start">,
@@ -60,7 +59,7 @@ export async function startSession(
   return EXIT.success;
 }
 
-/** Ends a session and sums it up. */
+/** Ends a session and prints its summary. */
 export async function stopSession(
   context: CommandContext,
   _params: OperationParams<"stop">,
@@ -83,7 +82,7 @@ export async function stopSession(
   return EXIT.success;
 }
 
-/** Keeps content from gc, and ranks it first in searches of the session. */
+/** Protects content from gc, and ranks it first in the session's searches. */
 export async function pin(context: CommandContext, params: PinParams, options: StoreOptions): Promise<number> {
   return await changePin(context, options, { params, method: "pin" });
 }
@@ -110,7 +109,7 @@ async function changePin(
 
 const LETTERS = { added: "A", changed: "M", removed: "D" } as const;
 
-/** Keeps the store current with files and folders until it is interrupted, which is how it is meant to end. */
+/** Keeps the store up to date with files and folders until interrupted, which is its normal end. */
 export async function watch(
   context: CommandContext,
   params: WatchParams,
@@ -132,9 +131,9 @@ export async function watch(
     for (const change of changes) context.out(json ? JSON.stringify(change) : changeLine(change, paint));
   };
   await store.watch(params, { signal: context.signal, onChanges: print });
-  context.note(`watching ${params.paths.map(printable).join(", ")}; Ctrl-C ends it`);
+  context.note(`watching ${params.paths.map(printable).join(", ")}; press Ctrl-C to stop`);
   await untilAborted(context.signal);
-  // The signal has done its work: what was noticed is still taken up, and the summary is made.
+  // The signal is only the end: pending changes are still indexed, and the summary is printed.
   const summary = await store.stop({});
   if (json) context.out(JSON.stringify(toWire(summary)));
   else context.note(summaryOf(summary));
@@ -154,7 +153,7 @@ function summaryOf({ sessionId, added, changed, removed, pinned }: SessionSummar
 
 async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  // Nothing else may keep the process alive between two changes.
+  // Keeps the process alive between changes.
   const alive = setInterval(() => {}, 2 ** 30);
   try {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));

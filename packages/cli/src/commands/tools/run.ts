@@ -8,7 +8,6 @@ import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 import { type ToolCost, toolCosts } from "./token-cost.js";
 
-/** Options of `trunkline tools`. */
 export interface ToolsOptions {
   pattern: string | undefined;
   json?: boolean;
@@ -16,7 +15,7 @@ export interface ToolsOptions {
   mcp: string | undefined;
 }
 
-/** Lists the tools of all servers, or those that a name or glob stands for. */
+/** Lists the tools of all servers, or those that match a name or glob. */
 export async function tools(context: CommandContext, options: ToolsOptions): Promise<number> {
   const { pattern } = options;
   await using app = openApp(context, { mcp: options.mcp });
@@ -45,14 +44,14 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
   return EXIT.success;
 }
 
-/** The servers that a pattern can have tools of; undefined for all. Nobody waits for the others. */
+/** The servers whose tools a pattern can match; undefined for all. There is no need to wait for the others. */
 function serversOf(pattern: string, hub: Hub): string[] | undefined {
   const head = isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
   const owners = hub.status().filter(({ name }) => head.startsWith(`${name}.`));
   return owners.length === 0 ? undefined : owners.map(({ name }) => name);
 }
 
-/** Says on stderr which servers are missing from the list, and why. */
+/** Reports on stderr which servers are missing from the list, and why. */
 function reportFailures(context: CommandContext, hub: Hub, wanted: readonly string[] | undefined): boolean {
   const missing = hub
     .status()
@@ -111,7 +110,7 @@ async function printCosts(
     context.out(printable(line));
 }
 
-/** The dearest server first, and in it the dearest tool. */
+/** The most expensive server first, and within it the most expensive tool. */
 function byServer(costs: readonly ToolCost[]): [string, ToolCost[]][] {
   const servers = new Map<string, ToolCost[]>();
   for (const cost of costs) servers.set(cost.server, [...(servers.get(cost.server) ?? []), cost]);

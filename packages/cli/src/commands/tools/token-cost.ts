@@ -1,15 +1,14 @@
-// What a tool list costs a model: name, description and input schema of each tool, counted as o200k_base tokens.
+// The cost of a tool list for a model: name, description and input schema of each tool, in o200k_base tokens.
 import type { ToolNames } from "@trunkline/client";
 import type { SourcedTool } from "@trunkline/core";
 
-/** The cost of one tool. */
 export interface ToolCost {
   readonly server: string;
   readonly tool: string;
   readonly tokens: number;
 }
 
-/** Counts the tokens of each tool. The tables of the encoding are large, so they are loaded only here. */
+/** Counts the tokens of each tool. The encoding's tables are large, so they are loaded only here. */
 export async function toolCosts(tools: readonly SourcedTool[], names: ToolNames<SourcedTool>): Promise<ToolCost[]> {
   const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
   return tools.map((tool) => {

@@ -1,13 +1,12 @@
 import type { Cli } from "../flags.js";
 import type { TrustOptions } from "./run.js";
 
-/** Adds `trust`. */
 export function addTrust({ program, context, setExitCode }: Cli): void {
   program
     .command("trust")
-    .option("--yes", "confirm without asking")
-    .option("--list", "list the files that are confirmed")
-    .option("--revoke", "take the confirmation of this project's files back")
+    .option("--yes", "approve without asking")
+    .option("--list", "list approved files")
+    .option("--revoke", "withdraw the approval of this project's files")
     .action(async (options: TrustOptions) => {
       const { trust } = await import("./run.js");
       setExitCode(await trust(context, options));

@@ -6,17 +6,16 @@ import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 import { askYesNo } from "../../terminal/questions.js";
 import { describeFiles, runnableFiles } from "../../terminal/trust-prompt.js";
 
-/** Options of `trunkline trust`. */
 export interface TrustOptions {
   yes?: boolean;
   list?: boolean;
   revoke?: boolean;
 }
 
-/** Shows what the project's files would run and has it confirmed, or lists and takes back what was. */
+/** Shows what the project's files would run and asks for approval, or lists and withdraws approvals. */
 export async function trust(context: CommandContext, options: TrustOptions): Promise<number> {
   if ([options.yes, options.list, options.revoke].filter(Boolean).length > 1) {
-    throw new TrunklineError("USAGE", "--yes, --list and --revoke exclude one another.");
+    throw new TrunklineError("USAGE", "--yes, --list and --revoke are mutually exclusive.");
   }
   const store = new TrustStore(context.home);
   if (options.list) return await list(context, store);
@@ -25,12 +24,12 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
     const paths = config.files.filter(({ scope }) => scope === "project").map(({ path }) => path);
     const revoked = await store.revoke(...paths);
     for (const path of revoked) context.out(`Revoked: ${path}`);
-    if (revoked.length === 0) context.out("No file of this project was confirmed.");
+    if (revoked.length === 0) context.out("No file of this project was approved.");
     return EXIT.success;
   }
   const explicit = config.files.find(({ scope }) => scope === "explicit");
   if (explicit !== undefined) {
-    context.out(`The configuration is ${explicit.path}. It was named explicitly, and so it counts as confirmed.`);
+    context.out(`The configuration is ${explicit.path}. It was named explicitly, so it counts as approved.`);
     return EXIT.success;
   }
   const files = runnableFiles(config);
@@ -40,22 +39,22 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   }
   const open = [];
   for (const file of files) if (!(await store.isTrusted(file))) open.push(file);
-  // Not redacted: the texts are those of the file, and a value in env must not hide the same text in a command.
+  // Not redacted: the text comes from the file, and a value in env must not hide the same text in a command.
   for (const line of describeFiles(files)) context.out(line);
   if (open.length === 0) {
     context.out("Already confirmed.");
     return EXIT.success;
   }
   if (!options.yes && !isAtTerminal(context)) {
-    throw new TrunklineError("USAGE", "Nothing was confirmed: there is no terminal to ask at.", {
-      hint: "If all of this may run, confirm it with `trunkline trust --yes`.",
+    throw new TrunklineError("USAGE", "Nothing was approved: there is no terminal to ask on.", {
+      hint: "If all of this may run, approve it with `trunkline trust --yes`.",
     });
   }
   if (!options.yes && !(await askYesNo(context, "May all of this run?"))) {
-    context.note("Nothing was confirmed.");
+    context.note("Nothing was approved.");
     return EXIT.failure;
   }
-  // What was shown is confirmed, even if the file has changed since.
+  // What was shown is approved, even if the file has changed since.
   await store.confirm(...open);
   for (const { path } of open) context.out(`Confirmed: ${path}`);
   return EXIT.success;
@@ -64,8 +63,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
 async function list(context: CommandContext, store: TrustStore): Promise<number> {
   const confirmed = await store.list();
   for (const { path, confirmedAt } of confirmed) context.out(`${confirmedAt}  ${path}`);
-  if (confirmed.length === 0) context.note("Nothing is confirmed.");
-  if (context.env.TRUNKLINE_TRUST === "all")
-    context.note("TRUNKLINE_TRUST=all is set: everything counts as confirmed.");
+  if (confirmed.length === 0) context.note("Nothing is approved.");
+  if (context.env.TRUNKLINE_TRUST === "all") context.note("TRUNKLINE_TRUST=all is set: everything counts as approved.");
   return EXIT.success;
 }
