@@ -32,6 +32,6 @@ const digest = await Promise.all(
 );
 for (const entry of digest) console.log(`${entry.part}: ${entry.text.split("\n")[0]}`);
 
-assert.ok(parts.has("client"), "the changelog has entries of the client");
+assert.ok(parts.has("client"), "the changelog has entries for the client");
 assert.ok(digest.every((entry) => entry.text.length > 0));
 console.log("done");

@@ -7,7 +7,7 @@ import { isTrunklineError } from "@trunkline/core";
 const config = await loadConfig({
   cwd: fileURLToPath(new URL("../..", import.meta.url)),
   mcpPath: fileURLToPath(new URL("mcp.jsonc", import.meta.url)),
-  // The library never reads the environment by itself: what variables expand to is up to you.
+  // The library never reads the environment by itself: you decide what variables expand to.
   env: process.env,
 });
 
@@ -30,10 +30,10 @@ try {
   assert.equal(answers.length, 30);
   assert.equal(hub.status().filter(({ state }) => state === "connected").length, 2);
 
-  // Failures have codes; a typing error is answered with the nearest name and runs nothing.
+  // Errors have codes. A typo gets the nearest name as a hint and runs nothing.
   await assert.rejects(hub.call("hello.helo"), (error) => isTrunklineError(error, "TOOL_NOT_FOUND"));
 
-  // A call can be given up: the server is told, and the connection stays.
+  // A call can be cancelled: the server is notified and the connection stays open.
   await assert.rejects(hub.call("slow.wait", { ms: 60_000 }, { signal: AbortSignal.timeout(100) }));
   assert.equal((await hub.call("slow.cancelled_count")).isError, false);
   console.log("done");

@@ -1,4 +1,4 @@
-// Calls to several servers at the same time; one that fails takes nothing from the others:
+// Calls several servers in parallel; a failing call does not affect the others:
 //   npx trunkline --mcp examples/fan-out/mcp.jsonc run examples/fan-out/main.ts
 import assert from "node:assert/strict";
 import { hub, isTrunklineError } from "trunkline";
@@ -12,13 +12,13 @@ const errands: Errand[] = [
   { tool: "hello.hello", args: { name: "Ada" } },
   { tool: "everything.get-sum", args: { a: 2, b: 3 } },
   { tool: "github.search_issues", args: { q: "timeout" } },
-  // A tool that reports a failure: a result, and no exception.
+  // A tool that reports a failure returns a result and does not throw.
   { tool: "github.fail", args: { message: "not today" } },
-  // A tool that does not exist: an exception, and no result.
+  // A tool that does not exist throws.
   { tool: "hello.helo", args: {} },
 ];
 
-// Each server is connected with the first call that needs it, once for all of them.
+// The first call that needs a server connects it; all other calls share the connection.
 const outcomes = await Promise.all(
   errands.map(async ({ tool, args }) => {
     try {
@@ -38,6 +38,6 @@ assert.deepEqual(
   ["ok", "ok", "ok", "failed", "TOOL_NOT_FOUND"],
 );
 const tools = await hub.tools();
-console.log(`${tools.length} tools of ${new Set(tools.map(({ server }) => server)).size} servers`);
+console.log(`${tools.length} tools on ${new Set(tools.map(({ server }) => server)).size} servers`);
 assert.equal((await hub.status()).filter(({ state }) => state === "connected").length, 3);
 console.log("done");

@@ -1,4 +1,4 @@
-// A way of working of your own: two sub-agents answer, a third one judges. They share one budget.
+// A custom agent: two sub-agents answer, a third one judges. They share one budget.
 //   npx trunkline run examples/own-agent/main.ts
 import assert from "node:assert/strict";
 import { Budget, startAgent } from "@trunkline/agent";
@@ -23,7 +23,7 @@ registerAgent({
   },
 });
 
-// A tool of the script's own. It only reads, so nobody has to agree to it.
+// A tool defined by the script. It is read-only, so it needs no approval.
 const asked: string[] = [];
 const forecast: Tool = {
   name: "forecast",
@@ -37,7 +37,7 @@ const forecast: Tool = {
   },
 };
 
-// A model that plays its part, so that the example needs none; leave `model` out and yours is asked.
+// A scripted model, so that the example runs without one; leave `model` out to use yours.
 const played = await model({
   provider: "echo",
   echo: {

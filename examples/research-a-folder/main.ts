@@ -1,13 +1,13 @@
-// A folder into the store, then questions to the store; everything that was found can be cited:
-//   TRUNKLINE_STORE=/tmp/research npx trunkline run examples/research-a-folder/main.ts docs/guides "who confirms a project"
+// Adds a folder to the store, then searches it; every hit can be cited:
+//   TRUNKLINE_STORE=/tmp/research npx trunkline run examples/research-a-folder/main.ts docs/guides "who approves a project"
 import assert from "node:assert/strict";
 import { args, store } from "trunkline";
 
-const [folder = "docs/guides", question = "confirm what a project would run"] = args;
+const [folder = "docs/guides", question = "approve what a project would run"] = args;
 
-// Only what has changed is read: run it twice and nothing is taken the second time.
+// Only changed files are read: run it twice and nothing is added the second time.
 const added = await store.add({ path: folder, collection: "research", include: ["*.md"] });
-console.log(`${added.files} files taken, ${added.skipped} left alone`);
+console.log(`${added.files} files added, ${added.skipped} unchanged`);
 await store.indexed();
 
 const found = await store.search({ query: question, collection: "research", limit: 3, lineNumbers: true });
@@ -20,9 +20,9 @@ for (const { path, line, hash, snippet } of found.results) {
 const [best] = found.results;
 assert.ok(best, "something is found");
 const { content } = await store.get({ hash: best.hash, includeContent: true });
-assert.ok(typeof content === "string" && content.length > 0, "what was found can be read in full");
+assert.ok(typeof content === "string" && content.length > 0, "the hit can be read in full");
 
-// The same by pattern, and what stands in the store as a whole.
+// The same by pattern, and the store's totals.
 const titles = await store.grep({ pattern: "^# ", collection: "research" });
 assert.ok("matches" in titles && titles.matches.length > 0, "every guide has a title");
 assert.ok((await store.status()).totalObjects > 0);
