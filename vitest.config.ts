@@ -5,7 +5,7 @@ import { sourceThreads } from "./test/support/source-threads.js";
 
 const PACKAGES = new URL("./packages/", import.meta.url);
 
-/** Each entry point of a package, as an import of its source file instead of the built one. */
+/** Maps each entry point of a package to its source file instead of the build. */
 function sourceAliases(): { find: RegExp; replacement: string }[] {
   return readdirSync(PACKAGES).flatMap((folder) => {
     const { name, exports } = JSON.parse(readFileSync(new URL(`${folder}/package.json`, PACKAGES), "utf8"));
@@ -19,7 +19,7 @@ function sourceAliases(): { find: RegExp; replacement: string }[] {
   });
 }
 
-/** Slow by nature: packaging, hundreds of crashes, registries, long runs of the command. */
+/** Slow by nature: packaging, hundreds of crashes, registries, long command runs. */
 const SLOW = ["**/*.slow.test.ts"];
 
 const alias = sourceAliases();
@@ -29,7 +29,7 @@ export default defineConfig({
   resolve: { alias },
   plugins: [sourceThreads(alias)],
   test: {
-    // Only a guard against hangs. A loaded machine must not reach them.
+    // Only guards against hangs. A loaded machine must not reach these timeouts.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 240_000 } },

@@ -1,4 +1,5 @@
-// A catalogue of real tools that is not ours and stays outside: a file {tools: [{server, tool, description, inputSchema}]}.
+// A catalogue of real tools, from a file outside the repository because it is not ours: {tools: [{server, tool,
+// description, inputSchema}]}.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -7,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const USUAL_PLACE = fileURLToPath(new URL("../../shared/data/livemcptool/tools.json", import.meta.url));
 
-/** The file that was named, or the one that lies beside the project; undefined without either. @param {string} [named] */
+/** The given file, or the one next to the project; undefined if there is neither. @param {string} [named] */
 export function catalogueFile(named) {
   if (named !== undefined) return named;
   return existsSync(USUAL_PLACE) ? USUAL_PLACE : undefined;
@@ -18,7 +19,7 @@ export function readCatalogue(file) {
   return JSON.parse(readFileSync(file, "utf8")).tools;
 }
 
-/** The same, server by server. @param {string} file @returns {Listed[]} */
+/** The same, grouped by server. @param {string} file @returns {Listed[]} */
 export function readServers(file) {
   /** @type {Map<string, Listed>} */
   const servers = new Map();

@@ -1,5 +1,5 @@
-// The client's promises as figures: servers connect side by side, an expired session costs one reconnection, and calls
-// leave nothing behind. Options: --servers 30, --delay-ms 8000, --calls 10000.
+// Measures the client's promises: servers connect in parallel, an expired session costs one reconnect, and calls leak
+// nothing. Options: --servers 30, --delay-ms 8000, --calls 10000.
 import { getEventListeners } from "node:events";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
@@ -57,11 +57,11 @@ const rows = [];
   const server = await startServer("expiring", ["--after", "200"]);
   const hub = await open(httpServer("expiring", server.url));
   for (let call = 0; call < 200; call++) await hub.call("expiring.count");
-  // Every one of these meets the session expired.
+  // Each of these calls finds the session expired.
   await Promise.all(Array.from({ length: 100 }, () => hub.call("expiring.count")));
   const sessions = Number((await hub.call("expiring.sessions")).text);
   rows.push({
-    what: "reconnections for 100 calls that meet an expired session",
+    what: "reconnects for 100 calls on an expired session",
     figure: sessions - 1,
     unit: "",
     beside: "one",
@@ -99,7 +99,7 @@ const rows = [];
     aim: 1.1,
   });
   rows.push({
-    what: "listeners that came and stayed",
+    what: "leaked listeners",
     figure: listeners() - listenersBefore,
     unit: "",
     beside: "none",
@@ -111,5 +111,5 @@ const rows = [];
 
 report("client", rows, {
   title: "The client",
-  workload: `${serverCount} servers at once, a session that expires under 100 calls, and ${callCount} calls one after the other in groups of 50.`,
+  workload: `${serverCount} servers at once, a session that expires during 100 calls, and ${callCount} calls in groups of 50.`,
 });

@@ -1,5 +1,5 @@
-// How fast the embedded model is: chunks of about 200 tokens, and queries. Beside a program that only counts: tokenizing the same
-// chunks, and a round trip of an almost empty text through the worker.
+// Speed of the embedded model: chunks of about 200 tokens, and queries. Compared with only tokenizing the same chunks,
+// and with a round trip of an almost empty text through the worker.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,7 +28,7 @@ const tokens = median(chunks.map((chunk) => tokenizer.encode(chunk, 1024).length
 /** @type {Record<"open" | "tokenize" | "chunks" | "one" | "query" | "trip", number[]>} */
 const times = { open: [], tokenize: [], chunks: [], one: [], query: [], trip: [] };
 for (let round = 0; round < rounds; round++) {
-  // Interleaved, so that a busy moment of the machine hits all alike.
+  // Interleaved, so that load on the machine affects all of them equally.
   const opening = performance.now();
   const embedder = await createEmbedder({ home });
   times.open.push(performance.now() - opening);
@@ -61,12 +61,12 @@ report(
       beside: "embedding a chunk",
       ratio: median(times.one) / count / perChunk,
     },
-    { what: "an empty text, there and back", figure: trip, unit: "ms" },
-    { what: "a query", figure: perQuery, unit: "ms", beside: "an empty text, there and back", ratio: perQuery / trip },
+    { what: "round trip of an empty text", figure: trip, unit: "ms" },
+    { what: "a query", figure: perQuery, unit: "ms", beside: "round trip of an empty text", ratio: perQuery / trip },
     { what: "opening the model", figure: median(times.open), unit: "ms" },
   ],
   {
-    title: "The model for embeddings",
+    title: "The embedding model",
     workload: `${count} chunks of about 200 tokens and ${QUERIES} queries, ${rounds} rounds, medians.`,
   },
 );
@@ -76,7 +76,9 @@ async function eachAlone(texts, embedder) {
   for (const text of texts) await embedder.embed([text]);
 }
 
-/** Pieces of about 200 tokens, taken round and round, no two the same. @param {string} text @param {number} wanted */
+/**
+ * Pieces of about 200 tokens, cycling through the text, no two the same. @param {string} text @param {number} wanted
+ */
 function chunksOf(text, wanted) {
   const words = text.split(/\s+/);
   return Array.from({ length: wanted }, (_, index) => {

@@ -1,4 +1,4 @@
-// For benchmarks that use the libraries and not the command: definitions of servers, a hub on them, an exchange.
+// For benchmarks that use the libraries instead of the command: server definitions, a hub for them, an exchange.
 import { openHub } from "@trunkline/client";
 import { serverPath } from "../test/servers/start.js";
 
@@ -15,22 +15,25 @@ const common = /** @type {const} */ ({
   trusted: true,
 });
 
-/** A server of the tests over stdio. @param {string} name @param {string} server @param {string[]} args @returns {ServerDefinition} */
+/**
+ * A test server over stdio. @param {string} name @param {string} server @param {string[]} args @returns
+ * {ServerDefinition}
+ */
 export function stdioServer(name, server, args = []) {
   return { ...common, name, type: "stdio", command: process.execPath, args: [serverPath(server), ...args], env: {} };
 }
 
-/** A server at an address. @param {string} name @param {string} url @returns {ServerDefinition} */
+/** A server at a URL. @param {string} name @param {string} url @returns {ServerDefinition} */
 export function httpServer(name, url) {
   return { ...common, name, type: "http", url, headers: {} };
 }
 
-/** A server that is listed and never started. @param {string} name @returns {ServerDefinition} */
+/** A server that is listed but never started. @param {string} name @returns {ServerDefinition} */
 export function sleepingServer(name) {
   return { ...common, lazy: true, name, type: "stdio", command: "never-started", args: [], env: {} };
 }
 
-/** A hub on these servers. @param {readonly ServerDefinition[]} servers */
+/** A hub for these servers. @param {readonly ServerDefinition[]} servers */
 export async function hubOn(servers) {
   const config = {
     path: "bench.json",
@@ -45,7 +48,7 @@ export async function hubOn(servers) {
   return await openHub(config, { env: process.env });
 }
 
-/** A request of one client over stdio. @returns {import("@trunkline/server").Exchange} */
+/** A request from one client over stdio. @returns {import("@trunkline/server").Exchange} */
 export function benchExchange() {
   return {
     caller: {

@@ -1,4 +1,4 @@
-// The benchmarks, in the order of the page. `options` are those that a run of several passes on.
+// The benchmarks, in the order of the page. A run of several passes only these `options` on.
 
 /** @typedef {{ name: string, file: string, options?: readonly string[] }} Benchmark */
 

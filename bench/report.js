@@ -1,25 +1,28 @@
-// What every benchmark shares: medians, a table for people, JSON for programs and for the page.
+// Shared by all benchmarks: medians, a table for people, JSON for programs and for the page.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /**
- * A figure; with `ratio` it stands beside another one of the same run. An aim is the most a ratio may be. `isBehind`: the
- * other program is better at this.
- * @typedef {{ what: string, figure: number, unit: string, beside?: string, ratio?: number, aim?: number, isBehind?: boolean }} Row
+ * A figure; with `ratio` it is compared with another one of the same run. An aim is the maximum ratio. `isBehind`: the
+ * other program is better.
+ * @typedef {{ what: string, figure: number, unit: string, beside?: string, ratio?: number, aim?: number, isBehind?:
+ * boolean }} Row
  *
- * What a reader has to know: a heading, what was done, versions of the other programs, those that could not be measured and
- * why, and remarks.
- * @typedef {{ title: string, workload: string, versions?: Record<string, string>, absent?: { name: string, reason: string }[], notes?: string[] }} About
+ * Information for the reader: a heading, the workload, versions of the other programs, those that could not be measured
+ * and why, and notes.
+ * @typedef {{ title: string, workload: string, versions?: Record<string, string>, absent?: { name: string, reason:
+ * string }[], notes?: string[] }} About
  *
- * @typedef {{ node: string, platform: string, processor: string, cores: number, memoryGiB: number, load: number }} Machine
+ * @typedef {{ node: string, platform: string, processor: string, cores: number, memoryGiB: number, load: number }}
+ * Machine
  * @typedef {{ name: string, date: string, machine: Machine, about: About, rows: Row[] }} Result
  */
 
-/** Where results are written, one file for each benchmark. */
+/** Where results are written, one file per benchmark. */
 export const RESULTS = fileURLToPath(new URL("./results/", import.meta.url));
 
-/** The middle of a list of numbers. @param {readonly number[]} values */
+/** @param {readonly number[]} values */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -27,26 +30,26 @@ export function median(values) {
   return Number.isInteger(middle) ? ((sorted[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
 }
 
-/** How long the work takes. @param {() => Promise<unknown>} work */
+/** @param {() => Promise<unknown>} work */
 export async function timeMs(work) {
   const started = performance.now();
   await work();
   return performance.now() - started;
 }
 
-/** Whether a row meets its aim; undefined without one. @param {Row} row */
+/** Whether a row meets its aim; undefined if it has none. @param {Row} row */
 export function meetsAim({ ratio, aim }) {
   return ratio === undefined || aim === undefined ? undefined : ratio <= aim;
 }
 
-/** An aim in words. @param {Row} row */
+/** @param {Row} row */
 export function aimText({ aim }) {
   return aim === undefined ? "" : `at most ${aim}`;
 }
 
 /**
  * Prints the rows and writes `bench/results/<name>.json`. Ratios compare figures of the same run: machines are shared
- * and noisy, so that absolute times say little.
+ * and noisy, so absolute times say little.
  * @param {string} name
  * @param {readonly Row[]} rows
  * @param {About} about

@@ -1,7 +1,8 @@
-// Runs the benchmarks, each in a process of its own, and writes docs/benchmarks.md from what they found.
-// `npm run bench` runs all; `npm run bench -- store server-find` those whose names begin so. `--tools <file>` names a
-// catalogue of tools and `--beir <folder>` judged questions for those that use them; other options go to a benchmark that
-// is run alone: `npm run bench -- store-grep --files 5000`. `npm run bench -- page` only writes the page again.
+// Runs the benchmarks, each in a separate process, and writes docs/benchmarks.md from the results. `npm run bench` runs
+// all; `npm run bench -- store server-find` runs those whose names start with these words. `--tools <file>` names a
+// catalogue of tools and `--beir <folder>` judged questions, for the benchmarks that use them; other options are passed
+// to a benchmark that runs alone: `npm run bench -- store-grep --files 5000`. `npm run bench -- page` only rewrites the
+// page.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -18,20 +19,20 @@ const options = firstOption === -1 ? [] : args.slice(firstOption);
 const isPageOnly = names.length === 1 && names[0] === "page";
 const failed = isPageOnly ? [] : runAll(chosenBenchmarks());
 writeFileSync(PAGE, benchmarkPage(readResults()));
-console.log("\ndocs/benchmarks.md is written.");
+console.log("\nWrote docs/benchmarks.md.");
 if (failed.length > 0) console.error(`Failed: ${failed.join(", ")}`);
 process.exitCode = failed.length > 0 ? 1 : 0;
 
 function chosenBenchmarks() {
   const unknown = names.filter((start) => !BENCHMARKS.some(({ name }) => name.startsWith(start)));
   if (unknown.length > 0) {
-    stop(`No such benchmark: ${unknown.join(", ")}. There are: ${BENCHMARKS.map(({ name }) => name).join(", ")}.`);
+    stop(`Unknown benchmark: ${unknown.join(", ")}. Available: ${BENCHMARKS.map(({ name }) => name).join(", ")}.`);
   }
   if (names.length === 0) return BENCHMARKS;
   return BENCHMARKS.filter(({ name }) => names.some((start) => name.startsWith(start)));
 }
 
-/** Answers the names of those that failed. @param {readonly import("./plan.js").Benchmark[]} chosen */
+/** Returns the names of those that failed. @param {readonly import("./plan.js").Benchmark[]} chosen */
 function runAll(chosen) {
   return chosen
     .filter(({ file, options: taken = [] }) => {
@@ -42,7 +43,10 @@ function runAll(chosen) {
     .map(({ name }) => name);
 }
 
-/** What a benchmark takes of the options for all. @param {readonly string[]} taken @param {readonly import("./plan.js").Benchmark[]} chosen */
+/**
+ * The shared options that a benchmark accepts. @param {readonly string[]} taken @param {readonly
+ * import("./plan.js").Benchmark[]} chosen
+ */
 function optionsFor(taken, chosen) {
   /** @type {string[]} */
   const found = [];
@@ -50,7 +54,7 @@ function optionsFor(taken, chosen) {
     const [option = "", value] = options.slice(at, at + 2);
     if (value === undefined || !chosen.some((benchmark) => benchmark.options?.includes(option))) {
       stop(
-        `${option} is not an option for several benchmarks. Name one of them, or use --tools <file> or --beir <folder>.`,
+        `${option} cannot be used with several benchmarks. Name one of them, or use --tools <file> or --beir <folder>.`,
       );
     }
     if (taken.includes(option)) found.push(option, value);

@@ -1,4 +1,4 @@
-// How long the command takes to start, as ratios to an empty Node process in the same run.
+// Startup time of the command, relative to an empty Node process in the same run.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,16 +19,21 @@ const initialize = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } },
 };
 
-/** Runs node to its end. @param {string[]} args */
+/** Runs node until it exits. @param {string[]} args */
 function run(args) {
   return new Promise((resolve, reject) => {
     spawn(process.execPath, args, { cwd, stdio: ["ignore", "ignore", "inherit"] })
       .once("error", reject)
-      .once("exit", (code) => (code === 0 ? resolve(code) : reject(new Error(`${args.join(" ")} ended with ${code}`))));
+      .once("exit", (code) =>
+        code === 0 ? resolve(code) : reject(new Error(`${args.join(" ")} exited with ${code}`)),
+      );
   });
 }
 
-/** From the start of the process to its answer to the last of these messages. @param {string[]} args @param {readonly object[]} messages */
+/**
+ * Time from process start to the response to the last of these messages. @param {string[]} args @param {readonly
+ * object[]} messages
+ */
 async function firstAnswer(args, messages = [initialize]) {
   const child = spawn(process.execPath, args, { cwd, stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise((resolve) => child.once("exit", resolve));
@@ -40,7 +45,7 @@ async function firstAnswer(args, messages = [initialize]) {
         seen += chunk;
         if (seen.includes(`"id":${messages.length}`)) resolve(undefined);
       });
-      child.once("exit", () => reject(new Error("ended without an answer")));
+      child.once("exit", () => reject(new Error("exited without a response")));
     });
   });
   child.stdin.end();
@@ -53,7 +58,7 @@ const listTools = [initialize, { jsonrpc: "2.0", id: 2, method: "tools/list" }];
 /** @type {Record<"empty" | "version" | "answer" | "list" | "help", number[]>} */
 const times = { empty: [], version: [], answer: [], list: [], help: [] };
 for (let round = 0; round < rounds; round++) {
-  // Interleaved, so that a busy moment of the machine hits all alike.
+  // Interleaved, so that load on the machine affects all of them equally.
   times.empty.push(await timeMs(() => run(["-e", "0"])));
   times.version.push(await timeMs(() => run([bin, "--version"])));
   times.answer.push(await firstAnswer([bin, "serve"]));
@@ -77,7 +82,7 @@ report(
       aim: 1.5,
     },
     {
-      what: "trunkline serve: first answer to initialize",
+      what: "trunkline serve: first response to initialize",
       figure: median(times.answer),
       unit: "ms",
       beside,
@@ -94,7 +99,7 @@ report(
     { what: "trunkline --help", figure: median(times.help), unit: "ms", beside, ratio: median(times.help) / empty },
   ],
   {
-    title: "Start of the command",
-    workload: `Processes started in turns, ${rounds} rounds, medians; beside an empty Node program.`,
+    title: "Startup of the command",
+    workload: `Alternating processes, ${rounds} rounds, medians, compared with an empty Node program.`,
   },
 );

@@ -1,5 +1,5 @@
-// The client under test. The suite starts it once per scenario with the address of its server as the last argument and
-// the scenario in the environment. Everything goes through the hub, as in a program that uses the library.
+// The client under test. The suite starts it once per scenario, with its server's URL as the last argument and the
+// scenario in the environment. Everything goes through the hub, as in a program that uses the library.
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
 import { createChannel, openHub } from "@trunkline/client";
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
@@ -7,19 +7,19 @@ import { isTrunklineError } from "@trunkline/core";
 import { exampleOf } from "./example-arguments.js";
 
 /** @import { HttpServer, Hub, LoadedConfig, SignIn } from "@trunkline/client" */
-/** @typedef {Readonly<Record<string, unknown>>} Context What the suite tells about a scenario. */
+/** @typedef {Readonly<Record<string, unknown>>} Context The suite's information about a scenario. */
 /** @typedef {(hub: Hub, context: Context) => Promise<void>} Scenario What to do once the hub is open. */
 
 const SERVER = "suite";
 
-/** The suite knows no other; nobody fetches it. */
+/** The only one the suite accepts; it is never fetched. */
 const CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json";
 
-/** The suite gives up after 30 s, but ends only the shell around this process. */
+/** The suite gives up after 30 s, but kills only the shell around this process. */
 const LIMIT_MS = 25_000;
 
 /**
- * Scenarios that need more than a call of every tool.
+ * Scenarios that need more than calling every tool.
  * @type {Readonly<Record<string, Scenario>>}
  */
 const SCENARIOS = {
@@ -28,7 +28,7 @@ const SCENARIOS = {
 };
 
 /**
- * Calls every tool once, with arguments made from its schema. One tool that fails does not stop the others.
+ * Calls every tool once, with arguments generated from its schema. A failing tool does not stop the others.
  * @type {Scenario}
  */
 async function callEveryTool(hub) {
@@ -37,7 +37,7 @@ async function callEveryTool(hub) {
     const call = () => hub.callTool(server, tool, exampleOf(inputSchema));
     try {
       await call().catch(async (error) => {
-        // In mid-session nobody is asked by himself: the hub offers to.
+        // In a running session the hub does not start a sign-in by itself; it only offers one.
         if (hub.status()[0]?.state !== "needs-auth") throw error;
         await hub.authenticate(SERVER);
         await call();
@@ -50,7 +50,7 @@ async function callEveryTool(hub) {
 }
 
 /**
- * The suite lists the calls it wants.
+ * Makes the calls that the suite lists.
  * @type {Scenario}
  */
 async function callAsTold(hub, context) {
@@ -59,7 +59,7 @@ async function callAsTold(hub, context) {
 }
 
 /**
- * Sends the schema of one tool, as the hub knows it, to the other one.
+ * Sends the schema of one tool, as the hub sees it, to the other one.
  * @type {Scenario}
  */
 async function echoSchema(hub) {
@@ -68,27 +68,25 @@ async function echoSchema(hub) {
 }
 
 /**
- * A person in a hurry: the suite's authorization server asks nothing and sends the browser straight back.
+ * Signs in without a person: the suite's authorization server asks nothing and redirects immediately.
  * @type {SignIn}
  */
 async function signIn({ url }) {
   const response = await fetch(url, { redirect: "manual" });
   const location = response.headers.get("location");
-  if (location === null) throw new Error(`the authorization server answers ${response.status} and sends nobody back`);
+  if (location === null) throw new Error(`the authorization server answered ${response.status} without a redirect`);
   await fetch(new URL(location, url));
   return "completed";
 }
 
-/**
- * A person who agrees to everything and fills nothing in, so that forms come back with their defaults alone.
- */
+/** Agrees to everything and fills in nothing, so forms return only their defaults. */
 const channel = createChannel({
   elicit: async () => ({ action: "accept", content: {} }),
   sample: async () => ({ role: "assistant", model: "none", content: { type: "text", text: "as you like" } }),
 });
 
 /**
- * What an entry would say about signing in, where the suite has registered a client itself.
+ * The `auth` settings of an entry, if the suite has registered a client itself.
  * @param {string} scenario
  * @param {Context} context
  * @returns {HttpServer["auth"]}
@@ -106,7 +104,8 @@ function authFor(scenario, context) {
 }
 
 /**
- * The configuration that a file with this one server would give. Nobody else wrote it, so there is nothing to confirm.
+ * The configuration that a file with only this server would produce. It does not come from a project, so it needs no
+ * approval.
  * @param {string} url
  * @param {HttpServer["auth"]} auth
  * @returns {LoadedConfig}
@@ -169,7 +168,7 @@ try {
   await run(url);
   console.error("ended: in order");
 } catch (error) {
-  // Some scenarios are there to be refused, so this is not yet a failed scenario: the suite's checks say.
+  // Some scenarios expect a rejection, so this is not a failure yet: the suite's checks decide.
   if (!isTrunklineError(error)) throw error;
   console.error(`ended: ${error.code}: ${error.message}`);
   process.exitCode = 1;

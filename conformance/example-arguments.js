@@ -1,7 +1,7 @@
-// Arguments for a tool nobody told us about: the smallest value its schema allows at every place.
+// Arguments for an unknown tool: the smallest value that its schema allows everywhere.
 
 /**
- * An object that satisfies a tool's input schema, as far as plain types go.
+ * An object that satisfies a tool's input schema, as far as basic types go.
  * @param {Readonly<Record<string, unknown>>} schema
  * @returns {Record<string, unknown>}
  */

@@ -1,5 +1,5 @@
-// The fixtures of the official suite as a server of its own: what stands behind the product where the suite is run through it,
-// and, over HTTP, what shows whether the protocol layer alone satisfies the suite.
+// The official suite's fixtures as a separate server: the upstream server when the suite runs through the product and,
+// over HTTP, a check that the protocol layer alone satisfies the suite.
 //
 //   node conformance/fixture-server.js                 stdio
 //   node conformance/fixture-server.js --http [--port N]

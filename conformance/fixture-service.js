@@ -1,4 +1,5 @@
-// The fixtures of the official suite as a service that the endpoints of @trunkline/server can serve: tools, prompts, resources.
+// The official suite's fixtures as a service that the endpoints of @trunkline/server can serve: tools, prompts,
+// resources.
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own, found in the folder above
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import { fixtureTools, PNG } from "./fixture-tools.js";
@@ -56,7 +57,7 @@ function contextOf({ caller, channel, signal, onProgress }, announce) {
   const question = { server: SERVER, signal };
   /** @type {(method: string, params: Record<string, unknown>, named?: { key?: string }) => Promise<Record<string, any>>} */
   const ask = async (method, params, named = {}) => {
-    if (channel.ask === undefined) throw new Error(`The client cannot be asked ${method}.`);
+    if (channel.ask === undefined) throw new Error(`The client does not support ${method}.`);
     return await channel.ask({ method, params }, { ...question, ...named });
   };
   return {
@@ -158,14 +159,11 @@ function readResource({ uri }, { caller }) {
 /** @param {string} name */
 const definitionOf = (name) => fixtureTools.find(({ definition }) => definition.name === name)?.definition;
 
-/**
- * Makes the service.
- * @returns {McpService}
- */
+/** @returns {McpService} */
 export function createFixtureService() {
   /** @type {Set<(event: ServiceEvent) => void>} */
   const listeners = new Set();
-  // What is announced is true: an item more, or one less, each time.
+  // Each announcement is true: an item is added or removed every time.
   const extra = { tools_list_changed: false, prompts_list_changed: false, resources_list_changed: false };
   const announce = (/** @type {ServiceEvent} */ event) => {
     extra[event.kind] = !extra[event.kind];

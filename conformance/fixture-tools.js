@@ -1,11 +1,13 @@
-// What the official suite expects behind a server, by its fixed names: tools. They know nothing of wires and revisions.
+// The tools the official suite expects a server to have, under its fixed names. They are independent of transport and
+// protocol revision.
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
  * @typedef {object} FixtureContext What a fixture can do while it runs.
  * @property {AbortSignal} signal
- * @property {Readonly<Record<string, unknown>>} capabilities What the client says it can do.
- * @property {(message: string, requestedSchema: Record<string, unknown>, key?: string) => Promise<Record<string, any>>} elicit
+ * @property {Readonly<Record<string, unknown>>} capabilities The client's declared capabilities.
+ * @property {(message: string, requestedSchema: Record<string, unknown>, key?: string) => Promise<Record<string, any>>}
+ * elicit
  * @property {(params: Record<string, unknown>) => Promise<Record<string, any>>} sample
  * @property {() => Promise<readonly { uri: string }[]>} roots
  * @property {(level: string, data: unknown) => void} log
@@ -24,7 +26,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** One red pixel. */
 export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-/** A sound file without a sound. */
+/** A silent sound file. */
 const WAV = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
 
 const image = { type: "image", data: PNG, mimeType: "image/png" };
@@ -46,7 +48,7 @@ function tool(name, run, more = {}) {
   };
 }
 
-/** @param {Record<string, string>} properties Types by name; all of them are required. */
+/** @param {Record<string, string>} properties Types by name; all are required. */
 function takes(properties) {
   const types = Object.entries(properties).map(([name, type]) => [name, { type }]);
   return {
@@ -146,7 +148,7 @@ const talkingTools = [
     }
     return text("Progressed three times.");
   }),
-  // The suite looks at how the stream of a long call begins; this one says something at once and then takes its time.
+  // The suite checks how the stream of a long call starts: this tool logs right away and then takes its time.
   tool("test_reconnection", async (_, { log, signal }) => {
     log("info", "The call takes a while");
     await sleep(300, undefined, { signal });
@@ -355,5 +357,4 @@ const taskTools = [
   ),
 ];
 
-/** Every tool of the suite. */
 export const fixtureTools = [...contentTools, ...talkingTools, ...askingTools, ...taskTools];

@@ -1,5 +1,6 @@
-// The server under test: the command itself, as a user starts it, with the suite's fixtures in a server behind it. What the suite
-// sees has passed through the whole of it, twice: as a server's answer to our client, and as our answer to the suite.
+// The server under test: the command as a user starts it, with the suite's fixtures in an upstream server. Everything
+// the suite sees has passed through Trunkline twice: as a server's response to our client, and as our response to the
+// suite.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -11,11 +12,14 @@ import { HERE, ROOT } from "./suite.js";
 const START_LIMIT_MS = 15_000;
 const STOP_LIMIT_MS = 10_000;
 
-/** @typedef {{ url: string, stop: () => Promise<void> }} ProductServer `stop` rejects where the server did not end in order. */
+/**
+ * @typedef {{ url: string, stop: () => Promise<void> }} ProductServer `stop` rejects if the server did not shut down
+ * cleanly.
+ */
 
 /**
- * Starts `trunkline serve --http` on a free port, away from the configuration of whoever runs this. Names are plain, since those
- * of the suite are fixed.
+ * Starts `trunkline serve --http` on a free port, isolated from the user's configuration. Uses plain tool names, since
+ * the suite's names are fixed.
  * @param {AbortSignal} signal
  * @returns {Promise<ProductServer>}
  */
@@ -31,7 +35,7 @@ export async function startProductServer(signal) {
     stdio: ["ignore", "ignore", "pipe"],
     signal,
   });
-  // An abort is reported here and ends the process; its end is what is waited for.
+  // An abort emits an error here and kills the process; the code below waits for its exit.
   child.on("error", () => {});
   const exited = once(child, "close");
   let stderr = "";
@@ -51,7 +55,7 @@ export async function startProductServer(signal) {
       });
       exited.then(() => {
         clearTimeout(timer);
-        reject(new Error(`The server ended before it listened:\n${stderr}`));
+        reject(new Error(`The server exited before it was listening:\n${stderr}`));
       }, reject);
     });
   } catch (error) {
@@ -71,13 +75,13 @@ export async function startProductServer(signal) {
     await exited;
     clearTimeout(timer);
     await rm(home, { recursive: true, force: true });
-    if (endedEarly && !signal.aborted) throw new Error(`The server ended during the run:\n${stderr}`);
-    if (killed) throw new Error(`The server did not end within ${STOP_LIMIT_MS} ms of SIGTERM.`);
+    if (endedEarly && !signal.aborted) throw new Error(`The server exited during the run:\n${stderr}`);
+    if (killed) throw new Error(`The server did not exit within ${STOP_LIMIT_MS} ms of SIGTERM.`);
   };
   return { url, stop };
 }
 
-/** The file that the command is, as its package declares it. */
+/** The command's entry file, from its package's `bin` field. */
 async function commandFile() {
   const packageFile = createRequire(join(ROOT, "package.json")).resolve("./packages/cli/package.json");
   /** @type {{ bin: { trunkline: string } }} */

@@ -3,8 +3,8 @@
 //   --side client|server     one side only
 //   --requirements <rev>     one requirement set only
 //   --scenario <name>        one scenario, in each set that has it
-//   --suite all              everything the suite has; of the server it is reported and not judged
-//   --update                 write baseline.json anew
+//   --suite all              everything in the suite; server results are reported but not judged
+//   --update                 rewrite baseline.json
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -28,7 +28,7 @@ import { hasFailed, judge, table } from "./verdict.js";
 const SIDES = /** @type {const} */ (["client", "server"]);
 const REQUIREMENTS = ["2025-11-25", "2026-07-28"];
 const BASELINE = join(HERE, "baseline.json");
-/** The suite cuts the command at its spaces, so it is given from the root of the repository, where it runs. */
+/** The suite splits the command at spaces and runs it in the repository root, so the path is relative to that. */
 const CLIENT_COMMAND = "node conformance/client.js";
 
 const interrupt = new AbortController();
@@ -53,18 +53,20 @@ function readOptions() {
   });
   const { side, requirements, scenario, suite, update } = values;
   const sides = SIDES.filter((candidate) => side === undefined || candidate === side);
-  if (sides.length === 0) throw new Error(`--side is one of: ${SIDES.join(", ")}.`);
+  if (sides.length === 0) throw new Error(`--side must be one of: ${SIDES.join(", ")}.`);
   if (requirements !== undefined && !REQUIREMENTS.includes(requirements))
-    throw new Error(`--requirements is one of: ${REQUIREMENTS.join(", ")}.`);
-  if (suite !== undefined && suite !== "all") throw new Error("--suite is: all.");
-  if (suite !== undefined && requirements !== undefined) throw new Error("--suite takes the place of --requirements.");
-  if (update && (scenario ?? suite) !== undefined) throw new Error("--update needs whole requirement sets.");
+    throw new Error(`--requirements must be one of: ${REQUIREMENTS.join(", ")}.`);
+  if (suite !== undefined && suite !== "all") throw new Error('The only value for --suite is "all".');
+  if (suite !== undefined && requirements !== undefined)
+    throw new Error("--suite and --requirements cannot be combined.");
+  if (update && (scenario ?? suite) !== undefined)
+    throw new Error("--update needs complete requirement sets. Leave out --scenario and --suite.");
   const sets = suite !== undefined ? [suite] : requirements !== undefined ? [requirements] : REQUIREMENTS;
   return { sides, sets, scenario, update };
 }
 
 /**
- * Runs what was asked for. True where everything is as it should be.
+ * Runs the selected scenarios. Returns true if everything is as expected.
  * @param {ReturnType<typeof readOptions>} options
  * @param {AbortSignal} signal
  */
@@ -90,13 +92,13 @@ async function main({ sides, sets, scenario, update }, signal) {
       if (whole && !update && set !== "all" && before === undefined)
         verdicts.push({
           ...verdict,
-          complaints: [...verdict.complaints, "no baseline is recorded: run with --update"],
+          complaints: [...verdict.complaints, "no baseline recorded: run with --update"],
         });
       else verdicts.push(verdict);
       if (update) baseline[side] = { ...baseline[side], [set]: verdict.numbers };
     }
   }
-  if (verdicts.length === 0) throw new Error(`No requirement set has a scenario "${scenario}".`);
+  if (verdicts.length === 0) throw new Error(`No requirement set has the scenario "${scenario}".`);
   if (update) await writeFile(BASELINE, `${JSON.stringify(baseline, null, 2)}\n`);
   return await report(verdicts);
 }
@@ -119,7 +121,7 @@ async function run(side, set, options) {
 }
 
 /**
- * Prints what there is to know. True where everything is as it should be.
+ * Prints the results. Returns true if everything is as expected.
  * @param {readonly Verdict[]} verdicts
  */
 async function report(verdicts) {
@@ -139,7 +141,7 @@ async function report(verdicts) {
 }
 
 /**
- * Everything the suite has, of every revision and draft, is more than the server is judged by.
+ * The complete suite covers every revision and draft, which is more than the server has to pass.
  * @param {Verdict} verdict
  */
 function isJudged({ side, set }) {
@@ -147,7 +149,7 @@ function isJudged({ side, set }) {
 }
 
 /**
- * An unexpected failure, with the end of what the client said.
+ * An unexpected failure, with the end of the client's output.
  * @param {string} where
  * @param {Report} failure
  */

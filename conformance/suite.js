@@ -1,4 +1,4 @@
-// The official suite: its installation, the Node it runs on, what it can run, and what it reported.
+// The official suite: installs it, finds a Node for it, lists and runs its scenarios, and reads its reports.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createWriteStream, existsSync } from "node:fs";
@@ -7,34 +7,32 @@ import { availableParallelism } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** @typedef {"client" | "server"} Side What is under test. */
-/** @typedef {{ name: string, required: boolean }} Scenario Required, or run by the suite for information only. */
+/** @typedef {"client" | "server"} Side The side under test. */
+/** @typedef {{ name: string, required: boolean }} Scenario If not required, the suite runs it for information only. */
 /** @typedef {{ id: string, status: string, errorMessage?: string, description?: string }} Check */
 /**
- * @typedef {object} Report What one scenario came to.
+ * @typedef {object} Report The result of one scenario.
  * @property {string} scenario
  * @property {boolean} required
  * @property {readonly Check[]} checks
- * @property {string} folder Where the suite kept it.
- * @property {string} [broken] Why its checks say nothing. The list of expected failures does not excuse it.
+ * @property {string} folder Where the suite saved it.
+ * @property {string} [broken] Why the checks mean nothing. The list of expected failures does not excuse it.
  */
 
-/** The folder of this file. */
 export const HERE = dirname(fileURLToPath(import.meta.url));
-/** The repository. */
 export const ROOT = dirname(HERE);
 
 const RESULTS = join(HERE, "results");
 const MODULES = join(HERE, "node_modules");
 const SUITE = join(MODULES, "@modelcontextprotocol", "conformance", "dist", "index.js");
 const STAMP = join(MODULES, ".installed-from");
-/** The suite uses `fs.globSync`. What is under test runs on the Node that runs this. */
+/** The suite uses `fs.globSync`. The code under test runs on the current Node. */
 const SUITE_NODE_MAJOR = 22;
 const SCENARIO_LIMIT_MS = 60_000;
 const RUN_LIMIT_MS = 300_000;
 
 /**
- * Installs the suite where it is missing or not the one in the lockfile.
+ * Installs the suite if it is missing or does not match the lockfile.
  * @param {AbortSignal} signal
  */
 export async function installSuite(signal) {
@@ -44,7 +42,7 @@ export async function installSuite(signal) {
   if (existsSync(STAMP) && (await readFile(STAMP, "utf8")) === lock) return;
   console.error("Installing the conformance suite …");
   const log = await openLog(join(RESULTS, "install.txt"));
-  // The npm that runs this script is a file; without one, npm is a command, and on Windows a command needs a shell.
+  // Under `npm run` this is npm's script file. Otherwise npm is a command, which needs a shell on Windows.
   const npm = process.env.npm_execpath;
   const args = ["ci", "--prefix", HERE, "--ignore-scripts", "--no-audit", "--no-fund"];
   const code = await runToEnd(npm === undefined ? "npm" : process.execPath, npm === undefined ? args : [npm, ...args], {
@@ -53,7 +51,7 @@ export async function installSuite(signal) {
     limitMs: RUN_LIMIT_MS,
     shell: npm === undefined && process.platform === "win32",
   });
-  if (code !== 0) throw new Error(`npm ci ended with ${code}; see ${log.path}`);
+  if (code !== 0) throw new Error(`npm ci exited with ${code}; see ${log.path}`);
   await writeFile(STAMP, lock);
 }
 
@@ -73,12 +71,12 @@ export async function requiredScenarios(side, requirements, signal) {
     const [, name, leg] = /^\s+- (\S+)(?: \[(client|server)\])?$/.exec(line) ?? [];
     if (name !== undefined && (leg ?? section) === side) scenarios.push({ name, required: leg === undefined });
   }
-  if (scenarios.length === 0) throw new Error(`The suite names no ${side} scenarios for ${requirements}.`);
+  if (scenarios.length === 0) throw new Error(`The suite lists no ${side} scenarios for ${requirements}.`);
   return scenarios;
 }
 
 /**
- * Every scenario of the suite, whatever revision it belongs to.
+ * Every scenario of the suite, regardless of revision.
  * @param {Side} side
  * @param {AbortSignal} signal
  * @returns {Promise<Scenario[]>}
@@ -92,13 +90,13 @@ export async function allScenarios(side, signal) {
 }
 
 /**
- * Runs scenarios against a client, each in a run of the suite of its own: in one run the suite starts every client at
- * once, and on a small machine the time limits of the client then decide, not the protocol.
+ * Runs scenarios against a client, each in a separate run of the suite. In a single run the suite starts every client
+ * at once, and on a small machine clients then fail on timeouts, not on the protocol.
  * @param {object} run
- * @param {string} run.name Names the folder of the results.
+ * @param {string} run.name Names the results folder.
  * @param {readonly Scenario[]} run.scenarios
- * @param {string} run.command What the suite runs, from the root of the repository.
- * @param {string | undefined} run.revision Undefined leaves it to each scenario.
+ * @param {string} run.command The command that the suite runs, from the repository root.
+ * @param {string | undefined} run.revision If undefined, each scenario decides.
  * @param {AbortSignal} run.signal
  * @returns {Promise<Report[]>}
  */
@@ -120,13 +118,13 @@ export async function runClientScenarios({ name, scenarios, command, revision, s
 }
 
 /**
- * Runs scenarios against a server. The suite takes them one after the other.
+ * Runs scenarios against a server. The suite runs them one after another.
  * @param {object} run
- * @param {string} run.name Names the folder of the results.
+ * @param {string} run.name Names the results folder.
  * @param {readonly Scenario[]} run.scenarios
  * @param {string} run.url
- * @param {string | undefined} run.revision Undefined leaves it to each scenario.
- * @param {boolean} run.whole Whether these are all the scenarios there are.
+ * @param {string | undefined} run.revision If undefined, each scenario decides.
+ * @param {boolean} run.whole Whether these are all the scenarios.
  * @param {AbortSignal} run.signal
  * @returns {Promise<Report[]>}
  */
@@ -159,7 +157,7 @@ async function emptyFolder(name) {
 }
 
 /**
- * Reads the folder of one scenario, whose name is a prefix and the time.
+ * Reads the results folder of one scenario. Its name is a prefix followed by the time.
  * @param {Scenario} scenario
  * @param {string} parent
  * @param {string} prefix
@@ -176,10 +174,10 @@ async function readReport({ name, required }, parent, prefix) {
   /** @type {Check[]} */
   const checks = JSON.parse(await readFile(checksFile, "utf8"));
   const report = { scenario: name, required, checks, folder };
-  // The suite does not look at how a client ended, and one that crashes at its first line fails nothing.
+  // The suite ignores a client's exit code, so a client that crashes on its first line would fail nothing.
   const stderr = join(folder, "stderr.txt");
   if (existsSync(stderr) && !/^ended: /m.test(await readFile(stderr, "utf8"))) {
-    return { ...report, broken: "the client crashed or was stopped" };
+    return { ...report, broken: "the client crashed or was killed" };
   }
   return report;
 }
@@ -192,7 +190,7 @@ async function list(args, signal) {
   const log = await openLog(join(RESULTS, "list.txt"));
   const code = await runToEnd(suiteNode(), [SUITE, "list", ...args], { log, signal, limitMs: SCENARIO_LIMIT_MS });
   const text = await readFile(log.path, "utf8");
-  if (code !== 0) throw new Error(`The suite cannot list its scenarios:\n${text}`);
+  if (code !== 0) throw new Error(`The suite could not list its scenarios:\n${text}`);
   return text.split("\n");
 }
 
@@ -210,7 +208,7 @@ async function openLog(path) {
 }
 
 /**
- * Runs a program with its output in a file. Resolves with its exit code, or with the signal that ended it.
+ * Runs a program with its output going to a file. Resolves with its exit code, or with the signal that killed it.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {object} options
@@ -221,7 +219,7 @@ async function openLog(path) {
  * @returns {Promise<number | string>}
  */
 async function runToEnd(command, args, { log, signal, limitMs, shell = false }) {
-  // `node` in the command of a client has to be the Node that runs this, not the one of the suite.
+  // `node` in a client's command must be the current Node, not the one that runs the suite.
   const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ""}`;
   const child = spawn(command, args, {
     cwd: ROOT,

@@ -1,4 +1,4 @@
-// Whether a run is as it should be: against the list of expected failures, and against the numbers of an earlier run.
+// Judges a run against the list of expected failures and the numbers of an earlier run.
 /** @import { Report, Side } from "./suite.js" */
 
 /**
@@ -8,10 +8,10 @@
  * @property {Readonly<Record<string, readonly string[]>>} scenarios
  */
 /**
- * @typedef {object} Numbers What one requirement set came to on one side.
+ * @typedef {object} Numbers The totals of one requirement set on one side.
  * @property {number} scenarios How many were run.
  * @property {number} checks How many checks passed.
- * @property {Readonly<Record<string, number>>} passed Of each scenario that passed, how many checks did.
+ * @property {Readonly<Record<string, number>>} passed For each scenario that passed, how many of its checks did.
  */
 /**
  * @typedef {object} Verdict
@@ -19,13 +19,13 @@
  * @property {string} set
  * @property {readonly Report[]} reports
  * @property {readonly Report[]} unexpected Failed and not listed, or broken.
- * @property {readonly string[]} complaints Everything else that is not as it should be.
+ * @property {readonly string[]} complaints Any other problems.
  * @property {Numbers} numbers
  * @property {number} expected How many failed as listed.
  */
 
 /**
- * A scenario in which nothing was checked has not passed.
+ * A scenario without any checks has not passed.
  * @param {Report} report
  */
 export function hasFailed(report) {
@@ -47,7 +47,7 @@ export function countOf(report, status) {
  * @param {string} run.set
  * @param {readonly Report[]} run.reports
  * @param {readonly Expectation[]} run.expectations
- * @param {Numbers | undefined} run.baseline Undefined where only a part was run, or nothing is recorded.
+ * @param {Numbers | undefined} run.baseline Undefined if only part of the set was run, or nothing is recorded.
  * @param {boolean} run.whole Whether every scenario of the set was run.
  * @returns {Verdict}
  */
@@ -59,8 +59,8 @@ export function judge({ side, set, reports, expectations, baseline, whole }) {
     ...listed.filter((name, index) => listed.indexOf(name) !== index).map((name) => `${name} is listed twice`),
     ...listed
       .filter((name) => ran.has(name) && !failed.has(name))
-      .map((name) => `${name} passes now: take it off the list`),
-    ...(whole ? listed.filter((name) => !ran.has(name)).map((name) => `${name} is listed and was not run`) : []),
+      .map((name) => `${name} passes now: remove it from the list`),
+    ...(whole ? listed.filter((name) => !ran.has(name)).map((name) => `${name} is listed but was not run`) : []),
   ];
   const numbers = numbersOf(reports);
   const unexpected = reports.filter(
@@ -92,7 +92,7 @@ function numbersOf(reports) {
 }
 
 /**
- * Where a run checked less than the recorded one. A scenario that fails is left to the list.
+ * Finds where a run checked less than the recorded one. Failing scenarios are covered by the list.
  * @param {Numbers} now
  * @param {Numbers} baseline
  * @param {ReadonlySet<string>} failed
@@ -109,7 +109,7 @@ function shortfalls(now, baseline, failed) {
 }
 
 /**
- * A line for each set, for a person.
+ * One line per set, for people.
  * @param {readonly Verdict[]} verdicts
  */
 export function table(verdicts) {

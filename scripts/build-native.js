@@ -1,6 +1,6 @@
-// Runs after `npm ci`: makes the sqlite driver usable. Its own install script is switched off in the repository
-// (`allowScripts`), because it finds no headers where neither the network nor the user's npm settings give them; here the
-// headers beside Node are used.
+// Runs after `npm ci` and makes the sqlite driver usable. The driver's install script is disabled in the repository
+// (`allowScripts`), because it finds no headers unless the network or the user's npm settings provide them. This script
+// uses the headers installed with Node.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -28,7 +28,7 @@ if (!isUsable()) {
   if (!ready) {
     console.error("Compiling better-sqlite3; this takes a minute or two …");
     if (nodeGyp === undefined || !run(process.execPath, [nodeGyp, "rebuild", "--release"], folder) || !isUsable()) {
-      console.error("better-sqlite3 could not be compiled. It needs a C++ compiler, Python 3 and the headers of Node.");
+      console.error("Could not compile better-sqlite3. Install a C++ compiler, Python 3 and the Node headers.");
       process.exit(1);
     }
   }

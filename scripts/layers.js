@@ -1,6 +1,6 @@
-// The layers of the repository, in one table: what each package may import, and what each folder inside it may import.
-// `npm run layers` writes the lint rules that enforce the table to layers.biome.json, which biome.json extends.
-// test/layers checks that the file is up to date and that every rule finds a planted violation.
+// The layers of the repository, in one table: the allowed imports of each package and of each folder inside it. `npm
+// run layers` writes the lint rules that enforce the table to layers.biome.json, which biome.json extends. test/layers
+// checks that the file is up to date and that every rule catches a planted violation.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,19 +8,20 @@ import { fileURLToPath } from "node:url";
 /**
  * @typedef {object} PackageLayer
  * @property {string} message Shown with a violation of `imports`.
- * @property {readonly string[] | undefined} imports Packages and libraries that it may import. Without it: everything it declares.
+ * @property {readonly string[] | undefined} imports Packages and libraries that it may import. Default: everything it
+ * declares.
  * @property {Readonly<Record<string, readonly string[]>>} [only] Imports that only one folder (by path) may use.
  * @property {Readonly<Record<string, readonly string[]>>} [folders]
- *   For each folder in src, and each file beside it that folders import: the folders and files it may import. Every other
+ *   For each folder in src, and each file next to it that folders import: the folders and files it may import. Every other
  *   file in src may import everything below it.
  */
 
 /** @type {Readonly<Record<string, PackageLayer>>} */
 export const LAYERS = {
-  core: { message: "core imports nothing but Node itself.", imports: [] },
-  protocol: { message: "protocol imports nothing but Node itself.", imports: [] },
+  core: { message: "core imports nothing but Node built-ins.", imports: [] },
+  protocol: { message: "protocol imports nothing but Node built-ins.", imports: [] },
   client: {
-    message: "client imports core, protocol, the MCP client SDK and the readers of configuration files.",
+    message: "client imports core, protocol, the MCP client SDK and config file parsers.",
     imports: [
       "@trunkline/core",
       "@trunkline/protocol",
@@ -64,7 +65,7 @@ export const LAYERS = {
   },
   server: {
     message:
-      "server imports core, protocol, client and the MCP server SDK; it knows the store through its port in core.",
+      "server imports core, protocol, client and the MCP server SDK; it uses the store through its port in core.",
     imports: [
       "@trunkline/core",
       "@trunkline/protocol",
@@ -92,7 +93,7 @@ export const LAYERS = {
     },
   },
   agent: {
-    message: "agent imports core and the model library; it knows the hub through the ToolSource port in core.",
+    message: "agent imports core and the model library; it uses the hub through the ToolSource port in core.",
     imports: ["@trunkline/core", "ai", "@ai-sdk/*", "zod"],
     folders: {
       tools: [],
@@ -116,8 +117,8 @@ export const LAYERS = {
   },
 };
 
-const PROCESS = "Only cli reads the environment and ends the process. Use the global process for the rest.";
-const BY_NAME = "Import a package by its name, through the names it lists in its index.";
+const PROCESS = "Only cli reads the environment and exits the process. Use the global process for the rest.";
+const BY_NAME = "Import a package by name, using only what its index exports.";
 
 /**
  * The text of layers.biome.json: the lint configuration that enforces the table.
@@ -157,7 +158,7 @@ export function layerRules(root) {
 }
 
 /**
- * What a package exports beside its index, such as `@trunkline/client/config`, as patterns that permit it.
+ * The exports of a package other than its index, such as `@trunkline/client/config`, as patterns that allow them.
  *
  * @param {string} folder
  */
@@ -203,7 +204,8 @@ function override(includes, patterns) {
 }
 
 /**
- * The imports between the folders of a package, by value or by type: folder, or file beside the folders, to what it imports.
+ * The imports between the folders of a package, by value or by type: maps a folder, or a file next to the folders, to
+ * its imports.
  *
  * @param {string} src
  * @returns {Map<string, Set<string>>}

@@ -1,15 +1,15 @@
-// Where the headers of the running Node are, if they were installed beside it: a native package can then be compiled
-// without fetching them.
+// Locates the headers of the running Node if they are installed with it, so a native package can be compiled without
+// downloading them.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The folder that node-gyp takes as `nodedir`; undefined where there are no headers. */
+/** The folder that node-gyp takes as `nodedir`; undefined if there are no headers. */
 export function nodeHeadersFolder() {
   const prefix = dirname(dirname(process.execPath));
   return existsSync(join(prefix, "include", "node", "node.h")) ? prefix : undefined;
 }
 
-/** The environment for an npm that may have to compile. @returns {NodeJS.ProcessEnv} */
+/** The environment for an npm command that may have to compile. @returns {NodeJS.ProcessEnv} */
 export function compilingEnvironment() {
   const folder = nodeHeadersFolder();
   return folder === undefined ? process.env : { ...process.env, npm_config_nodedir: folder };

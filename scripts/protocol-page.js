@@ -1,30 +1,30 @@
-// The page of what is supported of the protocol, from the table and the revisions.
+// Generates the page on protocol support from the table and the revisions.
 import { isSupported, ROLES, SUPPORT, TASKS_EXTENSION } from "./protocol-support.js";
 
 /** @typedef {import("./protocol-support.js").Support} Support */
 /** @typedef {{ requests: Record<string, readonly string[]>, notifications: Record<string, readonly string[]>, inputRequests: readonly string[] }} Facts */
 
 const TITLES = {
-  "client-to-server requests": "Requests of a client",
-  "server-to-client requests": "Requests of a server",
-  "client-to-server notifications": "Notifications of a client",
-  "server-to-client notifications": "Notifications of a server",
+  "client-to-server requests": "Client requests",
+  "server-to-client requests": "Server requests",
+  "client-to-server notifications": "Client notifications",
+  "server-to-client notifications": "Server notifications",
 };
 
 const HEAD = `# Protocol
 
-What Trunkline supports of the Model Context Protocol, by method and revision. This page is made by \`npm run reference\` from
-\`scripts/protocol-support.js\`. A [test](../../test/docs/protocol.test.ts) holds it against the official schemas, so that no method is
+The parts of the Model Context Protocol that Trunkline supports, by method and revision. \`npm run reference\` generates this page from
+\`scripts/protocol-support.js\`. A [test](../../test/docs/protocol.test.ts) checks it against the official schemas, so no method is
 missing, and against the running programs: it sends each request in each revision.
 
-**C** is the client: \`@trunkline/client\` sends the message to servers, or takes it from them. **S** is the server: \`trunkline serve\` takes
-it, or sends it, about what is its own. **G** is the gateway: the message has its effect through \`trunkline serve --surface direct\`, at a
-server behind it or coming from one. \`·\` stands for one that does not. A dash stands for a revision that does not define the method; the
-server answers such a request with -32601, and the client does not send it.
+**C** is the client: \`@trunkline/client\` sends the message to servers, or accepts it from them. **S** is the server: \`trunkline serve\`
+accepts or sends it for its own features. **G** is the gateway: the message works through \`trunkline serve --surface direct\`, to or from an
+upstream server. \`·\` means not supported. A dash means that the revision does not define the method; the server answers such a request
+with -32601, and the client does not send it.
 `;
 
 /**
- * Where a revision defines a message.
+ * Whether a revision defines a message.
  * @param {Facts} facts
  * @param {string} group such as `client-to-server requests`
  * @param {string} method
@@ -32,7 +32,7 @@ server answers such a request with -32601, and the client does not send it.
 export function isDefined(facts, group, method) {
   const [direction = "", kind] = group.split(" ");
   const methods = kind === "requests" ? facts.requests[direction] : facts.notifications[direction];
-  // Where servers send no requests of their own, they ask within a result.
+  // If a revision has no server requests, servers ask within a result.
   const asked = group === "server-to-client requests" ? facts.inputRequests : [];
   return methods?.includes(method) === true || asked.includes(method);
 }
@@ -59,9 +59,9 @@ export function protocolPage(revisions) {
     row([`\`${method}\`${notes.mark(support)}`, cellOf(support, "2026-07-28")]),
   );
   const tasks = [
-    "## The extension for tasks",
+    "## The tasks extension",
     "",
-    "`io.modelcontextprotocol/tasks`, which takes the place of the tasks of 2025-11-25.",
+    "`io.modelcontextprotocol/tasks`, which replaces the tasks of 2025-11-25.",
     "",
     row(["method", "2026-07-28"]),
     rule(2),
@@ -71,7 +71,7 @@ export function protocolPage(revisions) {
   return `${HEAD}\n${[...tables, tasks, notes.list()].join("\n")}`;
 }
 
-/** Footnotes: one number for each different text. */
+/** Footnotes: one number per distinct text. */
 class Notes {
   /** @type {string[]} */
   #texts = [];

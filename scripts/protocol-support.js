@@ -1,27 +1,26 @@
-// What of the protocol is supported, message by message: the one place where this is written down. The page is made from it,
-// and test/docs/protocol.test.ts holds it against the schemas of the revisions and against the running programs.
+// Which protocol messages are supported. The single source: the docs page is generated from it, and
+// test/docs/protocol.test.ts checks it against the schemas of the revisions and against the running programs.
 
 /** @typedef {"client" | "server" | "gateway"} Role */
 /**
  * @typedef {object} Support
- * @property {readonly Role[]} [not] the roles that do not have it; with a note that says why
+ * @property {readonly Role[]} [not] the roles that do not support it; the note says why
  * @property {Readonly<Record<string, readonly Role[]>>} [notIn] the same, for single revisions
  * @property {string} [note]
- * @property {readonly string[]} [tests] where it is checked beside, or in place of, the test of this table
+ * @property {readonly string[]} [tests] where it is tested in addition to, or instead of, the test of this table
  */
 
-/** The roles, in the order of the columns. */
+/** In column order. */
 export const ROLES = /** @type {const} */ (["client", "server", "gateway"]);
 
-const HOP = "Each connection has its own: the gateway answers it and does not pass it on.";
-const CLIENT_TASKS =
-  "Tasks that a client keeps for a server. The client does not offer them, so that a server has no reason to ask.";
-const NOTHING_OWN = "The server has no occasion for it; servers behind the gateway have.";
+const HOP = "Specific to each connection: the gateway answers it and does not forward it.";
+const CLIENT_TASKS = "Tasks that a client holds for a server. The client does not offer them, so servers do not ask.";
+const NOTHING_OWN = "The server itself does not need it; upstream servers do.";
 
 const QUESTIONS = ["packages/client/test/channel/questions.test.ts", "packages/server/test/endpoints/bridging.test.ts"];
 const STREAMS = ["packages/server/test/endpoints/stdio.test.ts", "packages/server/test/endpoints/http-modern.test.ts"];
 
-/** Requests and notifications by who sends them. Rows are in the order of the page. */
+/** Requests and notifications by sender. Rows are in page order. */
 export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} */ ({
   "client-to-server requests": {
     initialize: { note: HOP },
@@ -40,27 +39,27 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
     "completion/complete": {},
     "logging/setLevel": {},
     "tasks/get": {
-      note: "The gateway keeps tasks of its own around the calls of its clients, whatever the server behind it knows of tasks.",
+      note: "The gateway wraps its clients' calls in tasks, whether or not the upstream server supports tasks.",
       tests: ["packages/client/test/protocol/tasks.test.ts"],
     },
     "tasks/result": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
-    "tasks/list": { note: "The client sends it only for a program that asks for it, with `hub.request`." },
+    "tasks/list": { note: "The client sends it only when a program asks for it with `hub.request`." },
     "tasks/cancel": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
   },
   "server-to-client requests": {
     "elicitation/create": {
-      note: "The server itself asks where a `policy` says so.",
+      note: "The server itself asks if a `policy` requires it.",
       tests: [...QUESTIONS, "test/e2e/serve-policy.test.ts"],
     },
     "sampling/createMessage": { not: ["server"], note: NOTHING_OWN, tests: QUESTIONS },
     "roots/list": {
       notIn: { "2026-07-28": ["server"] },
-      note: "The server asks for them at the beginning, for the servers behind it. In 2026-07-28 it can ask only during a call, and does so for one of these.",
+      note: "The server asks for the roots at startup, on behalf of the upstream servers. In 2026-07-28 it can only ask during a call, and does so for an upstream server.",
       tests: QUESTIONS,
     },
     ping: {
       not: ["server", "gateway"],
-      note: "The client answers it. The server does not ask whether its client lives.",
+      note: "The client answers it. The server does not ping its clients.",
     },
     "tasks/get": { not: ["client", "server", "gateway"], note: CLIENT_TASKS },
     "tasks/result": { not: ["client", "server", "gateway"], note: CLIENT_TASKS },
@@ -73,11 +72,11 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
       tests: ["packages/client/test/hub/calls.test.ts", "packages/server/test/endpoints/stdio.test.ts"],
     },
     "notifications/roots/list_changed": {
-      note: "Passed on over stdio, where there is one client and no doubt whose roots.",
+      note: "Forwarded over stdio, which has a single client, so it is clear whose roots changed.",
     },
     "notifications/progress": {
       not: ["client", "server", "gateway"],
-      note: "How far a client is with a question. People are not asked for it, and nobody waits for it.",
+      note: "A client's progress on a question. Users are not asked for it, and nothing waits for it.",
     },
     "notifications/tasks/status": { not: ["client", "server", "gateway"], note: CLIENT_TASKS },
   },
@@ -86,14 +85,14 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
     "notifications/progress": { tests: ["packages/server/test/composite/query.test.ts"] },
     "notifications/cancelled": {
       notIn: { "2026-07-28": ["server", "gateway"] },
-      note: "A question is withdrawn when its call has ended. In 2026-07-28 questions are part of a result and cannot be withdrawn; the client takes it as the end of a stream, and the server ends a stream with its result.",
+      note: "A question is withdrawn when its call ends. In 2026-07-28 questions are part of a result and cannot be withdrawn; the client treats the notification as the end of a stream, and the server ends a stream with its result.",
       tests: QUESTIONS,
     },
-    "notifications/tools/list_changed": { not: ["server"], note: "The composite tools are always the same." },
+    "notifications/tools/list_changed": { not: ["server"], note: "The composite tools never change." },
     "notifications/prompts/list_changed": { tests: ["packages/server/test/prompts/prompt-folders.test.ts"] },
     "notifications/resources/list_changed": {
       not: ["server"],
-      note: "The server's own list is always the same: documents are found by operations, templates and completion.",
+      note: "The server's own list never changes: documents are found through operations, templates and completion.",
     },
     "notifications/resources/updated": {
       tests: ["packages/client/test/protocol/resources.test.ts", "packages/server/test/service/resources.test.ts"],
@@ -101,26 +100,29 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
     "notifications/subscriptions/acknowledged": { tests: STREAMS },
     "notifications/elicitation/complete": {
       not: ["server", "gateway"],
-      note: "The client waits for it. The gateway repeats the call by itself when its server says so, and tells nobody.",
+      note: "The client waits for it. The gateway retries the call itself when the upstream server sends it, and does not forward it.",
       tests: ["packages/client/test/protocol/url-visits.test.ts"],
     },
     "notifications/tasks/status": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
   },
 });
 
-/** Methods of the extension `io.modelcontextprotocol/tasks` to 2026-07-28. Extensions are in no schema of a revision. */
+/**
+ * Methods of the extension `io.modelcontextprotocol/tasks` for 2026-07-28. The revision schemas do not contain
+ * extensions.
+ */
 export const TASKS_EXTENSION = /** @satisfies {Record<string, Support>} */ ({
   "tasks/get": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
   "tasks/update": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
   "tasks/cancel": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
   "notifications/tasks": {
     not: ["server", "gateway"],
-    note: "The client takes it. The server sends none: its clients ask with `tasks/get`, as the extension lets them.",
+    note: "The client accepts it. The server sends none: its clients poll with `tasks/get`, which the extension allows.",
   },
 });
 
 /**
- * Whether a role has a message of these in a revision that defines it.
+ * Whether a role supports a message in a revision that defines it.
  * @param {Support} support
  * @param {Role} role
  * @param {string} revision

@@ -1,5 +1,5 @@
-// Writes docs/reference/ from what the programs themselves know: the operations from their definitions, the protocol from the
-// table of what is supported. Needs the build.
+// Generates docs/reference/: the operations from their definitions, the protocol from the support table. Needs the
+// build.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { REVISIONS } from "../packages/protocol/dist/revisions.generated.js";
 import { createRegistry } from "../packages/server/dist/operations/operation-registry.js";
@@ -8,7 +8,7 @@ import { protocolPage } from "./protocol-page.js";
 import { referencePage } from "./reference-page.js";
 
 const never = async () => {
-  throw new Error("nothing is opened for the reference");
+  throw new Error("the reference opens nothing");
 };
 const registry = createRegistry({ backends: { hub: never, store: never, storeOperations }, workspace: "/" });
 await registry.load();

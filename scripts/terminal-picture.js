@@ -1,5 +1,5 @@
-// Draws docs/terminal.svg, the picture in the README, from what the built command really prints.
-// Run it after a change to the output: node scripts/terminal-picture.js
+// Draws docs/terminal.svg, the picture in the README, from the actual output of the built command. Run it after
+// changing the output: node scripts/terminal-picture.js
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,6 +1,6 @@
-// Writes packages/protocol/src/revisions.generated.ts from the official JSON Schemas of the protocol.
+// Generates packages/protocol/src/revisions.generated.ts from the official JSON Schemas of the protocol.
 //   npm run update-schemas -- <folder>            <folder>/<revision>/schema.json, as in the specification's repository
-//   npm run update-schemas -- <folder> --check    writes nothing; exit code 1 where the table is out of date
+//   npm run update-schemas -- <folder> --check    writes nothing; exit code 1 if the table is out of date
 //   … --out <file>                                write to another file
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,10 +15,10 @@ const USAGE = "Usage: npm run update-schemas -- <folder> [--check] [--out <file>
 
 class SchemaError extends Error {}
 
-/** @typedef {Record<string, any>} Schema JSON Schema, read as it comes. */
+/** @typedef {Record<string, any>} Schema JSON Schema, not validated. */
 
 /**
- * What one revision defines.
+ * The methods and definitions of one revision.
  * @param {Schema} schema
  */
 function factsOf(schema) {
@@ -31,7 +31,7 @@ function factsOf(schema) {
   for (const name of ["ClientRequest", "ClientNotification", "ServerNotification"]) {
     if (definitions[name] === undefined) throw new SchemaError(`it has no ${name}`);
   }
-  // From 2026-07-28 on a server sends no requests; it asks within a result, by an InputRequest.
+  // Since 2026-07-28 servers send no requests; they ask with an InputRequest inside a result.
   if (definitions.ServerRequest === undefined && definitions.InputRequest === undefined) {
     throw new SchemaError("it has neither ServerRequest nor InputRequest");
   }
@@ -47,7 +47,7 @@ function factsOf(schema) {
     },
     inputRequests: definitions.InputRequest === undefined ? [] : methodsOf("InputRequest"),
   };
-  // A schema that names its unions in a new way must not lose methods without a word.
+  // A schema that renames its unions must not silently lose methods.
   const listed = new Set([
     ...Object.values(facts.requests).flat(),
     ...Object.values(facts.notifications).flat(),
@@ -63,7 +63,8 @@ function factsOf(schema) {
 }
 
 /**
- * The methods of a request or notification, or of all members of a union. A union of one is written as its member.
+ * The methods of a request or notification, or of all members of a union. A union with one member is written as that
+ * member.
  * @param {Schema} definitions
  * @param {Schema | undefined} node
  * @param {string} name
@@ -105,7 +106,7 @@ function readRevisions(folder) {
 }
 
 /**
- * The source of the table, formatted as everything else is.
+ * The formatted source of the table.
  * @param {ReturnType<typeof readRevisions>} revisions
  */
 function sourceOf(revisions) {
@@ -120,7 +121,7 @@ export const REVISIONS = ${JSON.stringify(revisions, null, 2)} as const;
     input: source,
     encoding: "utf8",
   });
-  if (formatted.status !== 0) throw new Error(`biome could not format the table: ${formatted.stderr}`);
+  if (formatted.status !== 0) throw new Error(`biome cannot format the table: ${formatted.stderr}`);
   return formatted.stdout;
 }
 
@@ -162,7 +163,7 @@ try {
 }
 
 /**
- * What parseArgs throws for an option it does not know.
+ * parseArgs throws this for an unknown option.
  * @param {unknown} error
  * @returns {error is NodeJS.ErrnoException}
  */

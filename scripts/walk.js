@@ -1,8 +1,8 @@
-// Counts the source files that a flow passes, in the built command: `node scripts/walk.js [--files] [flow …]`.
+// Counts the source files that a flow passes through in the built command: `node scripts/walk.js [--files] [flow …]`.
 //
-// A flow passes a file if one of the file's async functions starts in it, or if the file is on the stack when the flow
-// touches the outside: a file, a socket, a process, another thread or the database. Files with nothing but pure helpers
-// do not count, so these are the files a reader has to open to follow the flow.
+// A flow passes through a file if one of the file's async functions starts in it, or if the file is on the stack when
+// the flow touches the outside: a file, a socket, a process, another thread or the database. Files with only pure
+// helpers do not count, so the result is the files a reader has to open to follow the flow.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -90,7 +90,10 @@ async function queryOverHttp({ start }) {
   await ended(gateway);
 }
 
-/** A question of an upstream server, from its arrival at the gateway to the answer on its way back. @param {Place} place */
+/**
+ * A question from an upstream server, from its arrival at the gateway until the answer is sent back. @param {Place}
+ * place
+ */
 async function elicit({ start }) {
   const gateway = start(["serve"], { from: "elicitation/create", to: '"action"' });
   const { stdin, stdout } = gateway;
@@ -120,7 +123,7 @@ async function elicit({ start }) {
 /** @param {import("node:child_process").ChildProcess} child */
 async function ended(child) {
   const code = child.exitCode ?? (await new Promise((resolve) => child.once("exit", resolve)));
-  if (code !== 0 && code !== null) throw new Error(`${child.spawnargs.join(" ")} ended with ${code}.`);
+  if (code !== 0 && code !== null) throw new Error(`${child.spawnargs.join(" ")} exited with ${code}.`);
 }
 
 /** @param {import("node:stream").Readable | null} stream @param {RegExp} wanted */
@@ -168,7 +171,7 @@ const args = process.argv.slice(2);
 const wanted = args.filter((arg) => !arg.startsWith("-"));
 for (const flow of wanted.length > 0 ? wanted : Object.keys(FLOWS)) {
   if (FLOWS[flow] === undefined) {
-    console.error(`Unknown flow "${flow}". There are ${Object.keys(FLOWS).join(", ")}.`);
+    console.error(`Unknown flow "${flow}". Use one of ${Object.keys(FLOWS).join(", ")}.`);
     process.exit(2);
   }
   const files = await walk(flow);

@@ -1,7 +1,7 @@
-// Verifications: what each of them found, and how they are shown.
+// The checks of a soak run and how they are printed.
 
 /**
- * One verification. Without problems it is ok. `skipped` says why it could not be made.
+ * One check. It passes if it has no problems. `skipped` says why it could not run.
  * @typedef {{ name: string, problems: readonly string[], detail?: string, skipped?: string }} Check
  */
 
@@ -10,7 +10,7 @@ export function hasFailed({ problems, skipped }) {
   return skipped === undefined && problems.length > 0;
 }
 
-/** A line for each verification, and its problems below it. @param {readonly Check[]} checks */
+/** One line per check, followed by its problems. @param {readonly Check[]} checks */
 export function shownChecks(checks) {
   return checks.flatMap((check) => {
     const { name, problems, detail, skipped } = check;

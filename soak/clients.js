@@ -1,16 +1,17 @@
-// Clients that behave: those of sound servers get their own words back every time, those of faulty ones always hear something.
+// Well-behaved clients: calls to sound servers always get their own text back, calls to faulty servers always get a
+// response.
 import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { McpClient, textOf } from "./mcp-client.js";
 import { Random } from "./random.js";
 
-/** The verifications that clients can fail. */
+/** The checks that clients can fail. */
 export const CLIENT_CHECKS = {
-  sound: "calls of sound servers are answered, each caller with its own words",
+  sound: "calls of sound servers are answered, each caller with its own text",
   faulty: "calls of faulty servers end in time, with an answer or a clear error",
 };
 
-/** Far more than any deadline of a server: what takes longer hangs. */
+/** Far longer than any server timeout: a call that takes longer hangs. */
 const HANG_MS = 120_000;
 
 /**
@@ -18,14 +19,17 @@ const HANG_MS = 120_000;
  * @typedef {{ url: string, seed: number, tally: import("./tally.js").Tally, signal: AbortSignal, upstreams: readonly Upstream[] }} Scene
  */
 
-/** Waits, unless it is time to end. @param {number} ms @param {AbortSignal} signal */
+/** Sleeps, or returns early if the signal is aborted. @param {number} ms @param {AbortSignal} signal */
 export async function pause(ms, signal) {
   await delay(ms, undefined, { signal }).catch((error) => {
     if (!signal.aborted) throw error;
   });
 }
 
-/** All clients that behave. Resolves when the signal has come and every call has ended. @param {Scene} scene @param {{ sound: number, faulty: number }} counts */
+/**
+ * Runs all well-behaved clients. Resolves when the signal is aborted and every call has ended. @param {Scene} scene
+ * @param {{ sound: number, faulty: number }} counts
+ */
 export async function runClients(scene, counts) {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   const sound = Array.from({ length: counts.sound }, (_, index) => soundClient(scene, agent, index));
@@ -34,7 +38,7 @@ export async function runClients(scene, counts) {
   agent.destroy();
 }
 
-/** Calls every sound server once, so that all are connected. @param {Scene} scene */
+/** Calls every sound server once, so all of them are connected. @param {Scene} scene */
 export async function warmUp(scene) {
   const agent = new Agent({ keepAlive: true });
   for (const modern of [true, false]) {
@@ -84,7 +88,7 @@ async function opened(scene, { agent, modern, check }) {
   try {
     await client.open(AbortSignal.timeout(HANG_MS));
   } catch (error) {
-    scene.tally.problem(check, `a session was not opened: ${error}`);
+    scene.tally.problem(check, `cannot open a session: ${error}`);
     throw error;
   }
   return client;
@@ -100,23 +104,23 @@ async function echoCall({ tally }, client, echoing) {
   try {
     let said = await echoOnce(client, echoing);
     if (upstream.over !== "stdio" && said.includes('"CONNECTION_FAILED"')) {
-      // A kept connection was closed at the other end just when it was used, which happens on a machine that is too busy to
-      // notice in time. Whether the call was run nobody can know, so the gateway says that, and the client decides.
-      tally.count("calls repeated since an idle connection had just been closed");
+      // The other end closed a reused connection just as it was used, which happens on a machine too busy to notice in
+      // time. It is impossible to know whether the call ran, so the gateway reports that and the client decides.
+      tally.count("calls repeated because an idle connection had just been closed");
       said = await echoOnce(client, echoing);
     }
     if (said === text) return;
     const instead = said.slice(0, 300);
-    tally.problem(CLIENT_CHECKS.sound, `${upstream.name} (${era}): not "${text.slice(0, 60)}" but ${instead}`);
+    tally.problem(CLIENT_CHECKS.sound, `${upstream.name} (${era}): expected "${text.slice(0, 60)}", got ${instead}`);
   } catch (error) {
     tally.problem(CLIENT_CHECKS.sound, `${upstream.name} (${era}): ${error}`);
   }
 }
 
-/** What a sound server answers; an error as JSON. @param {McpClient} client @param {Echoing} echoing */
+/** The response of a sound server; errors as JSON. @param {McpClient} client @param {Echoing} echoing */
 async function echoOnce(client, { upstream, text, composite }) {
   const { name, echo } = upstream;
-  if (echo === undefined) throw new Error(`${name} has nothing to echo with`);
+  if (echo === undefined) throw new Error(`${name} has no echo tool`);
   const { tool, args } = echo(text);
   const { result, error } = composite
     ? await client.call(
@@ -129,7 +133,7 @@ async function echoOnce(client, { upstream, text, composite }) {
   return composite ? compositeText(textOf(result)) : textOf(result);
 }
 
-/** The text in the answer of `execute`; all of the answer where there is none. @param {string} answer */
+/** The text in the response of `execute`, or the whole response if it has none. @param {string} answer */
 function compositeText(answer) {
   return JSON.parse(answer).results?.[0]?.result?.text ?? answer;
 }
@@ -143,7 +147,7 @@ async function faultyCall({ tally }, client, { upstream, random }) {
   try {
     const { result, error } = await client.call(`mcp__${name}__${tool}`, args, AbortSignal.timeout(HANG_MS));
     const said = error?.message ?? textOf(result);
-    if (said === "") tally.problem(CLIENT_CHECKS.faulty, `${name}.${tool} ended with nothing said`);
+    if (said === "") tally.problem(CLIENT_CHECKS.faulty, `${name}.${tool} ended with an empty response`);
     if (error !== undefined || result?.isError === true)
       tally.count("calls of faulty servers that ended with an error");
   } catch (error) {

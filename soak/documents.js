@@ -1,21 +1,21 @@
-// The documents that the writers write: all that is in one follows from its name and its version.
+// The documents the writers write. Name and version determine the content.
 import { Random } from "./random.js";
 
-/** Of so many documents one has several chunks, and one is binary. */
+/** One in LARGE_EVERY documents has several chunks, one in BINARY_EVERY is binary. */
 const LARGE_EVERY = 9;
 const BINARY_EVERY = 7;
 
-/** Whether a document has words that can be searched for. @param {string} name */
+/** Whether a document is searchable text. @param {string} name */
 export function isText(name) {
   return numberOf(name) % BINARY_EVERY !== 3;
 }
 
-/** A word that this document has and no other. @param {string} name */
+/** A word that only this document contains. @param {string} name */
 export function wordOf(name) {
   return name.replaceAll(/[^a-z0-9]/g, "");
 }
 
-/** @param {string} name it ends in its number @param {number} version */
+/** @param {string} name ends in the document's number @param {number} version */
 export function contentOf(name, version) {
   const random = new Random(version, name);
   const size = numberOf(name) % LARGE_EVERY === 4 ? random.between(100_000, 400_000) : random.between(1, 3_000);

@@ -1,4 +1,4 @@
-// `trunkline serve --http` as the soak watches it: its memory while it runs, and what it holds when it is looked at.
+// Runs `trunkline serve --http` under observation: its memory over time, and the resources it holds.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
@@ -11,26 +11,25 @@ import { canLook, descriptorsOf, listenersOf, memoryOf } from "./processes.js";
 const PROBE = new URL("./probe.js", import.meta.url).href;
 const SAMPLE_MS = 1_000;
 const STOP_MS = 30_000;
-/** What Node says on stderr where listeners pile up or a promise is left alone. */
+/** What Node prints to stderr when listeners pile up or a promise rejection is unhandled. */
 const COMPLAINT = /MaxListenersExceededWarning|UnhandledPromiseRejection|Uncaught|FATAL ERROR|request failed/;
 
 /**
- * What a process holds at one moment: descriptors by kind, what keeps it busy, and its heap until now, in megabytes.
+ * The resources a process holds: descriptors by kind, active handles, and its heap so far, in megabytes.
  * @typedef {{ descriptors: Map<string, number>, ports: number, busy: Record<string, number>, heap: number[] }} Holdings
  */
 
-/** One running `trunkline serve --http`. */
 export class Gateway {
   /** @type {import("node:child_process").ChildProcess} */
   #child;
   #ended;
   #probeFile;
   #sampling;
-  /** Where clients connect. */
+  /** The URL for clients. */
   url;
-  /** Megabytes, one for each second. @type {number[]} */
+  /** Megabytes, one sample per second. @type {number[]} */
   memory = [];
-  /** Lines of stderr that must not be there. @type {string[]} */
+  /** Warnings on stderr that must not occur. @type {string[]} */
   complaints = [];
 
   /** @param {import("node:child_process").ChildProcess} child @param {{ url: string, probeFile: string }} options */
@@ -46,7 +45,7 @@ export class Gateway {
   }
 
   /**
-   * Starts it and resolves when it listens.
+   * Starts it and resolves when it is listening.
    * @param {{ folder: string, config: string, env: NodeJS.ProcessEnv }} where
    */
   static async start({ folder, config, env }) {
@@ -56,7 +55,7 @@ export class Gateway {
       cwd: folder,
       env: { ...env, SOAK_PROBE: probeFile },
       stdio: ["ignore", "ignore", "pipe"],
-      // Ctrl-C ends the soak, which ends this in order.
+      // Ctrl-C stops the soak, which then stops this process cleanly.
       detached: true,
     });
     /** @type {string[]} */
@@ -71,7 +70,7 @@ export class Gateway {
         const found = /listening at (\S+)/.exec(line)?.[1];
         if (found !== undefined) resolve(found);
       });
-      child.once("exit", (code) => reject(new Error(`serve ended with ${code}:\n${said.join("\n")}`)));
+      child.once("exit", (code) => reject(new Error(`serve exited with ${code}:\n${said.join("\n")}`)));
     });
     gateway = new Gateway(child, { url, probeFile });
     return gateway;
@@ -85,7 +84,9 @@ export class Gateway {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What it holds now; undefined where that cannot be seen. @returns {Promise<Holdings | undefined>} */
+  /**
+   * The resources it holds now; undefined without /proc or once it has exited. @returns {Promise<Holdings | undefined>}
+   */
   async holdings() {
     if (!canLook || !this.isRunning) return undefined;
     rmSync(this.#probeFile, { force: true });
@@ -99,14 +100,17 @@ export class Gateway {
         if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
       }
     }
-    throw new Error("serve does not answer to SIGUSR2");
+    throw new Error("serve does not respond to SIGUSR2");
   }
 
   stopSampling() {
     clearInterval(this.#sampling);
   }
 
-  /** Ends it as a user does. Resolves with its exit code; null where a signal had to end it. @returns {Promise<number | null>} */
+  /**
+   * Stops it as a user does. Resolves with its exit code, or null if a signal had to end it. @returns {Promise<number |
+   * null>}
+   */
   async stop() {
     this.stopSampling();
     if (this.isRunning) {

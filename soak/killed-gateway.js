@@ -1,5 +1,5 @@
-// `trunkline serve` over stdio, as an editor starts it, killed with -9 every few seconds. Its servers have to end by
-// themselves: nobody is left to end them.
+// Runs `trunkline serve` over stdio, as an editor does, and kills it with -9 every few seconds. Its servers have to
+// exit by themselves, since no process is left to stop them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -8,12 +8,12 @@ import { liveFor } from "./life.js";
 import { textOf } from "./mcp-client.js";
 import { Random } from "./random.js";
 
-/** The verification that it can fail. */
-export const STDIO_CHECK = "calls over stdio are answered with their own words until the process is killed";
+/** The check it can fail. */
+export const STDIO_CHECK = "calls over stdio are answered with their own text until the process is killed";
 
 /** @typedef {{ folder: string, config: string, env: NodeJS.ProcessEnv, seed: number, tally: import("./tally.js").Tally, signal: AbortSignal, lifeMs: [number, number] }} KilledOptions */
 
-/** Starts one after another. @param {KilledOptions} options */
+/** Starts one gateway after another. @param {KilledOptions} options */
 export async function runKilledGateways(options) {
   const random = new Random(options.seed, "killed gateway");
   while (!options.signal.aborted) {
@@ -33,9 +33,9 @@ async function liveAndDie({ folder, config, env, tally, signal }, lifeMs) {
   const ended = once(child, "exit");
   let isKilled = false;
   child.once("exit", (code) => {
-    if (!isKilled) tally.problem(STDIO_CHECK, `it ended by itself with ${code}`);
+    if (!isKilled) tally.problem(STDIO_CHECK, `it exited by itself with ${code}`);
   });
-  // Writing to one that was just killed.
+  // A write to a process that was just killed.
   child.stdin.on("error", () => {});
   /** @param {object} message */
   const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -49,7 +49,7 @@ async function liveAndDie({ folder, config, env, tally, signal }, lifeMs) {
     number += 1;
     const params = { name: "mcp__hello__repeat", arguments: { text: `stdio ${number}`, count: 1 } };
     send({ id: number, method: "tools/call", params });
-    // One that hangs when the kill comes.
+    // A call that hangs when the kill comes.
     if (number % 10 === 5) {
       send({
         id: `hang ${number}`,
@@ -72,7 +72,7 @@ async function liveAndDie({ folder, config, env, tally, signal }, lifeMs) {
   });
   const clientInfo = { name: "soak", version: "1" };
   send({ id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } });
-  if (!(await liveFor({ worked: answered, ms: lifeMs, signal }))) tally.problem(STDIO_CHECK, "no answer ever came");
+  if (!(await liveFor({ worked: answered, ms: lifeMs, signal }))) tally.problem(STDIO_CHECK, "no response arrived");
   isKilled = true;
   child.kill("SIGKILL");
   await ended;

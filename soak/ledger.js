@@ -1,12 +1,12 @@
-// What the writers said, and so what has to be in the store: for each document the states that it may be in.
+// Tracks the writers' output, and so what the store has to contain: the possible states of each document.
 
 /**
- * A state is a version, or undefined for "not there". More than one is possible where the writer was killed after it had begun
- * a change and before it acknowledged it.
+ * A version, or undefined for "not in the store". A document has several possible states if its writer was killed after
+ * starting a change and before acknowledging it.
  * @typedef {number | undefined} State
  */
 
-/** The book of all writers. */
+/** The record of all writers. */
 export class Ledger {
   /** @type {Map<string, State[]>} */
   #states = new Map();
@@ -24,17 +24,17 @@ export class Ledger {
     }
   }
 
-  /** The states that a document may be in. @param {string} name @returns {State[]} */
+  /** The possible states of a document. @param {string} name @returns {State[]} */
   statesOf(name) {
     return this.#states.get(name) ?? [undefined];
   }
 
-  /** Every document that a writer ever spoke of. */
+  /** Every document a writer ever mentioned. */
   get names() {
     return [...this.#states.keys()];
   }
 
-  /** Documents that are certainly there, the newest last. */
+  /** Documents that are certainly in the store, newest last. */
   get present() {
     return this.names.filter((name) => !this.statesOf(name).includes(undefined));
   }

@@ -1,11 +1,12 @@
-// How long a process lives that is going to be killed: until a while after it has done its first work.
+// The lifetime of a process that is going to be killed: until some time after its first work.
 import { pause } from "./clients.js";
 
-/** A process that has done nothing for so long never will. */
+/** A process that has done nothing after this time never will. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Waits for the first work, then for the time. An aborted signal ends both. Answers with false where nothing was done.
+ * Waits for the first work, then for the given time. Aborting the signal ends both. Resolves with false if no work was
+ * done.
  * @param {{ worked: Promise<void>, ms: number, signal: AbortSignal }} options
  */
 export async function liveFor({ worked, ms, signal }) {

@@ -1,4 +1,4 @@
-// Clients of the gateway without an SDK, so that they can do what no decent client does. Both eras of the protocol.
+// Gateway clients without an SDK, so they can misbehave. Supports both eras of the protocol.
 import { Agent, request as httpRequest } from "node:http";
 
 const MODERN = "2026-07-28";
@@ -10,7 +10,7 @@ const clientInfo = { name: "soak", version: "1" };
  * @typedef {{ id?: number, result?: Record<string, unknown>, error?: { code: number, message: string } }} Answer
  */
 
-/** Sends a POST and hands back the request, for who wants to do something to it. @param {Post} options */
+/** Sends a POST and returns the request, for callers that want to interfere with it. @param {Post} options */
 export function startPost({ url, headers = {}, body, agent, signal }) {
   const sent = httpRequest(url, {
     method: "POST",
@@ -22,7 +22,10 @@ export function startPost({ url, headers = {}, body, agent, signal }) {
   return sent;
 }
 
-/** Sends a POST and reads the whole answer. @param {Post} options @returns {Promise<{ status: number, text: string, session: string | undefined }>} */
+/**
+ * Sends a POST and reads the whole response. @param {Post} options @returns {Promise<{ status: number, text: string,
+ * session: string | undefined }>}
+ */
 export function post(options) {
   return new Promise((resolve, reject) => {
     const sent = startPost(options);
@@ -40,23 +43,26 @@ export function post(options) {
   });
 }
 
-/** The answer to the request with this id, in a body of either kind. @param {string} body @param {number} id @returns {Answer} */
+/**
+ * The response to the request with this id, in a JSON or event-stream body. @param {string} body @param {number} id
+ * @returns {Answer}
+ */
 export function answerIn(body, id) {
-  // The first event of a stream may be an empty one that has only an id.
+  // The first event of a stream may be empty and have only an id.
   const texts = body.startsWith("{") ? [body] : [...body.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => data);
-  const answers = texts.map((text) => /** @type {Answer} what the gateway sends is JSON-RPC */ (JSON.parse(text)));
+  const answers = texts.map((text) => /** @type {Answer} the gateway sends JSON-RPC */ (JSON.parse(text)));
   const found = answers.find((answer) => answer.id === id && !("method" in answer));
-  if (found === undefined) throw new Error(`no answer to ${id} in: ${body.slice(0, 200)}`);
+  if (found === undefined) throw new Error(`no response to ${id} in: ${body.slice(0, 200)}`);
   return found;
 }
 
 /** The text of a result. @param {Record<string, unknown> | undefined} result */
 export function textOf(result) {
-  const [first] = /** @type {{ text?: string }[]} as a tool's result has it */ (result?.content ?? []);
+  const [first] = /** @type {{ text?: string }[]} as in a tool result */ (result?.content ?? []);
   return first?.text ?? "";
 }
 
-/** One client. `open` shakes hands where the era has it. */
+/** One client. `open` performs the handshake if the era has one. */
 export class McpClient {
   #url;
   #agent;
@@ -84,12 +90,15 @@ export class McpClient {
     await post(this.#post({ method: "notifications/initialized" }, signal));
   }
 
-  /** What a GET or DELETE of its session sends. */
+  /** The headers for a GET or DELETE of its session. */
   get sessionHeaders() {
     return { accept: "text/event-stream", ...this.#headers };
   }
 
-  /** A request as it goes out, for `startPost`. @param {string} method @param {Record<string, unknown>} params @param {AbortSignal} [signal] */
+  /**
+   * A request ready to send with `startPost`. @param {string} method @param {Record<string, unknown>} params @param
+   * {AbortSignal} [signal]
+   */
   request(method, params, signal) {
     const id = ++this.#lastId;
     if (!this.isModern) return { id, ...this.#post({ id, method, params }, signal) };
@@ -103,14 +112,16 @@ export class McpClient {
     return { id, ...sent, headers: { "mcp-protocol-version": MODERN, "mcp-method": method, ...named } };
   }
 
-  /** Calls a tool. Rejects where no answer comes. @param {string} name @param {Record<string, unknown>} args @param {AbortSignal} [signal] */
+  /**
+   * Calls a tool. Rejects if no response arrives. @param {string} name @param {Record<string, unknown>} args @param
+   * {AbortSignal} [signal]
+   */
   async call(name, args, signal) {
     const request = this.request("tools/call", { name, arguments: args }, signal);
     const { text } = await post(request);
     return answerIn(text, request.id);
   }
 
-  /** Ends its session. */
   async close() {
     const session = this.#headers["mcp-session-id"];
     if (session === undefined) return;

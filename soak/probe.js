@@ -1,12 +1,12 @@
-// Loaded into `trunkline serve` by the soak (--import): writes what keeps the process busy to the file of SOAK_PROBE whenever
-// SIGUSR2 comes. Timers, handles, listeners and the heap cannot be seen from outside.
+// Loaded into `trunkline serve` by the soak (--import): on SIGUSR2, writes what keeps the process alive to the
+// SOAK_PROBE file. Timers, handles, listeners and the heap cannot be seen from outside.
 import { renameSync, writeFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
 const file = process.env.SOAK_PROBE;
 
 if (isMainThread && file !== undefined) {
-  /** Megabytes of the heap, one for each second. @type {number[]} */
+  /** Heap megabytes, one sample per second. @type {number[]} */
   const heap = [];
   setInterval(() => heap.push(process.memoryUsage().heapUsed / 2 ** 20), 1_000).unref();
   process.on("SIGUSR2", () => {

@@ -1,25 +1,25 @@
-// What /proc tells about processes: who is there, what they have open, how much memory they take. Linux only; elsewhere
-// `canLook` is false and nothing of this is checked.
+// Reads processes from /proc: which ones exist, what they have open, how much memory they use. Linux only; elsewhere
+// `canLook` is false and these checks are skipped.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** Whether there is a /proc to look into. */
+/** Whether the system has /proc. */
 export const canLook = process.platform === "linux";
 
-/** Reads what may go away while it is read. @template T @param {() => T} read @returns {T | undefined} */
+/** Reads something that may disappear while it is read. @template T @param {() => T} read @returns {T | undefined} */
 function ifThere(read) {
   try {
     return read();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    // EACCES: a process of somebody else, or one that is ending.
+    // EACCES: another user's process, or one that is exiting.
     if (code === "ENOENT" || code === "ESRCH" || code === "EACCES") return undefined;
     throw error;
   }
 }
 
 /**
- * Every process that was started with this variable in its environment: it is inherited, so that it finds whole trees, also
- * those whose parents are gone.
+ * Every process with this variable in its environment. The variable is inherited, so this finds whole trees, including
+ * orphans.
  * @param {string} variable NAME=value
  * @returns {{ pid: number, command: string }[]}
  */
@@ -29,7 +29,7 @@ export function processesWith(variable) {
     .flatMap((pid) => {
       const environment = ifThere(() => readFileSync(`/proc/${pid}/environ`, "utf8"));
       if (environment === undefined || !environment.split("\0").includes(variable)) return [];
-      // A process that has ended and was not waited for yet has no command any more.
+      // A zombie process no longer has a command.
       const command = ifThere(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"))
         ?.replaceAll("\0", " ")
         .trim();
@@ -39,7 +39,10 @@ export function processesWith(variable) {
 
 const LISTENING = "0A";
 
-/** The TCP sockets of a process's network by inode: ports, and the state as the system writes it. @param {number} pid */
+/**
+ * The TCP sockets in a process's network namespace by inode: ports, and the state as the kernel writes it. @param
+ * {number} pid
+ */
 function socketsBy(pid) {
   const rows = ["tcp", "tcp6"].flatMap((table) =>
     (ifThere(() => readFileSync(`/proc/${pid}/net/${table}`, "utf8")) ?? "").split("\n").slice(1),
@@ -53,14 +56,13 @@ function socketsBy(pid) {
   );
 }
 
-/** What the descriptors of a process lead to. @param {number} pid @returns {string[]} */
+/** What the descriptors of a process point to. @param {number} pid @returns {string[]} */
 function targetsOf(pid) {
   return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => ifThere(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) ?? []);
 }
 
 /**
- * What a process has open, counted by kind: connections by the port of the server, other sockets and pipes as such, files by
- * their path.
+ * Open descriptors counted by kind: connections by the server's port, other sockets and pipes as such, files by path.
  * @param {number} pid
  * @returns {Map<string, number>}
  */
@@ -82,13 +84,13 @@ export function descriptorsOf(pid) {
   return counts;
 }
 
-/** On how many ports a process listens. @param {number} pid */
+/** The number of ports a process listens on. @param {number} pid */
 export function listenersOf(pid) {
   const sockets = socketsBy(pid);
   return targetsOf(pid).filter((target) => sockets.get(target)?.state === LISTENING).length;
 }
 
-/** Megabytes of memory that a process has now; undefined once it is gone. @param {number} pid */
+/** A process's memory in megabytes; undefined once it is gone. @param {number} pid */
 export function memoryOf(pid) {
   const status = ifThere(() => readFileSync(`/proc/${pid}/status`, "utf8"));
   const line = /VmRSS:\s+(\d+)/.exec(status ?? "");

@@ -1,5 +1,5 @@
-// npm run soak: the product under faults for ten minutes, then a look at what is left. See CONTRIBUTING.md.
-// Options: --minutes N (10), --seconds N, --seed N, --small (few upstreams and clients), --no-result (writes no file).
+// npm run soak: runs the product under faults for ten minutes, then checks for leftovers. See CONTRIBUTING.md. Options:
+// --minutes N (10), --seconds N, --seed N, --small (few upstreams and clients), --no-result (writes no file).
 import { parseArgs } from "node:util";
 import { report } from "../bench/report.js";
 import { hasFailed, shownChecks } from "./checks.js";
@@ -18,12 +18,12 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds ?? Number(values.minutes) * 60);
 const seed = Number(values.seed);
 if (!(seconds > 0) || !Number.isInteger(seed)) {
-  console.error("--minutes and --seconds take a number above 0, --seed a whole number.");
+  console.error("--minutes and --seconds take a number above 0, --seed takes a whole number.");
   process.exit(2);
 }
 
 const stop = new AbortController();
-// The first one ends the soak early and in order; another one ends it as usual.
+// The first signal ends the soak early but cleanly; a second one kills it as usual.
 for (const name of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
   process.once(name, () => {
     console.log(`${name}: ending early, then verifying.`);
@@ -31,7 +31,7 @@ for (const name of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
   });
 }
 
-console.log(`Soaking for ${seconds} seconds, seed ${seed}. Ctrl-C ends early and verifies what was done.`);
+console.log(`Soaking for ${seconds} seconds, seed ${seed}. Ctrl-C ends early and verifies the work so far.`);
 const { tally, checks, memory, soakedSeconds } = await soak({
   seconds,
   seed,

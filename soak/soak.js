@@ -1,4 +1,4 @@
-// The whole soak: everything is started, runs side by side for the time, is stopped in order, and is looked at.
+// The whole soak: starts everything, runs it concurrently for the given time, stops it cleanly and checks the result.
 import { setMaxListeners } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,17 +17,18 @@ import { verifyStore } from "./verify-store.js";
 
 const PROGRESS_MS = 15_000;
 /**
- * How long what clients leave behind may take to go. A connection to an upstream whose request was cancelled before it could
- * be sent stays until the upstream, a Node server, closes it: after 60 seconds, which it looks for every 30.
+ * How long resources of vanished clients may take to be released. A connection to an upstream whose request was
+ * cancelled before it could be sent stays open until the upstream, a Node server, closes it: after 60 seconds, checked
+ * every 30.
  */
 const SETTLE_MS = 100_000;
-/** How long processes may take to end. */
+/** How long processes may take to exit. */
 const ENDING_MS = 20_000;
 
-/** What has not begun after this long never will. */
+/** Anything not started by then never will be. */
 const START_MS = 60_000;
 
-/** How much is done at a time. */
+/** Numbers of concurrent clients, and the kill interval. */
 const FULL = { sound: 20, faulty: 8, vanishing: 6, killEveryMs: /** @type {[number, number]} */ ([2_000, 6_000]) };
 const SMALL = { sound: 4, faulty: 3, vanishing: 2, killEveryMs: /** @type {[number, number]} */ ([800, 1_600]) };
 
@@ -39,7 +40,7 @@ const SMALL = { sound: 4, faulty: 3, vanishing: 2, killEveryMs: /** @type {[numb
 /** @param {SoakOptions} options @returns {Promise<SoakResult>} */
 export async function soak({ seconds, seed, small, signal }) {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-soak-"));
-  // Everything that is started has this HOME, and hands it on: by it, at the end, whatever is left is found.
+  // Every started process gets this HOME and passes it on, which identifies leftover processes at the end.
   const home = join(folder, "home");
   mkdirSync(home);
   const env = { PATH: process.env.PATH, HOME: home };
@@ -86,9 +87,9 @@ export async function soak({ seconds, seed, small, signal }) {
       const soakedSeconds = (performance.now() - startedMs) / 1_000;
       gateway.stopSampling();
       const heap = (await gateway.holdings())?.heap ?? [];
-      tally.count("changes of documents acknowledged", ledger.acknowledged);
+      tally.count("document changes acknowledged", ledger.acknowledged);
 
-      console.log(`Verifying: ${ledger.names.length} documents, then what is left over.`);
+      console.log(`Verifying: ${ledger.names.length} documents, then leftovers.`);
       const storeChecks = await verifyStore(storePath, ledger);
       const held = await verifyHoldings(gateway, { before, settleMs: SETTLE_MS });
       const wasRunning = gateway.isRunning;
@@ -106,10 +107,10 @@ export async function soak({ seconds, seed, small, signal }) {
           ...held,
           verifyMemory(gateway.memory),
           verifyHeap(heap),
-          { name: "serve complains of nothing", problems: gateway.complaints },
+          { name: "serve prints no warnings", problems: gateway.complaints },
           {
-            name: "serve runs to the end and stops in order",
-            problems: wasRunning && code === 0 ? [] : [`it ended ${wasRunning ? "" : "early "}with ${code}`],
+            name: "serve runs to the end and stops cleanly",
+            problems: wasRunning && code === 0 ? [] : [`it exited ${wasRunning ? "" : "early "}with ${code}`],
           },
           left,
         ],
@@ -124,13 +125,14 @@ export async function soak({ seconds, seed, small, signal }) {
 }
 
 /**
- * A signal for the end of the time, or for an early one. On a busy machine a short run goes on until everything has begun.
+ * A signal that aborts when the time is up, or earlier. On a busy machine a short run continues until everything has
+ * started.
  * @param {number} seconds
  * @param {{ signal: AbortSignal, hasBegun: () => boolean }} options
  */
 function untilTime(seconds, { signal, hasBegun }) {
   const controller = new AbortController();
-  // Every actor waits with it.
+  // Every actor listens to it.
   setMaxListeners(0, controller.signal);
   const end = () => controller.abort();
   const startedMs = performance.now();

@@ -1,4 +1,4 @@
-// Two writers in one store, one of them killed every few seconds and started again, and somebody who reads meanwhile.
+// Two writers in one store, one of them killed and restarted every few seconds, and a concurrent reader.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -13,24 +13,24 @@ import { Random } from "./random.js";
 const WRITER = fileURLToPath(new URL("./writer.js", import.meta.url));
 const WRITERS = 2;
 
-/** The verifications that the store can fail while it is written. */
+/** The checks the store can fail during writes. */
 export const STORE_CHECKS = {
-  writers: "writers are stopped by nothing but kill -9",
-  reader: "a reader finds what was acknowledged, and nothing half-written",
+  writers: "writers stop only on kill -9",
+  reader: "a reader finds everything acknowledged, and nothing half-written",
 };
 
 /** @typedef {{ path: string, env: NodeJS.ProcessEnv, seed: number, tally: import("./tally.js").Tally, signal: AbortSignal, ledger: import("./ledger.js").Ledger, killEveryMs: [number, number] }} StoreScene */
 
-/** Resolves when the signal has come and every writer is dead. @param {StoreScene} scene */
+/** Resolves when the signal is aborted and every writer is dead. @param {StoreScene} scene */
 export async function runStore(scene) {
   const { seed, signal, killEveryMs, tally } = scene;
   const random = new Random(seed, "store");
   const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(scene, index));
   const reading = runReader(scene);
   for (let round = 0; !signal.aborted; round++) {
-    const victim = /** @type {Writer} there are as many */ (writers[round % WRITERS]);
+    const victim = /** @type {Writer} the index is in range */ (writers[round % WRITERS]);
     if (!(await liveFor({ worked: victim.worked, ms: random.between(...killEveryMs), signal }))) {
-      tally.problem(STORE_CHECKS.writers, "a writer never wrote anything");
+      tally.problem(STORE_CHECKS.writers, "a writer wrote nothing");
     }
     await victim.kill();
     tally.count("kill -9 of a writer");
@@ -46,7 +46,7 @@ class Writer {
   #life = 0;
   /** @type {() => Promise<void>} */
   #kill = async () => {};
-  /** Settles when it has written something in this life. @type {Promise<void>} */
+  /** Settles at its first write since the last start. @type {Promise<void>} */
   worked = Promise.resolve();
 
   /** @param {StoreScene} scene @param {number} index */
@@ -71,16 +71,16 @@ class Writer {
     const lines = createInterface({ input: child.stdout });
     this.worked = new Promise((resolve) => {
       lines.on("line", (line) => {
-        if (line === "done gc") tally.count("collections of garbage while others write");
+        if (line === "done gc") tally.count("garbage collections during writes");
         ledger.read(line);
         if (line.startsWith("done")) resolve();
       });
     });
-    // Everything that it said has been read, and it is gone.
+    // Its output has been read completely, and the process is gone.
     const ended = Promise.all([once(lines, "close"), once(child, "exit")]);
     let isKilled = false;
     child.once("exit", (code) => {
-      if (!isKilled) tally.problem(STORE_CHECKS.writers, `${prefix} ended with ${code}: ${said.slice(-500)}`);
+      if (!isKilled) tally.problem(STORE_CHECKS.writers, `${prefix} exited with ${code}: ${said.slice(-500)}`);
     });
     this.#kill = async () => {
       isKilled = true;
@@ -94,7 +94,7 @@ class Writer {
   }
 }
 
-/** Gets and searches what the ledger has. @param {StoreScene} scene */
+/** Reads and searches the documents in the ledger. @param {StoreScene} scene */
 async function runReader({ path, seed, tally, signal, ledger }) {
   const random = new Random(seed, "reader");
   const store = await openStore({ path });
@@ -111,12 +111,15 @@ async function runReader({ path, seed, tally, signal, ledger }) {
   }
 }
 
-/** The bytes of a document; undefined where it is not there or in the trash. @param {import("@trunkline/store").Store} store @param {string} name */
+/**
+ * The bytes of a document; undefined if it is missing or in the trash. @param {import("@trunkline/store").Store} store
+ * @param {string} name
+ */
 export async function documentBytes(store, name) {
   try {
     const { hash, state } = await store.get({ path: name });
     if (state !== undefined) return undefined;
-    return Buffer.from(await store.bytes(/** @type {import("@trunkline/core").ContentId} as get answers it */ (hash)));
+    return Buffer.from(await store.bytes(/** @type {import("@trunkline/core").ContentId} as returned by get */ (hash)));
   } catch (error) {
     if (isTrunklineError(error, "NOT_FOUND")) return undefined;
     throw error;
@@ -129,21 +132,21 @@ async function readOne({ store, tally, ledger, name }) {
   try {
     const bytes = await documentBytes(store, name);
     const found = await store.search({ query: wordOf(name), type: "keyword", pathsOnly: true, limit: 5 });
-    tally.count("documents read and searched for meanwhile");
-    // The writer goes on while this reads: what it may have become meanwhile is right as well.
+    tally.count("documents read and searched during writes");
+    // The writer continues during this read, so versions written meanwhile are fine too.
     const allowed = [...before, ...ledger.statesOf(name)].filter((version) => version !== undefined);
     const newest = Math.max(...allowed);
     const versions = Array.from({ length: newest }, (_, index) => index + 1);
     if (bytes === undefined) {
-      // It may have been deleted meanwhile, or be about to be.
-      if (!ledger.statesOf(name).includes(undefined)) tally.problem(STORE_CHECKS.reader, `${name} is not there`);
+      // It may have been deleted meanwhile, or be about to be deleted.
+      if (!ledger.statesOf(name).includes(undefined)) tally.problem(STORE_CHECKS.reader, `${name} is missing`);
       return;
     }
     if (!versions.some((version) => bytes.equals(contentOf(name, version)))) {
-      tally.problem(STORE_CHECKS.reader, `${name} has ${bytes.length} bytes of no version up to ${newest}`);
+      tally.problem(STORE_CHECKS.reader, `${name} has ${bytes.length} bytes that match no version up to ${newest}`);
     }
     if (isText(name) && !("paths" in found && found.paths.includes(name)))
-      tally.problem(STORE_CHECKS.reader, `${name} is there and is not found by its word`);
+      tally.problem(STORE_CHECKS.reader, `${name} exists but a search for its word does not find it`);
   } catch (error) {
     tally.problem(STORE_CHECKS.reader, `${name}: ${error}`);
   }

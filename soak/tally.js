@@ -1,15 +1,14 @@
-// What was done, and what went wrong while it was done. One for the whole run.
+// Counts what a run did and the problems it hit. One per run.
 
-/** So many texts of one kind of problem are kept; the rest is only counted. */
+/** Problem texts stored per check; the rest are only counted. */
 const KEPT = 10;
 
-/** Counts and problems by name. */
 export class Tally {
   /** @type {Map<string, number>} */
   #counts = new Map();
   /** @type {Map<string, { count: number, texts: string[] }>} */
   #problems = new Map();
-  /** The last problem there was. @type {string | undefined} */
+  /** The most recent problem. @type {string | undefined} */
   latest;
 
   /** @param {string} what @param {number} [by] */
@@ -22,7 +21,7 @@ export class Tally {
     return this.#counts.get(what) ?? 0;
   }
 
-  /** Something that must not happen. @param {string} check which verification it fails @param {string} text */
+  /** Records something that must not happen. @param {string} check the check it fails @param {string} text */
   problem(check, text) {
     const found = this.#problems.get(check) ?? { count: 0, texts: [] };
     this.#problems.set(check, found);
@@ -41,7 +40,7 @@ export class Tally {
     return [...this.#problems.values()].reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Everything that was counted, by name. @returns {[string, number][]} */
+  /** All counts, by name. @returns {[string, number][]} */
   counts() {
     return [...this.#counts].sort(([left], [right]) => left.localeCompare(right));
   }

@@ -1,14 +1,15 @@
-// The servers behind the gateway: sound ones over every transport, and faulty ones that crash, hang, flood and expire.
+// The upstream servers: sound ones over every transport, and faulty ones that crash, hang, flood and expire.
 import { entry } from "../bench/server/product.js";
 import { startServer } from "../test/servers/start.js";
 import { Random } from "./random.js";
 
 /**
- * One upstream. A sound one has an `echo`: a tool that answers with the text it is given. A faulty one has a `call`: what to
- * do to it next; `answers` says whether such a call ought to be answered, and not only to end.
+ * One upstream. A sound one has `echo`, a tool that returns the text it is given. A faulty one has `call`, which picks
+ * the next call to make.
  * @typedef {{ tool: string, args: Record<string, unknown> }} Call
  * @typedef {"stdio" | "http" | "sse"} Transport
- * @typedef {{ name: string, server: string, args: string[], over: Transport, echo?: Echo, call?: (random: Random) => Call, options?: Record<string, number>, restarts?: boolean }} Upstream
+ * @typedef {{ name: string, server: string, args: string[], over: Transport, echo?: Echo, call?: (random: Random) =>
+ * Call, options?: Record<string, number>, restarts?: boolean }} Upstream
  * @typedef {(text: string) => Call} Echo
  */
 
@@ -43,10 +44,10 @@ const KINDS = {
   expire: { server: "expiring", args: ["--after", "5"], over: "http", call: () => tool("count") },
 };
 
-/** How many of each there are: 30 in all, 18 of them sound. @type {Record<string, number>} */
+/** Upstreams of each kind: 30 in all, 18 of them sound. @type {Record<string, number>} */
 const FULL = { hello: 4, legacy: 3, web: 2, legacyWeb: 2, crashOnCall: 2 };
 
-/** One of most kinds, for a short run. */
+/** One of most kinds, for short runs. */
 const SMALL = ["hello", "legacy", "web", "garbled", "crashOnCall", "crashOnStart", "silent", "hang", "flood", "expire"];
 
 /** @param {boolean} small @returns {Upstream[]} */
@@ -67,7 +68,7 @@ function crash(random) {
   return random.next() < 0.2 ? tool("crash", { code: random.between(0, 3) }) : tool("ok");
 }
 
-/** Longer than the call may take; progress, which would extend it, stays out. @param {Random} random */
+/** Longer than the call's timeout, and without progress, which would extend it. @param {Random} random */
 function hang(random) {
   return random.next() < 0.5 ? tool("wait", { ms: 600_000, progress_every_ms: 600_000 }) : tool("wait", { ms: 10 });
 }
@@ -81,7 +82,7 @@ function flood(random) {
   ]);
 }
 
-/** The upstreams that listen on ports, started; the others are started by whoever uses the configuration. */
+/** Starts the upstreams that listen on ports; the processes that use the config start the others. */
 export class StartedUpstreams {
   #env;
   #tally;
@@ -97,7 +98,7 @@ export class StartedUpstreams {
     this.#tally = tally;
   }
 
-  /** Starts what has to be started, and answers with the configuration of all. @param {readonly Upstream[]} all */
+  /** Starts the network upstreams and returns the config of all. @param {readonly Upstream[]} all */
   async start(all) {
     const entries = await Promise.all(all.map(async (one) => [one.name, await this.#entryOf(one)]));
     return { mcpServers: Object.fromEntries(entries) };
@@ -132,11 +133,14 @@ export class StartedUpstreams {
     return started;
   }
 
-  /** A server that has crashed comes back at the same address. @param {Upstream} one @param {{ port: number, close: () => Promise<void> }} crashed */
+  /**
+   * Restarts a crashed server at the same URL. @param {Upstream} one @param {{ port: number, close: () => Promise<void>
+   * }} crashed
+   */
   async #again(one, crashed) {
     await crashed.close();
     if (this.#closed) return;
-    this.#tally.count("HTTP servers that crashed and came back");
+    this.#tally.count("HTTP servers restarted after a crash");
     await this.#launch(one, crashed.port);
   }
 }

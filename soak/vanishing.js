@@ -1,5 +1,5 @@
-// Clients that vanish: in mid-call, in mid-request, without reading, or for ever after having opened a session or a stream.
-// Nothing is expected for them; what they leave behind is seen at the end, in the gateway.
+// Clients that vanish: in mid-call, in mid-request, without reading, or for good after opening a session or a stream.
+// They expect nothing; the gateway is checked at the end for what they leave behind.
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
@@ -26,7 +26,7 @@ export async function runVanishing(scene, count) {
   await Promise.all(loops);
 }
 
-/** Goes while its call runs. @type {Vanishing} */
+/** Leaves while its call runs. @type {Vanishing} */
 async function inMidCall(scene, random) {
   const client = new McpClient(scene.url, { modern: random.next() < 0.5 });
   await client.open();
@@ -38,7 +38,7 @@ async function inMidCall(scene, random) {
   sent.destroy();
 }
 
-/** Asks for much and reads nothing of it. @type {Vanishing} */
+/** Requests a lot and reads none of it. @type {Vanishing} */
 async function withoutReading(scene, random) {
   const client = new McpClient(scene.url, { modern: random.next() < 0.5 });
   await client.open();
@@ -51,7 +51,7 @@ async function withoutReading(scene, random) {
   sent.destroy();
 }
 
-/** Opens a session, maybe its stream too, and never comes back. @type {Vanishing} */
+/** Opens a session, and sometimes its stream, and never comes back. @type {Vanishing} */
 async function afterOpening(scene, random) {
   const client = new McpClient(scene.url, { modern: false });
   await client.open();
@@ -63,7 +63,7 @@ async function afterOpening(scene, random) {
   stream.destroy();
 }
 
-/** Listens for changes and is gone without a word. @type {Vanishing} */
+/** Listens for changes and disappears without closing. @type {Vanishing} */
 async function whileListening(scene, random) {
   const client = new McpClient(scene.url, { modern: true });
   const wish = { notifications: { toolsListChanged: true, resourcesListChanged: true } };
@@ -73,7 +73,7 @@ async function whileListening(scene, random) {
   sent.destroy();
 }
 
-/** Promises more than it sends. @type {Vanishing} */
+/** Announces more bytes than it sends. @type {Vanishing} */
 async function inMidRequest(scene, random) {
   const { hostname, port, pathname } = new URL(scene.url);
   const socket = connect(Number(port), hostname);

@@ -1,16 +1,17 @@
-// Whether the gateway is, after everything, as it was after its warm-up: descriptors, ports, timers, listeners and memory.
+// Checks that the gateway has returned to its state after the warm-up: descriptors, ports, timers, listeners and
+// memory.
 import { setTimeout as delay } from "node:timers/promises";
 import { median } from "../bench/report.js";
 import { canLook, processesWith } from "./processes.js";
 
 const NO_PROC = "needs Linux";
-/** A leak by call or by client would be hundreds; a server that is just being started again has a few. */
+/** A leak per call or client would be hundreds; a server that is just restarting has a few. */
 const SPARE = 8;
-/** How much larger the memory of the last third may be than that of the second. */
+/** How much larger memory may be in the last third than in the second. */
 export const MEMORY_AIM = 1.25;
-/** What sessions keep for clients that may come back is bounded, but a run may end before the bound is reached. */
+/** The data that sessions hold for returning clients is bounded, but a run may end before it reaches the bound. */
 const KEPT_MB = 32;
-/** Before this many seconds the process still warms up. */
+/** The process is still warming up before this time. */
 const MEMORY_SECONDS = 90;
 
 /**
@@ -18,7 +19,10 @@ const MEMORY_SECONDS = 90;
  * @typedef {import("./gateway.js").Holdings} Holdings
  */
 
-/** What is there now more than before, beyond a little. @param {ReadonlyMap<string, number>} before @param {ReadonlyMap<string, number>} now */
+/**
+ * Kinds that have grown by more than SPARE. @param {ReadonlyMap<string, number>} before @param {ReadonlyMap<string,
+ * number>} now
+ */
 export function grown(before, now) {
   return [...now].flatMap(([kind, count]) => {
     const was = before.get(kind) ?? 0;
@@ -27,7 +31,8 @@ export function grown(before, now) {
 }
 
 /**
- * Compares the gateway with what it held after its warm-up. Clients are gone: what they leave has a while to go too.
+ * Compares the gateway with its state after the warm-up. Its clients have left, and what they leave behind gets some
+ * time to be released.
  * @param {import("./gateway.js").Gateway} gateway
  * @param {{ before: Holdings | undefined, settleMs: number }} options
  * @returns {Promise<Check[]>}
@@ -40,12 +45,12 @@ export async function verifyHoldings(gateway, { before, settleMs }) {
   };
   if (!canLook) return Object.values(names).map((name) => ({ name, problems: [], skipped: NO_PROC }));
   if (before === undefined || !gateway.isRunning) {
-    return Object.values(names).map((name) => ({ name, problems: ["the gateway is gone"] }));
+    return Object.values(names).map((name) => ({ name, problems: ["the gateway has exited"] }));
   }
   const deadline = performance.now() + settleMs;
   for (;;) {
     const now = await gateway.holdings();
-    if (now === undefined) throw new Error("the gateway ended while it was looked at");
+    if (now === undefined) throw new Error("the gateway exited during the check");
     const sum = (/** @type {ReadonlyMap<string, number>} */ counts) => [...counts.values()].reduce((a, b) => a + b, 0);
     const total = [sum(before.descriptors), sum(now.descriptors)];
     const busy = [before, now].map((held) => new Map(Object.entries(held.busy)));
@@ -68,26 +73,32 @@ export async function verifyHoldings(gateway, { before, settleMs }) {
   }
 }
 
-/** The second third of a run and the last. @param {readonly number[]} samples @param {(part: readonly number[]) => number} measure */
+/**
+ * The second and the last third of a run. @param {readonly number[]} samples @param {(part: readonly number[]) =>
+ * number} measure
+ */
 function thirds(samples, measure) {
   const third = Math.floor(samples.length / 3);
   return { second: measure(samples.slice(third, 2 * third)), last: measure(samples.slice(2 * third)) };
 }
 
-/** Memory of the second third and of the last. @param {readonly number[]} samples */
+/** Memory in the second and the last third. @param {readonly number[]} samples */
 export function memoryThirds(samples) {
   return thirds(samples, median);
 }
 
 /**
- * Whether the heap is flat: the least that it had in each third, which is what was left after a collection of garbage.
- * @param {readonly number[]} samples megabytes, one a second
+ * Whether the heap is flat: compares the minimum of each third, which is what remains after garbage collection.
+ * @param {readonly number[]} samples megabytes, one per second
  */
 export function verifyHeap(samples) {
-  return flat("the heap after collections is flat", samples, { measure: (part) => Math.min(...part), spare: KEPT_MB });
+  return flat("the heap after garbage collection is flat", samples, {
+    measure: (part) => Math.min(...part),
+    spare: KEPT_MB,
+  });
 }
 
-/** Whether the memory that the system counts is flat. @param {readonly number[]} samples megabytes, one a second */
+/** Whether the memory reported by the system is flat. @param {readonly number[]} samples megabytes, one per second */
 export function verifyMemory(samples) {
   return flat("memory is flat", samples, { measure: median, spare: 0 });
 }
@@ -95,7 +106,7 @@ export function verifyMemory(samples) {
 /**
  * @param {string} name
  * @param {readonly number[]} samples
- * @param {{ measure: (part: readonly number[]) => number, spare: number }} options `spare` are megabytes that may come on top
+ * @param {{ measure: (part: readonly number[]) => number, spare: number }} options `spare`: extra megabytes allowed
  * @returns {Check}
  */
 function flat(name, samples, { measure, spare }) {
@@ -113,7 +124,7 @@ function flat(name, samples, { measure, spare }) {
 }
 
 /**
- * Whether a process is left that has this variable in its environment. Some need a moment to end.
+ * Whether any process with this variable in its environment is left. Some need a moment to exit.
  * @param {string} variable NAME=value
  * @param {number} settleMs
  * @returns {Promise<Check>}

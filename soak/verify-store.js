@@ -1,13 +1,13 @@
-// Whether everything that was acknowledged is in the store, byte for byte, and the store is sound.
+// Checks that everything acknowledged is in the store, byte for byte, and that the store is intact.
 import { openStore } from "../packages/store/dist/index.js";
 import { contentOf } from "./documents.js";
 import { documentBytes } from "./store.js";
 
-/** So many documents are read at a time. */
+/** How many documents are read at a time. */
 const AT_A_TIME = 8;
 
 /**
- * What is not as it was acknowledged, one line each.
+ * Documents that differ from their acknowledged state, one line each.
  * @param {import("@trunkline/store").Store} store
  * @param {import("./ledger.js").Ledger} ledger
  */
@@ -47,7 +47,7 @@ export async function verifyStore(path, ledger) {
     const lostByGc = await lostDocuments(store, ledger);
     const after = await store.verify();
     const shown = (/** @type {unknown} */ problem) => JSON.stringify(problem);
-    const documents = `${ledger.names.length} documents, ${ledger.present.length} of them there`;
+    const documents = `${ledger.names.length} documents, ${ledger.present.length} of them present`;
     return [
       { name: "everything acknowledged is there, byte for byte", problems: lost, detail: documents },
       { name: "the store verifies", problems: problems.map(shown) },

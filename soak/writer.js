@@ -1,5 +1,6 @@
-// One writer of the soak's store, until it is killed. Arguments: the store's folder, a name of its own, a seed. On stdout, before
-// each change "begin <what> <name> <version>", after it "done …": what the parent has read as done was acknowledged.
+// One writer of the soak's store; runs until it is killed. Arguments: the store's folder, a unique name, a seed. Prints
+// "begin <what> <name> <version>" to stdout before each change and "done …" after it: a change the parent has read as
+// done was acknowledged.
 import { writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { openStore } from "../packages/store/dist/index.js";
@@ -9,13 +10,13 @@ import { Random } from "./random.js";
 const [path = "", prefix = "", seed = "0"] = process.argv.slice(2);
 const random = new Random(Number(seed), prefix);
 const store = await openStore({ path });
-/** The documents that are there, with their versions. @type {Map<string, number>} */
+/** Documents in the store, with their versions. @type {Map<string, number>} */
 const present = new Map();
 let number = 0;
 
 /** @param {"put" | "delete"} what @param {string} name @param {number} version */
 async function change(what, name, version) {
-  // Synchronous: what was said is said, also when the kill comes now.
+  // Synchronous, so the line is out even if the kill comes right now.
   writeSync(1, `begin ${what} ${name} ${version}\n`);
   if (what === "put") {
     await store.add({ name, content: contentOf(name, version) });

@@ -1,5 +1,5 @@
-// `trunkline call` and `trunkline tools` beside mcporter: one command from start to end, the two taking turns, with the
-// answers compared. Options: --rounds 7.
+// Compares `trunkline call` and `trunkline tools` with mcporter: one command from start to end, alternating, with the
+// outputs checked. Options: --rounds 7.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,14 +20,17 @@ const MANY = 8;
 const folder = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
 const env = { ...plainEnvironment(folder), TRUNKLINE_HOME: join(folder, "home"), ...SECRETS };
 
-/** A file that both read; `imports` keeps mcporter from looking into the files of editors. @param {string} name @param {Record<string, object>} servers */
+/**
+ * A file that both read; `imports` keeps mcporter from reading editors' files. @param {string} name @param
+ * {Record<string, object>} servers
+ */
 function configuration(name, servers) {
   const file = join(folder, `${name}.json`);
   writeFileSync(file, JSON.stringify({ mcpServers: servers, imports: [] }));
   return file;
 }
 
-/** What a command prints. @param {readonly string[]} args @returns {Promise<string>} */
+/** Returns what a command prints. @param {readonly string[]} args @returns {Promise<string>} */
 function run(args) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -41,13 +44,13 @@ function run(args) {
     });
     child.once("error", reject);
     child.once("close", (code) =>
-      code === 0 ? resolve(printed.trim()) : reject(new Error(`${args.join(" ")} ended with ${code}: ${said}`)),
+      code === 0 ? resolve(printed.trim()) : reject(new Error(`${args.join(" ")} exited with ${code}: ${said}`)),
     );
   });
 }
 
 /**
- * The same work for both programs, and whether an answer is right.
+ * The same work for both programs, and a check of the output.
  * @typedef {{ what: string, ours: string[], theirs: string[], isRight: (printed: string) => boolean }} Task
  */
 
@@ -62,13 +65,13 @@ function tasks(url) {
     ["echo", "big", "pid", "environment"].every((tool) => printed.includes(tool));
   return [
     {
-      what: "a call of a stdio server",
+      what: "a call to a stdio server",
       ours: ["call", "--mcp", one, "upstream.echo", `text=${text}`],
       theirs: ["--config", one, "call", "upstream.echo", `text=${text}`],
       isRight: (printed) => printed === text,
     },
     {
-      what: "a call of an HTTP server",
+      what: "a call to an HTTP server",
       ours: ["call", "--mcp", remote, "hello.repeat", `text=${text}`, "count:=1"],
       theirs: ["--config", remote, "call", "hello.repeat", `text=${text}`, "count=1"],
       isRight: (printed) => printed === text,
@@ -94,7 +97,7 @@ async function timed(args, isRight) {
   const ms = await timeMs(async () => {
     printed = await run(args);
   });
-  if (!isRight(printed)) throw new Error(`${args.join(" ")} printed something else: ${printed}`);
+  if (!isRight(printed)) throw new Error(`${args.join(" ")} printed the wrong output: ${printed}`);
   return ms;
 }
 
@@ -104,7 +107,7 @@ async function measure({ what, ours, theirs, isRight }, theirCommand) {
   const ourTimes = [];
   /** @type {number[]} */
   const theirTimes = [];
-  // The first round fills the caches of files.
+  // The first round warms up the file cache.
   for (let round = 0; round <= rounds; round += 1) {
     const ourMs = await timed([COMMAND, ...ours], isRight);
     if (round > 0) ourTimes.push(ourMs);
@@ -126,7 +129,7 @@ async function measure({ what, ours, theirs, isRight }, theirCommand) {
 async function leaked(theirCommand) {
   const one = configuration("one", { upstream: upstream() });
   const unit = `of ${Object.keys(SECRETS).length}`;
-  const what = "secrets that the server can read";
+  const what = "secrets the server can read";
   const ours = await run([COMMAND, "call", "--mcp", one, "upstream.environment"]);
   const rows = [{ what: `${what}: trunkline`, figure: seen(ours, SECRETS), unit }];
   if (theirCommand !== undefined) {
@@ -146,10 +149,10 @@ try {
   rows.push(...(await leaked(theirCommand)));
   report("caller", rows, {
     title: "Callers: one command from start to end",
-    workload: `A command that connects, does one thing and ends, ${rounds} times in turn after one to warm up. Both read the same configuration, and every answer is checked: the text of a call has to be the same, and every tool has to be in a list. A ratio below 1 is ahead.`,
+    workload: `A command that connects, does one thing and exits, ${rounds} times alternating, after one warm-up. Both programs read the same configuration, and every output is checked: the text of a call must be the same, and a list must contain every tool. A ratio below 1 means Trunkline is faster.`,
     ...(isAbsent(mcporter) ? { absent: [mcporter] } : { versions: { mcporter: mcporter.version } }),
     notes: [
-      "mcporter lists one server with `mcporter list <server>` and several with `mcporter list --json`, because without --json it prints only their number. Its daemon is not used: it keeps only servers that are marked for it.",
+      "mcporter lists one server with `mcporter list <server>` and several with `mcporter list --json`, because without --json it prints only their number. Its daemon is not used: it only keeps servers running that are marked for it.",
     ],
   });
 } finally {

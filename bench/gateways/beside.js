@@ -1,4 +1,4 @@
-// Figures of several programs as rows: theirs as they are, ours beside the best of theirs.
+// Turns figures of several programs into rows: the other programs' as they are, ours compared with the best of them.
 
 /** @typedef {{ name: string, isOurs: boolean, figure: number }} Figure */
 

@@ -1,5 +1,5 @@
-// A long text in numbered lines, of which no two are alike: a piece that is missing or comes twice is noticed. Each `seed`
-// makes another text, so that a store which has seen one has not seen the next.
+// A long text of numbered lines, all different, so that a missing or repeated piece is noticed. Each `seed` produces a
+// different text, so a store that has seen one has not seen the next.
 
 /** @param {number} bytes @param {number} seed */
 export function bigText(bytes, seed) {

@@ -1,9 +1,9 @@
-// An MCP client that does little, so that what is measured is the gateway: node:http with connections kept alive. It speaks
-// Streamable HTTP with a session, with answers as JSON or as events, and HTTP+SSE for what has nothing newer.
+// A minimal MCP client, so that the gateway dominates the measurement: node:http with keep-alive. It speaks Streamable
+// HTTP with a session, with JSON or event-stream responses, and HTTP+SSE for gateways that support nothing newer.
 import { Agent, request } from "node:http";
 import { eventReader } from "./events.js";
 
-/** The newest revision with a handshake: all of the programs speak it, or agree on one before it. */
+/** The newest revision with a handshake. All of the programs speak it, or negotiate an older one. */
 const REVISION = "2025-06-18";
 
 /**
@@ -13,7 +13,7 @@ const REVISION = "2025-06-18";
  * @property {() => void} close
  */
 
-/** What came instead of an answer; `code` is `session` where a new session has to be opened. */
+/** A failed request. `code` is `session` if a new session has to be opened. */
 export class NoAnswer extends Error {
   /** @param {"session" | "http" | "refused" | "timeout"} code @param {string} message */
   constructor(code, message) {
@@ -78,7 +78,7 @@ async function overEvents(url) {
       const answer = JSON.parse(data);
       if (answer.id !== undefined) waiting.get(answer.id)?.(answer);
     });
-    // Once there is an endpoint, a stream that breaks shows in calls without an answer.
+    // Once there is an endpoint, a broken stream shows up as calls without a response.
     const broken = (/** @type {string} */ why) => reject(new NoAnswer("http", why));
     stream.on("error", (error) => broken(error.message));
     stream.on("response", (response) => {
@@ -97,7 +97,7 @@ async function overEvents(url) {
       let timer;
       const answered = new Promise((/** @type {(answer: Answer) => void} */ resolve, reject) => {
         waiting.set(id, resolve);
-        timer = setTimeout(() => reject(new NoAnswer("timeout", `no answer in ${timeoutMs} ms`)), timeoutMs);
+        timer = setTimeout(() => reject(new NoAnswer("timeout", `no response in ${timeoutMs} ms`)), timeoutMs);
       });
       try {
         const [answer] = await Promise.all([
@@ -123,7 +123,7 @@ async function overEvents(url) {
 /** @param {Answer | undefined} answer */
 function resultOf(answer) {
   if (answer?.result !== undefined) return answer.result;
-  throw new NoAnswer("refused", answer?.error?.message ?? "an empty answer");
+  throw new NoAnswer("refused", answer?.error?.message ?? "an empty response");
 }
 
 /**
@@ -151,19 +151,19 @@ function post(url, message, { agent, headers, timeoutMs }) {
       },
     });
     sent.on("error", (/** @type {NodeJS.ErrnoException} */ error) => {
-      // A server may close a connection that was idle just when it is used again.
+      // A server may close an idle connection just as it is reused.
       const isStale = sent.reusedSocket && error.code === "ECONNRESET";
       if (isStale) resolve(post(url, message, { agent, headers, timeoutMs }));
       else reject(error instanceof NoAnswer ? error : new NoAnswer("http", error.message));
     });
-    sent.on("timeout", () => sent.destroy(new NoAnswer("timeout", `no answer in ${timeoutMs} ms`)));
+    sent.on("timeout", () => sent.destroy(new NoAnswer("timeout", `no response in ${timeoutMs} ms`)));
     sent.on("response", (response) => {
       const status = response.statusCode ?? 0;
       const session = response.headers["mcp-session-id"];
       const found = typeof session === "string" ? { session } : {};
       response.setEncoding("utf8");
       response.on("error", (error) => reject(new NoAnswer("http", error.message)));
-      // An answer counts when it has arrived, whenever the stream ends.
+      // A response counts as soon as it has arrived, no matter when the stream ends.
       if (response.headers["content-type"]?.startsWith("text/event-stream")) {
         response.on(
           "data",
@@ -173,7 +173,7 @@ function post(url, message, { agent, headers, timeoutMs }) {
             if (answer.id === message.id) resolve({ answer, ...found });
           }),
         );
-        response.on("end", () => reject(new NoAnswer("http", "the stream ended without an answer")));
+        response.on("end", () => reject(new NoAnswer("http", "the stream ended without a response")));
         return;
       }
       /** @type {string[]} */

@@ -1,5 +1,5 @@
-// An echo of 100 bytes through each gateway at 1, 16 and 64 in flight: median time, calls a second, and, because machines are
-// shared, what processor time the gateway's own process takes for a call.
+// A 100-byte echo through each gateway with 1, 16 and 64 calls in flight: median time, calls per second and, since
+// machines are shared, the CPU time per call of the gateway's own process.
 import { readFileSync } from "node:fs";
 import { median, report } from "../report.js";
 import { besideTheBest } from "./beside.js";
@@ -7,9 +7,9 @@ import { CONFIGURATIONS, startAll } from "./gateways.js";
 import { rounds, seconds } from "./options.js";
 
 const IN_FLIGHT = [1, 16, 64];
-/** Calls before anything counts: the compiler is not done with a server before about a thousand. */
+/** Warm-up calls: V8 needs about a thousand to finish optimizing a server. */
 const WARM_UP_CALLS = 1_500;
-/** Short, so that what else the machine does falls on all of them alike. */
+/** Short, so that other load on the machine affects all of them equally. */
 const BLOCK_MS = 250;
 const turns = Math.ceil((seconds * rounds * 1_000) / BLOCK_MS);
 const text = "x".repeat(100);
@@ -47,7 +47,7 @@ async function block(running, inFlight, load) {
   load.cpuMs += cpuMs(running.started.pid) - cpuBefore;
 }
 
-/** Processor time that a process has used; not a number where the system does not tell. @param {number} pid */
+/** CPU time a process has used; NaN if the system does not report it. @param {number} pid */
 function cpuMs(pid) {
   if (process.platform !== "linux") return Number.NaN;
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
@@ -63,7 +63,7 @@ try {
     /** @type {Map<Running, Load>} */
     const loads = new Map(running.map((each) => [each, { times: [], tookMs: 0, cpuMs: 0 }]));
     for (let turn = 0; turn < turns; turn += 1) {
-      // Who goes first changes, so that no one always follows the same neighbour.
+      // Rotates the order, so that no gateway always follows the same one.
       const order = [...loads].slice(turn % loads.size).concat([...loads].slice(0, turn % loads.size));
       for (const [each, load] of order) await block(each, inFlight, load);
     }
@@ -84,19 +84,19 @@ try {
       rows.push(
         ...besideTheBest(
           figures((load) => (load.cpuMs * 1_000) / load.times.length),
-          { what: `processor time of a call at ${at}`, unit: "µs", best: "least" },
+          { what: `CPU time per call at ${at}`, unit: "µs", best: "least" },
         ),
       );
     }
   }
   report("gateways-echo", rows, {
-    title: "Gateways: an echo through each",
-    workload: `A tools/call that echoes 100 bytes, ${seconds * rounds} s at each of 1, 16 and 64 in flight, the gateways taking turns of ${BLOCK_MS} ms. For times a ratio below 1 is ahead, for calls a second one above 1.`,
+    title: "Gateways: echo",
+    workload: `A tools/call that echoes 100 bytes, ${seconds * rounds} s with each of 1, 16 and 64 in flight, the gateways alternating every ${BLOCK_MS} ms. Trunkline is ahead if a time ratio is below 1 or a calls-per-second ratio is above 1.`,
     versions,
     absent,
     notes: [
       CONFIGURATIONS,
-      '"composite" is the surface that Trunkline offers by default: `execute` with one operation, a pipeline of one step whose answer is measured in tokens. "direct" passes the tools on as they are.',
+      '"composite" is Trunkline\'s default surface: `execute` with one operation, a pipeline of one step whose answer is measured in tokens. "direct" passes the tools on as they are.',
     ],
   });
 } finally {

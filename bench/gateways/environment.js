@@ -1,4 +1,4 @@
-// Which variables of a gateway's environment the server behind it can read. Nothing in the configuration gives it any.
+// Which of a gateway's environment variables its upstream server can read. The configuration gives it none.
 import { report } from "../report.js";
 import { CONFIGURATIONS, startAll } from "./gateways.js";
 import { SECRETS, seen, USUAL } from "./secrets.js";
@@ -11,23 +11,23 @@ try {
     const listed = await gateway.call(client, "environment", {});
     rows.push(
       {
-        what: `secrets that the server can read: ${gateway.name}`,
+        what: `secrets the server can read: ${gateway.name}`,
         figure: seen(listed, SECRETS),
         unit: `of ${Object.keys(SECRETS).length}`,
       },
       {
-        what: `other variables that it can read: ${gateway.name}`,
+        what: `other variables it can read: ${gateway.name}`,
         figure: seen(listed, USUAL),
         unit: `of ${Object.keys(USUAL).length}`,
       },
     );
   }
   report("gateways-environment", rows, {
-    title: "Gateways: environment leaked to the server behind",
-    workload: `Each gateway runs with ${Object.keys(SECRETS).length} invented secrets (${Object.keys(SECRETS).join(", ")}) and ${Object.keys(USUAL).length} usual variables in its environment; the server behind tells which of them it has.`,
+    title: "Gateways: environment leaked to the upstream server",
+    workload: `Each gateway runs with ${Object.keys(SECRETS).length} made-up secrets (${Object.keys(SECRETS).join(", ")}) and ${Object.keys(USUAL).length} common variables in its environment; the upstream server reports which of them it can see.`,
     versions,
     absent,
-    notes: [CONFIGURATIONS, "Fewer is better. What a server needs is given to it in the configuration."],
+    notes: [CONFIGURATIONS, "Fewer is better. The configuration gives a server what it needs."],
   });
 } finally {
   await stop();

@@ -1,8 +1,8 @@
-// Server-sent events, read as they arrive.
+// Parses server-sent events as they arrive.
 
 /**
- * Takes chunks of a stream and hands out the data of each event. Nothing is searched twice, so that an event of several
- * megabytes costs no more than its length.
+ * Takes chunks of a stream and emits the data of each event. Nothing is scanned twice, so the cost of a large event is
+ * linear in its length.
  * @param {(data: string, type: string) => void} onEvent
  */
 export function eventReader(onEvent) {

@@ -1,4 +1,5 @@
-// The gateways, each with the configuration that its documentation gives for serving stdio servers to an agent over HTTP.
+// The gateways, each with the configuration its documentation recommends for serving stdio servers to an agent over
+// HTTP.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,20 +15,22 @@ import { freePort, startProcess, temporaryFolder } from "./started.js";
  * @typedef {object} Gateway
  * @property {string} name
  * @property {boolean} isOurs
- * @property {boolean} holdsMany whether several servers stand behind one endpoint
+ * @property {boolean} holdsMany whether one endpoint serves several servers
  * @property {(servers: Record<string, Entry>, options: StartOptions) => Promise<Started>} start
- * @property {(client: Client, tool: string, args: object, timeoutMs?: number) => Promise<string>} call calls a tool of the server `upstream` and answers its text
+ * @property {(client: Client, tool: string, args: object, timeoutMs?: number) => Promise<string>} call calls a tool of
+ * the server `upstream` and returns its text
  *
- * @typedef {{ tools: number, env?: Record<string, string>, names?: "plain" | "prefixed" }} StartOptions `tools`: how many it has to list to be ready
+ * @typedef {{ tools: number, env?: Record<string, string>, names?: "plain" | "prefixed" }} StartOptions `tools`: how
+ * many it must list to be ready
  */
 
-/** The server behind. @param {string[]} args @returns {Entry} */
+/** The upstream server. @param {string[]} args @returns {Entry} */
 export function upstream(...args) {
   const file = fileURLToPath(new URL("./upstream.js", import.meta.url));
   return { command: process.execPath, args: [file, ...args] };
 }
 
-/** How many tools the server behind has. */
+/** How many tools the upstream server has. */
 export const UPSTREAM_TOOLS = 4;
 
 /** The text of a tool's result. @param {Record<string, any>} result @returns {string} */
@@ -37,7 +40,7 @@ function textOf({ content, isError }) {
   return text;
 }
 
-/** A result that says that the call failed. */
+/** A tool result with `isError`. */
 export class ToolFailed extends Error {}
 
 /** @param {string} prefix @returns {Gateway["call"]} */
@@ -46,7 +49,7 @@ function callDirectly(prefix = "") {
     textOf(await client.ask("tools/call", { name: `${prefix}${tool}`, arguments: args }, timeoutMs));
 }
 
-/** What a composite call is made of. @param {string} tool @param {object} args */
+/** The arguments of a composite call. @param {string} tool @param {object} args */
 export function executeCall(tool, args) {
   return { name: "execute", arguments: { operations: [{ op: `upstream.${tool}`, params: args }] } };
 }
@@ -101,7 +104,7 @@ export const composite = {
 };
 
 /**
- * What is particular to another program.
+ * The specifics of another program.
  * @typedef {object} Kind
  * @property {Parameters<typeof npmPeer>[0]} name
  * @property {boolean} holdsMany
@@ -144,7 +147,8 @@ const OTHERS = [
 /** @param {Record<string, Entry>} servers @returns {string[]} */
 function onlyCommand(servers) {
   const [entry] = Object.values(servers);
-  if (entry === undefined || !("command" in entry)) throw new Error("It takes one server that is a command.");
+  if (entry === undefined || !("command" in entry))
+    throw new Error("This gateway takes exactly one server, which must be a command.");
   return [entry.command, ...entry.args];
 }
 
@@ -170,7 +174,7 @@ function otherGateway({ name, holdsMany, transport, prefix, options }, { command
   };
 }
 
-/** Ours and the others, installed where they are not; `absent` tells which could not be. */
+/** Our gateways and the others, which are installed if missing; `absent` lists those that could not be. */
 export function allGateways() {
   /** @type {Gateway[]} */
   const gateways = [direct, composite];
@@ -189,7 +193,10 @@ export function allGateways() {
   return { gateways, versions, absent };
 }
 
-/** Starts them all in front of the server `upstream`; who does not start is added to `absent`. @param {Record<string, string>} [env] */
+/**
+ * Starts all of them in front of the server `upstream`; adds those that do not start to `absent`. @param
+ * {Record<string, string>} [env]
+ */
 export async function startAll(env = {}) {
   const { gateways, versions, absent } = allGateways();
   /** @type {Running[]} */
@@ -212,8 +219,11 @@ export async function startAll(env = {}) {
   return { running, versions, absent, stop };
 }
 
-/** @typedef {{ gateway: Gateway, started: Started, client: Client }} Running `client` is replaced where a session is lost */
+/**
+ * @typedef {{ gateway: Gateway, started: Started, client: Client }} Running `client` is replaced when its session is
+ * lost
+ */
 
-/** What was chosen for each, for the notes of every table. */
+/** The configuration of each, for the notes of every table. */
 export const CONFIGURATIONS =
-  "mcp-proxy runs with its defaults and `--server stream` (no SSE endpoint besides); supergateway with `--outputTransport streamableHttp --stateful --logLevel none`, because without `--stateful` it starts a process for every request; mcp-hub serves its endpoint `/mcp` over HTTP+SSE only. One client asks all of them, each in one session, and the same small stdio server stands behind each.";
+  "mcp-proxy runs with its defaults and `--server stream` (no additional SSE endpoint); supergateway with `--outputTransport streamableHttp --stateful --logLevel none`, because without `--stateful` it starts a process for every request; mcp-hub serves its endpoint `/mcp` over HTTP+SSE only. The same client calls all of them, each in one session, and each has the same small stdio server upstream.";

@@ -1,5 +1,5 @@
-// A result of 5 MB through each gateway: how long it takes, whether it arrives whole, and how many tokens of it reach the
-// model. Behind the composite surface the head arrives, and the whole lies in the store, from which it is fetched.
+// A 5 MB result through each gateway: how long it takes, whether it arrives intact, and how many tokens of it reach the
+// model. With the composite surface the beginning arrives, and the full result is fetched from the store.
 import { countTokens } from "../../packages/server/dist/budget/tokens.js";
 import { median, report, timeMs } from "../report.js";
 import { besideTheBest } from "./beside.js";
@@ -11,7 +11,7 @@ const BYTES = 5_000_000;
 
 /** @typedef {import("./gateways.js").Running} Running */
 
-/** The text that a model would be given. @param {Running} running @param {number} seed */
+/** The text that the model would see. @param {Running} running @param {number} seed */
 async function answerOf({ gateway, client }, seed) {
   const args = { bytes: BYTES, seed };
   if (gateway !== composite) return await gateway.call(client, "big", args);
@@ -19,7 +19,7 @@ async function answerOf({ gateway, client }, seed) {
   return /** @type {string} */ (content[0].text);
 }
 
-/** The whole, by the hash that a cut answer names. @param {Running} running @param {string} answer */
+/** Fetches the full result by the hash in a truncated answer. @param {Running} running @param {string} answer */
 async function fetchWhole({ client }, answer) {
   const { results } = JSON.parse(answer);
   const { contents } = await client.ask("resources/read", { uri: `trunkline://blob/${results[0].result.hash}` });
@@ -45,7 +45,7 @@ try {
   const damaged = passing.filter(([, { answer }]) => answer !== expected).map(([{ gateway }]) => gateway.name);
   const figures = [...measured].map(([{ gateway }, { times }]) => ({
     ...gateway,
-    name: gateway === composite ? `${gateway.name} (its head; the whole is stored)` : gateway.name,
+    name: gateway === composite ? `${gateway.name} (the beginning; the full result is stored)` : gateway.name,
     figure: median(times),
   }));
   const tokens = await Promise.all(
@@ -66,13 +66,13 @@ try {
       ...besideTheBest(tokens, { what: "tokens that reach the model", unit: "tokens", best: "least" }),
     ],
     {
-      title: "Gateways: a result of 5 MB",
-      workload: `A tool that answers a text of 5,000,000 bytes, called through each gateway in turn, ${rounds} times after one to warm up, each time with another text.`,
+      title: "Gateways: a 5 MB result",
+      workload: `A tool that returns a text of 5,000,000 bytes, called through each gateway in turn, ${rounds} times after one warm-up, each time with a different text.`,
       versions,
       absent,
       notes: [
         CONFIGURATIONS,
-        `The text arrives whole, byte for byte, through ${isWhole ? "all that pass it on" : `all but ${damaged.join(", ")}`}. The composite surface answers its head and a hash; the whole is fetched by that hash as the resource trunkline://blob/<hash> and is the same, byte for byte.`,
+        `The text arrives intact, byte for byte, through ${isWhole ? "all that pass it on" : `all but ${damaged.join(", ")}`}. The composite surface returns its beginning and a hash; the full text, fetched by that hash as the resource trunkline://blob/<hash>, is the same byte for byte.`,
       ],
     },
   );
@@ -93,7 +93,9 @@ async function storedRows(measured, expected) {
         whole = await fetchWhole(each, answer);
       }),
     );
-    if (whole !== expected) throw new Error("the store does not have the whole result");
+    if (whole !== expected) throw new Error("the store does not have the full result");
   }
-  return [{ what: "the whole from the store, by its hash: trunkline, composite", figure: median(times), unit: "ms" }];
+  return [
+    { what: "the full result from the store, by its hash: trunkline, composite", figure: median(times), unit: "ms" },
+  ];
 }

@@ -1,5 +1,5 @@
-// The options of all measurements of gateways: --seconds of load in each round, --rounds, --tools <file>
-// with a catalogue (see bench/catalogue.js).
+// The options of all gateway benchmarks: --seconds of load per round, --rounds, --tools <file> with a catalogue (see
+// bench/catalogue.js).
 import { parseArgs } from "node:util";
 
 const { values } = parseArgs({

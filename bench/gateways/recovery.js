@@ -1,5 +1,5 @@
-// `kill -9` of the server behind each gateway: how long until a call succeeds again. The client asks every 20 ms, and opens a
-// new session where the gateway answers 404, as the protocol demands of clients.
+// Kills each gateway's upstream server with `kill -9` and measures how long it takes until a call succeeds again. The
+// client calls every 20 ms, and opens a new session if the gateway answers 404, as the protocol requires.
 import { setTimeout as delay } from "node:timers/promises";
 import { median, report } from "../report.js";
 import { besideTheBest } from "./beside.js";
@@ -13,9 +13,9 @@ const PAUSE_MS = 20;
 const ROUNDS = Math.min(rounds, 3);
 
 /** @typedef {import("./gateways.js").Running} Running */
-/** @typedef {{ ms: number, how: string, said: string }} Outcome `said`: what came instead of an answer */
+/** @typedef {{ ms: number, how: string, said: string }} Outcome `said`: the error before the first success */
 
-/** The process behind, asked through the gateway. @param {Running} running */
+/** The upstream server's process id, asked through the gateway. @param {Running} running */
 async function upstreamPid({ gateway, client }) {
   const text = await gateway.call(client, "pid", {}, CALL_TIMEOUT_MS);
   return Number(text.split(" ")[1]);
@@ -30,7 +30,7 @@ async function killAndWait(running) {
   let said = "";
   while (performance.now() - killed < GIVE_UP_MS) {
     const ended = running.started.ended();
-    if (ended !== undefined) return { ms: Number.POSITIVE_INFINITY, how: `the gateway ends: ${ended}`, said };
+    if (ended !== undefined) return { ms: Number.POSITIVE_INFINITY, how: `the gateway exits: ${ended}`, said };
     try {
       if ((await upstreamPid(running)) !== before) return { ms: performance.now() - killed, how, said };
     } catch (error) {
@@ -41,7 +41,7 @@ async function killAndWait(running) {
     }
     await delay(PAUSE_MS);
   }
-  return { ms: Number.POSITIVE_INFINITY, how: `not in ${GIVE_UP_MS / 1_000} s`, said };
+  return { ms: Number.POSITIVE_INFINITY, how: `not within ${GIVE_UP_MS / 1_000} s`, said };
 }
 
 /** @param {Running} running */
@@ -63,7 +63,7 @@ try {
   const outcomes = new Map(running.map((each) => [each, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [each, found] of outcomes) {
-      // Who did not come back once is not asked again.
+      // A gateway that failed to recover once is not tried again.
       if (found.every(({ ms }) => Number.isFinite(ms))) found.push(await killAndWait(each));
     }
   }
@@ -72,15 +72,15 @@ try {
     figure: found.some(({ ms }) => !Number.isFinite(ms)) ? Number.POSITIVE_INFINITY : median(found.map(({ ms }) => ms)),
   }));
   report("gateways-recovery", besideTheBest(figures, { what: "until a call succeeds", unit: "ms", best: "least" }), {
-    title: "Gateways: after kill -9 of the server behind",
-    workload: `The server behind each gateway is killed, ${ROUNDS} times; a client calls it every ${PAUSE_MS} ms until a new process answers, for at most ${GIVE_UP_MS / 1_000} s.`,
+    title: "Gateways: recovery after kill -9 of the upstream server",
+    workload: `Each gateway's upstream server is killed ${ROUNDS} times; a client calls it every ${PAUSE_MS} ms until a new process answers, for at most ${GIVE_UP_MS / 1_000} s.`,
     versions,
     absent,
     notes: [
       CONFIGURATIONS,
       ...[...outcomes].map(([{ gateway }, found]) => {
         const { how, said } = found.at(-1) ?? { how: "", said: "" };
-        return `${gateway.name}: ${how}${said === "" ? "; no call failed" : `; meanwhile it said "${messageOf(said)}"`}.`;
+        return `${gateway.name}: ${how}${said === "" ? "; no call failed" : `; in the meantime it returned "${messageOf(said)}"`}.`;
       }),
     ],
   });
@@ -88,7 +88,7 @@ try {
   await stop();
 }
 
-/** The message in an error that is JSON, else its first line. @param {string} text @returns {string} */
+/** The message of a JSON error, otherwise the first line. @param {string} text @returns {string} */
 function messageOf(text) {
   const quoted = /"message":("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
   return quoted === undefined ? (text.trim().split("\n")[0] ?? "") : JSON.parse(quoted);

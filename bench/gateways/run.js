@@ -1,4 +1,5 @@
-// All measurements of gateways, one after the other, each in a process of its own. Options go to each: see options.js.
+// Runs all gateway benchmarks one after another, each in a separate process. Options are passed to each: see
+// options.js.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -1,6 +1,6 @@
-// An environment with invented secrets, and what of it a server could read.
+// An environment with made-up secrets, and a count of those a server can read.
 
-/** Values that no server should see which was not given them. */
+/** Values that no server should see unless it was given them. */
 export const SECRETS = {
   BENCH_SECRET_TOKEN: "not-a-secret-1",
   AWS_SECRET_ACCESS_KEY: "not-a-secret-2",
@@ -8,7 +8,7 @@ export const SECRETS = {
   OPENAI_API_KEY: "not-a-secret-4",
   DATABASE_URL: "postgres://user:not-a-secret-5@localhost/db",
 };
-/** What a shell has besides. */
+/** Other variables that a shell usually has. */
 export const USUAL = {
   USER: "bench",
   LOGNAME: "bench",
@@ -20,7 +20,10 @@ export const USUAL = {
   SSH_AUTH_SOCK: "/nowhere/agent",
 };
 
-/** How many of them are in a list of `name=value` lines. @param {string} listed @param {Record<string, string>} wanted */
+/**
+ * Counts how many of them are in a list of `name=value` lines. @param {string} listed @param {Record<string, string>}
+ * wanted
+ */
 export function seen(listed, wanted) {
   const lines = new Set(listed.split("\n"));
   return Object.entries(wanted).filter(([name, value]) => lines.has(`${name}=${value}`)).length;

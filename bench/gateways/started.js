@@ -1,4 +1,4 @@
-// A gateway as a process: started in a home and an environment of its own, awaited until it lists tools, stopped.
+// A gateway process: started with its own home and environment, ready when it lists tools, and stopped.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -10,18 +10,18 @@ import { connect, NoAnswer } from "./client.js";
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 6_000;
 
-/** A folder for the home and the files of one gateway. */
+/** A folder for one gateway's home and files. */
 export function temporaryFolder() {
   return mkdtempSync(join(tmpdir(), "trunkline-bench-"));
 }
 
-/** What a program needs to run at all, and nothing else of the environment of this process. @param {string} folder */
+/** Only what a program needs to run; nothing else from this process's environment. @param {string} folder */
 export function plainEnvironment(folder) {
   const { PATH = "", SystemRoot } = process.env;
   return { PATH, HOME: folder, USERPROFILE: folder, ...(SystemRoot === undefined ? {} : { SystemRoot }) };
 }
 
-/** A port that is free now: most of these programs cannot take any. @returns {Promise<number>} */
+/** Returns a currently free port: most of these programs cannot pick one themselves. @returns {Promise<number>} */
 export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -40,7 +40,7 @@ export function freePort() {
  * @property {string} url
  * @property {"streamable" | "sse"} transport
  * @property {string} folder removed when it is stopped
- * @property {Record<string, string>} [env] besides the plain one
+ * @property {Record<string, string>} [env] added to the plain environment
  *
  * @typedef {object} Started
  * @property {number} pid
@@ -49,7 +49,10 @@ export function freePort() {
  * @property {() => Promise<void>} stop
  */
 
-/** Starts it; resolves when it lists at least so many tools. @param {Plan} plan @param {number} tools @returns {Promise<Started>} */
+/**
+ * Starts it; resolves when it lists at least this many tools. @param {Plan} plan @param {number} tools @returns
+ * {Promise<Started>}
+ */
 export async function startProcess({ command, args, url, transport, folder, env = {} }, tools) {
   const child = spawn(command, args, {
     cwd: folder,
@@ -68,7 +71,7 @@ export async function startProcess({ command, args, url, transport, folder, env 
       resolve(end);
     };
     child.once("error", (error) => ends(error.message));
-    child.once("exit", (code, signal) => ends(`it ended with ${code ?? signal}`));
+    child.once("exit", (code, signal) => ends(`it exited with ${code ?? signal}`));
   });
   const started = {
     pid: child.pid ?? 0,
@@ -86,7 +89,7 @@ export async function startProcess({ command, args, url, transport, folder, env 
   while (!(await listsTools(started, tools))) {
     if (end !== undefined || performance.now() > deadline) {
       await started.stop();
-      throw new Error(`It does not start: ${end ?? "it does not list its tools"}. ${lastLine(said)}`);
+      throw new Error(`It did not start: ${end ?? "it does not list its tools"}. ${lastLine(said)}`);
     }
     await delay(100);
   }

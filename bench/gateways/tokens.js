@@ -1,5 +1,5 @@
-// What the tool list costs a model, in tokens (o200k_base), with 1, 4 and 70 real servers behind. A gateway that holds one
-// server is needed once for each: an agent pays for the sum of the lists.
+// What the tool list costs a model, in tokens (o200k_base), with 1, 4 and 70 real upstream servers. A gateway that
+// supports only one server runs once per server, and an agent pays for the sum of the lists.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -13,20 +13,20 @@ import { allGateways, upstream } from "./gateways.js";
 import { tools as named } from "./options.js";
 
 const COUNTS = [1, 4, 70];
-/** So many lists are fetched through a gateway that holds one server, to see that it passes them on as they are. */
+/** How many lists are fetched through a single-server gateway, to check that it passes them on unchanged. */
 const FETCHED = 4;
 
 /** @typedef {import("./gateways.js").Gateway} Gateway */
 /** @typedef {import("../catalogue.js").Listed} Listed */
 
 const about = {
-  title: "Gateways: what the tool list costs",
+  title: "Gateways: the cost of the tool list",
   workload:
-    "The tool list of each gateway as an agent receives it, in tokens of o200k_base, in front of the first 1, the first 4 and all 70 servers of a catalogue of real ones (527 tools of LiveMCPBench).",
+    "Each gateway's tool list as an agent receives it, in tokens of o200k_base, in front of the first 1, the first 4 and all 70 servers of a catalogue of real ones (527 tools from LiveMCPBench).",
 };
 const file = catalogueFile(named);
 if (file === undefined) {
-  const reason = "no catalogue was given with --tools <file>, and none lies beside the project.";
+  const reason = "no catalogue was given with --tools <file>, and there is none next to the project.";
   report("gateways-tokens", [], { ...about, absent: [{ name: "the tool lists", reason }] });
 } else await measure(file);
 
@@ -62,7 +62,7 @@ async function measure(catalogue) {
       versions,
       absent,
       notes: [
-        `mcp-proxy and supergateway hold one server each, so their figure is the sum over the servers. Their lists were fetched for the first ${FETCHED} servers and are what the servers themselves list; for the others that is what was counted.`,
+        `mcp-proxy and supergateway support one server each, so their figure is the sum over the servers. Their lists were fetched for the first ${FETCHED} servers and match the servers' own lists; for the others, the servers' own lists were counted.`,
         "With the composite surface the agent learns of a tool when it looks for it, with `describe`; what that costs over a task is measured in the benchmark of tasks.",
       ],
     });
@@ -71,7 +71,7 @@ async function measure(catalogue) {
   }
 }
 
-/** All servers of the catalogue over HTTP, in one process. @param {string} catalogue */
+/** Serves all servers of the catalogue over HTTP, from one process. @param {string} catalogue */
 async function serveAll(catalogue) {
   const script = fileURLToPath(new URL("./upstream.js", import.meta.url));
   const child = spawn(process.execPath, [script, "--catalogue", catalogue, "--http"], {
@@ -91,12 +91,15 @@ async function listOfAll(gateway, { behind, port }) {
   return await listOf(await gateway.start(Object.fromEntries(entries), { tools, names: "prefixed" }));
 }
 
-/** Whether it passes on the lists as they are. @param {Gateway} gateway @param {{ behind: readonly Listed[], catalogue: string }} options */
+/**
+ * Checks that it passes the lists on unchanged. @param {Gateway} gateway @param {{ behind: readonly Listed[],
+ * catalogue: string }} options
+ */
 async function checkLists(gateway, { behind, catalogue }) {
   for (const { server, tools } of behind) {
     const entry = upstream("--catalogue", catalogue, "--server", server);
     const fetched = await listOf(await gateway.start({ [server]: entry }, { tools: tools.length }));
-    if (!isDeepStrictEqual(fetched, tools)) throw new Error(`${gateway.name} lists other tools than ${server} has`);
+    if (!isDeepStrictEqual(fetched, tools)) throw new Error(`${gateway.name} lists different tools than ${server} has`);
   }
 }
 

@@ -1,6 +1,7 @@
-// The server behind every gateway, written without an SDK, so that it takes little of the machine. Over stdio it has the
-// tools `echo`, `big`, `pid` and `environment`; with --catalogue <file> --server <name> those of that server of the
-// catalogue; with --catalogue <file> --http all its servers at once, each at /<its name>, and it writes its port to stdout.
+// The upstream server of every gateway, written without an SDK to use few resources. Over stdio it has the tools
+// `echo`, `big`, `pid` and `environment`; with --catalogue <file> --server <name> it has the tools of that server in
+// the catalogue; with --catalogue <file> --http it serves all servers of the catalogue at once, each at /<name>, and
+// writes its port to stdout.
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 import { echo } from "../../test/servers/greetings.js";
@@ -22,7 +23,7 @@ const ownTools = [
   echo,
   {
     name: "big",
-    description: "Answers a long text.",
+    description: "Returns a long text.",
     inputSchema: {
       type: "object",
       properties: { bytes: { type: "integer" }, seed: { type: "integer" } },
@@ -32,13 +33,13 @@ const ownTools = [
   },
   {
     name: "pid",
-    description: "Tells the number of its process.",
+    description: "Returns its process id.",
     inputSchema: { type: "object" },
     run: () => text(`process ${process.pid}`),
   },
   {
     name: "environment",
-    description: "Lists the variables of its environment.",
+    description: "Lists its environment variables.",
     inputSchema: { type: "object" },
     run: () =>
       text(
@@ -59,12 +60,15 @@ function serversOf(file) {
   return new Map(readServers(file).map(({ server: name, tools }) => [name, server(name, tools.map(uncalled))]));
 }
 
-/** A tool of someone else's, which is only listed. @param {import("../catalogue.js").Listed["tools"][number]} tool @returns {PlainTool} */
+/**
+ * A catalogue tool, which is only listed. @param {import("../catalogue.js").Listed["tools"][number]} tool @returns
+ * {PlainTool}
+ */
 function uncalled({ name, description, inputSchema }) {
   return {
     name,
     description,
-    inputSchema: /** @type {PlainTool["inputSchema"]} as the protocol demands of a tool */ (inputSchema),
+    inputSchema: /** @type {PlainTool["inputSchema"]} as the protocol requires */ (inputSchema),
     run: () => text(""),
   };
 }

@@ -1,5 +1,5 @@
-// The programs that ours are measured beside. Those of npm are installed at the versions of versions.json, each into a folder
-// of its own under installed/, so that one that fails takes no other with it. None of them is a dependency of the product.
+// The programs we compare with. npm packages are installed at the versions in versions.json, each into its own folder
+// under installed/, so that a failed install does not affect the others. None of them is a dependency of the product.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const INSTALLED = fileURLToPath(new URL("./installed/", import.meta.url));
 const INSTALL_TIMEOUT_MS = 300_000;
 
 /**
- * How a program is started, or why it cannot be.
+ * How to start a program, or why that is not possible.
  * @typedef {{ name: string, version: string, command: string, args: string[] }} Peer
  * @typedef {{ name: string, reason: string }} Absent
  */
@@ -20,7 +20,7 @@ export function isAbsent(peer) {
   return "reason" in peer;
 }
 
-/** A program of npm, installed unless it is there. @param {keyof typeof versions} name @returns {Peer | Absent} */
+/** An npm package, installed if missing. @param {keyof typeof versions} name @returns {Peer | Absent} */
 export function npmPeer(name) {
   const wanted = versions[name];
   const folder = join(INSTALLED, name);
@@ -33,13 +33,13 @@ export function npmPeer(name) {
     cwd: folder,
     encoding: "utf8",
     timeout: INSTALL_TIMEOUT_MS,
-    // npm is a script on Windows, which only a shell runs.
+    // On Windows npm is a script, which needs a shell.
     shell: process.platform === "win32",
   });
   return installedIn(folder, name, wanted) ?? { name, reason: `npm could not install ${wanted}: ${why(npm)}` };
 }
 
-/** A program of the system, such as git. @param {string} name @returns {Peer | Absent} */
+/** A system program, such as git. @param {string} name @returns {Peer | Absent} */
 export function systemPeer(name) {
   const asked = spawnSync(name, ["--version"], { encoding: "utf8" });
   const version = /\d+(\.\d+)+/.exec(asked.stdout ?? "")?.[0];
@@ -59,9 +59,9 @@ function installedIn(folder, name, wanted) {
   return { name, version, command: process.execPath, args: [join(where, script)] };
 }
 
-/** The end of a program in a line. @param {import("node:child_process").SpawnSyncReturns<string>} ended */
+/** How a program ended, in one line. @param {import("node:child_process").SpawnSyncReturns<string>} ended */
 function why({ error, stderr, status, signal }) {
   if (error !== undefined) return error.message;
   const line = (stderr ?? "").split("\n").find((text) => text.trim() !== "");
-  return line ?? `it ended with ${status ?? signal}`;
+  return line ?? `it exited with ${status ?? signal}`;
 }

@@ -1,6 +1,6 @@
-// How well `describe {find}` finds the right tool: recall@1 and recall@5 over the questions beside this file, by words alone
-// and with the model. `--tools` names a catalogue (see bench/catalogue.js), `--questions` another list of questions.
-// `tuned` questions may be looked at while changing the ranking; `held` ones only tell whether that was worth anything.
+// How well `describe {find}` finds the right tool: recall@1 and recall@5 over the questions next to this file, by
+// keyword only and with the model. `--tools` names a catalogue (see bench/catalogue.js), `--questions` another list of
+// questions. You may look at `tuned` questions while changing the ranking; `held` ones only show whether that helped.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -22,9 +22,9 @@ const { values } = parseArgs({
   },
 });
 const file = catalogueFile(values.tools);
-const title = "Finding the right tool by a question";
+const title = "Finding the right tool for a question";
 if (file === undefined) {
-  const reason = "the catalogue that the questions are about is not here; --tools names it.";
+  const reason = "the catalogue for these questions is missing; name it with --tools.";
   report("server-find", [], { title, workload: "", absent: [{ name: "describe {find}", reason }] });
   process.exit();
 }
@@ -83,5 +83,5 @@ for (const [method, ranker] of Object.entries(rankers)) {
 await embedder[Symbol.asyncDispose]();
 report("server-find", rows, {
   title,
-  workload: `${questions.length} questions on ${candidates.length} tools, asked of \`describe {find}\`. Questions marked held were never looked at while the ranking was chosen.`,
+  workload: `${questions.length} questions on ${candidates.length} tools, asked with \`describe {find}\`. Questions marked held were not looked at while choosing the ranking.`,
 });

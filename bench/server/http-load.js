@@ -1,16 +1,16 @@
-// A load of modern tools/call requests over keep-alive connections, made with node:http alone, so that the generator costs
-// little beside what it measures.
+// Generates a load of modern tools/call requests over keep-alive connections, with node:http only, so that the
+// generator costs little compared with what it measures.
 import { Agent, request } from "node:http";
 
 const REVISION = "2026-07-28";
 
 /**
  * @typedef {{ name: string, arguments: Record<string, unknown> }} Call
- * @typedef {{ perSecond: number, calls: number, p50Ms: number, p99Ms: number }} Load `calls` counts those of the warm-up too.
+ * @typedef {{ perSecond: number, calls: number, p50Ms: number, p99Ms: number }} Load `calls` includes the warm-up.
  */
 
 /**
- * Calls a tool over and over for a while.
+ * Calls a tool repeatedly for the given time.
  * @param {string} url
  * @param {Call} call
  * @param {{ seconds: number, inFlight: number }} options
@@ -55,7 +55,7 @@ export async function loadHttp(url, call, { seconds, inFlight }) {
 
   const first = /** @type {{ status: number, text: string }} */ (await one());
   if (first.status !== 200 || !first.text.includes('"content"') || first.text.includes('"isError":true')) {
-    throw new Error(`The call does not work: ${first.status} ${first.text}`);
+    throw new Error(`The call failed: ${first.status} ${first.text}`);
   }
   const warmUntil = performance.now() + Math.min(1_500, seconds * 500);
   const until = warmUntil + seconds * 1_000;

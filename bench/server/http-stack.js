@@ -1,5 +1,5 @@
-// What is under load, as a process of its own: the endpoint over a service that answers by itself (`echo`), or that puts every
-// call to one stdio server through the hub (`hub`). The difference between the two is what the client side costs.
+// The server under load, in a separate process: the endpoint with a service that answers by itself (`echo`), or that
+// forwards every call to one stdio server through the hub (`hub`). The difference is the cost of the client side.
 import { silentLogger } from "@trunkline/core";
 // biome-ignore lint/correctness/noUndeclaredDependencies: the workspace's own
 import { listenHttp } from "@trunkline/server/http";

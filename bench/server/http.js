@@ -1,6 +1,7 @@
-// Calls per second of `trunkline serve --http` with a stdio server behind it, beside an SDK server over HTTP that answers by
-// itself: modern tools/call of a 100-byte echo, 16 in flight. The runs take turns, so that a busy machine is busy for all of
-// them; and because it is shared, processor time per call is told as well. Options: --seconds 5, --rounds 3.
+// Calls per second of `trunkline serve --http` with an upstream stdio server, compared with an SDK server over HTTP
+// that answers by itself: modern tools/call of a 100-byte echo, 16 in flight. The runs alternate, so that load on the
+// machine affects all of them; and because the machine is shared, CPU time per call is reported too. Options: --seconds
+// 5, --rounds 3.
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -26,7 +27,7 @@ const stacks = {
     const server = await startServer("hello");
     return { url: server.url, pid: server.pid, stop: () => server.close() };
   },
-  "serve, with a stdio server behind": async () => {
+  "serve, with an upstream stdio server": async () => {
     const where = place({ hello: entry("hello") });
     const server = await serveHttp(where, ["--surface", "direct", "--names", "plain"]);
     return {
@@ -68,23 +69,23 @@ report(
     const rate = median(perSecond);
     return [
       {
-        what: `calls of ${name}`,
+        what: `calls to ${name}`,
         figure: rate,
         unit: "/s",
         ...(sdk === undefined || name.startsWith("an SDK")
           ? {}
           : { beside: "SDK to this", ratio: median(sdk.perSecond) / rate, ...(isOurs ? { aim: 0.5 } : {}) }),
       },
-      { what: "   processor time of its process", figure: median(perCall) * 1_000, unit: "µs a call" },
+      { what: "   CPU time of its process", figure: median(perCall) * 1_000, unit: "µs a call" },
     ];
   }),
   {
-    title: "Calls a second over HTTP",
-    workload: `A modern tools/call of a 100-byte echo, ${IN_FLIGHT} in flight, ${seconds} s in each of ${rounds} rounds. The SDK server answers by itself; behind serve stands a server of its own. A ratio of 0.5 means twice the calls of the SDK server.`,
+    title: "Calls per second over HTTP",
+    workload: `A modern tools/call of a 100-byte echo, ${IN_FLIGHT} in flight, ${seconds} s in each of ${rounds} rounds. The SDK server answers by itself; serve forwards to an upstream server. A ratio of 0.5 means twice the calls of the SDK server.`,
   },
 );
 
-/** Processor time that a process has used. Zero where the system does not tell. @param {number} pid */
+/** CPU time a process has used. Zero if the system does not report it. @param {number} pid */
 function cpuMs(pid) {
   if (process.platform !== "linux") return 0;
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];

@@ -1,5 +1,6 @@
-// Many clients at once: each makes one call every 5 seconds, for a minute, half of them in a session, half of them without.
-// First with three sound servers behind, then with one of them hanging and one crashing. Options: --clients 500, --seconds 60.
+// Many clients at once: each makes one call every 5 seconds for a minute, half of them with a session, half without.
+// First with three healthy upstream servers, then with one of them hanging and one crashing. Options: --clients 500,
+// --seconds 60.
 import { readFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,7 +14,7 @@ const { values } = parseArgs({
 const clients = Number(values.clients);
 const seconds = Number(values.seconds);
 const EVERY_MS = 5_000;
-/** Of so many clients one uses the server that hangs, and one the server that crashes. */
+/** One in this many clients uses the hanging server, and one the crashing server. */
 const FAULTY_SHARE = 25;
 const MODERN = "2026-07-28";
 
@@ -45,7 +46,7 @@ function post(url, { body, headers, timeoutMs }) {
   });
 }
 
-/** A client with a session, or one without. @param {string} url @param {boolean} lasting */
+/** A client with or without a session. @param {string} url @param {boolean} lasting */
 async function open(url, lasting) {
   let id = 0;
   if (!lasting) {
@@ -76,7 +77,7 @@ async function open(url, lasting) {
     });
 }
 
-/** Megabytes of memory that the process has now. @param {number} pid */
+/** The current memory of the process in megabytes. @param {number} pid */
 function memory(pid) {
   const line = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
   return Number(line?.[1] ?? Number.NaN) / 1024;
@@ -87,7 +88,7 @@ async function run(faulty) {
   const where = place({ good: entry("hello"), hanging: entry("slow"), crashing: entry("crashing") });
   const served = await serveHttp(where, ["--surface", "direct"]);
   const callers = await Promise.all(Array.from({ length: clients }, (_, index) => open(served.url, index % 2 === 0)));
-  // The servers are there, and the code is warm, before anything counts.
+  // Start the servers and warm up the code before measuring.
   await callers[0]?.("mcp__hanging__wait", { ms: 1 }, 30_000);
   await callers[1]?.("mcp__crashing__ok", {}, 30_000);
   await Promise.all(callers.map((call) => call("mcp__good__repeat", { text: "warm" }, 30_000)));
@@ -120,8 +121,8 @@ async function run(faulty) {
   clearInterval(sampling);
   await served.stop();
   where.remove();
-  if (failed > 0) throw new Error(`${failed} calls of the sound server failed`);
-  // What the process takes while it warms up is not growth: the second half is compared with its own beginning.
+  if (failed > 0) throw new Error(`${failed} calls to the healthy server failed`);
+  // Memory used for warming up is not growth, so compare within the second half.
   const half = samples.slice(Math.floor(samples.length / 2));
   return {
     p95: quantile(times, 0.95),
@@ -138,7 +139,7 @@ report(
   [
     { what: `p95 of ${sound.calls} calls by ${clients} clients, no faults`, figure: sound.p95, unit: "ms" },
     {
-      what: `p95 of ${faulty.calls} calls beside a hanging and a crashing server`,
+      what: `p95 of ${faulty.calls} calls, with a hanging and a crashing server`,
       figure: faulty.p95,
       unit: "ms",
       beside: "no faults",
@@ -155,8 +156,8 @@ report(
     },
   ],
   {
-    title: "Many clients, some servers at fault",
-    workload: `${clients} clients, half of them in a session, one call each every ${EVERY_MS / 1000} s for ${seconds} s; then the same with one of three servers hanging and one crashing.`,
+    title: "Many clients, some faulty servers",
+    workload: `${clients} clients, half of them with a session, one call each every ${EVERY_MS / 1000} s for ${seconds} s; then the same with one of three servers hanging and one crashing.`,
   },
 );
 agent.destroy();

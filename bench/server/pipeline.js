@@ -1,5 +1,6 @@
-// A pipeline of ten upstream calls in one request, beside the same ten calls made directly on the same connection, one
-// after the other, in the same run: of a tool that answers at once, and of one that takes 5 ms. Options: --rounds 100.
+// A pipeline of ten upstream calls in one request, compared with the same ten calls made directly on the same
+// connection, one after another, in the same run: with a tool that answers immediately, and one that takes 5 ms.
+// Options: --rounds 100.
 import { parseArgs } from "node:util";
 import { silentLogger } from "@trunkline/core";
 import { createService } from "../../packages/server/dist/index.js";
@@ -27,7 +28,7 @@ const exchange = benchExchange();
 /** @type {Case[]} */
 const cases = [
   {
-    what: "a tool that answers at once",
+    what: "a tool that answers immediately",
     op: "search_issues",
     params: (index) => ({
       q: index === 0 ? "timeout" : `{{$prev.items[0].number}} of {{$steps[${index - 1}].total_count}}`,
@@ -58,7 +59,7 @@ async function measure({ what, op, params, direct }) {
   /** @type {number[]} */
   const directs = [];
   for (let round = -10; round < rounds; round++) {
-    // Who goes first changes: neither profits from the other's warm-up.
+    // Alternates the order, so that neither benefits from the other's warm-up.
     const [first, second] = round % 2 === 0 ? [pipeline, calls] : [calls, pipeline];
     const times = [await timeMs(first), await timeMs(second)];
     if (round < 0) continue;
@@ -67,7 +68,7 @@ async function measure({ what, op, params, direct }) {
     directs.push(times[1] ?? 0);
   }
   return [
-    { what: `${STEPS} direct calls of ${what}`, figure: median(directs), unit: "ms" },
+    { what: `${STEPS} direct calls to ${what}`, figure: median(directs), unit: "ms" },
     {
       what: `a pipeline of ${STEPS} such calls`,
       figure: median(pipelines),
@@ -84,8 +85,8 @@ try {
   const rows = [];
   for (const each of cases) rows.push(...(await measure(each)));
   report("server-pipeline", rows, {
-    title: "A pipeline beside its calls",
-    workload: `${STEPS} steps in one request beside the same ${STEPS} calls one after the other, in the same process, medians of ${rounds}.`,
+    title: "A pipeline compared with direct calls",
+    workload: `${STEPS} steps in one request compared with the same ${STEPS} calls one after another, in the same process, medians of ${rounds}.`,
   });
 } finally {
   await service.close();

@@ -1,4 +1,4 @@
-// What the benchmarks of the server share: the built command in front of servers, in a home of its own.
+// Shared by the server benchmarks: runs the built command in front of servers, with its own home.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,15 +7,14 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { serverPath } from "../../test/servers/start.js";
 
-/** The built command. */
 export const COMMAND = fileURLToPath(new URL("../../packages/cli/bin/trunkline.cjs", import.meta.url));
 
-/** An upstream server of the tests, as an entry of a configuration. @param {string} name @param {string[]} args */
+/** A test server as a configuration entry. @param {string} name @param {string[]} args */
 export function entry(name, ...args) {
   return { command: process.execPath, args: [serverPath(name), ...args] };
 }
 
-/** A folder with a configuration and an empty home; `remove` removes it. @param {Record<string, unknown>} servers */
+/** A folder with a configuration and an empty home; `remove` deletes it. @param {Record<string, unknown>} servers */
 export function place(servers) {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
   const mcp = join(folder, "mcp.json");
@@ -29,7 +28,7 @@ export function place(servers) {
 }
 
 /**
- * Starts `trunkline serve --http` and resolves when it listens.
+ * Starts `trunkline serve --http` and resolves when it is listening.
  * @param {ReturnType<typeof place>} where
  * @param {string[]} args
  */
@@ -46,7 +45,7 @@ export async function serveHttp({ folder, mcp, env }, args = []) {
       const found = /listening at (\S+)/.exec(line)?.[1];
       if (found !== undefined) resolve(found);
     });
-    child.once("exit", (code) => reject(new Error(`serve ended with ${code}: ${said}`)));
+    child.once("exit", (code) => reject(new Error(`serve exited with ${code}: ${said}`)));
   });
   return {
     url,
@@ -60,7 +59,7 @@ export async function serveHttp({ folder, mcp, env }, args = []) {
   };
 }
 
-/** A value below which this part of all values lies. @param {readonly number[]} values @param {number} part */
+/** @param {readonly number[]} values @param {number} part */
 export function quantile(values, part) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;

@@ -1,5 +1,5 @@
-// Echo through `trunkline serve --surface direct`, stdio to stdio, beside the same client on the same server directly.
-// Options: --calls 4000.
+// Echo through `trunkline serve --surface direct`, stdio to stdio, compared with the same client on the same server
+// directly. Options: --calls 4000.
 import { parseArgs } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -9,7 +9,7 @@ import { COMMAND, entry, place, quantile } from "./product.js";
 const { values } = parseArgs({ options: { calls: { type: "string", default: "4000" } } });
 const calls = Number(values.calls);
 const BLOCK = 100;
-/** Calls before anything counts: the compiler is not done with a server before about a thousand. */
+/** Warm-up calls: V8 needs about a thousand to finish optimizing a server. */
 const WARM_UP = 1_500;
 
 const upstream = entry("hello");
@@ -34,10 +34,10 @@ const sides = [
 const text = "x".repeat(100);
 for (const { client } of sides) {
   const { tools } = await client.listTools();
-  if (!tools.some(({ name }) => name === "repeat")) throw new Error("the tool is not there");
+  if (!tools.some(({ name }) => name === "repeat")) throw new Error("the tool is missing");
   for (let call = 0; call < WARM_UP; call++) await client.callTool({ name: "repeat", arguments: { text } });
 }
-// In turns, so that what else the machine does falls on both.
+// Alternating, so that other load on the machine affects both.
 for (let done = 0; done < calls; done += BLOCK) {
   for (const { client, times } of sides) {
     for (let call = 0; call < BLOCK; call++) {
@@ -67,6 +67,6 @@ report(
   ],
   {
     title: "A call through the gateway over stdio",
-    workload: `The same client, tool and text of 100 letters, once directly and once through serve, in turns of ${BLOCK} calls after ${WARM_UP} that do not count.`,
+    workload: `The same client, tool and text of 100 letters, directly and through serve, alternating every ${BLOCK} calls after ${WARM_UP} warm-up calls.`,
   },
 );

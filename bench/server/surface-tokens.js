@@ -1,6 +1,6 @@
-// What the tool list costs a client, in tokens (o200k_base), with 1, 4 and 70 servers behind: the composite surface, and
-// beside it the tools themselves. `--tools <file>` names a catalogue (see bench/catalogue.js); without one the servers are
-// made up, 12 tools each.
+// What the tool list costs a client, in tokens (o200k_base), with 1, 4 and 70 upstream servers: the composite surface
+// compared with the tools themselves. `--tools <file>` names a catalogue (see bench/catalogue.js); without one the
+// servers are made up, with 12 tools each.
 import { parseArgs } from "node:util";
 import { silentLogger } from "@trunkline/core";
 import { countTokens } from "../../packages/server/dist/budget/tokens.js";
@@ -38,7 +38,7 @@ function madeUp(count) {
   }));
 }
 
-/** The tool list of a service with these servers behind it. @param {readonly Listed[]} behind */
+/** The tool list of a service with these upstream servers. @param {readonly Listed[]} behind */
 async function compositeList(behind) {
   const hub = await hubOn(behind.map(({ server }) => sleepingServer(server)));
   const service = createService({
@@ -87,7 +87,7 @@ for (const behind of SERVERS.map((count) => listed.slice(0, count))) {
   );
 }
 report("server-surface-tokens", rows, {
-  title: "What the tool list costs",
-  workload: "The answer to tools/list in tokens (o200k_base), and beside it the lists of the servers themselves.",
-  notes: [file === undefined ? "The servers are made up, 12 tools each." : "The servers are those of LiveMCPBench."],
+  title: "The cost of the tool list",
+  workload: "The result of tools/list in tokens (o200k_base), compared with the servers' own lists.",
+  notes: [file === undefined ? "The servers are made up, with 12 tools each." : "The servers are from LiveMCPBench."],
 });

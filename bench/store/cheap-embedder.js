@@ -1,5 +1,5 @@
-// A model that costs next to nothing, for measuring the search around it: a text's vector is the sum of one direction
-// for each of its words, so that texts with words in common are near each other, as with a real model.
+// A model that costs almost nothing, to measure the search around it: a text's vector is the sum of one direction per
+// word, so texts with common words are close together, as with a real model.
 import { randomNumbers } from "./corpus.js";
 
 const DIMENSIONS = 384;

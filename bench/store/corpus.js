@@ -1,6 +1,6 @@
-// Files for benchmarks: real text of the installed packages (Markdown, TypeScript, JavaScript), each source as it is
-// first, then cut at other places and with some of its words exchanged for others. The same in every run on the same
-// installation; each file is distinct.
+// Files for benchmarks: real text from the installed packages (Markdown, TypeScript, JavaScript). Each source appears
+// first as it is, then cut at other places and with some words replaced. The same in every run on the same
+// installation; every file is distinct.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const SOURCES = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const FOLDERS = 200;
 
-/** Numbers that look random and are the same in every run. @param {number} seed */
+/** Seeded pseudo-random numbers, the same in every run. @param {number} seed */
 export function randomNumbers(seed) {
   let state = seed >>> 0;
   return () => {
@@ -35,7 +35,8 @@ function isUsual(sizeBytes) {
 }
 
 /**
- * The texts, one after the other, with a name that fits. `lines` cuts each to so many; `ending` is put after each name.
+ * Yields the texts one after another, each with a suitable name. `lines` truncates each; `ending` is appended to each
+ * name.
  * @param {{ files: number, lines?: number, ending?: string }} options
  * @returns {Generator<{ name: string, text: string }>}
  */
@@ -64,7 +65,7 @@ export function* corpus({ files, lines = 200, ending = "" }) {
 }
 
 /**
- * Writes the files from number `from` on. Answers how many bytes they have.
+ * Writes the files from number `from` on. Returns their total size in bytes.
  * @param {string} folder
  * @param {{ files: number, from?: number, lines?: number, ending?: string }} options
  */
@@ -82,7 +83,7 @@ export function writeCorpus(folder, { files, from = 0, ...options }) {
 }
 
 /**
- * Questions that the texts could answer: two to four words that stand beside each other in prose or in a comment.
+ * Questions that the texts could answer: two to four adjacent words from prose or a comment.
  * @param {{ count: number, seed?: number }} options
  * @returns {string[]}
  */

@@ -1,6 +1,6 @@
-// grep over an open store against ripgrep on the same files, side by side, warm, medians. Both count matching lines, and
-// have to agree; ripgrep has two threads, as grep has. `node bench/store/grep.js [--files 50000] [--rounds 5]`
-// `--folder` and `--store` name what an earlier run left behind with `--keep`.
+// grep over an open store compared with ripgrep on the same files, alternating, warm, medians. Both count matching
+// lines and must agree; ripgrep gets two threads, like grep. `node bench/store/grep.js [--files 50000] [--rounds 5]`
+// `--folder` and `--store` reuse what an earlier run left with `--keep`.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const { values } = parseArgs({
   },
 });
 
-/** With a literal of four letters or more. */
+/** Contains a literal of four letters or more. */
 const LITERAL = [
   "parseHTTPRequest",
   "createServer",
@@ -45,7 +45,7 @@ const LITERAL = [
   "return",
   "undefined;$",
 ];
-/** With none. */
+/** Contains no such literal. */
 const NO_LITERAL = [
   "[A-Z]{4,}_\\d+",
   "\\w+\\s*=\\s*\\d{3,}",
@@ -62,7 +62,7 @@ const NO_LITERAL = [
 ];
 
 const ripgrep = systemPeer("rg");
-const title = "grep beside ripgrep";
+const title = "grep compared with ripgrep";
 if (isAbsent(ripgrep)) {
   report("store-grep", [], { title, workload: "", absent: [ripgrep] });
   process.exit();
@@ -81,7 +81,7 @@ const { files, bytes } = measure();
 
 /** @type {import("../report.js").Row[]} */
 const rows = [{ what: `${files} files`, figure: bytes / 2 ** 20, unit: "MiB" }];
-// Warm is what the rest is: contents that were searched before are in memory. This one has to read all of them.
+// The other queries are warm: contents searched before are in memory. This one has to read everything.
 const coldMs = await timeMs(() => storeTotal("return"));
 rows.push({ what: "first query after opening, nothing in memory: return", figure: coldMs, unit: "ms" });
 for (const [kind, patterns, aim] of /** @type {const} */ ([
@@ -107,15 +107,15 @@ for (const [kind, patterns, aim] of /** @type {const} */ ([
   rows.push({ what: `${kind}: median ratio`, figure: median(ratios), unit: "x" });
 }
 await store.close();
-rows.push({ what: "one grep by the command line, with its start", figure: await commandLineMs(), unit: "ms" });
+rows.push({ what: "one grep on the command line, including startup", figure: await commandLineMs(), unit: "ms" });
 if (values.keep) console.log(`--folder ${folder} --store ${storeFolder}`);
 else rmSync(home, { recursive: true, force: true });
 report("store-grep", rows, {
   title,
-  workload: `${LITERAL.length} patterns with a literal in them and ${NO_LITERAL.length} without on ${files} files, ${values.rounds} rounds in turns, medians. Both count the matching lines, and the run fails where the counts differ.`,
+  workload: `${LITERAL.length} patterns that contain a literal and ${NO_LITERAL.length} that do not, on ${files} files, ${values.rounds} alternating rounds, medians. Both count the matching lines, and the run fails if the counts differ.`,
   versions: { ripgrep: ripgrep.version },
   notes: [
-    "ripgrep starts a process and reads the files; the store is open, and after its first query has contents in memory. The row of the first query and the row of the command line show what that is worth.",
+    "ripgrep starts a process and reads the files; the store is already open, and after its first query has contents in memory. The rows for the first query and for the command line show how much that matters.",
   ],
 });
 
@@ -138,9 +138,9 @@ async function compare(pattern) {
 async function storeTotal(pattern) {
   const params = { pattern, count: true };
   let result = await store.grep(params);
-  // On a busy machine one answer may not have time enough: the next goes on, and has counted what came before.
+  // On a busy machine one answer may time out: the next one continues, and includes the count so far.
   while (result.timedOut !== undefined) result = await store.grep({ ...params, cursor: result.cursor });
-  // More files than one answer holds are counted all the same.
+  // Files are counted even if there are more than fit into one answer.
   if (!("total" in result)) throw new Error("the answer has no total");
   return result.total;
 }

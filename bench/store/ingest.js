@@ -1,6 +1,6 @@
-// How fast a folder is taken up, new, unchanged and with one file changed, beside git on the same tree, and what
-// deduplication saves. `node bench/store/ingest.js [--tree <folder>] [--files 20000] [--rounds 3]`: without a folder, the
-// tree is made of the sources of the installed packages.
+// How fast a folder is indexed (new, unchanged, and with one file changed), compared with git on the same tree, and how
+// much deduplication saves. `node bench/store/ingest.js [--tree <folder>] [--files 20000] [--rounds 3]`: without a
+// folder, the tree is built from the sources of the installed packages.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
@@ -29,7 +29,7 @@ const { values } = parseArgs({
     tree: { type: "string" },
   },
 });
-const title = "Taking up a folder";
+const title = "Indexing a folder";
 const gitPeer = systemPeer("git");
 if (isAbsent(gitPeer)) {
   report("store-ingest", [], { title, workload: "", absent: [gitPeer] });
@@ -41,7 +41,7 @@ const home = mkdtempSync(join(tmpdir(), "trunkline-bench-store-"));
 const tree = join(home, "tree");
 const PACKAGES = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
-/** Real source files, copied round and round under new names, with a line that makes each one distinct. */
+/** Real source files, copied repeatedly under new names, with a line that makes each one distinct. */
 function makeTree() {
   const sources = collect(PACKAGES, []).slice(0, wanted);
   for (let number = 0; number < wanted; number++) {
@@ -65,14 +65,14 @@ function collect(folder, found) {
   return found;
 }
 
-/** The files of a folder, and their bytes. @param {string} folder */
+/** Lists the files of a folder, with their size in bytes. @param {string} folder */
 function measure(folder) {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const files = names.map((name) => join(folder, name)).filter((path) => statSync(path).isFile());
   return { files, bytes: files.reduce((sum, path) => sum + statSync(path).size, 0) };
 }
 
-/** One file gets a line more. @param {string} folder @param {string} name @param {number} round */
+/** Adds a line to one file. @param {string} folder @param {string} name @param {number} round */
 function change(folder, name, round) {
   appendFileSync(join(folder, name), `\nround ${round}\n`);
 }
@@ -140,7 +140,7 @@ report(
       aim: 6,
     },
     {
-      what: "… until trigrams, graph and all else are complete",
+      what: "… until trigrams, graph and everything else are complete",
       figure: median(times.complete),
       unit: "ms",
       beside: "git add -A",
@@ -168,7 +168,7 @@ report(
   ],
   {
     title,
-    workload: `${files.length} source files, ${rounds} rounds in turns with git, medians. Git hashes and compresses; the store does that, splits text into passages and makes it searchable. What follows in the background is the second row.`,
+    workload: `${files.length} source files, ${rounds} rounds alternating with git, medians. Git hashes and compresses; the store does that too, and also splits text into passages and makes it searchable. The second row includes the background work.`,
     versions: { git: gitPeer.version },
   },
 );

@@ -4,7 +4,10 @@ import { join } from "node:path";
 
 /** @typedef {{ _id: string, title?: string, text: string }} Line */
 
-/** The documents, the questions that have a right answer, and how right each document is for each. @param {string} folder */
+/**
+ * Reads the documents, the questions that have a right answer, and how relevant each document is for each. @param
+ * {string} folder
+ */
 export function readJudged(folder) {
   const judged = readJudgements(folder);
   const questions = readLines(join(folder, "queries.jsonl")).flatMap(({ _id, text }) => {
@@ -14,7 +17,7 @@ export function readJudged(folder) {
   return { corpus: readLines(join(folder, "corpus.jsonl")), questions };
 }
 
-/** nDCG@10 and recall@10 of an answer. @param {readonly string[]} found @param {Map<string, number>} right */
+/** nDCG@10 and recall@10 of a result. @param {readonly string[]} found @param {Map<string, number>} right */
 export function scoresOf(found, right) {
   const grades = found.slice(0, 10).map((document) => right.get(document) ?? 0);
   const ideal = gain([...right.values()].sort((a, b) => b - a).slice(0, 10));

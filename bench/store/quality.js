@@ -1,6 +1,6 @@
-// How good search is on judged questions: nDCG@10 and recall@10 by keyword, by meaning and by both. `--beir` names a folder
-// in BEIR's format, and may be given several times; without it, the small set of prose beside this file, which is ours, and
-// CoSQA where it lies beside the project.
+// Search quality on judged questions: nDCG@10 and recall@10 by keyword, by meaning and hybrid. `--beir` names a folder
+// in BEIR's format and can be repeated; without it, the small prose set next to this file, which is ours, and CoSQA if
+// it is next to the project.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
@@ -64,7 +64,7 @@ async function measure(folder) {
   await embedder.close();
   rmSync(home, { recursive: true, force: true });
   report(`store-quality-${basename(folder)}`, rows, {
-    title: `Quality of search: ${basename(folder)}`,
-    workload: `${questions.length} judged questions on ${corpus.length} documents in BEIR's format, each asked by keyword, by meaning and by both.`,
+    title: `Search quality: ${basename(folder)}`,
+    workload: `${questions.length} judged questions on ${corpus.length} documents in BEIR's format, each searched by keyword, by meaning and hybrid.`,
   });
 }

@@ -1,7 +1,7 @@
-// How long a search takes at the caller, by keyword and by both, and what the store takes in memory and on disk, as one
-// store grows. `node bench/store/search.js [--sizes 1000,10000,50000] [--rounds 60]`. Documents get vectors of a model
-// that costs nothing, and names that keep the graph from parsing them, so that building takes minutes; what a query costs
-// with the real model stands beside.
+// Search latency for the caller, keyword and hybrid, and the store's memory and disk usage, as one store grows. `node
+// bench/store/search.js [--sizes 1000,10000,50000] [--rounds 60]`. Documents get vectors from a model that costs
+// nothing, and names that keep the graph from parsing them, so that the build takes minutes; the cost of a query with
+// the real model is a separate row.
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const path = join(home, "store");
 const asked = questions({ count: Number(values.rounds) });
 /** @type {import("../report.js").Row[]} */
 const rows = [];
-/** What is watched as the store grows. @type {Map<string, number[]>} */
+/** The figures tracked as the store grows. @type {Map<string, number[]>} */
 const growing = new Map();
 let bytes = 0;
 let from = 0;
@@ -42,7 +42,7 @@ for (const size of sizes) {
   from = size;
   const builtMs = await timeMs(build);
   console.error(`${size} documents built in ${(builtMs / 1000).toFixed(0)} s`);
-  // Opened anew, so that memory is that of searching.
+  // Reopened, so that only the memory for searching is measured.
   const store = await openStore({ path, embedder: cheapEmbedder() });
   const firstMs = await timeMs(() => store.search({ query: "warm up" }));
   rows.push({ what: `${size} documents`, figure: bytes / 2 ** 20, unit: "MiB" });
@@ -53,7 +53,7 @@ for (const size of sizes) {
     const beside = `${AIMS[type]} ms`;
     const figure = median(times);
     watch(`${type} search, p50`, figure);
-    // The aim is for the largest store; smaller ones have it too.
+    // The aim is for the largest store; it applies to smaller ones too.
     rows.push({ what: `${type}, ${size}: p50`, figure, unit: "ms", beside, ratio: figure / AIMS[type], aim: 1 });
     rows.push({ what: `${type}, ${size}: p95`, figure: percentile(times, 0.95), unit: "ms" });
   }
@@ -72,14 +72,14 @@ rmSync(home, { recursive: true, force: true });
 const times = (sizes.at(-1) ?? 1) / (sizes[0] ?? 1);
 for (const [what, figures] of growing) {
   const figure = (figures.at(-1) ?? Number.NaN) / (figures[0] ?? Number.NaN);
-  rows.push({ what: `${times} times the documents: ${what}`, figure, unit: "×" });
+  rows.push({ what: `${times} times as many documents: ${what}`, figure, unit: "×" });
 }
 rows.push(...(await modelRows()));
 report("store-search", rows, {
   title: "Search as the store grows",
-  workload: `${asked.length} questions of two to four words by keyword and by both, at ${sizes.join(", ")} documents of at most ${LINES} lines; the memory of this process, and the store's folder.`,
+  workload: `${asked.length} questions of two to four words, by keyword and hybrid, at ${sizes.join(", ")} documents of at most ${LINES} lines; the memory of this process, and the size of the store's folder.`,
   notes: [
-    "Vectors come from a stand-in that costs nothing, so that the store can be built in minutes; the last row says what the real model adds to a question that was not asked before.",
+    "Vectors come from a stand-in that costs nothing, so that the store can be built in minutes; the last row shows what the real model adds to a new question.",
   ],
 });
 
@@ -117,7 +117,7 @@ function diskBytes() {
   return readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
 }
 
-/** What the real model adds to each query that was not asked before. @returns {Promise<import("../report.js").Row[]>} */
+/** The cost that the real model adds to each new query. @returns {Promise<import("../report.js").Row[]>} */
 async function modelRows() {
   try {
     const model = await createEmbedder({ home: values.home });
@@ -127,7 +127,7 @@ async function modelRows() {
     await model.close();
     return [{ what: "one query embedded by the real model: p50", figure: median(times), unit: "ms" }];
   } catch (error) {
-    console.error(`The real model is not here (trunkline models pull gets it): ${error}`);
+    console.error(`The real model is not installed (get it with trunkline models pull): ${error}`);
     return [];
   }
 }

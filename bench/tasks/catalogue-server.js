@@ -1,9 +1,10 @@
-// Stands for servers of which only the tool lists are known: each is an MCP server at an address of its own, in one process.
+// Stands in for servers of which only the tool lists are known: each is an MCP server with its own URL, all in one
+// process.
 import { createServer } from "node:http";
 
 /** @typedef {import("../catalogue.js").Listed} Listed */
 
-/** Lists the tools of these servers; none can be called. @param {readonly Listed[]} listed */
+/** Serves the tool lists of these servers; no tool can be called. @param {readonly Listed[]} listed */
 export async function serveCatalogue(listed) {
   const server = createServer(async (request, response) => {
     const tools = listed[Number(request.url?.slice(1))]?.tools;
@@ -26,7 +27,7 @@ export async function serveCatalogue(listed) {
   const address = server.address();
   const port = typeof address === "object" ? address?.port : undefined;
   return {
-    /** Entries of a configuration, by name. */
+    /** Configuration entries, by name. */
     entries: Object.fromEntries(
       listed.map(({ server: name }, index) => [name, { type: "http", url: `http://127.0.0.1:${port}/${index}` }]),
     ),

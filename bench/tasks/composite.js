@@ -1,4 +1,4 @@
-// How an able model uses the composite surface: what it says, and how it learns what it does not know.
+// How a capable model uses the composite surface: what it sends, and how it finds out what it does not know.
 
 /** @typedef {import("./scripted-model.js").Call} Call */
 /** @typedef {import("./scripted-model.js").Outcome} Outcome */
@@ -14,14 +14,14 @@ export function execute(...operations) {
   return { tool: "trunkline.execute", args: { operations } };
 }
 
-/** A call whose answer may have so many tokens. @param {number} maxTokens @param {Call} call @returns {Call} */
+/** Limits the answer of a call to this many tokens. @param {number} maxTokens @param {Call} call @returns {Call} */
 export function within(maxTokens, { tool, args }) {
   return { tool, args: { ...args, max_tokens: maxTokens } };
 }
 
 /**
- * Finds operations by what they are for, all in one turn. The model knows nothing of them before, so where the answer does
- * not say what they take, another turn asks; and where one was not found, it looks through the server's whole list.
+ * Finds operations by purpose, all in one turn. The model does not know them beforehand, so if the answer lacks their
+ * parameters, it asks in another turn; and if one was not found, it reads the server's whole list.
  * @param {Readonly<Record<string, string>>} needs operations by what the model would ask for
  * @returns {Generator<Call[], void, Outcome[]>}
  */
@@ -48,19 +48,19 @@ function* describe(asked) {
   return asked.length === 1 ? [value] : value.steps.map((/** @type {{ result: unknown }} */ step) => step.result);
 }
 
-/** A turn of one call. @param {Call} call @returns {Generator<Call[], Outcome, Outcome[]>} */
+/** A turn with one call. @param {Call} call @returns {Generator<Call[], Outcome, Outcome[]>} */
 export function* ask(call) {
   const [outcome] = yield [call];
-  if (outcome === undefined) throw new Error(`${call.tool} had no result.`);
+  if (outcome === undefined) throw new Error(`${call.tool} returned no result.`);
   return outcome;
 }
 
-/** The value of an answer of one step. @param {Outcome} outcome */
+/** The value of a one-step answer. @param {Outcome} outcome */
 export function resultOf({ text }) {
   return JSON.parse(text);
 }
 
-/** The values of an answer of several steps or operations. @param {Outcome} outcome */
+/** The values of an answer with several steps or operations. @param {Outcome} outcome */
 export function resultsOf({ text }) {
   const { steps, results } = JSON.parse(text);
   return (steps ?? results).map((/** @type {{ result: unknown }} */ { result }) => result);

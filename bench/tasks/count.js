@@ -1,13 +1,13 @@
-// Tokens (o200k_base) of what a provider is sent. Every provider has a template of its own around names and texts; a small
-// constant stands for it.
+// Counts the tokens (o200k_base) sent to a provider. Each provider wraps names and texts in its own template; a small
+// constant stands in for it.
 import { countTokens } from "../../packages/server/dist/budget/tokens.js";
 
-/** What surrounds a message, a call or a result. */
+/** The overhead of a message, a call or a result. */
 const AROUND = 4;
 /** One tile of a small picture. */
 const IMAGE = 255;
 
-/** Texts come back with every turn. @type {Map<string, Promise<number>>} */
+/** A cache, since texts are repeated every turn. @type {Map<string, Promise<number>>} */
 const counted = new Map();
 
 /** @param {string} text */
@@ -50,7 +50,9 @@ async function partTokens(part) {
   }
 }
 
-/** What a model says in a turn: an answer, or calls. @param {string | readonly { name: string, args: unknown }[]} said */
+/**
+ * The output of a model's turn: an answer, or calls. @param {string | readonly { name: string, args: unknown }[]} said
+ */
 export async function answerTokens(said) {
   return typeof said === "string" ? await tokensOf(said) : sum(await Promise.all(said.map(callTokens)));
 }

@@ -1,4 +1,4 @@
-// How an able model uses tools that it has a list of.
+// How a capable model uses tools from a list.
 
 /** @param {string} tool @param {Record<string, unknown>} [args] @returns {import("./scripted-model.js").Call} */
 export function call(tool, args = {}) {

@@ -1,4 +1,4 @@
-// Tasks for server-everything: small calls, chains, pictures, links, waiting.
+// Tasks for server-everything: small calls, chains, images, links, waiting.
 import { match, ok } from "node:assert/strict";
 import { ask, execute, learn, query, resultOf, resultsOf } from "./composite.js";
 import { call } from "./direct.js";

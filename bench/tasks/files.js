@@ -1,4 +1,4 @@
-// Tasks for server-filesystem: reading, searching, writing, and what goes wrong.
+// Tasks for server-filesystem: reading, searching, writing, and errors.
 import { deepEqual, equal, match } from "node:assert/strict";
 import { ask, execute, learn, query, resultOf, resultsOf } from "./composite.js";
 import { call } from "./direct.js";

@@ -1,4 +1,4 @@
-// Tasks whose results are large: where a part is needed, where nothing is, and where all of it is.
+// Tasks with large results, of which the model needs a part, nothing, or everything.
 import { equal, match } from "node:assert/strict";
 import { ask, execute, learn, query, resultOf, within } from "./composite.js";
 import { call } from "./direct.js";
@@ -33,7 +33,7 @@ const SERVICES = Array.from({ length: 300 }, (_, index) => ({
   entityType: "service",
   observations: [`listens on port ${8000 + index}`, `is owned by team ${index % 12}`],
 }));
-/** Every service but one has a relation. */
+/** Every service except one has a relation. */
 const CALLS = SERVICES.filter((_, index) => index !== 97).map(({ name }, index, all) => ({
   from: name,
   to: all[(index + 1) % all.length]?.name ?? "",
@@ -60,7 +60,7 @@ export const LARGE = [
     *direct() {
       return codeIn((yield* ask(call("files.read_text_file", { path: "in/app.log" }))).text);
     },
-    // Nobody said how large it is: the answer is cut, and says how to go on.
+    // The model does not know how large the file is: the answer is truncated and says how to continue.
     *composite() {
       yield* learn({ "read a text file": "files.read_text_file" });
       const { hash } = resultOf(yield* ask(query({ op: "files.read_text_file", params: { path: "in/app.log" } })));
@@ -77,7 +77,7 @@ export const LARGE = [
       const { text } = yield* ask(call("files.directory_tree", { path: "in/src" }));
       return `There are ${text.match(/"type": "file"/g)?.length} files.`;
     },
-    // The answer is cut, and says how to go on; of the lines that are found only their number matters.
+    // The answer is truncated and says how to continue; only the number of matching lines matters.
     *composite() {
       yield* learn({ "tree of a folder": "files.directory_tree" });
       const { hash } = resultOf(yield* ask(query({ op: "files.directory_tree", params: { path: "in/src" } })));
@@ -95,7 +95,7 @@ export const LARGE = [
       yield [call("files.write_file", { path: "out/notes.txt", content: text })];
       return "It is copied.";
     },
-    // A model that knew that references see the whole value would set max_tokens; nothing has told it.
+    // A model that knew that references see the full value would set max_tokens, but nothing has told it.
     *composite() {
       yield* learn({ "read a text file": "files.read_text_file", "write a file": "files.write_file" });
       yield [
@@ -118,7 +118,7 @@ export const LARGE = [
     *direct() {
       return unconnected(JSON.parse((yield* ask(call("memory.read_graph"))).text));
     },
-    // The answer is cut, and nothing short of all of it will do.
+    // The answer is truncated, and the task needs all of it.
     *composite() {
       yield* learn({ "read the whole memory": "memory.read_graph" });
       const first = resultOf(yield* ask(query({ op: "memory.read_graph" })));

@@ -1,4 +1,4 @@
-// Tasks for server-memory, and for it together with files.
+// Tasks for server-memory, alone and combined with files.
 import { deepEqual, equal, match } from "node:assert/strict";
 import { ask, execute, learn, query, resultOf, resultsOf } from "./composite.js";
 import { call } from "./direct.js";
@@ -17,7 +17,7 @@ const TIES = [
 ];
 const PEOPLE = ["Dora", "Emil", "Fay", "Gus", "Hanna", "Ivo"];
 
-/** Lines as the server keeps them. @param {readonly object[]} entities @param {readonly object[]} [relations] */
+/** Lines in the server's storage format. @param {readonly object[]} entities @param {readonly object[]} [relations] */
 function graph(entities, relations = []) {
   return [
     ...entities.map((entity) => ({ type: "entity", ...entity })),

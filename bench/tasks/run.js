@@ -1,6 +1,7 @@
-// What a finished task costs, in tokens (o200k_base): 20 tasks over three real servers, each done by a scripted model with
-// direct tools and with the composite surface. `--tools <file>` names a catalogue (see bench/catalogue.js) whose servers are
-// there besides in a second round; `--task <text>` runs only tasks with that in their name and reports nothing.
+// The cost of a finished task, in tokens (o200k_base): 20 tasks on three real servers, each done by a scripted model
+// with direct tools and with the composite surface. `--tools <file>` names a catalogue (see bench/catalogue.js) whose
+// servers are added in a second round; `--task <text>` runs only tasks with that text in their name and reports
+// nothing.
 import { parseArgs } from "node:util";
 import { catalogueFile, readServers } from "../catalogue.js";
 import { median, report } from "../report.js";
@@ -17,7 +18,7 @@ const { values } = parseArgs({ options: { tools: { type: "string" }, task: { typ
 const catalogue = catalogueFile(values.tools);
 const chosen = TASKS.filter(({ name }) => name.includes(values.task));
 
-/** Does the tasks with these servers listed besides. @param {readonly import("../catalogue.js").Listed[]} further */
+/** Runs the tasks with these servers added. @param {readonly import("../catalogue.js").Listed[]} further */
 async function round(further) {
   const world = await openWorld({ further });
   try {
@@ -69,9 +70,9 @@ function taskRow({ name, direct, composite }) {
 
 /** @type {readonly { key: "total" | "fresh" | "freshWithoutTools", what: string }[]} */
 const COUNTED = [
-  { key: "total", what: "all that is sent and said" },
-  { key: "fresh", what: "without what was sent in the same task before (prompt cache)" },
-  { key: "freshWithoutTools", what: "without that and without the tool list (cached by earlier tasks)" },
+  { key: "total", what: "all input and output" },
+  { key: "fresh", what: "without what was already sent in the same task (prompt cache)" },
+  { key: "freshWithoutTools", what: "without that and the tool list (cached by earlier tasks)" },
 ];
 
 /** @param {readonly Done[]} done @param {string} where @returns {Row[]} */
@@ -93,7 +94,7 @@ function summaryRows(done, where) {
         what: `${where}, median task: ${what}`,
         figure: median(composite),
         unit: "tokens",
-        beside: `direct tools: ${median(direct)} tokens; composite dearer in ${dearer} of ${done.length} tasks; the ratio is the median of ratios`,
+        beside: `direct tools: ${median(direct)} tokens; composite costs more in ${dearer} of ${done.length} tasks; the ratio is the median of ratios`,
         ratio: median(ratios),
       },
     ];
@@ -106,13 +107,13 @@ print(done);
 const rows = [...done.map(taskRow), ...summaryRows(done, "3 servers")];
 if (catalogue === undefined) {
   console.log(
-    "\nThe round with 70 servers more was left out: there is no catalogue of tools; --tools <file> names one.",
+    "\nSkipped the round with 70 more servers: there is no catalogue of tools. Name one with --tools <file>.",
   );
 } else {
-  // It has two of the three servers as well, in other versions.
+  // It also has two of the three servers, in other versions.
   const further = readServers(catalogue).filter(({ server }) => !["filesystem", "memory"].includes(server));
   const larger = await round(further);
-  console.log(`\n${further.length} servers more, ${larger.tools} tools`);
+  console.log(`\n${further.length} more servers, ${larger.tools} tools`);
   print(larger.done);
   rows.push(...summaryRows(larger.done, `${3 + further.length} servers`));
 }
@@ -120,15 +121,15 @@ if (values.task === "") {
   report("tasks", rows, {
     title: "Tokens per finished task",
     workload:
-      "20 tasks over server-everything, server-filesystem and server-memory, played by the loop of `trunkline agent` with a scripted model that does what an able one would: with direct tools it calls them, independent calls in one turn; with the composite surface of `trunkline serve` it knows nothing beforehand and spends turns on describe. Each task is checked on both sides by its answer, the files and the memory. Counted is what a provider is sent in every turn, the tool list included, and what the model says.",
+      "20 tasks on server-everything, server-filesystem and server-memory, run by the loop of `trunkline agent` with a scripted model that does what a capable one would: with direct tools it calls them, independent calls in one turn; with the composite surface of `trunkline serve` it knows nothing beforehand and spends turns on describe. Each task is checked on both sides by its answer, the files and the memory. The count includes everything a provider is sent in every turn, including the tool list, and the model's output.",
     versions,
     ...(catalogue === undefined
-      ? { absent: [{ name: "the round with 70 servers more", reason: "no catalogue of tools; name one with --tools" }] }
+      ? { absent: [{ name: "the round with 70 more servers", reason: "no catalogue of tools; name one with --tools" }] }
       : {}),
     notes: [
-      "Direct results reach the model whole, as the server sent them; the composite surface cuts at 8,000 tokens and stores the rest.",
-      "A scripted model makes no mistakes. Real ones choose worse among many tools, and write a pipeline wrong now and then; neither is counted.",
-      "`describe {find}` ranks by words alone here. Servers' instructions are given to neither side.",
+      "Direct results reach the model in full, as the server sent them; the composite surface truncates at 8,000 tokens and stores the rest.",
+      "A scripted model makes no mistakes. Real models choose worse among many tools, and sometimes get a pipeline wrong; neither is counted.",
+      "`describe {find}` ranks by keyword only here. Neither side gets the servers' instructions.",
     ],
   });
 }

@@ -1,17 +1,20 @@
-// A model that follows a policy: a generator that yields the calls of a turn, is given their results, and returns the answer.
-// It stands at the model's port, so that the loop, its frames and its system prompt are the real ones, and each request is
-// counted as a provider would be sent it.
+// A model that follows a policy: a generator that yields the calls of a turn, receives their results, and returns the
+// answer. It implements the model port, so the loop, its frames and its system prompt are the real ones, and each
+// request is counted as a provider would receive it.
 import { unframeOutput } from "@trunkline/agent";
 import { answerTokens, messageTokens, toolTokens } from "./count.js";
 
 /** @typedef {{ tool: string, args: Record<string, unknown> }} Call */
 /** @typedef {{ text: string, images: readonly { mediaType: string }[], isError: boolean }} Outcome */
 /** @typedef {Generator<Call[], string, Outcome[]>} Policy */
-/** What one turn cost; `tools` is the part of the input that the tool list is. @typedef {{ input: number, output: number, tools: number }} Turn */
+/**
+ * The cost of one turn; `tools` is the tool list's share of the input. @typedef {{ input: number, output: number,
+ * tools: number }} Turn
+ */
 /** @typedef {import("@trunkline/agent").Message} Message */
 
 /**
- * The model, and what its turns cost so far.
+ * The model, and the cost of its turns so far.
  * @param {Policy} policy
  * @param {(title: string) => string} wireName
  */
@@ -46,7 +49,7 @@ export function scriptedModel(policy, wireName) {
   return { model, turns };
 }
 
-/** What the calls of the last turn came back with. @param {Message | undefined} last @returns {Outcome[]} */
+/** The results of the last turn's calls. @param {Message | undefined} last @returns {Outcome[]} */
 function outcomesOf(last) {
   if (last?.role !== "tool") return [];
   return last.parts.flatMap((part) =>

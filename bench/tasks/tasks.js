@@ -1,7 +1,7 @@
-// The tasks, in the order of the table. Each is done twice: `direct` with every tool of the servers in the model's list,
-// `composite` with query and execute. Both are what an able model would do: independent calls in one turn, the tool that
-// fits best, and no reading of what is not needed; on the composite side it first has to find out what there is. Answers are
-// made from what the tools returned, and `check` throws where the task was not done.
+// The tasks, in the order of the table. Each is done twice: `direct` with every tool of the servers in the model's
+// list, `composite` with query and execute. Both do what a capable model would: independent calls in one turn, the best
+// tool, and no unnecessary reading; with the composite surface it first has to find out what is available. Answers are
+// built from the tools' results, and `check` throws if the task was not done.
 import { EVERYTHING } from "./everything.js";
 import { FILES } from "./files.js";
 import { LARGE } from "./large.js";

@@ -1,4 +1,4 @@
-// Where the tasks are done: a folder, the three servers, and both ways to reach them.
+// The environment of the tasks: a folder, the three servers, and both ways to reach them.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -15,15 +15,15 @@ import { serveCatalogue } from "./catalogue-server.js";
 
 const require = createRequire(import.meta.url);
 
-/** A server as its authors publish it. @param {string} name */
+/** A server as its authors published it. @param {string} name */
 function published(name) {
   const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
   return { args: [join(dirname(manifest), "dist", "index.js")], version: String(require(manifest).version) };
 }
 
 /**
- * Starts the servers, once for each surface. `further` servers are listed and never called: on the direct side their tools
- * stand in the model's list, on the composite side in the catalogue.
+ * Starts the servers, once per surface. `further` servers are listed and never called: their tools are in the model's
+ * list on the direct side, and in the catalogue on the composite side.
  * @param {{ further?: readonly import("../catalogue.js").Listed[] }} [options]
  */
 export async function openWorld({ further = [] } = {}) {
@@ -65,13 +65,13 @@ export async function openWorld({ further = [] } = {}) {
       "server-memory": memory?.version ?? "",
     },
     /**
-     * Makes everything as a task begins with it.
+     * Resets everything to the start of a task.
      * @param {{ files?: Readonly<Record<string, string>>, memory?: readonly object[] }} start
      */
     reset({ files = {}, memory = [] }) {
       rmSync(memoryFile, { force: true });
       if (memory.length > 0) writeFileSync(memoryFile, memory.map((line) => JSON.stringify(line)).join("\n"));
-      // The folder itself stays: servers run in it.
+      // Keep the folder itself: servers run in it.
       for (const path of ["in", "out"]) {
         rmSync(join(work, path), { recursive: true, force: true });
         mkdirSync(join(work, path));
@@ -81,9 +81,9 @@ export async function openWorld({ further = [] } = {}) {
         writeFileSync(join(work, path), content);
       }
     },
-    /** A file of the work. @param {string} path */
+    /** Reads a file from the working folder. @param {string} path */
     read: (path) => readFileSync(join(work, path), "utf8"),
-    /** What the memory holds. @returns {Record<string, unknown>[]} */
+    /** The contents of the memory. @returns {Record<string, unknown>[]} */
     remembered: () =>
       readFileSync(memoryFile, "utf8")
         .split("\n")
@@ -116,11 +116,13 @@ function neverCalled({ server, tools }) {
     description,
     inputSchema,
     readOnly: true,
-    call: () => Promise.reject(new Error(`${name} is only listed.`)),
+    call: () => Promise.reject(new Error(`${name} is only listed and cannot be called.`)),
   }));
 }
 
-/** So that the first task finds what the last one finds. @param {Awaited<ReturnType<typeof hubOn>>} hub */
+/**
+ * Makes sure that the first task sees the same tools as the last one. @param {Awaited<ReturnType<typeof hubOn>>} hub
+ */
 async function untilAllConnected(hub) {
   for (;;) {
     const args = { steps: [{ op: "describe", params: { find: "anything", limit: 1 } }] };

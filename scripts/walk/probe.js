@@ -1,6 +1,7 @@
-// Preloaded into every process and thread of a flow (`node --import`). Notes which of our source files the flow passes:
-// those in which an async function starts, and those on the stack when the flow touches a file, a socket, a process or
-// the database. WALK_FILE receives the names, WALK_WINDOW says which part of the flow counts (see walk.js).
+// Preloaded into every process and thread of a flow (`node --import`). Records which of our source files the flow
+// passes through: those in which an async function starts, and those on the stack when the flow touches a file, a
+// socket, a process or the database. Writes the names to WALK_FILE; WALK_WINDOW says which part of the flow counts (see
+// walk.js).
 import { createHook } from "node:async_hooks";
 import childProcess from "node:child_process";
 import fs from "node:fs";
@@ -34,7 +35,7 @@ function note(whole) {
   }
 }
 
-/** The flow's window opens and closes on text that crosses a stream. @param {unknown} chunk */
+/** Text passing through a stream opens and closes the flow's window. @param {unknown} chunk */
 function watchWindow(chunk) {
   if (from === undefined || (typeof chunk !== "string" && !(chunk instanceof Uint8Array))) return;
   const text = String(chunk);
@@ -45,7 +46,7 @@ function watchWindow(chunk) {
 /**
  * @param {any} owner
  * @param {string} name
- * @param {{ chunk?: boolean }} [options] whether the first argument is data that crosses a stream
+ * @param {{ chunk?: boolean }} [options] whether the first argument is stream data
  */
 function wrap(owner, name, { chunk = false } = {}) {
   const original = owner[name];

@@ -30,12 +30,12 @@ function judged(reports: Report[], options: { listed?: string[]; baseline?: Reco
 }
 
 describe("the verdict on a conformance run", () => {
-  it("accepts what passes and what fails as listed", () => {
+  it("accepts passing scenarios and listed failures", () => {
     const reports = [report("good", ["SUCCESS", "WARNING"]), report("bad", ["SUCCESS", "FAILURE"])];
     expect(judged(reports, { listed: ["bad"], baseline: { good: 1 } })).toEqual([]);
   });
 
-  it("names a failure that is not listed", () => {
+  it("names an unlisted failure", () => {
     expect(judged([report("bad", ["FAILURE"])])).toEqual(["bad"]);
   });
 
@@ -49,15 +49,15 @@ describe("the verdict on a conformance run", () => {
     expect(judged([report("good", ["SUCCESS"])], { listed: ["gone"] })).toEqual(["gone is listed and was not run"]);
   });
 
-  it("does not take a scenario without checks for one that passed", () => {
+  it("does not count a scenario without checks as passed", () => {
     expect(judged([report("empty", ["INFO", "SKIPPED"])])).toEqual(["empty"]);
   });
 
-  it("does not excuse a crash, even of a listed scenario", () => {
+  it("does not excuse a crash, even in a listed scenario", () => {
     expect(judged([report("bad", ["FAILURE"], { broken: "crashed" })], { listed: ["bad"] })).toEqual(["bad"]);
   });
 
-  it("notices that fewer scenarios ran and fewer checks passed than recorded", () => {
+  it("fails if fewer scenarios ran or fewer checks passed than recorded", () => {
     expect(judged([report("good", ["SUCCESS"])], { baseline: { good: 2, other: 1 } })).toEqual([
       "1 scenarios ran, 2 before",
       "1 checks passed, 3 before",

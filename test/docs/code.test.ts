@@ -1,5 +1,5 @@
-// The programs in the documentation are such as the compiler takes, with the types of the packages as they are now. A block stands
-// for a file. `given-<name>` behind the language declares what an earlier block has made: readers do not see it.
+// Compiles the programs in the documentation with the packages' current types. A block stands for a file.
+// `given-<name>` after the language declares what an earlier block created; readers do not see it.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ function programsIn(page: string): Program[] {
     });
 }
 
-/** Compiles the programs, each as a file of its own, and returns what is wrong with them. */
+/** Compiles the programs, each as its own file, and returns the errors. */
 async function faultsIn(programs: readonly Program[]): Promise<string[]> {
   // Inside the repository, where the packages are found.
   const cache = join(root, "node_modules", ".cache");
@@ -65,7 +65,7 @@ async function faultsIn(programs: readonly Program[]): Promise<string[]> {
 }
 
 describe("the programs of the documentation", () => {
-  it("are found", () => {
+  it("compile, and errors are found", () => {
     expect(programsIn("README.md").length).toBeGreaterThan(0);
     expect(programsIn("docs/guides/embed-the-library.md").length).toBeGreaterThan(0);
   });

@@ -1,4 +1,4 @@
-// The commands of ours in a block of shell, and whether the program would take them.
+// Finds our commands in a shell block and checks that the program accepts them.
 import { buildProgram } from "../../packages/cli/src/program.js";
 import { createContext } from "../../packages/cli/src/terminal/context.js";
 import { Interrupts } from "../../packages/cli/src/terminal/interrupts.js";
@@ -6,7 +6,7 @@ import { processIo } from "../../packages/cli/src/terminal/process-io.js";
 
 type Command = Awaited<ReturnType<typeof buildProgram>>;
 
-/** What is given to `trunkline` in a script, one list of words for each time. */
+/** The arguments of each `trunkline` call in a script. */
 export function commandLinesIn(script: string): string[][] {
   const lines = withoutHereDocuments(script.replace(/\\\n/g, " ")).split("\n");
   return lines.flatMap((line) =>
@@ -19,7 +19,7 @@ export function commandLinesIn(script: string): string[][] {
   );
 }
 
-/** Why the program would not take this; undefined where it would. Nothing is run. */
+/** Why the program would reject these arguments; undefined if it would not. Nothing is run. */
 export async function refusalOf(words: readonly string[]): Promise<string | undefined> {
   const program = await buildProgram(createContext(processIo(new Interrupts())), () => {});
   silence(program);
@@ -43,7 +43,7 @@ function withoutHereDocuments(script: string): string {
   return script.replace(/<<'?(\w+)'?([^\n]*)\n[\s\S]*?^\1$/gm, "$2");
 }
 
-/** The commands of one line: words with their quotes taken away, apart at pipes and the like. */
+/** The commands of one line: unquoted words, split at pipes and the like. */
 function commandsOf(line: string): string[][] {
   const commands: string[][] = [[]];
   const tokens = line.matchAll(/\s*(?:(#.*)|(\|\||&&|[|;&])|((?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"|;&\\])+))/gy);

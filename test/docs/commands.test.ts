@@ -1,10 +1,10 @@
-// The commands in the documentation work as they stand, and print what stands below them.
+// Runs the commands in the documentation and compares what they print with the block below.
 //
-// A fenced block ```sh is run, block after block, in one empty folder for each page. What stands behind the language tells how:
-// `exit-1` has to end with that code, and `no-run` is not run, with the reason behind it: its commands still have to be such as
-// the program takes. A block ```json or ```text right below is what is printed: white space does not count, and `…` stands for
-// anything. `file=<name>` on any block writes it to that file first. `<!-- sh` is run and no reader sees it: it brings what a
-// reader has already; there `$REPOSITORY` is this repository.
+// A fenced block ```sh is run, block after block, in one empty folder per page. Marks after the language say how:
+// `exit-1` must end with that code, and `no-run` is not run, with the reason after it; its commands must still be
+// valid. A block ```json or ```text right below is the expected output: white space is ignored, and `…` matches
+// anything. `file=<name>` on any block writes it to that file first. `<!-- sh` is run but hidden from readers: it
+// creates what a reader already has; there `$REPOSITORY` is this repository.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
@@ -14,32 +14,32 @@ import { commandLinesIn, refusalOf } from "./command-lines.js";
 import { type Block, blocksOf, PAGES, readPage } from "./pages.js";
 import { Shell } from "./shell.js";
 
-/** Why a block is not run. */
+/** Reasons not to run a block. */
 const REASONS: ReadonlySet<string> = new Set([
   "needs-network",
   "needs-terminal",
   "needs-model",
   "needs-program",
-  // Installs or builds what the test itself runs on.
+  // Installs or builds what the test itself uses.
   "runs-npm",
   // Serves or follows until it is interrupted.
   "goes-on",
 ]);
 
-/** Pages whose commands are meant for the root of the repository. */
+/** Pages whose commands run in the root of the repository. */
 const AT_ROOT: ReadonlySet<string> = new Set(["examples/README.md", "CONTRIBUTING.md"]);
 
 interface Step {
   readonly line: number;
-  /** A file that is written before anything is run. */
+  /** A file that is written first. */
   readonly file?: string;
   readonly text: string;
   readonly exitCode?: number;
-  /** What it prints, as far as the page shows it. */
+  /** The output shown on the page. */
   readonly output?: string;
 }
 
-/** What a page has to be done with, in order. */
+/** What to do for a page, in order. */
 function stepsOf(markdown: string): Step[] {
   const blocks = blocksOf(markdown);
   return blocks.flatMap((block, index): Step[] => {
@@ -54,7 +54,7 @@ function stepsOf(markdown: string): Step[] {
   });
 }
 
-/** Whether something was printed as shown. Part after part: a regular expression with so many gaps might never end. */
+/** Whether the output is as shown. Compared part by part: a regular expression with that many gaps might never end. */
 function matches(printed: string, shown: string): boolean {
   const bare = (text: string) => text.replace(/\s+/g, "");
   const text = bare(printed);
@@ -71,7 +71,7 @@ function matches(printed: string, shown: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** Runs a block. What it leaves running in the background is in the same process group, and ends with the page. */
+/** Runs a block. Background processes are in the same process group and end with the page. */
 async function runIn(shell: Shell, commands: string, cwd: string, groups: number[]) {
   const child = spawn("sh", ["-ec", `exec 2>&1\n${commands}`], {
     cwd,
@@ -120,7 +120,7 @@ describe("every block of commands", () => {
       .map((block): [string, Block] => [`${page}:${block.line}`, block]),
   );
 
-  it("is marked as such: a block without a language has no commands", () => {
+  it("is marked: a block without a language has no commands", () => {
     const unmarked = PAGES.flatMap((page) =>
       blocksOf(readPage(page))
         .filter(({ language, text }) => language === "" && /^\s*(?:\$ |trunkline |npm |npx )/m.test(text))
@@ -129,20 +129,20 @@ describe("every block of commands", () => {
     expect(unmarked).toEqual([]);
   });
 
-  it("says why where it is not run", () => {
+  it("says why if it is not run", () => {
     const silent = blocks.filter(
       ([, { marks }]) => marks[0] === "no-run" && (marks.length !== 2 || !REASONS.has(marks[1] ?? "")),
     );
     expect(silent.map(([where]) => where)).toEqual([]);
   });
 
-  it("has marks that mean something", () => {
+  it("has known marks", () => {
     const strange = blocks.filter(([, { marks }]) => marks.length > 0 && !/^(?:no-run|exit-\d+)$/.test(marks[0] ?? ""));
     expect(strange.map(([where]) => where)).toEqual([]);
   });
 
   it.each(blocks.filter(([, { text }]) => commandLinesIn(text).length > 0))(
-    "%s has commands and options that there are",
+    "%s uses existing commands and options",
     async (_where, { text }) => {
       const refused: string[] = [];
       for (const words of commandLinesIn(text)) {
@@ -168,7 +168,7 @@ describe("the check of commands", () => {
     ]);
   });
 
-  it("tells what is printed from what is not", () => {
+  it("tells expected from unexpected output", () => {
     expect(matches('{"a":1,"b":[2,3]}\n', '{ "a": 1, "b": [… 3] }')).toBe(true);
     expect(matches('{"a":1,"b":[2,3]}\n', '{ "a": 1, … }')).toBe(true);
     expect(matches('{"a":2}\n', '{ "a": 1 }')).toBe(false);
@@ -178,7 +178,7 @@ describe("the check of commands", () => {
     expect(matches("aba", "ab…ba")).toBe(false);
   });
 
-  it("finds our commands wherever they stand in a line", () => {
+  it("finds our commands anywhere in a line", () => {
     const script = `git diff | trunkline ask "Is it \\"risky\\"?" # trunkline x
 X=1 npx trunkline --mcp 'a b' tools && trunkline doctor
 cat > x <<'END'
@@ -194,7 +194,7 @@ trunkline tools \\
     ]);
   });
 
-  it("finds a command, an option, a choice and an argument that there are not", async () => {
+  it("detects an unknown command, option, choice and argument", async () => {
     expect(await refusalOf(["tools", "x", "--tokens"])).toBeUndefined();
     expect(await refusalOf(["frob"])).toMatch(/unknown command/);
     expect(await refusalOf(["tools", "--tokns"])).toMatch(/unknown option/);

@@ -1,16 +1,16 @@
-// Every error code is explained, with an example, in docs/troubleshooting.md; and nothing is explained that is none.
+// Every error code is explained, with an example, in docs/troubleshooting.md, and nothing else is.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../e2e/command.js";
 
-/** The codes, as the type lists them: types are gone at run time. */
+/** The codes as listed in the type: types do not exist at run time. */
 function codesIn(source: string): string[] {
   const union = /export type ErrorCode =([^;]*);/.exec(source)?.[1] ?? "";
   return [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code = ""]) => code);
 }
 
-/** The sections of the page that are about a code. */
+/** The page's sections about codes. */
 function sectionsIn(page: string): Map<string, string> {
   const sections = page.split(/^## /m).slice(1);
   return new Map(

@@ -1,4 +1,4 @@
-// Links in the documentation lead somewhere: Markdown links to files and headings, and file names in code type.
+// Checks links in the documentation: Markdown links to files and headings, and file names in code type.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,17 +7,17 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const SKIPPED_FOLDERS = new Set(["node_modules", "dist", ".git", "coverage", ".trunkline"]);
-/** A file name in code type counts as a link where it starts in one of these; planned places are named as folders. */
+/** A file name in code type counts as a link if it starts with one of these; planned places are named as folders. */
 const CODE_PATH = /^(?:packages|test|docs|scripts|bench|conformance|examples)\/[\w./-]*\.\w+$/;
 
 interface Link {
   line: number;
   target: string;
-  /** `code` targets count from the root of the repository, the others from the folder of their file. */
+  /** `code` targets are relative to the repository root, the others to their file's folder. */
   kind: "markdown" | "code";
 }
 
-/** Every link of a Markdown text that should lead to something in the repository. */
+/** Every link in a Markdown text that should point into the repository. */
 function linksOf(markdown: string): Link[] {
   return withoutFences(markdown).flatMap((text, index): Link[] => {
     const line = index + 1;
@@ -38,7 +38,7 @@ function isRelative(target: string): boolean {
   return !/^[a-z][a-z0-9+.-]*:/i.test(target) && !target.startsWith("//");
 }
 
-/** The lines of a text, with those of fenced code blocks emptied, so that line numbers stay right. */
+/** The lines of a text, with fenced code blocks emptied, so that line numbers stay right. */
 function withoutFences(markdown: string): string[] {
   let fence: string | undefined;
   return markdown.split(/\r?\n/).map((line) => {
@@ -53,7 +53,7 @@ function withoutFences(markdown: string): string[] {
   });
 }
 
-/** The anchors that GitHub gives the headings of a text. */
+/** The anchors GitHub gives the headings. */
 function anchorsOf(markdown: string): string[] {
   const seen = new Map<string, number>();
   return withoutFences(markdown).flatMap((line): string[] => {
@@ -67,7 +67,7 @@ function anchorsOf(markdown: string): string[] {
   });
 }
 
-/** Why a link in `file` leads nowhere; undefined where it leads somewhere. */
+/** Why a link in `file` is broken; undefined if it is not. */
 function faultOf(link: Link, file: string): string | undefined {
   const [path = "", anchor] = link.target.split("#");
   const base = link.kind === "code" || path.startsWith("/") ? root : dirname(file);
@@ -117,7 +117,7 @@ describe("the check of links", () => {
   const file = join(root, "docs", "planted.md");
   const faultsIn = (markdown: string) => linksOf(markdown).map((link) => faultOf(link, file));
 
-  it("finds a link to a file that is not there, in every spelling", () => {
+  it("detects a link to a missing file, in every spelling", () => {
     const spellings = [
       "[a](nowhere.md)",
       '[a](nowhere.md "title")',
@@ -131,12 +131,12 @@ describe("the check of links", () => {
     expect(spellings.map(faultsIn)).toEqual(spellings.map(() => ["does not exist"]));
   });
 
-  it("finds a link to a heading that is not there, and a link that leaves the repository", () => {
+  it("detects a link to a missing heading, and a link that leaves the repository", () => {
     expect(faultsIn("[a](../GLOSSARY.md#nothing-of-the-kind)")).toEqual(["has no such heading"]);
     expect(faultsIn("[a](../../elsewhere.md)")).toEqual(["leaves the repository"]);
   });
 
-  it("accepts files, folders, headings and addresses elsewhere", () => {
+  it("accepts files, folders, headings and external URLs", () => {
     expect(faultsIn("[a](../GLOSSARY.md#configuration) [b](adr/) `package.json` `docs/architecture.md`")).toEqual([
       undefined,
       undefined,
@@ -145,7 +145,7 @@ describe("the check of links", () => {
     expect(linksOf("[a](https://example.org/x.md) [b](mailto:ada@example.org)")).toEqual([]);
   });
 
-  it("passes over code blocks and names the right line after one", () => {
+  it("skips code blocks and reports the right line after one", () => {
     expect(linksOf("```\n[a](nowhere.md)\n```\n[b](nowhere.md)")).toEqual([
       { line: 4, target: "nowhere.md", kind: "markdown" },
     ]);

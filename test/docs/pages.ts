@@ -1,12 +1,12 @@
-// The pages of the documentation and the blocks of code in them.
+// The pages of the documentation and their code blocks.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../e2e/command.js";
 
-/** Written by programs, which are tested themselves. */
+/** Written by programs that have their own tests. */
 const GENERATED: ReadonlySet<string> = new Set(["docs/benchmarks.md"]);
 
-/** Every page with commands for a reader, from the root of the repository. */
+/** Every page with commands for a reader, relative to the repository root. */
 export const PAGES: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
@@ -25,20 +25,18 @@ function markdownIn(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-/** A block of code. */
 export interface Block {
   readonly line: number;
   readonly language: string;
-  /** The words behind the language, which no reader sees. */
+  /** The words after the language, which readers do not see. */
   readonly marks: readonly string[];
   readonly text: string;
-  /** In a comment: for the test alone, to set up what a reader has already. */
+  /** In a comment: only for the test, to set up what a reader already has. */
   readonly isHidden: boolean;
-  /** Nothing but space stands between it and the block before. */
+  /** Only white space between it and the previous block. */
   readonly isRightBelow: boolean;
 }
 
-/** The text of a page. */
 export function readPage(page: string): string {
   return readFileSync(join(root, page), "utf8");
 }

@@ -1,5 +1,5 @@
-// docs/reference/protocol.md says what is true: nothing of the schemas is missing in its table, and the built server, the built
-// gateway and the client do what the table says they do, in every revision.
+// Verifies docs/reference/protocol.md: its table covers the schemas completely, and the built server, the built gateway
+// and the client do what it says, in every revision.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createChannel, type Hub, openHub } from "@trunkline/client";
@@ -23,7 +23,7 @@ function rowsOf(group: Group): [method: string, support: Support][] {
   return Object.entries(SUPPORT[group]);
 }
 
-/** What the table says of a message: whether it works for a role in a revision. */
+/** What the table claims: whether a message works for a role in a revision. */
 function claims(group: Group, role: Role, revision: keyof typeof REVISIONS): [method: string, works: boolean][] {
   return rowsOf(group).map(([method, support]) => [
     method,
@@ -31,7 +31,7 @@ function claims(group: Group, role: Role, revision: keyof typeof REVISIONS): [me
   ]);
 }
 
-describe("the table of what is supported", () => {
+describe("the table of supported messages", () => {
   it("has every method of every schema, and no other", () => {
     for (const group of GROUPS) {
       const [direction, kind] = group.split(" ") as ["client-to-server", "requests" | "notifications"];
@@ -49,20 +49,20 @@ describe("the table of what is supported", () => {
     expect(Object.keys(REVISIONS)).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
   });
 
-  it("says why where something is not supported", () => {
+  it("gives a reason for everything unsupported", () => {
     const silent = GROUPS.flatMap((group) => rowsOf(group)).filter(
       ([, { not, notIn, note }]) => (not ?? notIn) && note === undefined,
     );
     expect(silent).toEqual([]);
   });
 
-  it("is what the page was made from", () => {
+  it("is the source of the page", () => {
     const page = readFileSync(join(root, "docs", "reference", "protocol.md"), "utf8");
     expect(page, "run `npm run reference`").toBe(protocolPage(REVISIONS));
   });
 });
 
-/** Parameters with which a request makes sense; those of the gateway name what the witness has. */
+/** Valid parameters for a request; for the gateway they name what the witness has. */
 function requestParams(client: RevisionClient, behind: "nothing" | "witness") {
   const own = behind === "nothing";
   const call = own
@@ -88,7 +88,7 @@ function requestParams(client: RevisionClient, behind: "nothing" | "witness") {
   ]);
 }
 
-/** Sends every request there is, and says which of them the server has. */
+/** Sends every request and returns which of them the server supports. */
 async function answeredBy(client: RevisionClient, behind: "nothing" | "witness"): Promise<[string, boolean][]> {
   const params = requestParams(client, behind);
   const found: [string, boolean][] = [];
@@ -108,7 +108,7 @@ async function answeredBy(client: RevisionClient, behind: "nothing" | "witness")
 }
 
 async function hasTasks(client: RevisionClient, method: string, call: Record<string, unknown>): Promise<boolean> {
-  // The extension to the newest revision has some of these names, and is no part of the revision.
+  // The extension to the newest revision has some of these names, but is not part of the revision.
   if (client.isModern) return false;
   const { result } = await client.begin("tools/call", { ...call, task: { ttl: 60_000 } });
   const task = result?.task as { taskId: string } | undefined;
@@ -119,14 +119,14 @@ async function hasTasks(client: RevisionClient, method: string, call: Record<str
 
 function isAnswered(method: string, { result, error }: Answer): boolean {
   if (result !== undefined) return true;
-  // The handshake of the past is refused with the revisions that there are.
+  // The old handshake is rejected with the list of supported revisions.
   if (method === "initialize" && error?.code === -32022) return false;
   expect({ method, error }).toMatchObject({ error: { code: METHOD_NOT_FOUND } });
   return false;
 }
 
-describe("the extension for tasks:", () => {
-  it("the server knows its requests, and no others of tasks", async () => {
+describe("the tasks extension:", () => {
+  it("the server supports its requests, and no other task requests", async () => {
     using place = new Place();
     await using client = await new RevisionClient(place, [], "2026-07-28").open();
     const names = Object.keys(SUPPORT["client-to-server requests"]).filter((method) => method.startsWith("tasks/"));
@@ -141,13 +141,13 @@ describe("the extension for tasks:", () => {
 });
 
 describe.each(SUPPORTED_PROTOCOL_VERSIONS)("%s:", (revision) => {
-  it("the server answers what the table says, and refuses the rest as unknown", async () => {
+  it("the server answers what the table says, and rejects the rest as unknown", async () => {
     using place = new Place();
     await using client = await new RevisionClient(place, [], revision).open();
     expect(await answeredBy(client, "nothing")).toEqual(claims("client-to-server requests", "server", revision));
   });
 
-  it("the gateway answers, asks and tells what the table says", async () => {
+  it("the gateway answers, asks and notifies as the table says", async () => {
     using place = new Place({
       "mcp.json": { servers: { witness: { command: process.execPath, args: [witness, revision] } } },
     });
@@ -182,7 +182,7 @@ describe.each(SUPPORTED_PROTOCOL_VERSIONS)("%s:", (revision) => {
     }
   });
 
-  it("the client sends, answers and hears what the table says", async () => {
+  it("the client sends, answers and receives what the table says", async () => {
     await using met = await meet(revision);
     const { hub } = met;
     const sent = [];
@@ -220,7 +220,7 @@ describe.each(SUPPORTED_PROTOCOL_VERSIONS)("%s:", (revision) => {
     await hub.setRoots([{ uri: "file:///elsewhere" }]);
     const { text } = await hub.call("witness.seen");
     const seen = new Set(JSON.parse(text) as string[]);
-    // To find out which era a server is of, both ways to begin are tried.
+    // To detect a server's era, both ways to start are tried.
     seen.delete(revision === "2026-07-28" ? "initialize" : "server/discover");
     const expected = claims("client-to-server requests", "client", revision).filter(([, works]) => works);
     expect(sent.filter((method) => seen.has(method))).toEqual(expected.map(([method]) => method));
@@ -230,7 +230,7 @@ describe.each(SUPPORTED_PROTOCOL_VERSIONS)("%s:", (revision) => {
   });
 });
 
-/** What a server asks, in words that can be answered. */
+/** A server's questions, with answerable parameters. */
 const QUESTIONS: Readonly<Record<string, Record<string, unknown>>> = {
   "elicitation/create": {
     message: "Who?",
@@ -241,7 +241,7 @@ const QUESTIONS: Readonly<Record<string, Record<string, unknown>>> = {
   ping: {},
 };
 
-/** What a server tells by itself, unprompted; the others belong to something that is under way. */
+/** Notifications a server sends by itself; the others belong to something in progress. */
 const TOLD: Readonly<Record<string, Record<string, unknown>>> = {
   "notifications/message": { level: "error", data: "told" },
   "notifications/progress": { progress: 1 },
@@ -252,12 +252,12 @@ const TOLD: Readonly<Record<string, Record<string, unknown>>> = {
   "notifications/elicitation/complete": { elicitationId: "e" },
 };
 
-/** Those of which the hub tells its program. */
+/** Those that the hub passes to its program. */
 const HEARD: ReadonlySet<string> = new Set(
   Object.keys(TOLD).filter((method) => method !== "notifications/elicitation/complete"),
 );
 
-/** What no program has to send: the connection does. */
+/** Sent by the connection, not by a program. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(["initialize", "server/discover", "subscriptions/listen"]);
 
 interface Meeting extends AsyncDisposable {
@@ -267,7 +267,7 @@ interface Meeting extends AsyncDisposable {
   heard(method: string): Promise<void>;
 }
 
-/** A hub that is connected to the witness, and what it has told. */
+/** A hub connected to the witness, and what it has received. */
 async function meet(revision: string): Promise<Meeting> {
   const told = new Set<string>();
   let onTold = () => {};

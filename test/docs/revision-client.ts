@@ -1,4 +1,4 @@
-// A client of one revision, written without an SDK: it sends any message, answers what it is asked, and remembers what it is told.
+// A client of one revision, written without an SDK: sends any message, answers questions, and records what it receives.
 import { createInterface } from "node:readline";
 import { outcomeOf, type Place, type Running } from "../e2e/command.js";
 
@@ -9,7 +9,6 @@ const CAPABILITIES = {
 };
 const CLIENT_INFO = { name: "tester", version: "1.0.0" };
 
-/** What it answers. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   "elicitation/create": { action: "accept", content: { name: "Ada" } },
   "sampling/createMessage": { role: "assistant", model: "none", content: { type: "text", text: "sampled" } },
@@ -19,7 +18,6 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 
 type Raw = Record<string, unknown>;
 
-/** How a request was answered. */
 export interface Answer {
   readonly result?: Raw;
   readonly error?: { readonly code: number; readonly message: string };
@@ -28,7 +26,7 @@ export interface Answer {
 /** `trunkline serve` over stdio, and its client. */
 export class RevisionClient implements AsyncDisposable {
   readonly revision: string;
-  /** The methods of what the server has sent by itself. */
+  /** Methods the server has sent by itself. */
   readonly told = new Set<string>();
   readonly #child: Running;
   readonly #ended: Promise<unknown>;
@@ -48,7 +46,7 @@ export class RevisionClient implements AsyncDisposable {
     return this.revision === "2026-07-28";
   }
 
-  /** Shakes hands, where the revision has that. */
+  /** Performs the handshake, if the revision has one. */
   async open(): Promise<this> {
     if (this.isModern) return this;
     await this.request("initialize", this.handshake);
@@ -62,7 +60,7 @@ export class RevisionClient implements AsyncDisposable {
     this.#send({ method, params });
   }
 
-  /** Sends a request. Where the answer asks something, it is repeated with the answers. */
+  /** Sends a request. If the answer asks something, repeats it with the answers. */
   async request(method: string, params: Raw = {}): Promise<Answer> {
     const answer = await this.begin(method, params);
     if (answer.result?.resultType !== "input_required") return answer;
@@ -77,7 +75,7 @@ export class RevisionClient implements AsyncDisposable {
     return await this.request(method, { ...params, requestState, inputResponses: Object.fromEntries(responses) });
   }
 
-  /** Sends a request, and takes the answer as it is. */
+  /** Sends a request and returns the answer as it is. */
   begin(method: string, params: Raw = {}): Promise<Answer> {
     const id = ++this.#lastId;
     const own = method === "initialize" ? { ...params, protocolVersion: this.revision } : params;

@@ -1,4 +1,5 @@
-// A shell in which `trunkline` is run by this process. Starting Node for each command of the documentation would take minutes.
+// A shell in which this process runs `trunkline`: starting Node for each command in the documentation would take
+// minutes.
 import {
   chmodSync,
   createWriteStream,
@@ -19,8 +20,8 @@ import { Interrupts } from "../../packages/cli/src/terminal/interrupts.js";
 import { bin, Place, root } from "../e2e/command.js";
 
 /**
- * What the shell runs as `trunkline`: it leaves a request in a folder, and prints what comes back through named pipes.
- * Scripts and servers are processes of their own, which outlive the command line or take over the process.
+ * What the shell runs as `trunkline`: it leaves a request in a folder and prints what comes back through named pipes.
+ * Scripts and servers run as separate processes, because they outlive the command line or take over the process.
  */
 const STAND_IN = `
 case " $* " in *" run "*|*" serve "*) exec "${process.execPath}" "${bin}" "$@";; esac
@@ -39,7 +40,7 @@ cat "$ready/out"
 wait
 exit "$(cat "$ready/code")"`;
 
-/** A folder and a HOME as a reader has them, and a PATH with our command, and with `npx` that needs no network. */
+/** A folder and a HOME like a reader's, and a PATH with our command and an `npx` that needs no network. */
 export class Shell implements Disposable {
   readonly place = new Place();
   readonly #bin = join(this.place.base, "bin");
@@ -56,7 +57,7 @@ export class Shell implements Disposable {
         'if [ "$1" = trunkline ]; then shift; exec trunkline "$@"; fi',
         `shift; name=$1; shift; exec "${process.execPath}" "${root}/node_modules/$name/dist/index.js" "$@"`,
       ].join("\n"),
-      // Blocks that use it are marked as not to be run.
+      // Blocks that use it are marked no-run.
       npm: "echo 'no npm here' >&2; exit 1",
     };
     for (const [name, lines] of Object.entries(commands)) {
@@ -66,7 +67,7 @@ export class Shell implements Disposable {
     this.#watcher = watch(this.#calls, () => this.#answerAll());
   }
 
-  /** The environment of a block of commands. */
+  /** The environment of a command block. */
   get env(): Record<string, string> {
     return {
       PATH: [this.#bin, process.env.PATH].join(delimiter),
@@ -90,7 +91,7 @@ export class Shell implements Disposable {
   }
 }
 
-/** Runs the command that a request asks for. */
+/** Runs the requested command. */
 async function answer(folder: string): Promise<void> {
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   const words = (name: string) => read(name).split("\0").slice(0, -1);
@@ -98,7 +99,7 @@ async function answer(folder: string): Promise<void> {
     words("env").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
   );
   const interrupts = new Interrupts();
-  // A reader that has gone ends a command in order, as it ends a process.
+  // A reader that is gone ends a command normally, as it ends a process.
   const pipe = (name: string): Writable =>
     createWriteStream(join(folder, name)).on("error", () => interrupts.press("SIGTERM"));
   const stdout = pipe("out");

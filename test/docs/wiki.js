@@ -1,4 +1,4 @@
-// wiki: the server that the guides name. Tool: find {text?, tags?} (read-only). Transport: stdio.
+// wiki: the server used in the guides. Tool: find {text?, tags?} (read-only). Transport: stdio.
 
 import { readOptions } from "../servers/options.js";
 import { createToolServer, serve } from "../servers/sdk-serve.js";

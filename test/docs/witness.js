@@ -1,6 +1,7 @@
-// witness: a server of the one revision that is given, written without an SDK. It takes every request and tells with the tool
-// `seen` which messages have come. The tool `ask` {method, params} asks its client that, and tells whether it was answered; `tell`
-// {method, params} sends a notification, and is answered when `seen` is called: a result on the heels of progress overtakes it. Transport: stdio.
+// witness: a server of the given revision, written without an SDK. It accepts every request, and its tool `seen`
+// returns which messages have arrived. The tool `ask` {method, params} asks its client, and returns whether it was
+// answered; `tell` {method, params} sends a notification, and is answered when `seen` is called: a result right after
+// progress would overtake it. Transport: stdio.
 import { createInterface } from "node:readline";
 
 const revision = process.argv[2] ?? "2025-11-25";
@@ -10,7 +11,7 @@ const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
 const seen = new Set();
 /** @type {Map<number, (answer: any) => void>} */
 const asked = new Map();
-/** @type {Map<string | number, string[]>} the streams of a modern client, and what each is for */
+/** @type {Map<string | number, string[]>} a modern client's streams, and what each is for */
 const streams = new Map();
 let release = () => {};
 let lastId = 1_000;
@@ -45,7 +46,7 @@ const RESULTS = {
   "tasks/result": { content: [{ type: "text", text: "from the witness" }] },
 };
 
-/** A list that is told to have changed has changed. @param {string} method */
+/** Changes a list that is reported as changed. @param {string} method */
 function grow(method) {
   const list = /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(method)?.[1];
   if (list === undefined) return;

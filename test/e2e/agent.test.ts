@@ -1,4 +1,4 @@
-// `trunkline agent`: the ways of working, sub-agents, budgets, and a long run.
+// `trunkline agent`: kinds of agent, sub-agents, budgets, and a long run.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,7 +15,6 @@ afterAll(() => place[Symbol.dispose]());
 
 const echo = ["--provider", "echo"];
 
-/** Runs an agent on a script. */
 async function agent(turns: readonly object[], ...args: string[]) {
   place.write("script.jsonl", script(...turns));
   return await place.run(["agent", ...echo, "--script", "script.jsonl", ...args, "Work."]);
@@ -24,7 +23,7 @@ async function agent(turns: readonly object[], ...args: string[]) {
 const sum = (a: number, b: number) => ({ tool: "everything.get-sum", args: { a, b } });
 
 describe("trunkline agent", () => {
-  it("works with native tool calls unless told otherwise", async () => {
+  it("uses native tool calls by default", async () => {
     const { code, stdout, stderr } = await agent([sum(1, 2), { text: "Three." }], "--tool", "everything.get-sum");
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Three.\n" });
     expect(stderr).toBe('tool: everything.get-sum {"a":1,"b":2}\nobservation: The sum of 1 and 2 is 3.\n');
@@ -49,7 +48,7 @@ describe("trunkline agent", () => {
     ]);
   });
 
-  it("may start sub-agents, which use the same servers and the same budget", async () => {
+  it("can start sub-agents, which use the same servers and the same budget", async () => {
     const turns = [{ tool: "delegate", args: { task: "Add." } }, sum(1, 2), { text: "3" }, { text: "It is 3." }];
     const args = ["--tool", "everything.get-sum", "--usage"];
     const { stdout, stderr } = await agent(turns, ...args);
@@ -67,7 +66,7 @@ describe("trunkline agent", () => {
     expect(stderr).toContain('There is no tool "delegate"');
   });
 
-  it("keeps to its budget of tokens and of time", async () => {
+  it("respects its token and time limits", async () => {
     const turn = { ...sum(1, 2), usage: { inputTokens: 900, outputTokens: 200 } };
     const tokens = await agent([turn, { text: "Enough." }], "--tool", "everything.get-sum", "--max-tokens", "1000");
     expect(tokens).toMatchObject({ code: 1, stdout: "Enough.\n" });
@@ -76,7 +75,7 @@ describe("trunkline agent", () => {
     expect(time).toMatchObject({ code: 1, stdout: "In time.\n" });
   });
 
-  it("works for 30 turns over a server and the store, and finds at the end what it kept on the way", async () => {
+  it("works for 30 turns with a server and the store, and finds at the end what it stored on the way", async () => {
     mkdirSync(join(place.cwd, "notes"), { recursive: true });
     for (let number = 1; number <= 9; number++) {
       place.write(`notes/${number}.md`, `# Note ${number}\n\nThe answer of round ${number} is kept here.\n`);

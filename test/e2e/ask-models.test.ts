@@ -1,4 +1,4 @@
-// The models that `trunkline ask` and `trunkline doctor` speak with: which one it is, and how it is at the other end of the wire.
+// The models `trunkline ask` and `trunkline doctor` use: which one is selected, and what goes over the wire.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, openAi, sse, startProviderServer } from "../../packages/agent/test/provider-server.js";
 import { endpointOf, startFakeModel } from "../models/fake-model.js";
@@ -17,7 +17,7 @@ describe.each([
   ["openai", "OPENAI_API_KEY"],
   ["anthropic", "ANTHROPIC_API_KEY"],
   ["google", "GEMINI_API_KEY"],
-])("a model that speaks as %s does", (provider, variable) => {
+])("a model with the API of %s", (provider, variable) => {
   const KEY = "sk-secret-key-0123456789";
   const run = (url: string, args: readonly string[]) =>
     place.run(["ask", "--provider", provider, "--endpoint", endpointOf({ url }, provider), "--model", "m", ...args], {
@@ -38,7 +38,7 @@ describe.each([
     expect(JSON.stringify(model.requests[1]?.body)).toContain("<<<tool-output");
   });
 
-  it("ends with exit code 3 where it refuses the key, which nobody gets to see", async () => {
+  it("ends with exit code 3 if it rejects the key, which is never shown", async () => {
     await using model = await startFakeModel({ status: 401, body: { error: { message: `bad key ${KEY}` } } });
     const { code, stdout, stderr } = await run(model.url, ["x"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
@@ -81,8 +81,8 @@ describe("a model that is asked for JSON", () => {
   });
 });
 
-describe("a stream that breaks", () => {
-  it("is begun anew, and the person is told that what they saw is void", async () => {
+describe("a broken stream", () => {
+  it("starts over, and the user is told to ignore what was shown", async () => {
     await using model = await startFakeModel({ cut: "The ans" }, { text: "The answer." });
     const args = ["ask", "--endpoint", `${model.url}/v1`, "--model", "m", "x"];
     const { code, stdout, stderr } = await place.run([...args, "--stream"]);
@@ -97,15 +97,15 @@ describe("a stream that breaks", () => {
   });
 });
 
-describe("which model is asked", () => {
-  it("is what a key stands for", async () => {
+describe("the model that is asked", () => {
+  it("follows from a key", async () => {
     await using model = await startFakeModel({ text: "Hello." });
     const env = { OPENAI_API_KEY: "sk-1234567890", OPENAI_BASE_URL: `${model.url}/v1` };
     expect((await place.run(["ask", "x"], { env })).stdout).toBe("Hello.\n");
     expect(model.requests[0]).toMatchObject({ path: "/v1/chat/completions", body: { model: "gpt-4.1-mini" } });
   });
 
-  it("has to be said where there are several keys, unless the model's name tells", async () => {
+  it("must be chosen if there are several keys, unless the model's name tells", async () => {
     const env = { OPENAI_API_KEY: "sk-1234567890", ANTHROPIC_API_KEY: "sk-ant-1234567890" };
     const { code, stderr } = await place.run(["ask", "x"], { env });
     expect(code).toBe(2);
@@ -117,7 +117,7 @@ describe("which model is asked", () => {
     expect(stdout).toBe("Hello.\n");
   });
 
-  it("is what TRUNKLINE_PROVIDER, TRUNKLINE_MODEL, TRUNKLINE_ENDPOINT and TRUNKLINE_API_KEY say", async () => {
+  it("comes from TRUNKLINE_PROVIDER, TRUNKLINE_MODEL, TRUNKLINE_ENDPOINT and TRUNKLINE_API_KEY", async () => {
     await using model = await startFakeModel({ text: "Hello." });
     const env = {
       TRUNKLINE_PROVIDER: "anthropic",
@@ -131,7 +131,7 @@ describe("which model is asked", () => {
     expect(model.requests[0]?.headers["x-api-key"]).toBe("key-of-trunkline");
   });
 
-  it("is another one with --provider, which gets nothing of what was meant for the first", async () => {
+  it("changes with --provider, and gets nothing that was meant for the other one", async () => {
     await using model = await startFakeModel({ text: "Hello." });
     const env = {
       TRUNKLINE_PROVIDER: "anthropic",
@@ -144,7 +144,7 @@ describe("which model is asked", () => {
     expect(JSON.stringify(model.requests[0])).not.toMatch(/key-of-anthropic|claude-test/);
   });
 
-  it("may stand in .env, where an endpoint gets only a key that stands there too", async () => {
+  it("may be set in .env, where an endpoint only gets a key from .env", async () => {
     await using model = await startFakeModel({ text: "Hello." }, { text: "Hello." });
     using other = new Place({
       ".env": `TRUNKLINE_ENDPOINT=${model.url}/v1\nTRUNKLINE_MODEL=m\nTRUNKLINE_PROVIDER=openai\n`,
@@ -157,7 +157,7 @@ describe("which model is asked", () => {
     expect(model.requests[1]?.headers.authorization).toBe("Bearer key-of-the-file");
   });
 
-  it("is the only one of an endpoint, or is asked for with those that there are", async () => {
+  it("is an endpoint's only one, or must be chosen from those it has", async () => {
     let ids = ["llama3"];
     const list: Answer = (response) => void response.end(JSON.stringify({ data: ids.map((id) => ({ id })) }));
     await using model = await startProviderServer(list, sse(openAi.text("Hello.")), list);
@@ -176,7 +176,7 @@ describe("which model is asked", () => {
     expect(stderr).toContain("anthropic needs an API key and there is none.");
   });
 
-  it("is told apart from one that cannot be reached", async () => {
+  it("is distinguished from one that cannot be reached", async () => {
     const endpoint = `http://127.0.0.1:${await freePort()}/v1`;
     const { code, stderr } = await place.run(["ask", "--endpoint", endpoint, "--model", "m", "x"], {});
     expect(code).toBe(1);
@@ -185,7 +185,7 @@ describe("which model is asked", () => {
 });
 
 describe("trunkline doctor", () => {
-  it("really asks the model that is set up", async () => {
+  it("really asks the configured model", async () => {
     await using model = await startFakeModel({ text: "ok" }, { text: "ok" });
     const env = { TRUNKLINE_ENDPOINT: `${model.url}/v1`, TRUNKLINE_MODEL: "m", TRUNKLINE_API_KEY: "secret-key-42" };
     using empty = new Place({}, env);
@@ -210,7 +210,7 @@ describe("trunkline doctor", () => {
     expect(stdout).toContain("next: Set the environment variable ANTHROPIC_API_KEY.");
   });
 
-  it("has no such section where no model is set up", async () => {
+  it("has no such section if no model is configured", async () => {
     using empty = new Place();
     expect(JSON.parse((await empty.run(["doctor", "--format", "json"])).stdout)).not.toHaveProperty("model");
   });

@@ -1,4 +1,4 @@
-// The ways in which a command line of `ask`, `chat` or `agent` is wrong.
+// Wrong command lines of `ask`, `chat` and `agent`.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placeWithServers, script } from "./agent-support.js";
 import type { Outcome, Place } from "./command.js";
@@ -6,15 +6,15 @@ import type { Outcome, Place } from "./command.js";
 const echo = ["--provider", "echo"];
 
 const asked: [args: string[], line: string][] = [
-  [["--no-tools", "--tool", "hello.hello"], "--no-tools and --tool exclude each other."],
-  [["--no-tools", "--surface", "composite"], "--no-tools and --surface exclude each other."],
-  [["--surface", "composite", "--tool", "hello.hello"], "--surface composite and --tool exclude each other."],
-  [["--script", "sum.jsonl", "--provider", "ollama", "--model", "m"], "--script goes with --provider echo."],
-  [["--script", "sum.jsonl"], "--script goes with --provider echo."],
-  [["--record", "a.jsonl", "--replay", "b.jsonl", ...echo], "--record and --replay exclude each other."],
-  [["--pretty", ...echo], "--pretty goes with --format json."],
-  [["--stream", "--format", "json", ...echo], "--stream goes with text only."],
-  [["--stream", "--format", '{"type":"object"}', ...echo], "--stream goes with text only."],
+  [["--no-tools", "--tool", "hello.hello"], "--no-tools and --tool cannot be combined."],
+  [["--no-tools", "--surface", "composite"], "--no-tools and --surface cannot be combined."],
+  [["--surface", "composite", "--tool", "hello.hello"], "--surface composite and --tool cannot be combined."],
+  [["--script", "sum.jsonl", "--provider", "ollama", "--model", "m"], "--script needs --provider echo."],
+  [["--script", "sum.jsonl"], "--script needs --provider echo."],
+  [["--record", "a.jsonl", "--replay", "b.jsonl", ...echo], "--record and --replay cannot be combined."],
+  [["--pretty", ...echo], "--pretty only works with --format json."],
+  [["--stream", "--format", "json", ...echo], "--stream only works with text."],
+  [["--stream", "--format", '{"type":"object"}', ...echo], "--stream only works with text."],
   [["--format", "yaml", ...echo], '"yaml" is no format: it is neither text nor json, nor a file (ENOENT).'],
   [["--format", "{nope", ...echo], "The schema given with --format is not JSON"],
   [["--format", "sum.jsonl", ...echo], "sum.jsonl is not JSON"],
@@ -26,18 +26,18 @@ const asked: [args: string[], line: string][] = [
   [["--max-time", "-1", ...echo], '"-1" is not a number of seconds.'],
   [["--surface", "both", ...echo], "option '--surface <kind>' argument 'both' is invalid"],
   [["--provider", "vllm"], "Which model of vllm?"],
-  [["--endpoint", "not an address", "--model", "m"], "The endpoint is not an http or https address."],
+  [["--endpoint", "not an address", "--model", "m"], "The endpoint is not an http or https URL."],
   [["--tool", "everything.get-smu", ...echo], 'There is no tool "everything.get-smu".'],
   [["--tool", "nothing.*", ...echo], 'No tool matches "nothing.*".'],
   [["--nonsense", ...echo], "unknown option '--nonsense'"],
-  [[], "No model is set up."],
+  [[], "No model is configured."],
 ];
 
 const others: [args: string[], line: string][] = [
-  [["chat", "--resume", "x", "--replay", "y"], "--resume and --replay exclude each other."],
+  [["chat", "--resume", "x", "--replay", "y"], "--resume and --replay cannot be combined."],
   [["chat", "--resume", "x", ...echo], 'There is no conversation "x".'],
-  [["chat", "--resume", ...echo], "There is no conversation to go on with."],
-  [["chat", "--stream", "--format", "json", ...echo], "--stream goes with text only."],
+  [["chat", "--resume", ...echo], "There is no conversation to continue."],
+  [["chat", "--stream", "--format", "json", ...echo], "--stream only works with text."],
   [["agent", "--name", "raect", ...echo, "x"], 'There is no agent called "raect".'],
 ];
 
@@ -66,7 +66,7 @@ describe("options that contradict each other", () => {
   );
 
   it.each(others.map(([args, line], index) => [args, line, asked.length + index] as const))(
-    "%j too",
+    "%j does too",
     (_, line, index) => {
       const { code, stdout, stderr } = outcomes[index] ?? {};
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -1,5 +1,5 @@
-// `trunkline ask` with a model that plays a script: what goes in, and what comes out. Its tools, its models and the ways to be
-// wrong have files of their own.
+// `trunkline ask` with a scripted model: what goes in, and what comes out. Tools, models and usage errors have their
+// own files.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ afterAll(() => place[Symbol.dispose]());
 const echo = ["--provider", "echo"];
 
 describe("the prompt", () => {
-  it("comes from the words of the command line", async () => {
+  it("comes from the command line", async () => {
     expect(await place.run(["ask", ...echo, "What", "is this?"])).toEqual({
       code: 0,
       stdout: "What is this?\n",
@@ -27,29 +27,29 @@ describe("the prompt", () => {
     });
   });
 
-  it("comes from what is piped in", async () => {
+  it("comes from piped input", async () => {
     const { stdout } = await place.run(["ask", ...echo], { input: "From the pipe.\n" });
     expect(stdout).toBe("From the pipe.\n");
   });
 
-  it("is both, what is piped in set apart", async () => {
+  it("combines both, with piped input marked", async () => {
     const { stdout } = await place.run(["ask", ...echo, "What failed?"], { input: "error: disk full\n" });
     expect(stdout).toBe("What failed?\n\n<stdin>\nerror: disk full\n</stdin>\n");
   });
 
-  it("is missed where there is none", async () => {
+  it("is required", async () => {
     const { code, stdout, stderr } = await place.run(["ask", ...echo]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("There is nothing to ask.");
   });
 
-  it("is refused where it is no text", async () => {
+  it("is rejected if it is not text", async () => {
     const { code, stderr } = await place.run(["ask", ...echo, "x"], { input: "a\u0000b" });
     expect({ code, stderr }).toEqual({ code: 2, stderr: "trunkline: Standard input is not text.\n" });
   });
 });
 
-describe("the form of the answer", () => {
+describe("the answer's format", () => {
   it("is one JSON document and nothing else", async () => {
     expect(await place.run(["ask", ...echo, "--format", "json", "x"])).toEqual({
       code: 0,
@@ -60,7 +60,7 @@ describe("the form of the answer", () => {
 
   const schema = { type: "object", properties: { name: { type: "string" }, age: { type: "integer" } } };
 
-  it("is that of a schema, inline or in a file, indented where asked for", async () => {
+  it("matches a schema, inline or from a file, indented on request", async () => {
     const inline = await place.run(["ask", ...echo, "--format", JSON.stringify(schema), "--pretty", "Ada"]);
     expect(inline.stdout).toBe('{\n  "name": "Ada",\n  "age": 0\n}\n');
     place.write("schema.json", schema);
@@ -81,7 +81,7 @@ describe("the form of the answer", () => {
     expect(stdout).toBe('{"sum":5}\n');
   });
 
-  it("is a failure where the model does not keep to it, with nothing on stdout", async () => {
+  it("is an error if the model does not follow it, with nothing on stdout", async () => {
     place.write("prose.jsonl", script({ text: "no" }, { text: "still no" }));
     const { code, stdout } = await place.run([
       "ask",
@@ -92,7 +92,7 @@ describe("the form of the answer", () => {
   });
 });
 
-describe("recording and repeating", () => {
+describe("recording and replaying", () => {
   it("gives the same answer without model, servers and prompt", async () => {
     const args = ["--tool", "everything.get-sum", "--record", "run.jsonl", "What is 2 + 3?"];
     const first = await place.run(["ask", ...echo, "--script", "sum.jsonl", ...args]);
@@ -102,7 +102,7 @@ describe("recording and repeating", () => {
     expect(statSync(join(place.cwd, "run.jsonl")).mode & 0o777).toBe(0o600);
   });
 
-  it("says where another prompt leads away from the recorded run", async () => {
+  it("says where another prompt differs from the recorded run", async () => {
     const { code, stderr } = await place.run(["ask", "--replay", "run.jsonl", "What is 2 + 4?"]);
     expect(code).toBe(2);
     expect(stderr).toContain("Turn 1 is not the recorded one");
@@ -110,7 +110,7 @@ describe("recording and repeating", () => {
 });
 
 describe("Ctrl-C", () => {
-  it("cancels the running call first, of which the model is told, and then the program", async () => {
+  it("cancels the running call first, telling the model, and then the program", async () => {
     place.write(
       "waiting.jsonl",
       script({ tool: "slow.wait", args: { ms: 60_000 } }, { text: "Gone on.", delayMs: 60_000 }),

@@ -1,4 +1,4 @@
-// Signing in through the command, at a real authorization server.
+// Signs in through the command, at a real authorization server.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ function placeFor(url: string, entry: Record<string, unknown> = {}): Place {
   return new Place({ "mcp.json": { mcpServers: { docs: { url, ...entry } } } }, { TRUNKLINE_MCP_FILE: "mcp.json" });
 }
 
-/** Signs in as a person does who opens the address that is shown. */
+/** Signs in like a person who opens the URL that is shown. */
 async function login(place: Place): Promise<void> {
   const child = place.start(["auth", "login", "docs", "--no-browser"]);
   const ended = outcomeOf(child);
@@ -42,7 +42,7 @@ function grantOf(place: Place): KeptGrant {
   return Object.values(grants)[0] ?? {};
 }
 
-/** Makes the access token look as if its time were over. */
+/** Makes the access token look expired. */
 function letTokensEnd(place: Place): void {
   for (const path of credentialFiles(place)) {
     const content = JSON.parse(readFileSync(path, "utf8")) as { grants: Record<string, KeptGrant> };
@@ -59,9 +59,9 @@ async function tell(url: string, what: string): Promise<void> {
   await fetch(new URL(`/test/${what}`, url), { method: "POST" });
 }
 
-// Up to nine processes one after the other, and four at once, on a machine that may have two cores.
+// Up to nine processes one after another, and four at once, on a machine that may have two cores.
 describe("trunkline auth", () => {
-  it("signs in once, and after a restart and the end of the token a call needs no person and no second registration", async () => {
+  it("signs in once; after a restart and an expired token a call needs no person and no second registration", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     await login(place);
@@ -78,7 +78,7 @@ describe("trunkline auth", () => {
     });
   });
 
-  it("has one of several processes renew, and leaves a refresh token that can be used", async () => {
+  it("lets one of several processes refresh, and keeps a usable refresh token", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     await login(place);
@@ -89,12 +89,12 @@ describe("trunkline auth", () => {
         [...Array(2)].flatMap(() => [place.runProcess(["call", "docs.hello"]), place.run(["call", "docs.hello"])]),
       );
       expect(outcomes.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array(4).fill({ code: 0, stderr: "" }));
-      // With rotation, a second process that used the old refresh token would have cost everybody the sign-in.
+      // With rotation, a second process using the old refresh token would have cost everyone the sign-in.
       expect(await countsOf(server.url)).toMatchObject({ registrations: 1, grants: { refresh_token: round } });
     }
   });
 
-  it("does not wait for a process that was killed while it held the lock", async () => {
+  it("does not wait for a process that was killed while holding the lock", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     await login(place);
@@ -108,7 +108,7 @@ describe("trunkline auth", () => {
     expect(await countsOf(server.url)).toMatchObject({ grants: { refresh_token: 1 } });
   });
 
-  it("takes the address that the person pastes, where the browser cannot reach this machine", async () => {
+  it("accepts a pasted URL if the browser cannot reach this machine", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     const child = place.start(["auth", "login", "docs"]);
@@ -125,7 +125,7 @@ describe("trunkline auth", () => {
     expect(stderr).not.toContain(new URL(end.url).searchParams.get("code"));
   });
 
-  it("ends with 3 and the next command where a sign-in is needed, and with 130 on Ctrl-C", async () => {
+  it("ends with 3 and the next command if a sign-in is needed, and with 130 on Ctrl-C", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     const called = await place.run(["call", "docs.hello"]);
@@ -145,7 +145,7 @@ describe("trunkline auth", () => {
     expect((await ended).code).toBe(130);
   });
 
-  it("ends with 3 when the person says no", async () => {
+  it("ends with 3 if the user declines", async () => {
     await using server = await startServer("oauth", ["--deny"]);
     using place = placeFor(server.url);
     const child = place.start(["auth", "login", "docs", "--no-browser"]);
@@ -155,7 +155,7 @@ describe("trunkline auth", () => {
     expect(await ended).toMatchObject({ code: 3, stdout: "" });
   });
 
-  it("says where the sign-in stands, and forgets it on request", async () => {
+  it("shows the state of the sign-in, and forgets it on request", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     await login(place);
@@ -195,7 +195,7 @@ describe("trunkline auth", () => {
     }
   });
 
-  it("signs a machine in by what its entry and the environment say", async () => {
+  it("signs a machine in with what its entry and the environment say", async () => {
     await using server = await startServer("oauth", ["--client", "robot:robot-secret-value"]);
     const auth = { type: "client_credentials", client_id: "robot", client_secret: "${ROBOT_SECRET}" };
     using place = placeFor(server.url, { auth });
@@ -208,7 +208,7 @@ describe("trunkline auth", () => {
     expect(wrong.stderr).not.toContain("not-the-secret");
   });
 
-  it("says that there is nothing to sign in to on this machine", async () => {
+  it("says that a local server needs no sign-in", async () => {
     using place = new Place(
       { "mcp.json": { mcpServers: { local: { command: "node" } } } },
       { TRUNKLINE_MCP_FILE: "mcp.json" },

@@ -1,4 +1,4 @@
-// Runs the command in a HOME and a folder of its own: in this process by default, or as a real process where that is the point.
+// Runs the command in its own HOME and folder: in this process by default, or as a real process if that is the point.
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,19 +11,16 @@ import { fileURLToPath } from "node:url";
 import { runProgram } from "../../packages/cli/src/program.js";
 import { Interrupts, type StopSignal } from "../../packages/cli/src/terminal/interrupts.js";
 
-/** The repository. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The built command. */
 export const bin = join(root, "packages", "cli", "bin", "trunkline.cjs");
 
-/** How a run differs from the usual one. */
 export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
 }
 
-/** A started command: what a `ChildProcess` and a run in this process have in common. */
+/** A started command: the common interface of a `ChildProcess` and an in-process run. */
 export interface Running {
   readonly stdin: Writable | null;
   readonly stdout: Readable | null;
@@ -32,14 +29,13 @@ export interface Running {
   once(event: "close", listener: (code: number | null) => void): unknown;
 }
 
-/** How a run ended. */
 export interface Outcome {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** A folder with an empty HOME beside it, both gone at the end. */
+/** A folder with an empty HOME next to it, both removed at the end. */
 export class Place implements Disposable {
   readonly base = mkdtempSync(join(tmpdir(), "trunkline-e2e-"));
   readonly cwd = join(this.base, "project");
@@ -55,7 +51,7 @@ export class Place implements Disposable {
     for (const [path, content] of Object.entries(files)) this.write(path, content);
   }
 
-  /** Writes a file below the project's folder; what is not text becomes JSON. */
+  /** Writes a file below the project folder; anything but a string becomes JSON. */
   write(path: string, content: unknown): string {
     const file = join(this.cwd, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -68,14 +64,17 @@ export class Place implements Disposable {
     return new RunInProcess(args, { cwd: options.cwd ?? this.cwd, env: this.#envOf(options), userHome: this.home });
   }
 
-  /** Runs the command in this process to its end. */
+  /** Runs the command to completion in this process. */
   async run(args: readonly string[], options: RunOptions & { input?: string } = {}): Promise<Outcome> {
     const running = this.start(args, options);
     running.stdin?.end(options.input ?? "");
     return await outcomeOf(running);
   }
 
-  /** Starts the built command as a process of its own: for signals, exits, crashes, scripts and what the process prints itself. */
+  /**
+   * Starts the built command as a separate process: for signals, exits, crashes, scripts and output of the process
+   * itself.
+   */
   startProcess(args: readonly string[], options: RunOptions = {}): ChildProcess {
     return spawn(process.execPath, [bin, ...args], {
       cwd: options.cwd ?? this.cwd,
@@ -84,7 +83,7 @@ export class Place implements Disposable {
     });
   }
 
-  /** Runs the built command as a process of its own to its end. */
+  /** Runs the built command to completion as a separate process. */
   async runProcess(args: readonly string[], options: RunOptions & { input?: string } = {}): Promise<Outcome> {
     const child = this.startProcess(args, options);
     child.stdin?.end(options.input ?? "");
@@ -100,10 +99,10 @@ export class Place implements Disposable {
   }
 }
 
-/** A run of the command in this process, with streams of its own. */
+/** An in-process run of the command with its own streams. */
 class RunInProcess extends EventEmitter implements Running {
   readonly stdin = new PassThrough();
-  // As large as the buffer of a pipe, so a command waits for its reader as it would in a shell.
+  // The size of a pipe buffer, so a command waits for its reader as it would in a shell.
   readonly stdout = new PassThrough({ highWaterMark: 65_536 });
   readonly stderr = new PassThrough({ highWaterMark: 65_536 });
   readonly #interrupts = new Interrupts();
@@ -127,12 +126,12 @@ class RunInProcess extends EventEmitter implements Running {
       open -= 1;
       if (open === 0) this.emit("close", code);
     };
-    // What has no reader is dropped, as at the end of a process.
+    // Unread output is dropped, as when a process exits.
     for (const stream of [this.stdout, this.stderr]) stream.once("end", onEnd).resume().end();
   }
 }
 
-/** Everything a command writes, and how it ends. */
+/** A command's output and exit code. */
 export async function outcomeOf(child: ChildProcess | Running): Promise<Outcome> {
   let stdout = "";
   let stderr = "";
@@ -163,7 +162,6 @@ export async function seen(stream: NodeJS.ReadableStream | null, pattern: RegExp
   });
 }
 
-/** Whether a process exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

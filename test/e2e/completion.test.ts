@@ -1,5 +1,5 @@
-// Tab in real shells. `trunkline` on their PATH is the built command where it completes, and otherwise writes down what it was
-// given: what a test sees is what the shell made of the line, quotes and all.
+// Tab in real shells. `trunkline` on their PATH is the built command when it completes, and otherwise records its
+// arguments: a test sees what the shell made of the line, including quotes.
 
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const SERVERS = {
   },
 };
 
-/** The shells: how each is started with nothing of the user's, and what it reads first. */
+/** The shells: how each is started without user settings, and what it reads first. */
 const SHELLS = {
   bash: { args: ["--noprofile", "--rcfile", "rc", "-i"], rc: `PS1='rea''dy> '; eval "$(trunkline completion bash)"` },
   zsh: {
@@ -31,7 +31,7 @@ const SHELLS = {
 type ShellName = keyof typeof SHELLS;
 
 const isInstalled = (shell: string) => spawnSync(shell, ["--version"]).status === 0;
-/** The end of a test's name: what it lacks for this shell. */
+/** The suffix of a test's name: what is missing for this shell. */
 const lacking = (shell: ShellName): string =>
   needs(shell, process.platform !== "win32" && isInstalled(shell)) ||
   needs("`script` of util-linux", shell === "fish" || hasTerminal);
@@ -52,7 +52,7 @@ class ShellPlace extends Place {
     chmodSync(join(this.base, "trunkline"), 0o755);
   }
 
-  /** Types a line, Tab and Enter at a terminal, and returns the words that the program was given. */
+  /** Types a line, Tab and Enter at a terminal, and returns the program's arguments. */
   async type(shell: "bash" | "zsh", lines: readonly string[]): Promise<string[][]> {
     const { args, rc } = SHELLS[shell];
     const zdotdir = join(this.base, "zsh");
@@ -102,7 +102,7 @@ describe("Tab", () => {
         shell,
         LINES.map(([line]) => line),
       );
-      // zsh takes the slash behind a folder away again.
+      // zsh removes the slash after a folder again.
       expect(given.map((words) => words.map((word) => word.replace(/\/$/, "")))).toEqual(
         LINES.map(([, words]) => words),
       );
@@ -146,7 +146,7 @@ async function offered(place: Place, ...words: string[]): Promise<{ paths: strin
 }
 
 describe("what is offered", () => {
-  it("has every command that the help has, and not the one that scripts call back", async () => {
+  it("includes every command in the help, but not the one that scripts call back", async () => {
     using place = new Place();
     const { stdout } = await place.run(["--help"]);
     const listed = [...stdout.slice(stdout.indexOf("Commands:")).matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name);
@@ -156,7 +156,7 @@ describe("what is offered", () => {
     expect(words).not.toContain("__complete");
   });
 
-  it("leaves out names that would move the cursor, and starts nothing of a project that nobody confirmed", async () => {
+  it("omits names that would move the cursor, and starts nothing of an unapproved project", async () => {
     using place = new Place({ ".trunkline/mcp.json": SERVERS });
     const { words } = await offered(place, "doctor", "--mcp", ".trunkline/mcp.json", "--format", "");
     expect(words).toEqual(["text", "json"]);
@@ -168,7 +168,7 @@ describe("what is offered", () => {
     ]);
   });
 
-  it("has the tools of a server, and their parameters, once they have been listed", async () => {
+  it("includes a server's tools and their parameters once they have been listed", async () => {
     using place = new Place({ "my.json": SERVERS });
     const call = ["--mcp", "my.json", "call"];
     expect((await offered(place, ...call, "everything.")).words).toEqual([]);
@@ -178,7 +178,7 @@ describe("what is offered", () => {
     expect((await offered(place, "--mcp", "my.json", "query", "everything.h")).words).toEqual(["everything.hello"]);
   });
 
-  it("has no secrets, and nothing to say where the configuration cannot be read", async () => {
+  it("contains no secrets, and is empty if the configuration is unreadable", async () => {
     const entry = { url: "http://127.0.0.1:1/mcp", headers: { Authorization: "Bearer ${env:SECRET_TOKEN}" } };
     using place = new Place({ "my.json": { servers: { wiki: entry } }, "broken.json": "{" }, { SECRET_TOKEN: "hush" });
     const outcome = await place.run(["__complete", "--", "--mcp", "my.json", "tools", ""]);
@@ -190,7 +190,7 @@ describe("what is offered", () => {
 });
 
 describe("trunkline completion", () => {
-  it("alone says how to install it, in one line for each shell", async () => {
+  it("alone says how to install it, in one line per shell", async () => {
     using place = new Place();
     const { code, stdout } = await place.run(["completion"]);
     expect(code).toBe(0);
@@ -199,7 +199,7 @@ describe("trunkline completion", () => {
     }
   });
 
-  it("refuses a shell that it has no script for", async () => {
+  it("rejects a shell it has no script for", async () => {
     using place = new Place();
     const { code, stderr } = await place.run(["completion", "csh"]);
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("bash, zsh, fish") });

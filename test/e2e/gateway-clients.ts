@@ -1,5 +1,4 @@
-// The clients that the server in the middle is tested with: both generations of the SDK, both eras, both transports. What
-// their interfaces do differently is the same here.
+// The clients used to test the gateway: both SDK generations, both eras, both transports, behind one interface.
 import {
   Client,
   type ClientOptions,
@@ -22,28 +21,25 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { bin } from "./command.js";
 
-/** The kinds of client. */
 export type Kind = "v1" | "v2 legacy" | "v2 modern";
 
 type Raw = Record<string, unknown>;
 
-/** What a client says while it is connected. */
+/** What a client receives while it is connected. */
 export interface Told {
-  /** Messages of questions, in the order in which they came. */
+  /** Messages of questions, in order of arrival. */
   readonly questions: string[];
   readonly logs: unknown[];
   readonly updates: string[];
   listChanges: number;
 }
 
-/** How a call is made. */
 export interface CallOptions {
   readonly onprogress?: (progress: { progress: number }) => void;
   readonly signal?: AbortSignal;
   readonly logLevel?: "debug" | "info" | "error";
 }
 
-/** A connected client. */
 export interface Peer extends AsyncDisposable {
   readonly kind: Kind;
   readonly told: Told;
@@ -55,11 +51,11 @@ export interface Peer extends AsyncDisposable {
   complete(prompt: string, name: string, value: string): Promise<string[]>;
   subscribe(uri: string): Promise<void>;
   setLogLevel(level: "debug" | "info" | "error"): Promise<void>;
-  /** Tells the server that there are other roots now. */
+  /** Tells the server that the roots changed. */
   rootsChanged(): Promise<void>;
 }
 
-/** Where the server is: a process to start, or an address. */
+/** Where the server is: a process to start, or a URL. */
 export type Where =
   | { readonly args: readonly string[]; readonly cwd: string; readonly env: Record<string, string> }
   | { readonly url: string };
@@ -68,13 +64,11 @@ const info = { name: "gateway-test", version: "1" };
 const capabilities = { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } };
 const usualRoots = [{ uri: "file:///folder/of/the/client" }];
 
-/** What a client has. */
 export interface PeerOptions {
   /** Read whenever the server asks. */
   readonly roots?: readonly { uri: string }[];
 }
 
-/** Connects a client. */
 export async function connectPeer(kind: Kind, where: Where, options: PeerOptions = {}): Promise<Peer> {
   const told: Told = { questions: [], logs: [], updates: [], listChanges: 0 };
   const roots = options.roots ?? usualRoots;
@@ -93,7 +87,7 @@ function processOf({ args, cwd, env }: Exclude<Where, { url: string }>) {
   return { command: process.execPath, args: [bin, ...args], cwd, env, stderr: "ignore" as const };
 }
 
-/** What both generations of the SDK call alike. */
+/** What both SDK generations name the same. */
 interface PlainClient {
   listTools(): Promise<{ tools: { name: string }[] }>;
   listResources(): Promise<{ resources: { uri: string }[] }>;

@@ -1,5 +1,5 @@
-// The server in the middle, as its users have it: the built command, real clients of every kind in front of it, and behind it
-// test servers of both eras.
+// The gateway as users have it: the built command, real clients of every kind in front of it, and test servers of both
+// eras behind it.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,7 +11,7 @@ import { connectPeer, type Kind, type Peer } from "./gateway-clients.js";
 
 const server = (name: string, ...args: string[]) => ({ command: process.execPath, args: [serverPath(name), ...args] });
 
-/** Every server twice: `new…` speaks 2026-07-28, `old…` only what was before it. */
+/** Every server twice: `new…` supports 2026-07-28, `old…` only the revisions before it. */
 const servers = {
   newasking: server("asking"),
   oldasking: server("asking", "--legacy-only"),
@@ -79,7 +79,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       expect(roots.answer).toMatchObject({ roots: [{ uri: "file:///folder/of/the/client" }] });
     });
 
-    it.each(eras)("hears of progress from an %s server, and its cancellation arrives there", async (era) => {
+    it.each(eras)("receives progress from an %s server, and its cancellation arrives there", async (era) => {
       const progress: number[] = [];
       await client.call(
         `mcp__${era}slow__wait`,
@@ -100,7 +100,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       await expect.poll(count).toBe(before + 1);
     });
 
-    it("hears log messages from the level it asked for", async () => {
+    it("receives log messages from the requested level up", async () => {
       await client.setLogLevel("error");
       await client.call("mcp__talking__say", { level: "info", text: `quiet ${kind} ${over}` }, { logLevel: "error" });
       await client.setLogLevel("debug");
@@ -129,7 +129,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       expect(await client.complete("newlibrary.greet", "style", "fo")).toEqual(["formal"]);
     });
 
-    it("is notified of a resource that it has subscribed to", async () => {
+    it("is notified of a subscribed resource", async () => {
       await client.subscribe("test://notes/today");
       await client.call("mcp__newlibrary__touch");
       await expect.poll(() => client.told.updates).toContain("test://notes/today");
@@ -143,7 +143,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       await expect(client.call("mcp__crashing__none")).rejects.toMatchObject({ code: -32_602 });
     });
 
-    it.each(eras)("has a tool that demands a task answer as any other, on an %s server", async (era) => {
+    it.each(eras)("gets an ordinary answer from a tool that requires a task, on an %s server", async (era) => {
       const progress: number[] = [];
       const done = await client.call(
         `mcp__${era}tasking__work`,
@@ -154,7 +154,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       expect(textOf(await client.call(`mcp__${era}tasking__ask`))).toContain("Ada");
     });
 
-    it("goes on when a server is killed: it hears of it, and calls the new process", async () => {
+    it("continues when a server is killed: it is notified, and calls the new process", async () => {
       const pidOf = (result: Record<string, unknown>) => Number(textOf(result).replace("ok ", ""));
       const first = pidOf(await client.call("mcp__crashing__ok"));
       const changes = client.told.listChanges;
@@ -164,7 +164,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       expect(pidOf(await client.call("mcp__crashing__ok"))).not.toBe(first);
     });
 
-    it("is not held up by a server that floods, one that hangs, or one that dies", async () => {
+    it("is not held up by a server that floods, hangs or dies", async () => {
       const others = [
         client.call("mcp__flooding__big", { bytes: 8_000_000 }),
         client.call("mcp__flooding__logs", { count: 5_000 }),
@@ -211,7 +211,7 @@ describe("roots", () => {
 });
 
 describe("the composite tools", () => {
-  it.each(kinds)("let the servers behind them ask a %s client, and tell it of progress", async (kind) => {
+  it.each(kinds)("let the servers behind them ask a %s client, and report progress to it", async (kind) => {
     await using client = await connectPeer(kind, {
       args: ["--mcp", "mcp.json", "serve"],
       cwd: place.cwd,
@@ -245,8 +245,8 @@ describe("the composite tools", () => {
   });
 });
 
-describe("two clients at a time", () => {
-  it("are each asked their own questions, also by a server that cannot say whom it asks", async () => {
+describe("two concurrent clients", () => {
+  it("are each asked their own questions, even by a server that cannot say whom it asks", async () => {
     await using one = await peer("v2 legacy", "http");
     await using two = await peer("v2 modern", "http");
     const ask = (client: Peer, tag: string) => client.call("mcp__oldasking__ask_many", { count: 3, tag });

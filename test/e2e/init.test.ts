@@ -6,7 +6,7 @@ import { Place } from "./command.js";
 const json = (text: string) => JSON.parse(text);
 
 describe("trunkline init", () => {
-  it("makes a store of the project's own and takes the project in, but for what Git ignores", async () => {
+  it("creates the project's own store and indexes the project, except for what Git ignores", async () => {
     using place = new Place({ "a.md": "apples", "src/b.md": "pears", "secret.env": "x", ".gitignore": "*.env\n" });
     const { code, stdout, stderr } = await place.run(["init"]);
     expect(code).toBe(0);
@@ -20,7 +20,7 @@ describe("trunkline init", () => {
     expect(existsSync(join(place.home, ".trunkline", "store"))).toBe(false);
   });
 
-  it("takes in what has changed when it is run again, also from a folder below", async () => {
+  it("indexes what has changed when run again, even from a subfolder", async () => {
     using place = new Place({ "a.md": "apples", "deep/b.md": "pears" });
     await place.run(["init"]);
     const ignored = readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8");
@@ -32,7 +32,7 @@ describe("trunkline init", () => {
     expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toBe(ignored);
   });
 
-  it("leaves the folders of Trunkline and Git out", async () => {
+  it("skips Trunkline's and Git's folders", async () => {
     using place = new Place({
       "a.md": "apples",
       ".trunkline/mcp.json": { servers: {} },
@@ -45,7 +45,7 @@ describe("trunkline init", () => {
     expect(paths).toEqual([join(place.cwd, "a.md")]);
   });
 
-  it("is the store that commands below the project's folder use", async () => {
+  it("creates the store that commands below the project folder use", async () => {
     using place = new Place({ ".git/HEAD": "", "a.md": "apples", "deep/er/b.md": "pears" });
     await place.run(["init"]);
     const { code, stdout } = await place.run(["query", "search", "query=pears"], {
@@ -55,7 +55,7 @@ describe("trunkline init", () => {
     expect(json(stdout).results[0].path).toBe(join(place.cwd, "deep", "er", "b.md"));
   });
 
-  it("keeps a .gitignore that is there, and adds the store to it", async () => {
+  it("keeps an existing .gitignore and adds the store to it", async () => {
     using place = new Place({ ".trunkline/.gitignore": "mine" });
     await place.run(["init", "--no-add"]);
     expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toBe("mine\n/store/\n");
@@ -63,7 +63,7 @@ describe("trunkline init", () => {
     expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toBe("mine\n/store/\n");
   });
 
-  it("does not take in everything that somebody has", async () => {
+  it("does not index a whole home folder", async () => {
     using place = new Place();
     for (const cwd of [place.home, place.base, "/"]) {
       const { code, stderr } = await place.run(["init"], { cwd });
@@ -73,7 +73,7 @@ describe("trunkline init", () => {
     expect(existsSync(join(place.home, ".trunkline"))).toBe(false);
   });
 
-  it("says so where the folder cannot be made", async () => {
+  it("says so if the folder cannot be created", async () => {
     using place = new Place({ ".trunkline": "a file" });
     const { code, stderr } = await place.run(["init"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be made")]);

@@ -38,7 +38,7 @@ function write(place: Place, file: string, text: string): string {
 const onLinux = process.platform === "linux";
 
 describe.runIf(onLinux)("trunkline install", () => {
-  it.each(PROGRAMS)("writes the entry of %s, and uninstall takes it out again", async (program, file, table, entry) => {
+  it.each(PROGRAMS)("writes the entry of %s, and uninstall removes it again", async (program, file, table, entry) => {
     using place = new Place();
     const path = join(place.home, file);
     const { code, stdout, stderr } = await place.run(["install", program, "--yes"]);
@@ -58,7 +58,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(await place.run(["uninstall", program, "--yes"])).toMatchObject({ code: 0 });
   });
 
-  it("changes nothing but the one entry, and uninstall brings the file back byte for byte", async () => {
+  it("changes only the one entry, and uninstall restores the file byte for byte", async () => {
     using place = new Place();
     const text = `\uFEFF// my settings\r\n{\r\n    "theme": "One Dark", // dark\r\n    "context_servers": {\r\n        /* mine */\r\n        "docs": { "command": "docs", "env": { "KEY": "s3cret-of-mine" } }, // last\r\n    },\r\n}\r\n`;
     const path = write(place, ".config/zed/settings.json", text);
@@ -100,7 +100,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(readFileSync(path, "utf8")).toBe(
       `${text}\n[mcp_servers.trunkline]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [ ${args} ]\n`,
     );
-    // Somebody goes on writing below, and gives our entry variables.
+    // Someone continues writing below, and adds variables to our entry.
     writeFileSync(
       path,
       `${readFileSync(path, "utf8")}\n[mcp_servers.trunkline.env]\nA = "1"\n\n# below\n[profiles.b]\n`,
@@ -114,7 +114,7 @@ describe.runIf(onLinux)("trunkline install", () => {
   it.each([
     ["an inline table", 'mcp_servers = { docs = { command = "docs" } }\n'],
     ["a value where the table should be", 'mcp_servers = "none"\n'],
-  ])("refuses a TOML file with %s, and says what to write", async (_, text) => {
+  ])("rejects a TOML file with %s, and says what to write", async (_, text) => {
     using place = new Place();
     const path = write(place, ".codex/config.toml", text);
     const { code, stderr } = await place.run(["install", "codex", "--yes"]);
@@ -128,7 +128,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     ["cursor", ".cursor/mcp.json", "[]", /does not hold an object/],
     ["cursor", ".cursor/mcp.json", '{ "mcpServers": [] }', /cannot be put in/],
     ["codex", ".codex/config.toml", "[oops\n", /cannot be read: line 1/],
-  ])("leaves a file of %s alone that it cannot read (%s)", async (program, file, text, reason) => {
+  ])("leaves an unreadable file of %s alone (%s)", async (program, file, text, reason) => {
     using place = new Place();
     const path = write(place, file, text);
     const { code, stderr } = await place.run(["install", program, "--yes"]);
@@ -138,14 +138,14 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(existsSync(`${path}.before-trunkline`)).toBe(false);
   });
 
-  it("says so when there is a folder in place of the file", async () => {
+  it("says so if there is a folder in place of the file", async () => {
     using place = new Place();
     mkdirSync(join(place.home, ".cursor", "mcp.json"), { recursive: true });
     const { code, stderr } = await place.run(["install", "cursor", "--yes"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("folder where the file should be")]);
   });
 
-  it("does not touch somebody else's entry without --force, and shows none of its secrets", async () => {
+  it("does not touch a foreign entry without --force, and shows none of its secrets", async () => {
     using place = new Place();
     const text = '{ "mcpServers": { "trunkline": { "command": "railways", "env": { "TOKEN": "abcdef123456" } } } }';
     const path = write(place, ".cursor/mcp.json", text);
@@ -164,7 +164,7 @@ describe.runIf(onLinux)("trunkline install", () => {
   it.each([
     ["as it was", (text: string) => text],
     ["beside what was changed meanwhile", (text: string) => text.replace('"x"', '"y"')],
-  ])("keeps the entry that --force replaces, and uninstall brings it back %s", async (_, edit) => {
+  ])("keeps the entry that --force replaces, and uninstall restores it %s", async (_, edit) => {
     using place = new Place();
     const text =
       '{ "mcpServers": { "trunkline": { "command": "railways", "env": {"T": "abcdef"} }, "other": { "command": "x" } } }';
@@ -172,7 +172,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     const installed = await place.run(["install", "cursor", "--yes", "--force"]);
     expect(installed.stdout).toContain(`${path}.before-trunkline`);
     expect(readFileSync(`${path}.before-trunkline`, "utf8")).toBe(text);
-    // Other options are no reason to forget what was there.
+    // Different options are no reason to forget what was there.
     await place.run(["install", "cursor", "--yes", "--", "--no-spill"]);
     writeFileSync(path, edit(readFileSync(path, "utf8")));
     const { code, stdout } = await place.run(["uninstall", "cursor", "--yes"]);
@@ -182,7 +182,7 @@ describe.runIf(onLinux)("trunkline install", () => {
   });
 
   it.each(["{}", "", "  \n", '{ "mcpServers": {} }\n'])(
-    "brings a file back that held next to nothing: %j",
+    "restores a file that held next to nothing: %j",
     async (text) => {
       using place = new Place();
       const path = write(place, ".cursor/mcp.json", text);
@@ -193,7 +193,7 @@ describe.runIf(onLinux)("trunkline install", () => {
   );
 
   it.each(["{}", "", '{ "theme": "dark" }', undefined])(
-    "writes through a link and leaves it one, target %j",
+    "writes through a link and leaves it a link, target %j",
     async (text) => {
       using place = new Place();
       const path = join(place.home, ".cursor", "mcp.json");
@@ -210,7 +210,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     },
   );
 
-  it("removes somebody else's entry by force, and not the file with it", async () => {
+  it("removes a foreign entry by force, but not the file", async () => {
     using place = new Place();
     const foreign = { mcpServers: { trunkline: { command: "railways" } } };
     const path = write(place, ".cursor/mcp.json", `${JSON.stringify(foreign, null, 2)}\n`);
@@ -228,7 +228,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(readFileSync(path)).toEqual(bytes);
   });
 
-  it("writes nothing to Codex's file when it has it already", async () => {
+  it("writes nothing to Codex's file if the entry is already there", async () => {
     using place = new Place();
     const first = await place.run(["install", "codex", "--yes", "--", "--watch", "."]);
     const again = await place.run(["install", "codex", "--yes", "--", "--watch", "."]);
@@ -238,7 +238,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     ]);
   });
 
-  it("brings its own older entry up to date and keeps what was added to it", async () => {
+  it("updates its own older entry and keeps what was added to it", async () => {
     using place = new Place();
     const old = { command: "/old/node", args: ["/old/trunkline.cjs", "serve"], env: { TRUNKLINE_STORE: "/s" } };
     const path = write(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { trunkline: old } }));
@@ -250,7 +250,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     });
   });
 
-  it("says how the store of this project is reached from elsewhere", async () => {
+  it("says how to reach this project's store from elsewhere", async () => {
     using place = new Place({ ".git/HEAD": "", ".trunkline/store/x": "" });
     const named = ["--", "--store", join(place.cwd, ".trunkline", "store")];
     const { stderr } = await place.run(["install", "claude-desktop", "--dry-run"]);
@@ -260,7 +260,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     );
   });
 
-  it("writes to the project's file, found from a folder below", async () => {
+  it("writes to the project's file, found from a subfolder", async () => {
     using place = new Place({ ".git/HEAD": "", "deep/er/x": "" });
     const { code, stderr } = await place.run(["install", "claude-code", "--project", "--yes"], {
       cwd: join(place.cwd, "deep", "er"),
@@ -272,7 +272,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(existsSync(join(place.cwd, ".mcp.json"))).toBe(false);
   });
 
-  it("writes the short command where this installation is on the PATH and the program sees it", async () => {
+  it("writes the short command if this installation is on the PATH and the program sees it", async () => {
     using place = new Place();
     mkdirSync(join(place.base, "bin"));
     symlinkSync(bin, join(place.base, "bin", "trunkline"));
@@ -280,7 +280,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     for (const program of ["gemini", "cursor"]) await place.run(["install", program, "--yes"], { env });
     const entryOf = (file: string) => JSON.parse(readFileSync(join(place.home, file), "utf8")).mcpServers.trunkline;
     expect(entryOf(".gemini/settings.json")).toEqual({ command: "trunkline", args: ["serve"] });
-    // A program with windows has the PATH of the desktop, not of the shell.
+    // A desktop program has the desktop's PATH, not the shell's.
     expect(entryOf(".cursor/mcp.json")).toEqual({ command: process.execPath, args: SERVE });
   });
 

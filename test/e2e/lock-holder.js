@@ -1,4 +1,4 @@
-// Takes the lock that its argument names, says so, and never lets go: for tests that kill it.
+// Takes the lock named by its argument, says so, and never releases it: for tests that kill it.
 import { withFileLock } from "../../packages/client/dist/auth/file-lock.js";
 
 setInterval(() => {}, 60_000);

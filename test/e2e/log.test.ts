@@ -13,7 +13,7 @@ function journal(place: Place, number: number, text: string): void {
 }
 
 describe("trunkline log", () => {
-  it("shows time, client, operation, duration, size and outcome, the last call last", async () => {
+  it("shows time, client, operation, duration, size and outcome, latest call last", async () => {
     using place = new Place({}, { TZ: "UTC" });
     journal(place, 1, call("search") + call("github.create_issue", { outcome: "error", code: "UPSTREAM", ms: 12_345 }));
     const { code, stdout } = await place.run(["log"]);
@@ -29,7 +29,7 @@ describe("trunkline log", () => {
     [["--client", "AGENT"], ["b"]],
     [["--operation", "docs.*"], ["docs.find"]],
     [["--failed"], ["c", "d"]],
-  ])("with %j shows only what is asked for", async (args, operations) => {
+  ])("with %j shows only what is requested", async (args, operations) => {
     using place = new Place();
     journal(place, 1, call("docs.find") + call("b", { client: "my-agent 2" }));
     journal(place, 2, call("c", { outcome: "error" }) + call("d", { outcome: "cancelled" }));
@@ -38,7 +38,7 @@ describe("trunkline log", () => {
     expect([code, lines.map((line) => JSON.parse(line).operation)]).toEqual([0, operations]);
   });
 
-  it("says so where nothing has been noted, and does not let a name move the cursor", async () => {
+  it("says so if nothing has been recorded, and does not let a name move the cursor", async () => {
     using place = new Place();
     const nothing = await place.run(["log"]);
     expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([

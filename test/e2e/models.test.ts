@@ -19,7 +19,7 @@ import { Place } from "./command.js";
 
 const VERSION = "1.2.3";
 
-/** A place in which `npm` is this script, and where each of its calls is written down. */
+/** A place in which `npm` is this script, and each of its calls is recorded. */
 function placeWithNpm(script: string): { place: Place; npm: string; calls: () => string[][] } {
   const place = new Place();
   const bin = join(place.base, "bin");
@@ -39,7 +39,7 @@ function placeWithNpm(script: string): { place: Place; npm: string; calls: () =>
   return { place, npm, calls: () => lines().map((line) => JSON.parse(line)) };
 }
 
-/** Installs a package that stands in for @trunkline/embed, with errors of its own class, as another copy of core has. */
+/** Installs a stand-in for @trunkline/embed, with its own error class, like another copy of core would have. */
 const INSTALLS = `
   const prefix = args[args.indexOf("--prefix") + 1];
   const folder = path.join(prefix, "node_modules", "@trunkline", "embed");
@@ -54,7 +54,7 @@ const INSTALLS = `
     export const skipped = "\${process.env.ONNXRUNTIME_NODE_INSTALL}";
   \`);`;
 
-describe("the package that embeds", () => {
+describe("the embed package", () => {
   it("offers what the command uses", () => {
     const used: EmbedPackage = embedPackage;
     for (const name of ["createEmbedder", "createEndpointEmbedder", "modelStatus", "pullModel", "shortened"] as const)
@@ -102,7 +102,7 @@ describe("the package that embeds", () => {
     });
   });
 
-  it("says that it could not be installed", async () => {
+  it("reports a failed installation", async () => {
     const { place, npm } = placeWithNpm("process.exitCode = 7;");
     using _ = place;
     const options = {
@@ -161,7 +161,7 @@ describe("trunkline models", () => {
 });
 
 describe("trunkline embed", () => {
-  it("says what to do when the model is missing", async () => {
+  it("says what to do if the model is missing", async () => {
     using place = new Place();
     expect(await place.run(["embed", "hello"])).toEqual({
       code: 1,
@@ -170,7 +170,7 @@ describe("trunkline embed", () => {
     });
   });
 
-  it("takes vectors from an endpoint, with the key that was set for it alone", async () => {
+  it("gets vectors from an endpoint, with the key set for it alone", async () => {
     const keys: (string | undefined)[] = [];
     const server = createServer((request, response) => {
       keys.push(request.headers.authorization);
@@ -196,7 +196,7 @@ const available = await haveWeights();
 describe.skipIf(!available)(`trunkline with the embedded model${available ? "" : ` ${UNREACHABLE}`}`, () => {
   const env = { TRUNKLINE_HOME: weightsHome };
 
-  it("prints one vector for each text", async () => {
+  it("prints one vector per text", async () => {
     using place = new Place();
     const both = await place.run(["embed", "good morning", "hello", "--format", "json"], { env });
     const one = await place.run(["embed", "hello", "--dimensions", "8"], { env });
@@ -211,7 +211,7 @@ describe.skipIf(!available)(`trunkline with the embedded model${available ? "" :
     expect((short[1] ?? 0) / (short[0] ?? 1)).toBeCloseTo(vectors[1][1] / vectors[1][0], 4);
   });
 
-  it("finds by meaning with `store search`, also what was added before", async () => {
+  it("finds by meaning with `store search`, including what was added before", async () => {
     using place = new Place();
     const store = ["--store", join(place.base, "store")];
     place.write("pets.md", "The house cat sleeps.\n");
@@ -239,7 +239,7 @@ describe.skipIf(!available)(`trunkline with the embedded model${available ? "" :
     expect({ code, stdout }).toEqual({ code: 0, stdout: "1\n" });
   });
 
-  it("refuses more dimensions than the model has", async () => {
+  it("rejects more dimensions than the model has", async () => {
     using place = new Place();
     const { code, stdout, stderr } = await place.run(["embed", "hello", "--dimensions", "385"], { env });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

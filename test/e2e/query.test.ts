@@ -7,7 +7,7 @@ const json = (text: string) => JSON.parse(text);
 const hello = { command: process.execPath, args: [join(root, "test", "servers", "hello.js")] };
 
 describe("trunkline query and execute", () => {
-  it("run one operation by its name, with parameters by their types", async () => {
+  it("run one operation by name, converting parameters to their types", async () => {
     using place = new Place({ "minutes.md": "the minutes of the meeting" });
     const added = await place.run(["execute", "add", "path=minutes.md", 'tags:=["minutes"]']);
     expect({ code: added.code, answer: json(added.stdout) }).toMatchObject({
@@ -19,7 +19,7 @@ describe("trunkline query and execute", () => {
     expect(json(found.stdout)).toMatchObject({ total: 1, results: [{ path: join(place.cwd, "minutes.md") }] });
   });
 
-  it("take a pipeline as JSON, from a file or from stdin", async () => {
+  it("accept a pipeline as JSON, from a file or from stdin", async () => {
     using place = new Place({ "a.md": "one two" });
     await place.run(["execute", "add", "path=a.md"]);
     const steps = [{ op: "list" }, { op: "grep", params: { pattern: "two" } }];
@@ -52,13 +52,13 @@ describe("trunkline query and execute", () => {
     });
   });
 
-  it("end with 1 where an operation fails, and the answer says why", async () => {
+  it("end with 1 if an operation fails, and the answer says why", async () => {
     using place = new Place();
     const { code, stdout } = await place.run(["query", "get", "path=nothing.md"]);
     expect(code).toBe(1);
     expect(json(stdout).error).toMatchObject({ code: "NOT_FOUND" });
     expect((await place.run(["query", "delete", "name=x"])).code).toBe(1);
-    // An operation that there is not, with parameters too: the answer is the agent's.
+    // An unknown operation, with parameters too: the answer is the same as for an agent.
     for (const [tool, words] of [
       ["execute", ["nosuch", "a=1"]],
       ["query", ["serach", "query=x"]],
@@ -71,8 +71,8 @@ describe("trunkline query and execute", () => {
 
   it.each([
     [["query", "{bad"], "not JSON"],
-    [["query", "missing.json"], "cannot be read"],
-    [["query", "3.json"], "cannot be read"],
+    [["query", "missing.json"], "unreadable"],
+    [["query", "3.json"], "unreadable"],
     [["query", '{"steps": []}', "more=1"], "one too many"],
     [["query", "list", "limit=x"], "limit"],
     [["query", "list", "word"], "is not an argument"],
@@ -84,7 +84,7 @@ describe("trunkline query and execute", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  it("end with 1 where part of a batch failed and the rest went on", async () => {
+  it("end with 1 if part of a batch failed and the rest continued", async () => {
     using place = new Place();
     const operations = [
       { op: "delete", params: { name: "nothing.md" } },
@@ -94,7 +94,7 @@ describe("trunkline query and execute", () => {
     expect({ code, answer: json(stdout) }).toMatchObject({ code: 1, answer: { succeeded: 1, failed: 1 } });
   });
 
-  it("help with the operations and with the parameters of one, without connecting anything", async () => {
+  it("show help for all operations and for one, without connecting anything", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { broken: { command: "no-such-program" } } } });
     const list = await place.run(["query", "--help"]);
     expect(list.code).toBe(0);
@@ -108,7 +108,7 @@ describe("trunkline query and execute", () => {
     expect(one.stdout).toMatch(/^Example: trunkline query search /m);
   });
 
-  it("are noted in the journal, and cost no tokens", async () => {
+  it("are journalled, and cost no tokens", async () => {
     using place = new Place();
     await place.run(["query", "list_collections"]);
     expect((await place.run(["log"])).stdout).toMatch(/ trunkline +list_collections .* ok$/m);

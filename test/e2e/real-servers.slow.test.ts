@@ -1,4 +1,4 @@
-// Servers as their authors publish them, from npm.
+// Servers as published by their authors, from npm.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -86,7 +86,7 @@ describe("with server-everything, server-filesystem and server-memory", () => {
     expect(stdout).toMatch(expected);
   });
 
-  it("a server sees none of our environment but what it needs", async () => {
+  it("a server sees only what it needs of our environment", async () => {
     const { stdout } = await place.run(["call", "everything.get-env"], { env: { GITHUB_TOKEN: "not-for-servers" } });
     expect(Object.keys(JSON.parse(stdout))).not.toContain("GITHUB_TOKEN");
     expect(stdout).not.toContain("not-for-servers");

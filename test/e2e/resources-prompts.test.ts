@@ -1,5 +1,5 @@
-// Resources, prompts and the rest of the protocol, through the built command where there is one for it, and through the built
-// library where there is none.
+// Resources, prompts and the rest of the protocol, through the built command if there is one for it, and through the
+// built library if not.
 import { join } from "node:path";
 import {
   type Channel,
@@ -38,7 +38,7 @@ async function open(channel: Channel): Promise<Hub> {
   return await openHub(config, { channel, lazy: true });
 }
 
-/** A listener, and the first thing it is told. */
+/** A listener, and the first thing it receives. */
 function toldOnce<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => {};
   const promise = new Promise<T>((done) => {
@@ -76,7 +76,7 @@ describe("with server-everything, the command", () => {
     expect(JSON.parse(raw.stdout).contents[0].uri).toBe(DOCUMENT);
   });
 
-  it("names the nearest resource, server and prompt", async () => {
+  it("suggests the nearest resource, server and prompt", async () => {
     const uri = await place.run(["resources", "read", "everything", DOCUMENT.replace("architecture", "architectur")]);
     expect(uri).toMatchObject({ code: 1, stderr: expect.stringContaining(`Did you mean ${DOCUMENT}`) });
     const apart = await place.run(["prompts", "get", "everything", "simple-prompt"]);
@@ -87,7 +87,7 @@ describe("with server-everything, the command", () => {
     expect(prompt).toMatchObject({ code: 2, stderr: expect.stringContaining("everything.simple-prompt") });
   });
 
-  it("lists prompts and fills them in", async () => {
+  it("lists and renders prompts", async () => {
     const listed = await place.run(["prompts"]);
     expect(listed.stdout).toContain("everything.args-prompt(city, state?)\n    A prompt with two arguments");
     const json = await place.run(["prompts", "everything", "--json"]);
@@ -98,14 +98,14 @@ describe("with server-everything, the command", () => {
     expect(JSON.parse(messages.stdout)).toMatchObject({ server: "everything", messages: [{ role: "user" }] });
   });
 
-  it("says which argument of a prompt is missing, and what the server would put there", async () => {
+  it("says which prompt argument is missing, and what the server suggests for it", async () => {
     const { code, stderr } = await place.run(["prompts", "get", "completable-prompt", "department=Sales"]);
     expect(code).toBe(2);
     expect(stderr).toContain('The prompt "completable-prompt" needs name.');
     expect(stderr).toContain("For name there is David, Eve, Frank.");
   });
 
-  it("calls a tool that has to be a task", async () => {
+  it("calls a tool that must be a task", async () => {
     const { code, stdout, stderr } = await place.run(["call", "everything.simulate-research-query", "topic=tea"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("# Research Report: tea");
@@ -113,7 +113,7 @@ describe("with server-everything, the command", () => {
 });
 
 describe("with server-everything, the library", () => {
-  it("hears of updates, log messages and progress", async () => {
+  it("receives updates, log messages and progress", async () => {
     const logged = toldOnce<ServerLog>();
     await using hub = await open({ log: logged.resolve });
     const updated = toldOnce<ResourceUpdate>();
@@ -137,7 +137,7 @@ describe("with server-everything, the library", () => {
     expect(await hub.ping("everything")).toBeGreaterThan(0);
   });
 
-  it("completes the argument of a template", async () => {
+  it("completes a template's argument", async () => {
     await using hub = await open({});
     const ref = { type: "ref/resource", uri: "demo://resource/dynamic/text/{resourceId}" } as const;
     expect((await hub.complete("everything", ref, { name: "resourceId", value: "12" })).values).toEqual(["12"]);
@@ -167,7 +167,7 @@ describe.each([
   ["modern", []],
   ["legacy", ["--legacy-only"]],
 ])("resources read --watch of a %s server", (_, args) => {
-  it("prints the resource again whenever it has changed, until it is stopped", async () => {
+  it("prints the resource again whenever it changes, until it is stopped", async () => {
     await using server = await startServer("library", args);
     using watching = new Place({ "mcp.json": { servers: { library: { type: "http", url: server.url } } } });
     const child = watching.start([

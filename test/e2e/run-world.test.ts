@@ -1,4 +1,4 @@
-// What a script has at hand (`hub`, `store`, `model`, `agent`), and that everything is closed at its end.
+// What a script has available (`hub`, `store`, `model`, `agent`), and that everything is closed at its end.
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
 const hello = { command: process.execPath, args: [join(root, "test/servers/hello.js")] };
 const library = pathToFileURL(join(root, "packages/cli/dist/index.js")).href;
 
-/** To be put before the first call: `told` is the process id of the server. */
+/** To put before the first call: `told` is the server's process id. */
 const WATCH_SERVER = `import { subscribe } from "node:diagnostics_channel";
 let told: number | undefined;
 subscribe("child_process", (message) => setImmediate(() => { told ??= (message as { process: { pid: number } }).process.pid; }));
@@ -36,7 +36,7 @@ describe("the hub of a script", () => {
     }
   });
 
-  it("stays open for a script that nobody awaits", async () => {
+  it("stays open for a script whose calls are not awaited", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "script.ts": `import { hub } from "trunkline";
@@ -69,7 +69,7 @@ console.log((await hub.tools("library.*")).length > 0);`,
     expect(outcome).toEqual({ code: 0, stdout: "true\ntrue\n", stderr: "" });
   });
 
-  it("is waited for also where the object behind it is used", async () => {
+  it("is also waited for when the underlying object is used", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "script.ts": `import { hub } from "trunkline";
@@ -81,7 +81,7 @@ console.log(opened.tools().length, (await opened.call("hello.hello", { name: "Ad
     expect(outcome).toEqual({ code: 0, stdout: "2 Hello, Ada!\n", stderr: "" });
   });
 
-  it("starts nothing of a project that nobody has confirmed", async () => {
+  it("starts nothing of an unapproved project", async () => {
     using place = new Place({
       ".trunkline/mcp.json": { servers: { hello } },
       "script.ts": `${WATCH_SERVER}import { hub } from "trunkline";\nconsole.log((await hub.status())[0]?.state);\nawait hub.call("hello.hello");`,
@@ -108,7 +108,7 @@ await new Promise((resolve) => setTimeout(resolve, 60_000));`,
     expect(isAlive(Number(pid))).toBe(false);
   });
 
-  it("is closed after an error that nobody caught", async () => {
+  it("is closed after an uncaught error", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "script.ts": `${WATCH_SERVER}import { hub } from "trunkline";\nawait hub.call("hello.hello");\n${PID_OF_HELLO}\nthrow new Error("no");`,
@@ -132,7 +132,7 @@ console.log("ready");`,
 });
 
 describe("the store of a script", () => {
-  it("is the one that the command uses", async () => {
+  it("is the one the command uses", async () => {
     using place = new Place({
       "script.ts": `import { store } from "trunkline";
 await store.add({ content: "the quick brown fox", name: "fox.md" });
@@ -146,7 +146,7 @@ console.log(results.length, results[0]?.path.endsWith("fox.md"));`,
 });
 
 describe("models and agents of a script", () => {
-  it("are those of the environment, and tools come from the hub by glob", async () => {
+  it("come from the environment, and tools from the hub by glob", async () => {
     using place = new Place(
       {
         "mcp.json": { servers: { hello } },
@@ -163,7 +163,7 @@ console.log(text, JSON.stringify(messages).includes("Hello, Ada!"));`,
     expect(outcome).toEqual({ code: 0, stdout: "What is this?\necho other\nSaid. true\n", stderr: "" });
   });
 
-  it("are waited for, also a model that is asked without an agent on a connection that an agent used", async () => {
+  it("are waited for, including a model that is asked without an agent on a connection that an agent used", async () => {
     const endpoint = createServer((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       const piece = (delta: object, finish: string | null) =>
@@ -186,7 +186,7 @@ for await (const event of (await model()).stream({ messages: [{ role: "user", pa
     expect(outcome).toEqual({ code: 0, stdout: "Yes.\nYes.\n", stderr: "" });
   });
 
-  it("refuse what may change things where nobody was asked", async () => {
+  it("refuse what may change things without approval", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "script.ts": `import { agent } from "trunkline";
@@ -200,7 +200,7 @@ console.log(JSON.stringify(messages).includes("Hello, Ada!"));`,
     });
   });
 
-  it("keep to the policy of the configuration, whatever the script allows", async () => {
+  it("respect the configured policy, whatever the script allows", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello }, policy: { "hello.*": "deny" } },
       "script.ts": `import { agent } from "trunkline";
@@ -210,7 +210,7 @@ await agent("tools", "Greet.", { tools: ["hello.*"], allow: true, model: { provi
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/\[DENIED\][\s\S]*script\.ts:2:7/) });
   });
 
-  it("say what to set up where nothing is", async () => {
+  it("say what to configure if nothing is", async () => {
     using place = new Place({ "script.ts": `import { model } from "trunkline";\nawait model.ask("x");` });
     const { code, stderr } = await place.runProcess(["run", "script.ts"]);
     expect({ code, stderr }).toEqual({
@@ -219,7 +219,7 @@ await agent("tools", "Greet.", { tools: ["hello.*"], allow: true, model: { provi
     });
   });
 
-  it("can be added to, under names that are free", async () => {
+  it("can be added to, under free names", async () => {
     using place = new Place({
       "script.ts": `import { agent, registerAgent } from "trunkline";
 const mine = (name: string) => registerAgent({
@@ -240,7 +240,7 @@ await agent("mine", "x", { model: { provider: "echo" } }).catch((error: Error) =
   });
 });
 
-describe("trunkline in a program of one's own", () => {
+describe("trunkline in your own program", () => {
   it("works the same, and lets the program end", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },

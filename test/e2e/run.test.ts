@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { bin, Place, root } from "./command.js";
 
-/** Runs one script in a place of its own. */
+/** Runs one script in its own place. */
 async function runScript(text: string, { name = "script.ts", args = [] as string[], files = {} } = {}) {
   using place = new Place({ ...files, [name]: text });
   return await place.runProcess(["run", name, ...args]);
@@ -60,7 +60,7 @@ describe("a script", () => {
     expect(outcome).toEqual({ code: 0, stdout: "2\n", stderr: "" });
   });
 
-  it("gets what stands behind it, options too, and nothing else", async () => {
+  it("gets the arguments after it, including options, and nothing else", async () => {
     const outcome = await runScript(
       `import { args } from "trunkline"; console.log(JSON.stringify([args, process.argv.slice(2), process.argv[1]]));`,
       { args: ["in.md", "--mcp", "x", "-h", "--", "--version"] },
@@ -69,7 +69,7 @@ describe("a script", () => {
     expect(JSON.parse(outcome.stdout)).toEqual([given, given, expect.stringMatching(/script\.ts$/)]);
   });
 
-  it("comes from standard input as -", async () => {
+  it("is read from standard input as -", async () => {
     using place = new Place({ "lib.ts": "export const n: number = 4;" });
     const input = `import { args } from "trunkline";\nimport { n } from "./lib.ts";\nconsole.log(args[0], n as number);\nthrow new Error("end");`;
     const outcome = await place.runProcess(["run", "-", "a"], { input });
@@ -91,7 +91,7 @@ describe("a script", () => {
     expect((await promisify(execFile)(script, ["Ada"], { cwd: place.cwd, env })).stdout).toBe("Hello Ada\n");
   });
 
-  it("shares one instance of trunkline and its parts with the command, whatever lies in its own folder", async () => {
+  it("shares one instance of trunkline and its parts with the command, whatever is in its own folder", async () => {
     const outcome = await runScript(
       `import { TrunklineError } from "trunkline";
        import { TrunklineError as same } from "@trunkline/core";
@@ -127,14 +127,14 @@ describe("a script that fails", () => {
     expect(stderr).toMatch(/^Error: no way1\n {4}at inner \(file:.*script\.ts:5:51\)\n {4}at file:.*script\.ts:7:1\n$/);
   });
 
-  it("shows the same lines where enums had to be transformed, in an imported file too", async () => {
+  it("shows the same lines if enums had to be transformed, in an imported file too", async () => {
     const lib = `class Box { constructor(readonly size: number) {} }\nenum Size { Small, Large }\nnamespace Sizes { export const largest = Size.Large; }\n${source.replaceAll("inner", "lib")}`;
     const { code, stderr } = await runScript(`import "./lib.ts";`, { files: { "lib.ts": lib } });
     expect(code).toBe(1);
     expect(stderr).toMatch(/Error: no way1\n {4}at lib \(.*lib\.ts:8:\d+\)\n {4}at .*lib\.ts:10:1/);
   });
 
-  it("ends with 1 for what is thrown later, and for a promise that nobody awaits", async () => {
+  it("ends with 1 for later exceptions and for unhandled rejections", async () => {
     for (const late of ["setTimeout(() => fail(), 10);", "void (async () => fail())();"]) {
       const { code, stderr } = await runScript(
         `function fail(): never {\n  throw new TypeError("late");\n}\n${late}\nsetInterval(() => {}, 1000);`,
@@ -146,7 +146,7 @@ describe("a script that fails", () => {
     }
   });
 
-  it("keeps its lines when the error comes from a server that went away", async () => {
+  it("keeps its lines if the error comes from a server that went away", async () => {
     using place = new Place({
       "mcp.json": {
         servers: { crashing: { command: process.execPath, args: [join(root, "test/servers/crashing.js")] } },
@@ -167,14 +167,14 @@ describe("a script that fails", () => {
       /script\.ts:3:20\nconst b: number = \(;\n {19}\^\n\nSyntaxError/,
     ],
     ["script.mjs", "const a = 1;\n\nconst b = (;\n", /script\.mjs:3\nconst b = \(;\n {11}\^\n\nSyntaxError/],
-    // Only the engine finds this one: the type stripper lets it pass.
+    // Only the engine detects this one: the type stripper lets it pass.
     ["script.ts", "const a: number = 1;\nlet a: number = 2;\n", /script\.ts:2\b[\s\S]*SyntaxError/],
-  ])("shows the place of a syntax error in %s", async (name, text, place) => {
+  ])("shows the position of a syntax error in %s", async (name, text, place) => {
     const { code, stderr } = await runScript(text, { name });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(place) });
   });
 
-  it("shows an import that is not there with its fields, and no frame of Node or of the command", async () => {
+  it("shows a missing import with its fields, and no frame of Node or of the command", async () => {
     const { code, stderr } = await runScript('import "no-such-package";');
     expect(code).toBe(1);
     expect(stderr).toMatch(
@@ -182,7 +182,7 @@ describe("a script that fails", () => {
     );
   });
 
-  it("is told when its top level waits for ever", async () => {
+  it("is told if its top level waits forever", async () => {
     const { code, stderr } = await runScript("await new Promise(() => {});");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("nothing is left") });
   });
@@ -194,12 +194,12 @@ describe("a script that fails", () => {
   });
 });
 
-describe("run without a script that can be run", () => {
+describe("run without a runnable script", () => {
   it.each([
     ["digset.ts", "Did you mean digest.ts?"],
     ["elsewhere/x.ts", "It was looked for at"],
     ["table.py", "Scripts end in .ts"],
-    ["folder", "Name the script in it."],
+    ["folder", "Name the script inside it."],
   ])("says what to do about %s, with exit code 2", async (name, hint) => {
     using place = new Place({ "digest.ts": "", "table.py": "", "folder/x.ts": "" });
     const { code, stderr } = await place.runProcess(["run", name]);

@@ -1,4 +1,4 @@
-// Plants a secret in every place where one can stand, runs every command, and finds none of them in any output.
+// Plants a secret everywhere one can be, runs every command, and checks that no output contains one.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ const secrets = {
 };
 
 const node = process.execPath;
-/** Ends after writing everything it was given to stderr, in several spellings. */
+/** Exits after writing everything it was given to stderr, in several encodings. */
 const teller = `
   const all = [...process.argv.slice(1), process.env.KEY, process.env.FROM_FILE];
   for (const value of all) {
@@ -30,7 +30,7 @@ const refuser = `
     }
   });`;
 
-/** Every form in which a value must not turn up. */
+/** Every form in which a value must not appear. */
 function forms(secret: string): string[] {
   return [
     secret,
@@ -44,7 +44,7 @@ let place: Place;
 let web: ReturnType<typeof createServer>;
 
 beforeAll(async () => {
-  // Refuses everything, and repeats the request's credentials in its answer.
+  // Rejects everything, and repeats the request's credentials in its answer.
   web = createServer((request, response) => {
     response.writeHead(request.url?.startsWith("/401") ? 401 : 500, { "content-type": "text/plain" });
     response.end(`denied: ${request.url} ${request.headers.authorization}`);
@@ -122,7 +122,7 @@ describe("no secret is printed by", () => {
   });
 
   it("a run that would show them otherwise", async () => {
-    // Guards the tests above: these outputs do hold the places where secrets stood.
+    // Guards the tests above: these outputs do contain the places where the secrets were.
     const { stdout } = await place.run(["doctor"]);
     for (const name of ["stderr", "error", "http", "unauthorized", "refused"])
       expect(stdout).toMatch(new RegExp(`✗ ${name} `));

@@ -1,4 +1,4 @@
-// A policy holds also while its file is broken.
+// A policy stays in effect while its file is broken.
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { HANG_MS } from "../support/hang.js";
@@ -10,13 +10,13 @@ const TRUSTED = { TRUNKLINE_TRUST: "all" };
 const SOON = { timeout: HANG_MS, interval: 50 };
 const SETTINGS = "../home/.trunkline/settings.json";
 
-/** What an operation answers: its error's code, or nothing. */
+/** An operation's error code, or nothing. */
 async function codeOf(served: ServedStdio, op: string, params: Record<string, unknown>) {
   return (await served.execute(op, params)).value.results[0].error?.code;
 }
 
-describe("trunkline serve with a settings file that is no JSON", () => {
-  it("goes on with the policy and the servers that it had, and says so once", async () => {
+describe("trunkline serve with a settings file that is not JSON", () => {
+  it("keeps its policy and servers, and says so once", async () => {
     using place = new Place();
     place.write(SETTINGS, { mcpServers: { hello }, policy: { "hello.repeat": "deny" } });
     await using served = await ServedStdio.start(place);
@@ -35,7 +35,7 @@ describe("trunkline serve with a settings file that is no JSON", () => {
     expect((await served.end()).stderr.match(/cannot be used/g)).toHaveLength(1);
   });
 
-  it("refuses every tool of a server from the start, and says which file to correct; the store works", async () => {
+  it("refuses every upstream tool from the start, and says which file to fix; the store works", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello } } }, TRUSTED);
     const file = place.write(SETTINGS, '{ "policy": { "hello.repeat": "deny" ');
     await using served = await ServedStdio.start(place);
@@ -52,7 +52,7 @@ describe("trunkline serve with a settings file that is no JSON", () => {
     expect(file).toContain("settings.json");
   });
 
-  it("refuses everything where the policy is no object", async () => {
+  it("refuses everything if the policy is not an object", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello } } }, TRUSTED);
     place.write(SETTINGS, { policy: "deny" });
     await using served = await ServedStdio.start(place);

@@ -1,14 +1,13 @@
 // A client of `trunkline serve` in a few lines: a test sees the process, its signals and its stderr.
 import { outcomeOf, type Place, type Running, type RunOptions, seen } from "./command.js";
 
-/** What a call of a tool answered. */
 export interface ToolAnswer {
   readonly isError: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   readonly value: any;
 }
 
-/** A server that was started for one test. */
+/** A server started for one test. */
 export class ServedStdio implements AsyncDisposable {
   readonly child: Running;
   readonly #outcome: ReturnType<typeof outcomeOf>;
@@ -27,12 +26,12 @@ export class ServedStdio implements AsyncDisposable {
     this.#outcome = outcomeOf(child);
   }
 
-  /** Starts `trunkline serve` and shakes hands. */
+  /** Starts `trunkline serve` and performs the handshake. */
   static async start(place: Place, args: readonly string[] = [], options: RunOptions = {}): Promise<ServedStdio> {
     return await ServedStdio.#meet(place.start(["serve", ...args], options));
   }
 
-  /** Does the same with a process of its own. */
+  /** The same, as a separate process. */
   static async startProcess(place: Place, args: readonly string[] = []): Promise<ServedStdio> {
     return await ServedStdio.#meet(place.startProcess(["serve", ...args]));
   }
@@ -45,7 +44,6 @@ export class ServedStdio implements AsyncDisposable {
     return served;
   }
 
-  /** Everything on stderr so far. */
   get stderr(): string {
     return this.#stderr;
   }
@@ -64,18 +62,17 @@ export class ServedStdio implements AsyncDisposable {
     return answer.result;
   }
 
-  /** Calls a tool; its value is the JSON that it answered with. */
+  /** Calls a tool; its value is the JSON it answered with. */
   async call(name: string, args: Record<string, unknown>): Promise<ToolAnswer> {
     const { isError = false, content } = await this.request("tools/call", { name, arguments: args });
     return { isError, value: JSON.parse(content[0].text) };
   }
 
-  /** One step of a query. */
+  /** Runs one query step. */
   async query(op: string, params: Record<string, unknown> = {}): Promise<ToolAnswer> {
     return await this.call("query", { steps: [{ op, params }] });
   }
 
-  /** One operation. */
   async execute(op: string, params: Record<string, unknown> = {}): Promise<ToolAnswer> {
     return await this.call("execute", { operations: [{ op, params }] });
   }

@@ -85,7 +85,7 @@ describe("trunkline serve --http", () => {
     await client.close();
   });
 
-  it("answers the previous generation of the SDK, and ends its session when asked", async () => {
+  it("answers the previous SDK generation, and ends its session when asked", async () => {
     const client = new V1Client(clientInfo);
     const transport = new V1HttpTransport(new URL(url));
     await client.connect(transport as Parameters<V1Client["connect"]>[0]);
@@ -110,7 +110,7 @@ describe("trunkline serve --http", () => {
     ["a request before initialize", { body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' }, 400],
     ["a body of more than 4 MiB", { body: JSON.stringify({ pad: "x".repeat(5_000_000) }) }, 413],
     ["another path", { path: "/other" }, 404],
-  ])("refuses %s", async (_, request, status) => {
+  ])("rejects %s", async (_, request, status) => {
     const {
       headers = {},
       body = "{}",
@@ -119,7 +119,7 @@ describe("trunkline serve --http", () => {
     expect((await send(path, body, headers)).status).toBe(status);
   });
 
-  it("says so when the port is taken", async () => {
+  it("says so if the port is in use", async () => {
     const { code, stderr } = await place.run(["serve", "--http", "--port", new URL(url).port]);
     expect(code).toBe(2);
     expect(stderr).toContain("is in use");

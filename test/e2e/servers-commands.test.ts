@@ -6,7 +6,7 @@ import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
 
 const server = (name: string) => join(root, "test", "servers", `${name}.js`);
 const node = process.execPath;
-/** A project whose files its user has confirmed. */
+/** A project whose files its user has approved. */
 const project = (servers: Record<string, unknown>, files: Record<string, unknown> = {}) =>
   new Place({ ".trunkline/mcp.json": { servers }, ...files }, { TRUNKLINE_TRUST: "all" });
 const hello = { command: node, args: [server("hello")] };
@@ -21,7 +21,7 @@ describe("trunkline call", () => {
     });
   });
 
-  it("takes text, JSON and whole objects as arguments", async () => {
+  it("accepts text, JSON and whole objects as arguments", async () => {
     using place = project({ hello });
     const outcomes = await Promise.all([
       place.run(["call", "hello.repeat", "text=a=b", "count=3"]),
@@ -37,7 +37,7 @@ describe("trunkline call", () => {
     expect(JSON.parse(stdout)).toMatchObject({ content: [{ type: "text", text: "Hello, world!" }] });
   });
 
-  it("tells of an argument that the tool does not list, and calls it all the same", async () => {
+  it("reports an argument that the tool does not list, and calls it anyway", async () => {
     using place = project({ hello });
     const { code, stdout, stderr } = await place.run(["call", "hello.hello", "nam=Ada"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Hello, world!\n" });
@@ -75,12 +75,12 @@ describe("trunkline call", () => {
     [["--mcp", "a.json", "import", "--all"], "trunkline import"],
     [["store", "frob"], "trunkline store"],
     [["frob"], "trunkline"],
-  ])("answers %j with the help that shows it: %s", async (args, command) => {
+  ])("answers %j with a pointer to its help: %s", async (args, command) => {
     using place = new Place();
     expect((await place.run(args)).stderr).toContain(`\`${command} --help\` shows how it is used.`);
   });
 
-  it("says what is wrong with a file given by --mcp, with its line", async () => {
+  it("says what is wrong with a --mcp file, with its line", async () => {
     using place = new Place({ "broken.json": '{\n  "servers": {\n    "a": { "command": \n' });
     const { code, stderr } = await place.run(["tools", "--mcp", "broken.json"]);
     expect(code).toBe(2);
@@ -90,7 +90,7 @@ describe("trunkline call", () => {
   it("leaves no process behind after Ctrl-C in the middle of a call", async () => {
     using place = new Place();
     const pidFile = join(place.base, "pid");
-    // Behind a shell, as npx puts it: both the shell and its child have to go.
+    // Behind a shell, as npx does it: both the shell and its child must end.
     const script = `"${node}" "${server("slow")}" & echo $$ $! > "${pidFile}"; wait`;
     place.write("mcp.json", {
       servers: { slow: { command: "sh", args: ["-c", `exec 3<&0; ${script.replace(" &", " <&3 &")}`] } },
@@ -137,7 +137,7 @@ describe("trunkline doctor", () => {
     });
   });
 
-  it("tells failures apart, shows the server's last words, and fails only with --strict", async () => {
+  it("tells failures apart, shows the server's last stderr lines, and fails only with --strict", async () => {
     using place = project({
       hello,
       missing: { command: "no-such-program-anywhere" },
@@ -153,7 +153,7 @@ describe("trunkline doctor", () => {
     expect((await place.run(["doctor", "--strict"])).code).toBe(1);
   });
 
-  it("lets nothing of a file that nobody has confirmed move the cursor", async () => {
+  it("does not let an unapproved file move the cursor", async () => {
     const clear = "\u001b[2J";
     using place = new Place();
     place.write(".trunkline/mcp.json", {
@@ -167,7 +167,7 @@ describe("trunkline doctor", () => {
     }
   });
 
-  it("says how to add a server where there is none", async () => {
+  it("says how to add a server if there is none", async () => {
     using place = new Place();
     const { code, stdout } = await place.run(["doctor"]);
     expect(code).toBe(0);
@@ -192,7 +192,7 @@ describe("trunkline tools", () => {
     expect(stdout).toContain("hello.repeat(text: string, count?: number)");
   });
 
-  it("finds the configuration from a folder below", async () => {
+  it("finds the configuration from a subfolder", async () => {
     using place = project({ hello }, { "a/b/file.txt": "" });
     const { stdout } = await place.run(["tools", "--json"], { cwd: join(place.cwd, "a", "b") });
     expect(JSON.parse(stdout)).toHaveLength(2);

@@ -1,10 +1,11 @@
-// An endpoint that takes requests and never answers.
+// An endpoint that accepts requests and never answers.
 import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
 import { startServer } from "../servers/start.js";
 import { Place } from "./command.js";
 
-// Node 20 drops an AbortSignal.timeout that only an AbortSignal.any knows as soon as garbage is collected, and then waits for ever.
+// Node 20 drops an AbortSignal.timeout that only an AbortSignal.any refers to as soon as garbage is collected, and then
+// waits forever.
 const COLLECTING = `
 import v8 from "node:v8";
 import vm from "node:vm";
@@ -12,7 +13,7 @@ v8.setFlagsFromString("--expose-gc");
 setInterval(vm.runInNewContext("gc"), 50).unref();
 `;
 
-it("is given up when it is asked for its models, whatever is collected meanwhile", async () => {
+it("is abandoned when asked for its models, whatever is collected meanwhile", async () => {
   using place = new Place();
   await using silent = await startServer("silent");
   const collecting = place.write("collecting.mjs", COLLECTING);

@@ -1,4 +1,4 @@
-// `npm run soak` for a few seconds, and its verifications against faults that were put there.
+// Runs `npm run soak` for a few seconds, and its checks against injected faults.
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -33,7 +33,7 @@ describe("npm run soak", () => {
   });
 });
 
-describe("the verification of the store", () => {
+describe("the store check", () => {
   let place: Place;
   let store: Store;
 
@@ -47,7 +47,7 @@ describe("the verification of the store", () => {
     place[Symbol.dispose]();
   });
 
-  /** What is wrong with the three documents, where their writer went on like this. */
+  /** The problems found with the three documents after these writer lines. */
   async function lost(...said: string[]): Promise<string[]> {
     const ledger = new Ledger();
     for (const name of ["a-1.txt", "a-3.txt", "a-4.txt"]) ledger.read(`done put ${name} 1`);
@@ -55,15 +55,15 @@ describe("the verification of the store", () => {
     return (await lostDocuments(store, ledger)).sort();
   }
 
-  it("is content with what was acknowledged, and with either state of what was not", async () => {
+  it("accepts acknowledged documents, and either state of an unacknowledged change", async () => {
     expect(await lost("begin put a-1.txt 2", "begin delete a-3.txt 2", "begin put a-5.txt 1")).toEqual([]);
   });
 
-  it("finds a document that was acknowledged and is not there", async () => {
+  it("finds an acknowledged document that is missing", async () => {
     expect(await lost("done put a-9.txt 1")).toEqual(["a-9.txt: not there, but version 1 was acknowledged"]);
   });
 
-  it("finds a document with other bytes, and one that was deleted and is there", async () => {
+  it("finds a document with different bytes, and one that still exists after its deletion", async () => {
     expect(await lost("done put a-1.txt 2", "done delete a-4.txt 2")).toEqual([
       expect.stringMatching(/^a-1\.txt: \d+ other bytes, but version 2 was acknowledged$/),
       expect.stringMatching(/^a-4\.txt: \d+ other bytes, but not there was acknowledged$/),
@@ -71,8 +71,8 @@ describe("the verification of the store", () => {
   });
 });
 
-describe("the verification of the gateway", () => {
-  it.skipIf(!canLook)(`finds a process that is left, also one whose parent is gone${NEEDS_PROC}`, async () => {
+describe("the gateway check", () => {
+  it.skipIf(!canLook)(`finds a leftover process, even an orphan${NEEDS_PROC}`, async () => {
     using place = new Place();
     const env = { PATH: process.env.PATH, HOME: place.home };
     const sleep = "setTimeout(() => {}, 60_000)";
@@ -89,7 +89,7 @@ describe("the verification of the gateway", () => {
     expect(await verifyProcesses(`HOME=${place.home}`, 20_000)).toMatchObject({ problems: [] });
   });
 
-  it("finds descriptors that grow, and memory that does", () => {
+  it("finds growing descriptors and growing memory", () => {
     const before = new Map([["socket", 20]]);
     expect(grown(before, new Map([["socket", 24]]))).toEqual([]);
     expect(grown(before, new Map([["socket", 60]]))).toEqual(["socket: 20 after the warm-up, 60 at the end"]);
@@ -97,13 +97,13 @@ describe("the verification of the gateway", () => {
     const growing = Array.from({ length: 120 }, (_, second) => 100 + second * 5);
     expect(hasFailed(verifyMemory(flat))).toBe(false);
     expect(hasFailed(verifyMemory(growing))).toBe(canLook);
-    // Garbage comes and goes; what is left after it went is what counts.
+    // Garbage comes and goes; only the level after a collection counts.
     const sawtooth = Array.from({ length: 120 }, (_, second) => 40 + (second % 10) * 20);
     expect(hasFailed(verifyHeap(sawtooth))).toBe(false);
     expect(hasFailed(verifyHeap(sawtooth.map((size, second) => size + second * 2)))).toBe(canLook);
   });
 
-  it("says what failed and what was not checked", () => {
+  it("reports failed and skipped checks", () => {
     const lines = shownChecks([
       { name: "one", problems: [] },
       { name: "two", problems: ["lost"], detail: "1 of 2" },

@@ -1,5 +1,5 @@
-// `trunkline store …` where the world is unkind: disks that are full or cannot be written, processes that die, others that
-// write at the same time, bytes that have changed behind the store's back.
+// `trunkline store …` under bad conditions: full or read-only disks, processes that die, concurrent writers, and bytes
+// changed from outside.
 
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
@@ -14,7 +14,7 @@ import { json, store } from "./store-support.js";
 const canMount = process.platform === "linux" && process.getuid?.() === 0;
 const NEEDS_ROOT = needs("root on Linux", canMount);
 
-/** A file system of its own, gone with the test. `freeze` makes it read-only. */
+/** Mounts a separate file system, removed with the test. `freeze` makes it read-only. */
 function mountSmall(folder: string, size: string): { freeze: () => void } {
   mkdirSync(folder, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
@@ -23,7 +23,7 @@ function mountSmall(folder: string, size: string): { freeze: () => void } {
 }
 
 describe("the disk", () => {
-  it.skipIf(!canMount)(`may be read-only: everything can be read, and nothing is changed${NEEDS_ROOT}`, async () => {
+  it.skipIf(!canMount)(`can be read-only: reads work and nothing is changed${NEEDS_ROOT}`, async () => {
     const place = new Place({ "src/a.ts": "export function heron() {}\n" });
     onTestFinished(() => place[Symbol.dispose]());
     const { freeze } = mountSmall(join(place.cwd, "fixed"), "20m");
@@ -51,7 +51,7 @@ describe("the disk", () => {
     }
   });
 
-  it.skipIf(!canMount)(`may be full: that is said, and what was there is still good${NEEDS_ROOT}`, async () => {
+  it.skipIf(!canMount)(`can be full: the command says so and existing content stays intact${NEEDS_ROOT}`, async () => {
     const place = new Place({ "kept.txt": "kept\n" });
     onTestFinished(() => place[Symbol.dispose]());
     mountSmall(join(place.cwd, "small"), "6m");
@@ -67,7 +67,7 @@ describe("the disk", () => {
 });
 
 describe("other processes", () => {
-  it("may be killed in the middle: no lock is left behind, and the next one goes on", async () => {
+  it("can be killed midway: they leave no lock, and the next process continues", async () => {
     using place = new Place();
     const many = join(place.cwd, "many");
     mkdirSync(many);
@@ -77,7 +77,7 @@ describe("other processes", () => {
     const before = statSync(join(folder, "content.sqlite")).size;
     const child = place.startProcess(["store", "add", "many"]);
     const ended = outcomeOf(child);
-    // Something of it has reached the disk, and more is to come.
+    // Part of it has reached the disk, and more is to come.
     await vi.waitFor(
       () => expect(statSync(join(folder, "content.sqlite-wal")).size + before).toBeGreaterThan(before + 20_000),
       { timeout: HANG_MS, interval: 2 },
@@ -89,11 +89,11 @@ describe("other processes", () => {
     expect(again.files + again.skipped).toBe(1500);
     expect(await json(place, ["list", "many/*.txt", "--limit", "1"])).toMatchObject({ total: 1500 });
     expect(await json(place, ["verify"])).toMatchObject({ ok: true });
-    // Nothing but the databases and SQLite's own files beside them.
+    // Only the databases and SQLite's own files.
     expect(readdirSync(folder).filter((name) => !/^(?:content|index)\.sqlite(?:-wal|-shm)?$/.test(name))).toEqual([]);
   });
 
-  it("may write while gc runs: what they add is there, what was deleted is gone", async () => {
+  it("can write while gc runs: added documents stay, deleted ones are removed", async () => {
     using place = new Place();
     await json(place, ["add", "--name", "first.txt", "-"], { input: "first\n" });
     for (const round of [0, 1, 2]) {
@@ -120,14 +120,14 @@ describe("other processes", () => {
 });
 
 describe("changed bytes", () => {
-  /** Changes a few bytes of a file from an offset on, every so many. */
+  /** Changes every `every`-th byte of a file, starting at `from`. */
   function flip(file: string, { from, every }: { from: number; every: number }): void {
     const fd = openSync(file, "r+");
     for (let at = from; at < statSync(file).size; at += every) writeSync(fd, Buffer.from([0xa5]), 0, 1, at);
     closeSync(fd);
   }
 
-  it("in the index are mended without being asked, and repair makes it anew", async () => {
+  it("in the index are fixed automatically, and repair rebuilds the index", async () => {
     using place = new Place({ "a.txt": "a heron stands\n" });
     await json(place, ["add", "a.txt"]);
     const index = join(place.home, ".trunkline", "store", "index.sqlite");
@@ -137,14 +137,14 @@ describe("changed bytes", () => {
     expect(await json(place, ["verify"])).toMatchObject({ ok: true });
   });
 
-  it("in content are found and named, and the rest can be read", async () => {
+  it("in content are found and reported, and the rest can be read", async () => {
     using place = new Place({ "sound.txt": "sound\n" });
     const hurt = seededRandom().bytes(400_000);
     writeFileSync(join(place.cwd, "hurt.bin"), hurt);
     await json(place, ["add", "sound.txt"]);
     await json(place, ["add", "hurt.bin"]);
     const file = join(place.home, ".trunkline", "store", "content.sqlite");
-    // Where the bytes of the document lie in the file; compression does not help with random ones.
+    // The offset of the document's bytes in the file; random bytes are not compressed.
     const at = readFileSync(file).indexOf(hurt.subarray(200_000, 200_040));
     expect(at).toBeGreaterThan(0);
     flip(file, { from: at + 3, every: Number.MAX_SAFE_INTEGER });
@@ -162,7 +162,7 @@ describe("changed bytes", () => {
     expect(readFileSync(join(place.cwd, "copy.bin"))).toEqual(hurt);
   });
 
-  it("all over the database are an error that says what to do", async () => {
+  it("all over the database are reported with what to do", async () => {
     using place = new Place({ "a.txt": "a heron stands\n" });
     await json(place, ["add", "a.txt"]);
     const file = join(place.home, ".trunkline", "store", "content.sqlite");

@@ -1,4 +1,4 @@
-// `trunkline store graph`, and what `store get` and `store list` show of documents.
+// `trunkline store graph`, and the document output of `store get` and `store list`.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ const FILES = {
   "src/other.ts": 'import { greet } from "./greet.js";\n\nexport function greetAll() {\n  return greet("all");\n}\n',
 };
 
-describe.concurrent("the graph at the command line", () => {
+describe.concurrent("store graph", () => {
   const place = new Place(FILES);
   const at = (path: string) => join(place.cwd, path);
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe.concurrent("the graph at the command line", () => {
     return stdout.replaceAll(`${place.cwd}/`, "");
   };
 
-  it("is a tree of what a document has to do with others, each unfolded once", async () => {
+  it("shows a tree of a document's relations, expanding each node once", async () => {
     expect(await out("graph", "main.ts", "--depth", "2", "--relation", "imports")).toBe(
       "src/main.ts\n└─ IMPORTS src/greet.ts (line 1)\n",
     );
@@ -44,7 +44,7 @@ describe.concurrent("the graph at the command line", () => {
     );
   });
 
-  it("goes backwards, from a symbol by its key", async () => {
+  it("goes backwards from a symbol's key", async () => {
     const key = `symbol:${at("src/greet.ts")}#greet`;
     expect(await out("graph", key, "--reverse", "--relation", "CALLS", "--collection", "default")).toBe(
       [
@@ -59,7 +59,7 @@ describe.concurrent("the graph at the command line", () => {
     });
   });
 
-  it("finds where to begin by name, symbol and the beginning of a hash", async () => {
+  it("finds the start node by name, symbol or hash prefix", async () => {
     const hash = createHash("sha256").update(FILES["src/main.ts"]).digest("hex");
     for (const target of [[hash.slice(0, 8)], ["--hash", hash.slice(0, 10)], ["src/main.ts"], ["main"]]) {
       const { origin } = await json(place, ["graph", ...target]);
@@ -67,7 +67,7 @@ describe.concurrent("the graph at the command line", () => {
     }
   });
 
-  it("lists types and the nodes of one, draws, and says where it was cut", async () => {
+  it("lists types and the nodes of a type, draws diagrams, and says when it was truncated", async () => {
     expect(await out("graph", "--list-types")).toMatch(/^file +4\nfunction +4\n(?:.*\n)*tag +1\ncollection +2\n$/);
     expect(await out("graph", "--list-type", "function", "--collection", "default")).toBe(
       "greet     symbol:src/greet.ts#greet\ngreetAll  symbol:src/other.ts#greetAll\nmain      symbol:src/main.ts#main\n",
@@ -80,7 +80,7 @@ describe.concurrent("the graph at the command line", () => {
     expect(cut.stdout.split("\n")).toHaveLength(3);
   });
 
-  it("shows with get the lines of a symbol, and what a document is related to", async () => {
+  it("shows a symbol's lines and a document's relations with get", async () => {
     expect(await out("get", "src/greet.ts", "--symbol", "greet", "--collection", "default")).toBe(GREET);
     const tree = await out("get", "main.ts", "--graph", "--depth", "1");
     expect(tree).toMatch(/^src\/main\.ts\n├─ IMPORTS src\/greet\.ts \(line 1\)\n/);
@@ -110,7 +110,7 @@ describe.concurrent("the graph at the command line", () => {
       0,
       "src/greet.ts\n",
     ],
-  ])("answers %j with %i", async (args, code, expected) => {
+  ])("%j exits with %i", async (args, code, expected) => {
     const outcome = await store(place, args);
     expect(outcome).toMatchObject({ code });
     expect(outcome.stdout.replaceAll(`${place.cwd}/`, "")).toBe(expected);
@@ -132,7 +132,7 @@ describe.concurrent("the graph at the command line", () => {
     [["get", "main.ts", "--symbol", "main", "--output", "x"], 2, /whole content/],
     [["get", "main.ts", "--version", "7"], 1, /no version 7\.\n.*one version/],
     [["get", "0123456789"], 1, /no content/],
-  ])("ends %j with %i and says what to do", async (args, code, message) => {
+  ])("%j exits with %i and says what to do", async (args, code, message) => {
     const outcome = await store(place, args);
     expect(outcome).toMatchObject({ code, stdout: "" });
     expect(outcome.stderr).toMatch(message);

@@ -1,4 +1,4 @@
-// `trunkline store grep`, as somebody uses it who has used grep and ripgrep all their life.
+// `trunkline store grep`, used like grep and ripgrep.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -47,7 +47,7 @@ describe.concurrent("store grep", () => {
     return stdout.replaceAll(`${place.cwd}/`, "");
   };
 
-  it("prints path:line:text in a pipe, and context as grep does", async () => {
+  it("prints path:line:text in a pipe, with context like grep", async () => {
     expect(await out("needle")).toBe(
       "src/a.txt:2:two needle\nsrc/b.md:1:needles here\nsrc/b.md:2:and a (literal) needle.\n",
     );
@@ -86,7 +86,7 @@ describe.concurrent("store grep", () => {
     expect(await out(...args)).toBe(expected);
   });
 
-  it("looks only into the documents of a session", async () => {
+  it("searches only the documents of a session", async () => {
     expect(await out("-l", "needle", "--session", session)).toBe("src/a.txt\n");
   });
 
@@ -101,13 +101,13 @@ describe.concurrent("store grep", () => {
     [["needle", "--cursor", "none"], 2, /cursor/],
     [["needle", "-m", "many"], 2, /"many" is no value for --max-count/],
     [[], 2, /What should be looked for\?/],
-  ])("ends %j with %i and says why", async (args, code, message) => {
+  ])("%j exits with %i and says why", async (args, code, message) => {
     const outcome = await grep(...args);
     expect(outcome).toMatchObject({ code, stdout: "" });
     expect(outcome.stderr).toMatch(message);
   });
 
-  it("is complete, however many pages that takes, as text and as JSON", async () => {
+  it("returns all matches across pages, as text and as JSON", async () => {
     const all = Array.from({ length: LINES }, (_, index) => `${at("log/long.txt")}:${index + 1}:entry ${index + 1}\n`);
     expect((await grep("entry", "--snapshot", "then")).stdout).toBe(all.join(""));
     const answer = await json(place, ["grep", "entry", "--snapshot", "then"]);
@@ -122,7 +122,7 @@ describe.concurrent("store grep", () => {
     expect(rest.matches[0].line).toBe(page.matches.at(-1).line + 1);
   });
 
-  it("answers in JSON what the contract says", async () => {
+  it("prints JSON that matches the contract", async () => {
     expect(await json(place, ["grep", "needle", "a.txt", "-n", "-A1"])).toMatchObject({
       matches: [{ path: at("src/a.txt"), line: 2, text: "2:two needle", after: ["3-three"] }],
       total: 1,
@@ -142,15 +142,15 @@ describe.concurrent("store grep", () => {
     expect(JSON.parse(none.stdout)).toMatchObject({ matches: [], total: 0, binary: 1 });
   });
 
-  it("ends quietly when its reader has gone", async () => {
+  it("exits quietly when its reader is gone", async () => {
     const child = place.startProcess(["store", "grep", "entry", "--snapshot", "then"]);
     child.stdin?.end();
     child.stdout?.once("data", () => child.stdout?.destroy());
     expect(await outcomeOf(child)).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("ends with 130 on Ctrl-C while it waits for its reader", async () => {
-    // Far more than the buffers between two processes hold, so that it cannot have ended before the signal comes.
+  it("exits with 130 on Ctrl-C while it waits for its reader", async () => {
+    // Far more than the buffers between two processes hold, so it cannot finish before the signal comes.
     using wide = new Place({ "wide.txt": `entry ${"x".repeat(400)}\n`.repeat(10_000) });
     await json(wide, ["add", "wide.txt"]);
     const child = wide.startProcess(["store", "grep", "entry"]);
@@ -159,14 +159,14 @@ describe.concurrent("store grep", () => {
     child.stderr?.on("data", (text: Buffer) => {
       stderr += text.toString();
     });
-    // It has begun to write, and nobody reads on.
+    // It has started writing, and nothing reads the rest.
     await new Promise((resolve) => child.stdout?.once("readable", resolve));
     child.kill("SIGINT");
     const code = await new Promise((resolve) => child.once("exit", resolve));
     expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
   });
 
-  it.skipIf(!hasTerminal)(`shows paths as headings, and colours, ${atTerminal}`, () => {
+  it.skipIf(!hasTerminal)(`shows paths as headings and uses colours, ${atTerminal}`, () => {
     const command = `'${process.execPath}' '${bin}' store grep -i needle -m1`;
     const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
       cwd: place.cwd,
@@ -181,7 +181,7 @@ describe.concurrent("store grep", () => {
   });
 });
 
-describe("marking matches", () => {
+describe("highlighting matches", () => {
   const printed = (pattern: string, text: string, more: object = {}) =>
     new GrepPrinter({
       pattern: { pattern, ...more },
@@ -196,7 +196,7 @@ describe("marking matches", () => {
       ?.replaceAll("\u001b[1;31m", "<")
       .replaceAll("\u001b[0m", ">");
 
-  it("shows every match of a line, and none where lines were asked for that do not match", () => {
+  it("marks every match of a line, and none for inverted matches", () => {
     expect(printed("a+", "banaana")).toBe("b<a>n<aa>n<a>");
     expect(printed("b.", "a.b.", { fixed: true })).toBe("a.<b.>");
     expect(printed("a", "xay a", { word: true })).toBe("xay <a>");
@@ -204,7 +204,7 @@ describe("marking matches", () => {
     expect(printed("z", "ba", { invert: true })).toBe("ba");
   });
 
-  it("leaves a line as it is where the pattern has no equal in JavaScript, or would take for ever", () => {
+  it("leaves a line unmarked if the pattern has no JavaScript equivalent or would take forever", () => {
     expect(printed("[[:alpha:]&&[a-c]]", "abc")).toBe("abc");
     const text = `z${"a".repeat(60)}b`;
     expect(printed("(?:a+)+$|q", text)).toBe(text);

@@ -6,7 +6,7 @@ import { outcomeOf, Place, seen } from "./command.js";
 import { json, store } from "./store-support.js";
 
 describe.concurrent("store sessions", () => {
-  it("go on from command to command by their id", async () => {
+  it("continue across commands by id", async () => {
     using place = new Place({ "a.txt": "heron\n", "b.txt": "other\n", "c.txt": "heron too\n" });
     const start = await store(place, ["start", "--label", "review"]);
     expect(start).toMatchObject({ code: 0, stderr: "" });
@@ -37,7 +37,7 @@ describe.concurrent("store sessions", () => {
     expect(await store(place, ["sessions", "--open"])).toMatchObject({ code: 0, stdout: "" });
     expect((await store(place, ["sessions"])).stdout).toMatch(/^ses-\S+ .* until .* 1 pinned {2}review\n$/);
 
-    // A pin outlives its session, until it is taken away.
+    // A pin outlives its session until it is removed.
     expect((await store(place, ["unpin", hash, "--session", session])).stdout).toBe(`unpinned ${hash.slice(0, 12)}\n`);
     await json(place, ["gc"]);
     expect((await store(place, ["get", hash])).code).toBe(1);
@@ -57,13 +57,13 @@ describe.concurrent("store sessions", () => {
 });
 
 describe.concurrent("store watch", () => {
-  it("takes up what changes until it is interrupted, says what it was, and sums up", async () => {
+  it("indexes changes until it is interrupted, reports each one, and prints a summary", async () => {
     using place = new Place({ "src/old.txt": "before\n", "src/gone.txt": "soon gone\n", "src/.gitignore": "*.tmp\n" });
     const at = (name: string) => join(place.cwd, "src", name);
     const child = place.start(["store", "watch", "src", "--label", "editing"]);
     const outcome = outcomeOf(child);
     await seen(child.stderr, /watching src; Ctrl-C ends it/);
-    // What was there before has been added.
+    // Existing files have been added.
     expect((await store(place, ["get", "old.txt"])).stdout).toBe("before\n");
 
     const step = async (pattern: RegExp, act: () => void) => {
@@ -88,7 +88,7 @@ describe.concurrent("store watch", () => {
     expect(await json(place, ["verify"])).toMatchObject({ ok: true });
   });
 
-  it("says what cannot be watched", async () => {
+  it("reports paths that cannot be watched", async () => {
     using place = new Place();
     const outcome = await store(place, ["watch", "nowhere"]);
     expect(outcome).toMatchObject({ code: 1, stdout: "" });

@@ -1,8 +1,7 @@
-// What the tests of `trunkline store …` share.
+// Helpers for the tests of `trunkline store …`.
 import { expect } from "vitest";
 import type { Outcome, Place, RunOptions } from "./command.js";
 
-/** Runs `trunkline store …`. */
 export function store(
   place: Place,
   args: readonly string[],
@@ -11,7 +10,7 @@ export function store(
   return place.run(["store", ...args], options);
 }
 
-/** Runs a command that has to succeed and answers what it printed as JSON. */
+/** Runs a command that has to succeed and returns its JSON output. */
 export async function json(place: Place, args: readonly string[], options: RunOptions & { input?: string } = {}) {
   const { code, stdout, stderr } = await store(place, [...args, "--json"], options);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

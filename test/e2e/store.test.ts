@@ -1,4 +1,4 @@
-// The commands `trunkline store …`, as a user runs them: every call is a process of its own on a folder of its own.
+// The `trunkline store …` commands as a user runs them: every call is a separate process in its own folder.
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -10,13 +10,12 @@ import { storeFolder } from "../../packages/cli/src/app/folders.js";
 import { outcomeOf, Place, root } from "./command.js";
 import { json, store } from "./store-support.js";
 
-// Each test runs a dozen processes, which takes its time where others work too.
-/** Two contents whose hashes begin alike. */
+// Each test runs a dozen processes, which takes a while on a busy machine.
+/** Two contents whose hashes share a prefix. */
 const ALIKE = { contents: ["content 28149", "content 36680"], digits: "bba800c6" } as const;
 
 const BINARY = Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 7919) % 256));
 
-/** A place with a few documents in the folder `docs`. */
 function placeWithDocuments(): Place {
   const place = new Place({
     "docs/guide.md": "# Guide\nHow parseHTTPRequest works\nthird line\nlast line\n",
@@ -28,8 +27,8 @@ function placeWithDocuments(): Place {
 
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 
-describe("where the store is", () => {
-  it("is --store, then TRUNKLINE_STORE, then the project's folder where there is one, then the home's", () => {
+describe("the location of the store", () => {
+  it("is --store, then TRUNKLINE_STORE, then the project's folder if it exists, then the one in the home folder", () => {
     using place = new Place();
     const world = (env: Record<string, string>) => ({ cwd: place.cwd, home: place.home, env });
     expect(storeFolder(world({}), undefined)).toBe(join(place.home, "store"));
@@ -39,7 +38,7 @@ describe("where the store is", () => {
     expect(storeFolder(world({ TRUNKLINE_STORE: "/there" }), "here")).toBe(join(place.cwd, "here"));
   });
 
-  it("takes --store before and after the command, and makes the store on first use", async () => {
+  it("accepts --store before and after the command, and creates the store on first use", async () => {
     using place = placeWithDocuments();
     expect((await store(place, ["--store", "kept", "add", "docs/guide.md"])).code).toBe(0);
     expect(existsSync(join(place.cwd, "kept"))).toBe(true);
@@ -50,7 +49,7 @@ describe("where the store is", () => {
 });
 
 describe.concurrent("adding and finding", () => {
-  it("takes a folder up and finds its documents by word, list and name", async () => {
+  it("adds a folder and finds its documents by word, list and name", async () => {
     using place = placeWithDocuments();
     const added = await json(place, ["add", "docs", "--tag", "manual", "--metadata", "lang=en", "--exclude", "*.bin"]);
     expect(added).toMatchObject({ files: 2, skipped: 0, path: join(place.cwd, "docs") });
@@ -71,14 +70,14 @@ describe.concurrent("adding and finding", () => {
     expect((await store(place, ["list", "--paths-only", "--cursor", cursor])).stdout).toMatch(/notes\.txt\n$/);
   });
 
-  it("adds what arrives on stdin under a name", async () => {
+  it("adds stdin under a name", async () => {
     using place = new Place();
     const added = await json(place, ["add", "--name", "greeting.txt", "-"], { input: "hello there\n" });
     expect(added).toMatchObject({ path: "greeting.txt", hash: sha256("hello there\n") });
     expect((await store(place, ["get", "greeting.txt"])).stdout).toBe("hello there\n");
   });
 
-  it("prints a document whole, its lines, its bytes and its earlier versions", async () => {
+  it("prints a whole document, its lines, its bytes and its earlier versions", async () => {
     using place = placeWithDocuments();
     await json(place, ["add", "docs/guide.md", "docs/data.bin"]);
     const before = readFileSync(join(place.cwd, "docs", "guide.md"), "utf8");
@@ -107,7 +106,7 @@ describe.concurrent("adding and finding", () => {
     expect(Buffer.concat(pieces)).toEqual(BINARY);
   });
 
-  it("says with exit code 1 that nothing was found", async () => {
+  it("exits with 1 if nothing was found", async () => {
     using place = placeWithDocuments();
     const empty = await store(place, ["list"]);
     expect(empty).toMatchObject({ code: 1, stdout: "" });
@@ -119,7 +118,7 @@ describe.concurrent("adding and finding", () => {
     expect(JSON.parse(asJson.stdout)).toMatchObject({ total: 0, results: [] });
   });
 
-  it("downloads into the store, and refuses private addresses and wrong checksums", async () => {
+  it("downloads into the store, and rejects private addresses and wrong checksums", async () => {
     using place = new Place();
     const server = createServer((_request, response) => response.end("from afar\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -152,7 +151,7 @@ describe.concurrent("changing", () => {
     expect(await store(place, ["update", "none.md", "--tag", "x"])).toMatchObject({ code: 1, stdout: "" });
   });
 
-  it("deletes into the trash, brings back, and gc empties it", async () => {
+  it("deletes into the trash, restores from it, and empties it with gc", async () => {
     using place = placeWithDocuments();
     await json(place, ["add", "docs/guide.md", "docs/data.bin"]);
     const path = join(place.cwd, "docs", "guide.md");
@@ -238,7 +237,7 @@ describe.concurrent("maintenance", () => {
     expect(await json(place, ["verify", ...other])).toMatchObject({ ok: true });
   });
 
-  it("finds damage, and ends with 1", async () => {
+  it("finds damage and exits with 1", async () => {
     using place = new Place();
     await json(place, ["add", "--name", "precious.txt", "-"], { input: `${"precious ".repeat(20)}\n` });
     const file = join(place.home, ".trunkline", "store", "content.sqlite");
@@ -253,7 +252,7 @@ describe.concurrent("maintenance", () => {
 });
 
 describe.concurrent("wrong use", () => {
-  // One store for all: none of these changes it.
+  // One shared store: none of these commands changes it.
   const place = placeWithDocuments();
   beforeAll(async () => void (await json(place, ["add", "docs/guide.md"])));
   afterAll(() => place[Symbol.dispose]());
@@ -277,7 +276,7 @@ describe.concurrent("wrong use", () => {
     [["list", "--store", "nowhere"], 1, /There is no store in \S+nowhere/],
     [["import", "docs/guide.md"], 2, /not an export/],
     [["frobnicate"], 2, /unknown command/],
-  ])("%j ends with %i", async (args, code, message) => {
+  ])("%j exits with %i", async (args, code, message) => {
     const outcome = await store(place, args);
     expect(outcome).toMatchObject({ code, stdout: "" });
     expect(outcome.stderr).toMatch(message);
@@ -306,7 +305,7 @@ describe.concurrent("wrong use", () => {
 });
 
 describe("several processes", () => {
-  it("add at once, and nothing is lost", async () => {
+  it("can add at the same time without losing anything", async () => {
     using place = new Place();
     const folders = ["one", "two"];
     for (const folder of folders) {

@@ -1,4 +1,4 @@
-// The benchmark of tokens per task does its tasks, on both surfaces.
+// Runs tasks of the tokens-per-task benchmark on both surfaces.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runTask } from "../../bench/tasks/run-task.js";
 import { TASKS } from "../../bench/tasks/tasks.js";
@@ -21,21 +21,24 @@ function taskNamed(name: string) {
 }
 
 describe("tokens per finished task", () => {
-  it("has 20 tasks, each with a name of its own", () => {
+  it("has 20 tasks with unique names", () => {
     expect(new Set(TASKS.map(({ name }) => name)).size).toBe(20);
   });
 
-  it.each(["search the memory, then add to what was found", "a file copied"])("%s: both ways finish", async (name) => {
-    const direct = await runTask(taskNamed(name), "direct", world);
-    const composite = await runTask(taskNamed(name), "composite", world);
-    expect(direct.turns).toBe(3);
-    // One turn finds out what there is, one does the work, one answers.
-    expect(composite.turns).toBe(3);
-    expect(composite.fresh).toBeLessThan(composite.total);
-    expect(composite.total).toBeLessThan(direct.total);
-  });
+  it.each(["search the memory, then add to what was found", "a file copied"])(
+    "%s: finishes on both surfaces",
+    async (name) => {
+      const direct = await runTask(taskNamed(name), "direct", world);
+      const composite = await runTask(taskNamed(name), "composite", world);
+      expect(direct.turns).toBe(3);
+      // One turn to discover the tools, one to do the work, one to answer.
+      expect(composite.turns).toBe(3);
+      expect(composite.fresh).toBeLessThan(composite.total);
+      expect(composite.total).toBeLessThan(direct.total);
+    },
+  );
 
-  it("a task that was not done fails its check", async () => {
+  it("fails the check of a task that was not done", async () => {
     const copying = taskNamed("a file copied");
     const idle = {
       ...copying,
@@ -47,7 +50,7 @@ describe("tokens per finished task", () => {
     await expect(runTask(idle, "direct", world)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("further servers are in the direct list and cost the composite surface nothing", () => {
+  it("lists additional servers on the direct surface, at no cost on the composite one", () => {
     expect(world.tools.direct.map(({ title }) => title)).toContain("shop.sell");
     expect(world.tools.composite.map(({ title }) => title)).toEqual([
       "trunkline.query",

@@ -22,7 +22,7 @@ const packages = Object.entries(LAYERS);
 
 const IMPORTS = "lint/style/noRestrictedImports";
 
-/** File names that several features use for their own part. */
+/** File names that several features use for their own parts. */
 const SHARED_NAMES = new Set(["index.ts", "command.ts", "run.ts"]);
 
 const uses = (specifier: string) => `import * as planted from "${specifier}";\nexport const use = planted;\n`;
@@ -50,7 +50,7 @@ const LIBRARIES = [
 ];
 const NAMES = packages.map(([name]) => (name === "cli" ? "trunkline" : `@trunkline/${name}`));
 
-/** Imports from one folder, or file beside the folders, to another: both ways of writing them, and from a deeper file. */
+/** Imports from one folder, or top-level file, to another: in both spellings, and from a nested file. */
 const directions = packages.flatMap(([name, { folders = {} }]) =>
   Object.entries(folders).flatMap(([from, allowed]) =>
     Object.keys(folders)
@@ -206,7 +206,7 @@ const permitted: Permitted[] = [
   },
 ];
 
-/** A file beside the folders is one file: its violations are planted together. */
+/** A top-level file is a single file, so its violations are planted together. */
 function textsByFile(files: readonly { file: string; text: string }[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { file, text } of files) texts.set(file, `${texts.get(file) ?? ""}${text}`);
@@ -214,7 +214,7 @@ function textsByFile(files: readonly { file: string; text: string }[]): Map<stri
 }
 
 describe("the table of layers", () => {
-  it("is what layers.biome.json enforces", () => {
+  it("matches layers.biome.json", () => {
     // Run `npm run layers` after changing scripts/layers.js or adding a folder.
     expect(readFileSync(join(root, "layers.biome.json"), "utf8")).toBe(layerRules(root));
   });
@@ -223,7 +223,7 @@ describe("the table of layers", () => {
     expect(Object.keys(LAYERS).sort()).toEqual(readdirSync(join(root, "packages")).sort());
   });
 
-  it.each(packages)("has no cycle in %s, and every folder of it", (name, { folders = {} }) => {
+  it.each(packages)("has no cycle in %s, and lists all of its folders", (name, { folders = {} }) => {
     const graph = folderGraph(join(root, "packages", name, "src"));
     const done = new Set<string>();
     const visit = (unit: string, way: readonly string[]): void => {
@@ -271,7 +271,7 @@ describe("the linter", () => {
   let findings: Finding[];
   let exitCode: number | null;
 
-  // Biome takes a second or two; on a busy machine it may wait for long until it runs.
+  // Biome takes a second or two, and much longer on a busy machine.
   beforeAll(async () => {
     tree = mkdtempSync(join(tmpdir(), "trunkline-layers-"));
     for (const name of ["biome.json", "layers.biome.json", "package.json", ".gitignore"])

@@ -1,5 +1,5 @@
-// A model at the other end of the wire: a server on localhost that speaks the formats of OpenAI, Anthropic and Google, by the
-// path that it is asked at, and plays one turn after the other.
+// A fake model: a server on localhost that speaks the formats of OpenAI, Anthropic and Google, depending on the request
+// path, and plays one turn after the other.
 import {
   type Answer,
   anthropic,
@@ -13,7 +13,7 @@ import {
   startProviderServer,
 } from "../../packages/agent/test/provider-server.js";
 
-/** One turn: what it says, what it calls, or how it fails. */
+/** One turn: its text, its tool calls, or how it fails. */
 export type FakeTurn =
   | { readonly text: string }
   | { readonly calls: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[] }
@@ -21,12 +21,12 @@ export type FakeTurn =
   | { readonly cut: string }
   | { readonly status: number; readonly body?: object | string; readonly headers?: Readonly<Record<string, string>> };
 
-/** Starts the model. `url` is what the providers' base addresses begin with. */
+/** Starts the model. `url` is the prefix of the providers' base URLs. */
 export async function startFakeModel(...turns: readonly FakeTurn[]): Promise<ProviderServer> {
   return await startProviderServer(...turns.map(answerOf));
 }
 
-/** The base address of a provider at the fake model. */
+/** A provider's base URL at the fake model. */
 export function endpointOf({ url }: Pick<ProviderServer, "url">, provider: string): string {
   return provider === "google" ? `${url}/v1beta` : `${url}/v1`;
 }

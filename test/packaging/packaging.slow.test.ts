@@ -1,4 +1,4 @@
-// Packs the packages as they would be published, installs them in an empty folder, and uses them from there.
+// Packs the packages as for publishing, installs them in an empty folder, and uses them from there.
 import { execFile } from "node:child_process";
 import {
   cpSync,
@@ -23,7 +23,7 @@ const base = mkdtempSync(join(tmpdir(), "trunkline-packaging-"));
 const hello = join(root, "test", "servers", "hello.js");
 const INSTALL_TIMEOUT_MS = 300_000;
 
-/** The tarball of a package folder. */
+/** Tarballs by package folder. */
 const tarballs = new Map<string, string>();
 
 beforeAll(async () => {
@@ -44,13 +44,13 @@ async function install(folder: string, packages: readonly string[]): Promise<str
   const files = packages.map((name) => tarballs.get(name) ?? `no tarball of ${name}`);
   await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts", ...files], { cwd });
   const driver = join("node_modules", "better-sqlite3", "build");
-  // That the driver compiles is shown by the set-up of the repository; once is enough.
+  // The repository's setup already shows that the driver compiles; once is enough.
   if (existsSync(join(cwd, "node_modules", "better-sqlite3")))
     cpSync(join(root, driver), join(cwd, driver), { recursive: true });
   return cwd;
 }
 
-/** A script beside the installed package: it runs, and its types are found. */
+/** Checks that a script next to the installed package runs and finds its types. */
 async function runsAndTypesScript(cwd: string, bin: string): Promise<void> {
   writeFileSync(
     join(cwd, "script.ts"),
@@ -85,7 +85,7 @@ function filesBelow(folder: string): string[] {
 }
 
 describe("every package", () => {
-  it.each(names)("%s is built, typed, mapped and licensed", (name) => {
+  it.each(names)("%s is built, typed, has source maps and a license", (name) => {
     const folder = join(root, "packages", name);
     const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     const workspace = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -101,7 +101,7 @@ describe("every package", () => {
     expect(tarballs.has(name === "cli" ? "trunkline" : name)).toBe(true);
   });
 
-  it.each(names)("%s pins what it depends on, and its neighbours to the shared version", (name) => {
+  it.each(names)("%s pins its dependencies, and the other packages to the shared version", (name) => {
     const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
     for (const [dependency, version] of Object.entries<string>(manifest.dependencies ?? {})) {
       expect(version, dependency).toMatch(/^\d+\.\d+\.\d+/);
@@ -138,7 +138,7 @@ describe("the client alone", () => {
 
 describe("the command", () => {
   it(
-    "runs from where it was installed",
+    "runs from its installed location",
     async () => {
       const cwd = await install("command", ["core", "client", "server", "store", "agent", "trunkline"]);
       const bin = join(cwd, "node_modules", ".bin", "trunkline");

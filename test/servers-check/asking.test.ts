@@ -1,4 +1,4 @@
-// The server that asks back, in both eras.
+// The server that asks the client questions, in both eras.
 
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ const everywhere: { over: Over; era: Era }[] = [
 
 let onQuestion: (message: string) => void = () => {};
 
-/** Answers every question with the question itself, so that a test sees which call it came from. */
+/** Answers every question with the question itself, so a test sees which call it came from. */
 function answerWithTheQuestion(client: Client) {
   client.setRequestHandler("elicitation/create", ({ params }) => {
     onQuestion(params.message);
@@ -70,7 +70,7 @@ describe.each(everywhere)("asking over $over in the $era era", ({ over, era }) =
     });
   });
 
-  test.each([false, true])("asks many questions, at once: %s", async (atOnce) => {
+  test.each([false, true])("asks many questions (at once: %s)", async (atOnce) => {
     const count = 12;
     const { tag, answers } = await ask(client, "ask_many", { count, at_once: atOnce, tag: "e" });
     expect(tag).toBe("e");
@@ -79,7 +79,7 @@ describe.each(everywhere)("asking over $over in the $era era", ({ over, era }) =
     );
   });
 
-  test("brings each answer to its own call", async () => {
+  test("delivers each answer to its own call", async () => {
     const tags = ["one", "two", "three"];
     const results = await Promise.all(tags.map((tag) => ask(client, "ask_form", { question: "Who?", tag })));
     expect(results.map(({ tag, answer }) => [tag, answer.content.answer])).toEqual(

@@ -107,7 +107,6 @@ export function pending<T>() {
   return { promise, resolve, reject };
 }
 
-/** The text of a tool result. */
 export function textOf(result: object): string {
   const content = "content" in result && Array.isArray(result.content) ? result.content : [];
   return content.map((block: { text?: string }) => block.text ?? "").join("\n");
@@ -116,16 +115,16 @@ export function textOf(result: object): string {
 export interface Lines extends AsyncDisposable {
   child: ChildProcess;
   send(message: unknown): void;
-  /** The next line of stdout; rejects when there is none left. */
+  /** The next line of stdout; rejects if there are no more. */
   next(): Promise<string>;
-  /** The exit code, once the process has ended and its output has been read. */
+  /** The exit code, once the process has exited and its output has been read. */
   exited: Promise<number | null>;
   stderr(): string;
   /** Resolves when the server has written the text to its stderr. */
   stderrContains(text: string): Promise<void>;
 }
 
-/** Starts a server over stdio with no client at all. */
+/** Starts a server over stdio without a client. */
 export function openLines(name: string, args: string[] = []): Lines {
   const child = spawn(process.execPath, [serverPath(name), ...args], { stdio: "pipe" });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -159,7 +158,7 @@ export const initialize = {
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "lines", version: "1" } },
 };
 
-/** Posts one JSON-RPC message the way a Streamable HTTP client does. */
+/** Posts one JSON-RPC message like a Streamable HTTP client. */
 export function post(url: string, message: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(url, {
     method: "POST",

@@ -1,4 +1,4 @@
-// The servers written without an SDK, byte by byte where that matters.
+// The servers written without an SDK, byte by byte if that matters.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -70,7 +70,7 @@ describe("garbled", () => {
     expect(textOf(await opened.client.callTool({ name: "echo", arguments: { text: "äöü" } }))).toBe("äöü");
   });
 
-  test("streams several messages with mixed line ends, comments, long data and cut characters", async () => {
+  test("streams several messages with mixed line endings, comments, long data and split characters", async () => {
     await using server = await startServer("garbled");
     const response = await post(server.url, call(2, "unicode"));
     expect(response.headers.get("content-type")).toContain("text/event-stream");
@@ -110,7 +110,7 @@ describe("garbled", () => {
 });
 
 describe("expiring", () => {
-  test("answers 404 once a session has made its calls, until a new initialize", async () => {
+  test("answers 404 once a session has used up its calls, until a new initialize", async () => {
     await using server = await startServer("expiring", ["--after", "2"]);
     const begin = async () => {
       const response = await post(server.url, initialize);
@@ -132,7 +132,7 @@ describe("expiring", () => {
     expect((await post(server.url, call(8, "count"))).status).toBe(400);
   });
 
-  test("is a legacy server to a client that tries both eras", async () => {
+  test("is treated as a legacy server by a client that tries both eras", async () => {
     await using opened = await open("expiring", {
       over: "http",
       client: { versionNegotiation: { mode: "auto" } },
@@ -159,7 +159,7 @@ describe("old", () => {
     expect(result).not.toContain("hidden");
   });
 
-  test("does not know a modern probe, and ends at it when told to", async () => {
+  test("rejects a modern probe, and exits on it when told to", async () => {
     const probe = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
     await using lines = openLines("old");
     lines.send(probe);
@@ -170,7 +170,7 @@ describe("old", () => {
     expect(await fragile.exited).toBe(1);
   });
 
-  test("answers initialize with whatever revision it is told", async () => {
+  test("answers initialize with any revision it is told to", async () => {
     await using lines = openLines("old", ["--version-answer", "1999-01-01"]);
     lines.send(initialize);
     expect(JSON.parse(await lines.next())).toMatchObject({ result: { protocolVersion: "1999-01-01" } });

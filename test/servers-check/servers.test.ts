@@ -43,7 +43,7 @@ describe("hello", () => {
     expect(textOf(await opened.client.callTool({ name: "hello" }))).toBe("Hi, world!");
   });
 
-  test("gives legacy HTTP clients a session, a GET stream and a way to end it", async () => {
+  test("gives legacy HTTP clients a session, a GET stream and a way to end the session", async () => {
     await using server = await startServer("hello");
     const started = await post(server.url, initialize);
     const session = { "mcp-session-id": started.headers.get("mcp-session-id") ?? "" };
@@ -122,7 +122,7 @@ describe("slow", () => {
 });
 
 describe("crashing", () => {
-  test("answers with its pid, then dies in mid-call with the code it is given", async () => {
+  test("answers with its pid, then dies in mid-call with the given exit code", async () => {
     await using lines = openLines("crashing");
     const call = (id: number, name: string, args = {}) =>
       lines.send({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } });
@@ -142,7 +142,7 @@ describe("crashing", () => {
     await expect(startServer("crashing", ["--crash-on-start"])).rejects.toThrow("crashing on start");
   });
 
-  test.each(["stdio", "http"] as const)("dies in the call after the last it was allowed over %s", async (over) => {
+  test.each(["stdio", "http"] as const)("dies in the first call over its limit over %s", async (over) => {
     await using opened = await open("crashing", { over, args: ["--crash-after", "2"] });
     const { client } = opened;
     expect(textOf(await client.callTool({ name: "ok" }))).toMatch(/^ok \d+$/);
@@ -154,13 +154,13 @@ describe("crashing", () => {
 });
 
 describe("flooding", () => {
-  test.each(["stdio", "http"] as const)("answers as many bytes as it is asked for over %s", async (over) => {
+  test.each(["stdio", "http"] as const)("answers with the requested number of bytes over %s", async (over) => {
     await using opened = await open("flooding", { over });
     const result = await opened.client.callTool({ name: "big", arguments: { bytes: 2_000_000 } });
     expect(textOf(result)).toHaveLength(2_000_000);
   });
 
-  test("answers 50 MB if not told otherwise", async () => {
+  test("answers with 50 MB by default", async () => {
     await using server = await startServer("flooding");
     const started = await post(server.url, initialize);
     const session = { "mcp-session-id": started.headers.get("mcp-session-id") ?? "" };

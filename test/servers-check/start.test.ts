@@ -1,4 +1,4 @@
-// Starting and stopping: what later tests rely on.
+// Starting and stopping, which other tests rely on.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { serverPath, startServer } from "../servers/start.js";
 import { initialize, post } from "./clients.js";
 
-test("a started server says where it is, and is gone once it is closed", async () => {
+test("a started server reports its URL, and is gone once it is closed", async () => {
   const server = await startServer("hello");
   expect(server.url).toBe(`http://127.0.0.1:${server.port}/mcp`);
   expect((await post(server.url, initialize)).status).toBe(200);
@@ -26,8 +26,8 @@ test("a server that ignores SIGTERM is killed", async () => {
   expect(await server.exited).toBeNull();
 });
 
-test("a server ends with the process that started it, even if that is killed", async () => {
-  // Killed, the parent cannot remove its temporary folder, so it gets one that the test removes.
+test("a server ends with the process that started it, even if that process is killed", async () => {
+  // A killed parent cannot remove its temporary folder, so it gets one that the test removes.
   const TMPDIR = await mkdtemp(join(tmpdir(), "trunkline-start-"));
   const program = `
     const { startServer } = await import(${JSON.stringify(serverPath("start"))});

@@ -1,10 +1,10 @@
-// asking: asks the client something during a call, and answers as JSON text with what it was told.
-// Tools: ask_form {question?}, ask_url, ask_sampling {prompt}, ask_roots, ask_many {count?, at_once?} (3 questions, one
-// after another unless at_once), ask_forever (asks again after every answer, whatever it says). All take `tag`, which is
-// part of the question and of the result, so that a test can tell which answer reached which call.
-// One implementation for both eras: it returns input_required, which the SDK turns into requests to a legacy client
-// (elicitation/create, sampling/createMessage, roots/list, on the stream of the call's own POST).
-// Options: none of its own. Transports: stdio, --http (both eras, sessions for the legacy one), --sse.
+// asking: asks the client during a call and returns the answers as JSON text. Tools: ask_form {question?}, ask_url,
+// ask_sampling {prompt}, ask_roots, ask_many {count?, at_once?} (3 questions, one after another unless at_once),
+// ask_forever (asks again after every answer). All take `tag`, which is part of the question and of the result, so a
+// test can tell which answer reached which call. One implementation for both eras: it returns input_required, which the
+// SDK turns into requests to a legacy client (elicitation/create, sampling/createMessage, roots/list, on the stream of
+// the call's own POST). Options: only the common ones. Transports: stdio, --http (both eras, sessions for the legacy
+// one), --sse.
 
 import { randomBytes } from "node:crypto";
 import { createRequestStateCodec, inputRequired } from "@modelcontextprotocol/server";
@@ -15,7 +15,7 @@ import { countArgument, stringArgument, text } from "./tool.js";
 /**
  * @typedef {import("@modelcontextprotocol/server").InputRequest} InputRequest
  * @typedef {import("./tool.js").Arguments} Arguments
- * @typedef {{ answers: unknown[] }} Asked what earlier rounds of the same call were told
+ * @typedef {{ answers: unknown[] }} Asked answers from earlier rounds of the same call
  */
 
 /** @type {import("@modelcontextprotocol/server").RequestStateCodec<Asked>} */
@@ -62,7 +62,7 @@ function shortQuestion(message) {
 }
 
 /**
- * A tool that asks one question and answers {tag, answer}.
+ * A tool that asks one question and returns {tag, answer}.
  *
  * @param {Omit<import("./sdk-serve.js").SdkTool, "run">} definition
  * @param {(args: Arguments) => InputRequest} question
@@ -163,7 +163,7 @@ function stateOf(mcpReq) {
 }
 
 /**
- * The answers of this round in the order of their questions; a client may send them in any order.
+ * The answers of this round in question order; a client may send them in any order.
  *
  * @param {import("./sdk-serve.js").ServerContext["mcpReq"]} mcpReq
  */
@@ -178,7 +178,7 @@ await serve(
   () =>
     createToolServer("asking", tools, {
       requestState: { verify: states.verify },
-      // The SDK would stop asking a legacy client after 8 rounds; ask_forever is there to test the client's own limit.
+      // The SDK would stop asking a legacy client after 8 rounds; ask_forever tests the client's own limit.
       inputRequired: { maxRounds: 1_000_000 },
     }),
   readOptions({}),

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 
 /**
- * Writes a file in one step, so that whoever watches for it never reads half of it.
+ * Writes a file atomically, so a watcher never reads a partial file.
  *
  * @param {string} path
  * @param {string} text

@@ -1,8 +1,8 @@
-// For tests: a browser with cookies and nobody in front of it. It opens the address of a sign-in and goes where it is sent.
+// For tests: a headless browser with cookies. It opens a sign-in URL and follows redirects.
 
 /**
- * Opens an address and follows every redirect. `until` names the address at which to stop without opening it: the one that
- * a person would copy where the browser cannot reach it.
+ * Opens a URL and follows every redirect. `until` names the URL at which to stop without opening it: the one a user
+ * would copy if the browser cannot reach it.
  *
  * @param {string} url
  * @param {{ until?: (url: URL) => boolean }} [options]
@@ -25,10 +25,10 @@ export async function browse(url, { until = () => false } = {}) {
     if (location === null) return { url: at.href, status: response.status, text };
     at = new URL(location, at);
   }
-  throw new Error(`the redirects from ${url} do not end`);
+  throw new Error(`too many redirects from ${url}`);
 }
 
-/** Whether an address is on this machine's loopback listener: where a sign-in ends. @param {URL} url */
+/** Whether a URL is on this machine's loopback listener, where a sign-in ends. @param {URL} url */
 export function isCallback(url) {
   return url.pathname === "/callback";
 }

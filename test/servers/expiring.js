@@ -1,5 +1,5 @@
-// expiring: Streamable HTTP whose sessions end: after some calls the session id is answered 404 until a new initialize.
-// Tools: count (calls of this session so far, this one included), sessions (how many were initialised so far).
+// expiring: Streamable HTTP with sessions that expire: after some calls the session id gets a 404 until a new
+// initialize. Tools: count (calls in this session, including this one), sessions (sessions initialised so far).
 // Options: --after N (3): the session takes N calls and is gone at the next request. Transports: HTTP, with or without
 // --http. Written without an SDK; the legacy era only, because the modern one has no sessions.
 
@@ -18,7 +18,7 @@ const callsPerSession = wholeNumber(options.after, "--after");
 /** @type {Map<string, Session>} */
 const sessions = new Map();
 let initialisedCount = 0;
-/** @type {AsyncLocalStorage<Session>} the session of the call that is running */
+/** @type {AsyncLocalStorage<Session>} the session of the current call */
 const currentSession = new AsyncLocalStorage();
 
 /** @type {import("./raw-tool-server.js").RawToolServer} */

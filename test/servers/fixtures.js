@@ -1,5 +1,5 @@
-// npm run fixtures: the hello server on two well-known ports, to try things by hand until Ctrl-C.
-// Options: --http-port N (7421), --sse-port N (7422); 0 lets the system choose.
+// npm run fixtures: serves hello on two fixed ports for manual testing, until Ctrl-C. Options: --http-port N (7421),
+// --sse-port N (7422); 0 lets the system choose.
 
 import { once } from "node:events";
 import { parseArgs } from "node:util";

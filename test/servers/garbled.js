@@ -1,11 +1,10 @@
-// garbled: says the right things in an awkward way that a careful client still understands.
-// Tools: echo {text}, unicode (a text with characters of two, three and four bytes).
-// stdio: lines of plain text, colours, JSON that is no JSON-RPC and empty lines before and between the messages; a
-// notification before each response; responses end in LF and CRLF by turns.
-// --http: each response is an event stream with a comment, a notification before and one after the response, data over
-// several lines, LF and CRLF mixed, and every character of several bytes split over two TCP writes.
-// Options: --json-array answers with one JSON array [notification, response] (the batches of 2025-03-26).
-// Written without an SDK; the legacy era only. Transports: stdio, --http.
+// garbled: sends correct messages in awkward ways that a careful client still understands. Tools: echo {text}, unicode
+// (a text with characters of two, three and four bytes). stdio: lines of plain text, colours, JSON that is not JSON-RPC
+// and empty lines before and between the messages; a notification before each response; responses end in LF and CRLF
+// alternately. --http: each response is an event stream with a comment, a notification before and one after the
+// response, data over several lines, mixed LF and CRLF, and every multi-byte character split over two TCP writes.
+// Options: --json-array answers with one JSON array [notification, response] (the batches of 2025-03-26). Written
+// without an SDK; the legacy era only. Transports: stdio, --http.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { echo } from "./greetings.js";
@@ -53,7 +52,7 @@ function writeGarbled(answered) {
 }
 
 /**
- * One event of the stream. Pretty-printed JSON makes its data several lines long.
+ * One event of the stream. Pretty-printed JSON spreads its data over several lines.
  *
  * @param {unknown} message
  * @param {"\n" | "\r\n"} lineEnd
@@ -64,7 +63,7 @@ function event(message, lineEnd) {
 }
 
 /**
- * Cuts a text after the first byte of each character that has several.
+ * Splits a text after the first byte of each multi-byte character.
  *
  * @param {string} value
  */
@@ -94,7 +93,7 @@ async function serveHttp(request, response) {
   ].join("");
   for (const piece of cutInsideCharacters(body)) {
     await new Promise((resolve) => response.write(piece, resolve));
-    // Without a pause the system may join two writes into one packet, and the reader would never see the cut.
+    // Without a pause the system may merge two writes into one packet, and the reader would never see the split.
     await delay(2);
   }
   response.end();

@@ -1,4 +1,4 @@
-// The harmless tools that several test servers offer.
+// Harmless tools shared by several test servers.
 
 import { countArgument, stringArgument, text } from "./tool.js";
 

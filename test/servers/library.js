@@ -1,9 +1,9 @@
-// library: resources, templates, prompts, completions, subscriptions and log messages.
-// Resources test://notes/today (its text counts the changes), test://picture (binary) and, listed nowhere,
-// test://notes/<id> from a template. Prompts greet {name, style?} and plain. Completions for both arguments of greet; what
-// `name` offers depends on the style. Tools: touch {uri?} changes today's note and tells subscribers; log {level, message};
-// subscribed lists what this connection has subscribed to (legacy); crash ends the process.
-// Options: --no-subscribe offers no subscriptions. Transports: stdio, --http, --sse; both eras.
+// library: resources, templates, prompts, completions, subscriptions and log messages. Resources test://notes/today
+// (its text counts the changes), test://picture (binary) and, unlisted, test://notes/<id> from a template. Prompts
+// greet {name, style?} and plain. Completions for both arguments of greet; those for `name` depend on the style. Tools:
+// touch {uri?} changes today's note and notifies subscribers; log {level, message}; subscribed lists this connection's
+// subscriptions (legacy); crash ends the process. Options: --no-subscribe offers no subscriptions. Transports: stdio,
+// --http, --sse; both eras.
 
 import { InMemoryServerEventBus, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { readOptions } from "./options.js";
@@ -95,7 +95,7 @@ function build() {
   subscriptions.set(server, own);
   const stop = bus.subscribe((event) => {
     if (event.kind !== "resource_updated") return;
-    // A modern connection has its own record of who listens to what.
+    // A modern connection tracks its own subscriptions.
     if (own.size > 0 && ![...own].some((uri) => event.uri.startsWith(uri))) return;
     server.sendResourceUpdated({ uri: event.uri }).catch(() => {});
   });

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { exitOnSignals } from "./lifetime.js";
 
 /**
- * Reads messages until stdin closes, one at a time, then ends the process. Lines that are no JSON are left out.
+ * Reads messages until stdin closes, one at a time, then ends the process. Skips lines that are not JSON.
  *
  * @param {(message: unknown) => Promise<void> | void} onMessage
  */

@@ -1,7 +1,7 @@
-// mirror: shows what it was sent. Written without an SDK.
-// Tools: show {} answers with the parameters of its call as structuredContent; refuse {code, message?, data?} answers with
-// that JSON-RPC error. The prompt `show` and the resource mirror://show have their parameters as JSON text.
-// Options: --legacy-only speaks 2025-11-25 instead of 2026-07-28. Transport: stdio.
+// mirror: returns what it was sent. Written without an SDK. Tools: show {} returns the parameters of its call as
+// structuredContent; refuse {code, message?, data?} fails with that JSON-RPC error. The prompt `show` and the resource
+// mirror://show return their parameters as JSON text. Options: --legacy-only speaks 2025-11-25 instead of 2026-07-28.
+// Transport: stdio.
 
 import { readLines, writeLine } from "./line-rpc.js";
 import { readOptions } from "./options.js";
@@ -38,7 +38,7 @@ const answers = {
 await readLines((message) => {
   if (!isMessage(message) || message.method === undefined || message.id === undefined) return;
   const { id, method } = message;
-  const params = /** @type {Record<string, unknown>} as every request here has them */ (message.params ?? {});
+  const params = /** @type {Record<string, unknown>} every request here has them */ (message.params ?? {});
   const refused = method === "tools/call" && params.name === "refuse" ? params.arguments : undefined;
   const answer = answers[method];
   if (refused !== undefined) return writeLine({ jsonrpc: "2.0", id, error: { message: "refused", ...refused } });

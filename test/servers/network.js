@@ -1,4 +1,5 @@
-// What every server that listens on a port shares: --host, --port, --ready-file, --end-with-stdin, and reading and writing JSON bodies.
+// Shared by all servers that listen on a port: --host, --port, --ready-file, --end-with-stdin, and reading and writing
+// JSON bodies.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -13,7 +14,7 @@ import { wholeNumber } from "./options.js";
  */
 
 /**
- * Listens, then writes the ready file: {"url", "port", "pid"}. A handler that throws is answered 500.
+ * Listens, then writes the ready file: {"url", "port", "pid"}. If a handler throws, the response is a 500.
  *
  * @param {import("./options.js").NetworkOptions} options
  * @param {string} path the path a client connects to, for the URL in the ready file
@@ -56,7 +57,7 @@ export function pathOf(request) {
 }
 
 /**
- * The parsed body; undefined where there is none (GET, DELETE) or where it is not JSON.
+ * The parsed body; undefined if it is missing (GET, DELETE) or not JSON.
  *
  * @param {IncomingMessage} request
  * @returns {Promise<unknown>}

@@ -1,12 +1,12 @@
 // oauth: hello behind a sign-in. The authorization server is oidc-provider, in the same process and on the same port:
-// discovery, registration, PKCE, resource indicators, refresh tokens, revocation, client credentials. Whoever opens its
-// sign-in page is signed in and has consented, so that a test needs no browser, only browser.js.
-// Tools: hello, repeat. Transports: --http, --sse. Options: --expires-in N (3600): seconds an access token lasts. --keep-refresh: a refresh token
-// stays the same instead of being used once. --guard TOOL=SCOPE: the tool needs a scope that a first sign-in does not ask
-// for. --deny: consent is refused. --client ID:SECRET: a client registered by hand. --no-registration: clients cannot
-// register themselves. --no-metadata: no protected-resource metadata, as servers of 2025-03-26 have it.
-// For tests: GET /test/counts; POST /test/expire (no access token issued so far is good any more), /test/revoke (nor any
-// refresh token), /test/forget (nor any registration), /test/fail-tokens?times=N (the next N token requests fail with 503).
+// discovery, registration, PKCE, resource indicators, refresh tokens, revocation, client credentials. Opening its
+// sign-in page signs in and consents, so a test needs no browser, only browser.js. Tools: hello, repeat. Transports:
+// --http, --sse. Options: --expires-in N (3600): the lifetime of access tokens in seconds. --keep-refresh: refresh
+// tokens can be reused. --guard TOOL=SCOPE: the tool needs a scope that a first sign-in does not request. --deny:
+// consent is refused. --client ID:SECRET: a manually registered client. --no-registration: clients cannot register
+// themselves. --no-metadata: no protected-resource metadata, like servers of 2025-03-26. For tests: GET /test/counts;
+// POST /test/expire (invalidates all access tokens issued so far), /test/revoke (refresh tokens too), /test/forget
+// (registrations too), /test/fail-tokens?times=N (the next N token requests fail with 503).
 
 import { randomBytes } from "node:crypto";
 import { InMemoryServerEventBus } from "@modelcontextprotocol/server";
@@ -39,7 +39,7 @@ const metadataPath = `/.well-known/oauth-protected-resource${mcpPath}`;
 const BASE_SCOPE = "greet";
 const scopes = [BASE_SCOPE, ...(guardScope === undefined ? [] : [guardScope])];
 
-/** What has happened so far. `unauthorized` counts answers with 401. */
+/** Event counters. `unauthorized` counts 401 responses. */
 const counts = {
   registrations: 0,
   authorizations: 0,
@@ -48,10 +48,10 @@ const counts = {
   grants: /** @type {Record<string, number>} */ ({}),
 };
 let failingTokenRequests = 0;
-/** @type {Map<string, { value: any, endsAtMs: number }>} everything the authorization server keeps */
+/** @type {Map<string, { value: any, endsAtMs: number }>} all data of the authorization server */
 const kept = new Map();
 
-/** Kept in memory, and emptied on request. It is the storage interface of oidc-provider. */
+/** In-memory storage for oidc-provider, cleared on request. */
 class Storage {
   /** @param {string} name */
   constructor(name) {
@@ -169,7 +169,7 @@ function createProvider(origin) {
 }
 
 /**
- * Signs in and consents, or refuses, without asking anybody.
+ * Signs in and consents, or refuses, without user interaction.
  *
  * @param {Provider} provider
  * @param {IncomingMessage} request
@@ -200,7 +200,7 @@ async function interact(provider, request, response) {
 }
 
 /**
- * Whether a request to /mcp may pass; otherwise it is answered as the specification of MCP has it.
+ * Whether a request to /mcp may pass; otherwise responds as the MCP specification requires.
  *
  * @param {IncomingMessage} request
  * @param {ServerResponse} response
@@ -237,7 +237,7 @@ async function tokenOf(provider, token) {
 }
 
 /**
- * What only tests ask for.
+ * Test-only endpoints.
  *
  * @param {IncomingMessage} request
  * @param {ServerResponse} response
@@ -256,7 +256,7 @@ function answerTest(request, response) {
   sendJson(response, 200, {});
 }
 
-/** @type {Provider | undefined} made at the first request, because its address has the port in it */
+/** @type {Provider | undefined} created at the first request, because its URL contains the port */
 let provider;
 
 /** @param {IncomingMessage} request */

@@ -1,10 +1,8 @@
-// old: a server of revision 2024-11-05, written without an SDK.
-// Tools: hello {name?}, echo {text}, env (the names of its environment variables as a JSON array, for tests of leaks).
-// It knows ping, and answers -32601 to methods it does not know, such as server/discover.
-// Options: --version-answer X answers initialize with that revision, known or not; --exit-on-unknown ends the process
-// with code 1 at an unknown request, as some real servers do when a modern client probes them; --start-delay-ms N: it does
-// not read anything before.
-// Transports: stdio, --sse.
+// old: a server of revision 2024-11-05, written without an SDK. Tools: hello {name?}, echo {text}, env (the names of
+// its environment variables as a JSON array, for leak tests). It supports ping, and answers -32601 to unknown methods
+// such as server/discover. Options: --version-answer X answers initialize with that revision, known or not;
+// --exit-on-unknown exits with code 1 at an unknown request, as some real servers do when a modern client probes them;
+// --start-delay-ms N: reads nothing for N ms. Transports: stdio, --sse.
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -41,7 +39,7 @@ const server = {
   },
 };
 
-/** @type {Map<string, import("./network.js").ServerResponse>} the open streams by session id */
+/** @type {Map<string, import("./network.js").ServerResponse>} open streams by session id */
 const streams = new Map();
 
 /** @type {import("./network.js").Handler} */

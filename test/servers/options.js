@@ -1,4 +1,4 @@
-// Command-line options of the test servers. Every server takes the network options; each adds its own.
+// Command-line options of the test servers. All servers accept the network options and add their own.
 
 import { parseArgs } from "node:util";
 
@@ -19,12 +19,12 @@ const networkOptions = /** @type {const} */ ({
  * @property {string} port 0 lets the system choose
  * @property {string} host
  * @property {string | undefined} [ready-file] where to write the URL once the server listens
- * @property {boolean} legacy-only know nothing of 2026-07-28, as most servers today
- * @property {boolean} end-with-stdin end a network server too when stdin closes, so that it never outlives its test
+ * @property {boolean} legacy-only no support for 2026-07-28, like most servers today
+ * @property {boolean} end-with-stdin end a network server too when stdin closes, so it never outlives its test
  */
 
 /**
- * Reads process.argv; an unknown option throws, which ends the server with a message on stderr.
+ * Reads process.argv; throws on an unknown option, which ends the server with a message on stderr.
  *
  * @template {NonNullable<import("node:util").ParseArgsConfig["options"]>} Own
  * @param {Own} own the server's own options, as parseArgs takes them

@@ -1,8 +1,7 @@
-// paging: lists its tools, resources, resource templates and prompts in pages.
-// Tools tool_1, tool_2 … answer with their name; resources test://item/1 …; prompts prompt_1 ….
-// Options: --pages N (3), --per-page N (2), --cursor plain|empty|repeated: `empty` gives the last page the nextCursor "",
-// which means there is none; `repeated` gives every page the same nextCursor, so that the list never ends.
-// Transports: stdio, --http, --sse.
+// paging: lists its tools, resources, resource templates and prompts in pages. Tools tool_1, tool_2 … answer with their
+// name; resources test://item/1 …; prompts prompt_1 …. Options: --pages N (3), --per-page N (2), --cursor
+// plain|empty|repeated: `empty` gives the last page the nextCursor "", which means no more pages; `repeated` gives
+// every page the same nextCursor, so the list never ends. Transports: stdio, --http, --sse.
 
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { readOptions, wholeNumber } from "./options.js";
@@ -40,7 +39,7 @@ const templates = numbers.map((number) => ({
 const prompts = numbers.map((number) => ({ name: `prompt_${number}`, description: `Prompt number ${number}.` }));
 
 /**
- * Which page a cursor stands for. With repeated cursors, the one there is stands for the second page.
+ * The page of a cursor. With repeated cursors, the only cursor means the second page.
  *
  * @param {string | undefined} cursor
  */

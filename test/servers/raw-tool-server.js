@@ -1,4 +1,5 @@
-// An MCP server of the revisions with a handshake, written without an SDK: one JSON-RPC message in, its answer out.
+// An MCP server for the revisions with a handshake, written without an SDK: takes a JSON-RPC message, returns its
+// response.
 
 import { callTool, describeTools } from "./tool.js";
 
@@ -12,7 +13,7 @@ import { callTool, describeTools } from "./tool.js";
  * @property {string} name
  * @property {readonly import("./tool.js").PlainTool[]} tools
  * @property {(asked: unknown) => unknown} protocolVersion the revision to answer initialize with
- * @property {(method: string) => void} [onUnknownMethod] called before a request is answered -32601
+ * @property {(method: string) => void} [onUnknownMethod] called before a request gets a -32601 error
  */
 
 /**
@@ -24,7 +25,7 @@ export function isMessage(value) {
 }
 
 /**
- * The answer to a message; undefined for notifications, responses and whatever is no JSON-RPC.
+ * The response to a message; undefined for notifications, responses and anything that is not JSON-RPC.
  *
  * @param {RawToolServer} server
  * @param {unknown} message
@@ -53,7 +54,7 @@ export async function answer(server, message) {
 }
 
 /**
- * The client's revision if it is one with a handshake, else the newest of those: what the specification asks for.
+ * The client's revision if it has a handshake, otherwise the newest one that does, as the specification requires.
  *
  * @param {unknown} asked
  */
@@ -76,6 +77,6 @@ function callOf(params) {
   const args = typeof params.arguments === "object" && params.arguments !== null ? params.arguments : {};
   return {
     name: String(params.name),
-    arguments: /** @type {Record<string, unknown>} an object, as just checked */ (args),
+    arguments: /** @type {Record<string, unknown>} checked above */ (args),
   };
 }

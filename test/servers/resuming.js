@@ -1,10 +1,10 @@
-// resuming: Streamable HTTP whose event streams are dropped and can be resumed with Last-Event-ID, as the revisions with
-// sessions have it. Written without an SDK; the legacy era only.
-// Tools: interrupted {text} drops the stream of its own answer after a first event and gives the answer to whoever resumes;
-// announce {count} sends that many log messages on the GET stream, dropping it after each one, so that the rest only comes
-// when it is resumed; cut drops the stream of its answer without an id, for ever; resumptions lists the Last-Event-ID of
-// every GET so far; forget ends the session: every request is answered 404 until a new initialize.
-// Options: --batches puts the messages of an event stream into JSON arrays (2025-03-26). Transports: HTTP.
+// resuming: Streamable HTTP that drops its event streams and lets clients resume them with Last-Event-ID, as in the
+// revisions with sessions. Written without an SDK; the legacy era only. Tools: interrupted {text} drops the stream of
+// its own response after a first event and delivers the response when the stream is resumed; announce {count} sends
+// that many log messages on the GET stream and drops it after each one, so the rest only arrives after resuming; cut
+// drops the stream of its response without an id, for good; resumptions lists the Last-Event-ID of every GET so far;
+// forget ends the session: every request gets a 404 until a new initialize. Options: --batches puts the messages of an
+// event stream into JSON arrays (2025-03-26). Transports: HTTP.
 
 import { randomUUID } from "node:crypto";
 import { listen, pathOf, readJson, sendJson, sendRpcError } from "./network.js";
@@ -20,13 +20,13 @@ const RETRY_MS = 20;
 /** @type {string | undefined} */
 let session;
 let eventCount = 0;
-/** @type {StoredEvent[]} everything that was ever said on a stream that can be resumed */
+/** @type {StoredEvent[]} every event sent on a resumable stream */
 const events = [];
 /** @type {string[]} */
 const resumptions = [];
-/** @type {Response | undefined} the stream that is not an answer to anything */
+/** @type {Response | undefined} the GET stream, which is not a response to a request */
 let standing;
-/** @type {Set<string>} what was subscribed to in this session */
+/** @type {Set<string>} subscriptions of this session */
 const subscribed = new Set();
 
 const names = ["interrupted", "announce", "cut", "resumptions", "forget", "touch", "batch"];
@@ -78,7 +78,7 @@ function callTool(response, id, { name, arguments: args = {} }) {
       write(response, { id: store(stream, undefined).id });
       store(stream, log("while you were away"));
       store(stream, answer(String(args.text)));
-      // The event has to be out before the stream is cut.
+      // The event has to be sent before the stream is cut.
       return void setImmediate(() => response.end());
     }
     case "announce": {
@@ -137,7 +137,7 @@ function resume(request, response) {
   }
   const [next, ...others] = missed.filter(({ message }) => message !== undefined);
   if (next !== undefined) write(response, next);
-  // One at a time: the stream is cut after each, until there is nothing left.
+  // One at a time: the stream is cut after each until nothing is left.
   if (others.length > 0) return void setImmediate(() => response.end());
   standing = response;
   return undefined;

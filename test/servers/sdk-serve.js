@@ -11,17 +11,17 @@ import { callTool, describeTools } from "./tool.js";
  * @typedef {import("@modelcontextprotocol/server").CallToolResult} CallToolResult
  * @typedef {import("@modelcontextprotocol/server").InputRequiredResult} InputRequiredResult
  * @typedef {import("./tool.js").Tool<ServerContext, CallToolResult | InputRequiredResult>} SdkTool
- * @typedef {() => Server | Promise<Server>} Build makes one instance: per connection, or per request in modern HTTP
+ * @typedef {() => Server | Promise<Server>} Build creates one instance: per connection, or per request in modern HTTP
  */
 
 /**
  * @typedef {object} Serving
  * @property {boolean} [legacy] whether revisions before 2026-07-28 are served too; true by default
- * @property {InMemoryServerEventBus} [bus] publish on it to tell clients that a list has changed
+ * @property {InMemoryServerEventBus} [bus] publish on it to notify clients of a changed list
  */
 
 /**
- * A low-level server with these tools. The array is read at each request, so tools may be added to it later.
+ * A low-level server with these tools. The array is read on each request, so tools can be added later.
  *
  * @param {string} name
  * @param {readonly SdkTool[]} tools
@@ -36,14 +36,14 @@ export function createToolServer(name, tools, options = {}) {
 }
 
 /**
- * Serves until the process ends, over the transport that the options name.
+ * Serves until the process ends, over the transport given in the options.
  *
  * @param {Build} build
  * @param {import("./options.js").NetworkOptions} options
  * @param {Serving} [serving]
  */
 export async function serve(build, options, { legacy = true, bus = new InMemoryServerEventBus() } = {}) {
-  /** @returns {Promise<Server>} an instance that outlives a request and so carries its own list_changed */
+  /** @returns {Promise<Server>} an instance that outlives a request and so sends its own list_changed */
   const buildForConnection = async () => {
     const server = await build();
     server.onclose = bus.subscribe((event) => {
@@ -53,7 +53,7 @@ export async function serve(build, options, { legacy = true, bus = new InMemoryS
     return server;
   };
 
-  // The network transports are loaded on demand: they would cost every stdio server 150 ms at its start.
+  // The network transports are loaded on demand: they would add 150 ms to the startup of every stdio server.
   if (options.http) {
     const { streamableHttp } = await import("./sdk-http.js");
     const modern = !options["legacy-only"];

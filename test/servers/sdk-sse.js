@@ -6,7 +6,7 @@ import { pathOf, sendRpcError } from "./network.js";
 /** @typedef {import("./sdk-serve.js").Build} Build */
 
 /**
- * GET /sse opens the stream, POST /messages carries what the client says.
+ * GET /sse opens the stream, POST /messages carries the client's messages.
  *
  * @param {Build} build
  * @returns {import("./network.js").Handler}

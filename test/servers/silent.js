@@ -1,7 +1,6 @@
-// silent: reads everything and never answers anything.
-// Options: --ignore-sigterm ignores SIGTERM and the end of stdin, so that only SIGINT, SIGKILL and five minutes end it;
-// --grandchild starts a process of its own that sleeps for five minutes, and --pid-file F receives that process's id.
-// On stderr it says "reading stdin" when it is ready, and what it ignores.
+// silent: reads everything and never answers. Options: --ignore-sigterm ignores SIGTERM and the end of stdin, so only
+// SIGINT, SIGKILL or five minutes end it; --grandchild starts a child process that sleeps for five minutes, and
+// --pid-file F receives its process id. Prints "reading stdin" to stderr when it is ready, and what it ignores.
 // Transports: stdio, --http (accepts every request and leaves it open).
 
 import { spawn } from "node:child_process";
@@ -16,7 +15,7 @@ const options = readOptions({
   "pid-file": { type: "string" },
 });
 
-// What a failed test does not kill must not stay for ever.
+// A server that a failed test does not kill must not run forever.
 const longestLifeMs = 300_000;
 
 if (options["ignore-sigterm"]) {

@@ -1,4 +1,4 @@
-// For tests: starts a test server on a free port as a child process and makes sure it is gone afterwards.
+// For tests: starts a test server on a free port as a child process and makes sure it exits afterwards.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,16 +17,18 @@ const endTimeoutMs = 5_000;
  * @property {string} url where a client connects
  * @property {number} port
  * @property {number} pid
- * @property {() => string} stderr what it has written to stderr so far
- * @property {(text: string) => Promise<void>} stderrContains resolves when stderr contains the text; rejects if it ends without
- * @property {Promise<number | null>} exited its exit code once it has ended; null if a signal ended it
- * @property {() => Promise<void>} close ends it and resolves when the process is gone; may be called again
+ * @property {() => string} stderr its stderr output so far
+ * @property {(text: string) => Promise<void>} stderrContains resolves when stderr contains the text; rejects if it ends
+ * without
+ * @property {Promise<number | null>} exited its exit code; null if a signal ended it
+ * @property {() => Promise<void>} close stops it and resolves when the process is gone; idempotent
  */
 
 /**
  * @typedef {object} StartOptions
- * @property {Record<string, string | undefined>} [env] the whole environment of the server; that of this process by default
- * @property {boolean} [detached] in a process group of its own, where Ctrl-C in the terminal does not reach it
+ * @property {Record<string, string | undefined>} [env] the whole environment of the server; defaults to that of this
+ * process
+ * @property {boolean} [detached] run in a separate process group, which Ctrl-C in the terminal does not reach
  */
 
 /**
@@ -39,7 +41,7 @@ export function serverPath(name) {
 }
 
 /**
- * Starts a server and resolves when it listens. Over HTTP, unless the arguments say --sse.
+ * Starts a server and resolves when it listens. Uses HTTP unless the arguments contain --sse.
  *
  * @param {string} name
  * @param {readonly string[]} [args]
@@ -54,7 +56,7 @@ export async function startServer(name, args = [], { env = process.env, detached
   const child = spawn(process.execPath, [serverPath(name), ...transport, ...args, ...common], {
     env,
     detached,
-    // Its stdin closes when this process ends, however it ends, and the server with it.
+    // Its stdin closes when this process ends, however it ends, which ends the server.
     stdio: ["pipe", "ignore", "pipe"],
   });
 
@@ -82,7 +84,7 @@ export async function startServer(name, args = [], { env = process.env, detached
         throw new Error(`the test server ${name} ended before it listened:\n${stderr}`);
       }),
     ]);
-    /** @type {{ url: string, port: number, pid: number }} as network.js writes it */
+    /** @type {{ url: string, port: number, pid: number }} written by network.js */
     const ready = JSON.parse(await readFile(readyFile, "utf8"));
     return {
       ...ready,
@@ -120,7 +122,7 @@ export async function startServer(name, args = [], { env = process.env, detached
 async function fileAppears(folder, file, signal) {
   const watcher = watch(folder);
   try {
-    // Watching begins before the first look, so a file written in between is seen by one of them.
+    // Watching starts before the first check, so a file created in between is not missed.
     while (!existsSync(file)) await once(watcher, "change", { signal });
   } finally {
     watcher.close();

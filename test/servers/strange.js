@@ -1,6 +1,6 @@
-// strange: answers with content that no revision knows, and with keys that nobody expects, as a server of tomorrow would.
-// Tools: show. Resources: strange://thing. Prompts: riddle.
-// Options: --legacy-only speaks 2025-11-25 instead of 2026-07-28. Transport: stdio. Written without an SDK.
+// strange: answers with content types that no revision defines and with unexpected keys, as a future server might.
+// Tools: show. Resources: strange://thing. Prompts: riddle. Options: --legacy-only speaks 2025-11-25 instead of
+// 2026-07-28. Transport: stdio. Written without an SDK.
 
 import { readLines, writeLine } from "./line-rpc.js";
 import { readOptions } from "./options.js";

@@ -1,7 +1,6 @@
-// talking: says things beside its answers, written without an SDK, as a legacy server.
-// Tools: say {level, text, logger?} sends a log message before it answers; take_back {until} asks a question, takes it back
-// as soon as the file `until` exists, and answers "taken back".
-// Options: none of its own. Transports: stdio.
+// talking: a legacy server without an SDK that sends messages in addition to its responses. Tools: say {level, text,
+// logger?} sends a log message before it answers; take_back {until} asks a question, withdraws it as soon as the file
+// `until` exists, and answers "taken back". Options: only the common ones. Transports: stdio.
 
 import { existsSync, watch } from "node:fs";
 import { dirname } from "node:path";

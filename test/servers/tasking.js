@@ -1,12 +1,11 @@
-// tasking: calls that are tasks. Written without an SDK, in the three ways there are: the tasks of 2025-11-25
-// (params.task, tasks/get, tasks/result, tasks/cancel), the extension io.modelcontextprotocol/tasks of 2026-07-28
-// (resultType "task", tasks/get, tasks/update, tasks/cancel), and, for a client that wants none, plain results.
-// Tools: work {steps?} moves on by one step each time it is asked after, with a status message and, where a progress token
-// was given, progress; ask (needs a name, asked for with an elicitation, and greets it); fail (the task fails); broken (it
-// is complete, and its result says isError); forever (never ends); plain (answers at once, never as a task). work and the
-// others demand a task (execution.taskSupport "required"), optional {} takes one where it is wished for. state answers with
-// what became of every task so far, as JSON.
-// Options: --legacy-only, --era modern|legacy (both). Transports: stdio, --http (without sessions).
+// tasking: calls that are tasks. Written without an SDK, in all three variants: the tasks of 2025-11-25 (params.task,
+// tasks/get, tasks/result, tasks/cancel), the extension io.modelcontextprotocol/tasks of 2026-07-28 (resultType "task",
+// tasks/get, tasks/update, tasks/cancel), and plain results for clients without tasks. Tools: work {steps?} advances by
+// one step on each poll, with a status message and, given a progress token, progress; ask (asks for a name with an
+// elicitation and greets it); fail (the task fails); broken (completes with an isError result); forever (never ends);
+// plain (answers at once, never as a task). work and the others require a task (execution.taskSupport "required"),
+// optional {} runs as one if requested. state returns the state of every task so far, as JSON. Options: --legacy-only,
+// --era modern|legacy (both). Transports: stdio, --http (without sessions).
 
 import { randomUUID } from "node:crypto";
 import { readLines, writeLine } from "./line-rpc.js";
@@ -34,15 +33,15 @@ const POLL_MS = 10;
  * @property {number} step
  * @property {number} steps
  * @property {unknown} token
- * @property {unknown} answer what was answered to the question
+ * @property {unknown} answer the answer to its question
  * @property {boolean} asked
  * @property {(() => void)[]} ended called when it has ended
- * @property {string[]} seen the methods with which it was asked after
+ * @property {string[]} seen the methods that polled it
  */
 
 /** @type {Map<string, Task>} */
 const tasks = new Map();
-/** @type {Map<string | number, (result: Params) => void>} what was asked of the client */
+/** @type {Map<string | number, (result: Params) => void>} open questions to the client */
 const questions = new Map();
 
 /** @typedef {{ name: string, inputSchema: Params, execution?: { taskSupport: string } }} Definition */
@@ -101,7 +100,7 @@ function enter(task, status, message) {
 }
 
 /**
- * A task gets on when somebody looks at it, so that a test need not wait for a clock.
+ * A task advances only when it is polled, so a test need not wait for a clock.
  *
  * @param {Task} task
  * @param {Send} send
@@ -209,7 +208,7 @@ function detailed(task) {
 }
 
 /**
- * The questions of a legacy task come while its result is waited for.
+ * A legacy task asks its questions while the client waits for the result.
  *
  * @param {Task} task
  * @param {Send} send
@@ -328,7 +327,7 @@ async function serveHttp(request, response) {
   if (message.method !== "tasks/result" && message.method !== "tasks/get") {
     return await handle(message, (answered) => sendJson(response, 200, answered));
   }
-  // These two may say something before they answer.
+  // These two may send messages before they answer.
   response.writeHead(200, { "content-type": "text/event-stream" });
   await handle(message, (sent) => response.write(`data: ${JSON.stringify(sent)}\n\n`));
   response.end();
@@ -337,7 +336,7 @@ async function serveHttp(request, response) {
 if (options.http) await listen(options, "/mcp", serveHttp);
 else {
   await readLines((message) => {
-    // Not waited for: a task's result comes only after messages that are read meanwhile.
+    // Not awaited: a task's result depends on messages that are read in the meantime.
     void handle(/** @type {Message} */ (message), writeLine);
   });
 }

@@ -1,4 +1,4 @@
-// A tool as the test servers define it, and the one way they answer tools/list and tools/call, with or without an SDK.
+// The tool type of the test servers, and the shared handling of tools/list and tools/call, with or without an SDK.
 
 /**
  * @typedef {import("@modelcontextprotocol/server").JSONObject} JsonObject
@@ -8,7 +8,7 @@
  */
 
 /**
- * @template Context what the transport gives a running call: the SDK's ServerContext, or nothing without an SDK
+ * @template Context passed to a running call by the transport: the SDK's ServerContext, or nothing without an SDK
  * @template Result
  * @typedef {object} Tool
  * @property {string} name
@@ -17,9 +17,9 @@
  * @property {(args: Arguments, context: Context) => Result | Promise<Result>} run
  */
 
-/** @typedef {Tool<unknown, TextResult>} PlainTool a tool that needs nothing but its arguments */
+/** @typedef {Tool<unknown, TextResult>} PlainTool a tool that only needs its arguments */
 
-/** An argument the tool cannot work with; answered as an isError result. */
+/** An invalid argument; becomes an isError result. */
 class ArgumentError extends Error {}
 
 /**
@@ -39,7 +39,7 @@ export function failure(message) {
 }
 
 /**
- * What tools/list shows: the definitions without their code.
+ * The definitions without their code, for tools/list.
  *
  * @param {readonly Tool<never, unknown>[]} tools
  */

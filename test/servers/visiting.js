@@ -1,8 +1,7 @@
-// visiting: refuses calls until somebody has visited a page (error -32042 of revision 2025-11-25).
-// Tools: guarded {announce?} is refused with one page until that page has been fetched; then, unless announce is false,
-// notifications/elicitation/complete is sent, and the call answers with how often it was tried. impossible is refused for
-// ever. Each try is logged. Options: none of its own. Transport: stdio.
-// Written without an SDK; the legacy era only.
+// visiting: rejects calls until a page has been visited (error -32042 of revision 2025-11-25). Tools: guarded
+// {announce?} is rejected with one page until that page has been fetched; then, unless announce is false, it sends
+// notifications/elicitation/complete, and the call answers with the number of tries. impossible is always rejected.
+// Each try is logged. Options: only the common ones. Transport: stdio. Written without an SDK; the legacy era only.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -29,7 +28,7 @@ function text(value) {
   return { content: [{ type: "text", text: value }] };
 }
 
-/** @param {any} message what a test's client sends */
+/** @param {any} message sent by a test's client */
 function answer({ method, params = {} }) {
   switch (method) {
     case "initialize":

@@ -1,5 +1,6 @@
 /**
- * The end of a test's name: what it lacks on this machine, or nothing if it can run. The end of the run sums these up.
+ * The suffix of a test's name: what is missing on this machine, or nothing if it can run. The end of the run lists
+ * these.
  *
  * @example
  * it.skipIf(!hasRipgrep)(`finds the same lines${needs("ripgrep", hasRipgrep)}`, …)

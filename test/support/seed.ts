@@ -1,20 +1,19 @@
-// Random choices that can be repeated: a failing test prints its seed, and `TEST_SEED=<seed>` brings the same choices back.
+// Reproducible random choices: a failing test prints its seed, and `TEST_SEED=<seed>` repeats them.
 import { createCipheriv } from "node:crypto";
 import { onTestFailed } from "vitest";
 
-/** Random numbers of one test. */
 export interface Random {
   readonly seed: number;
   /** At least 0 and less than 1. */
   next(): number;
-  /** A whole number, at least 0 and less than `limit`. */
+  /** An integer of at least 0 and less than `limit`. */
   below(limit: number): number;
   pick<T>(items: readonly T[]): T;
   /** Bytes that do not compress. */
   bytes(length: number): Buffer;
 }
 
-/** Random numbers for the running test: from `TEST_SEED`, or else new ones in each run. */
+/** Random numbers for the running test, seeded with `TEST_SEED` or with a new seed in each run. */
 export function seededRandom(): Random {
   const given = process.env.TEST_SEED;
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);
@@ -23,7 +22,7 @@ export function seededRandom(): Random {
   return randomFrom(seed);
 }
 
-/** The random numbers of a seed (mulberry32). */
+/** mulberry32. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

@@ -1,6 +1,7 @@
-// Worker threads and child processes run the sources too. A thread is given a file, not the modules that Vitest has
-// transformed, and Node does not load TypeScript. So `new URL("./x.js", import.meta.url)` that names a source file `x.ts`
-// becomes the address of a bundle of it. The bundles of a package are made once per run, when a test first needs one.
+// Makes worker threads and child processes run the sources too. A thread gets a file, not the modules that Vitest has
+// transformed, and Node does not load TypeScript. So `new URL("./x.js", import.meta.url)` that names a source file
+// `x.ts` becomes the URL of a bundle of it. The bundles of a package are built once per run, when a test first needs
+// one.
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,16 +11,16 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCE = /\/packages\/([^/]+)\/(?:src|test)\/.*\.ts$/;
 const FILE_URL = /new URL\("(\.\.?\/[^"]+)\.js", import\.meta\.url\)/g;
 
-/** Builds under way or done, by the folder of their package. Projects share them. */
+/** Running and finished builds, by package folder. Projects share them. */
 const builds = new Map<string, Promise<void>>();
 
-/** Has threads and child processes of the tests run the sources. `alias` says where the sources of packages are. */
+/** Makes threads and child processes of the tests run the sources. `alias` maps packages to their sources. */
 export function sourceThreads(alias: Alias[], building?: string): Plugin {
   return {
     name: "source-threads",
     enforce: "pre",
     buildStart: removeOldBundles,
-    // A bundle may hold any source file.
+    // A bundle may contain any source file.
     watchChange: () => builds.clear(),
     async transform(code, id) {
       const [file = ""] = id.split("?");
@@ -42,7 +43,7 @@ export function sourceThreads(alias: Alias[], building?: string): Plugin {
   };
 }
 
-/** The source files that a module names, by the expression that names them. */
+/** The source files a module names, by the expression that names them. */
 function sourcesIn(file: string, code: string): Map<string, string> {
   const named = [...code.matchAll(FILE_URL)].map(
     ([expression, path = ""]) => [expression, `${resolve(dirname(file), path)}.ts`] as const,
@@ -50,7 +51,7 @@ function sourcesIn(file: string, code: string): Map<string, string> {
   return new Map(named.filter(([, source]) => existsSync(source)));
 }
 
-/** All bundles of a package at once: those that meet in one thread share their modules. */
+/** Builds all bundles of a package at once: those in the same thread share their modules. */
 async function buildBundles(folder: string, alias: Alias[]): Promise<void> {
   const root = join(ROOT, "packages", folder);
   const files = ["src", "test"].flatMap((part) =>
@@ -86,7 +87,7 @@ function bundlesOf(folder: string): string {
   return join(ROOT, "packages", folder, "node_modules", ".source-threads");
 }
 
-/** Those of runs that have ended: the folders are named after their process ids. */
+/** Bundles of finished runs: the folders are named after their process ids. */
 function removeOldBundles(): void {
   for (const folder of readdirSync(join(ROOT, "packages"))) {
     if (!existsSync(bundlesOf(folder))) continue;
