@@ -37,20 +37,18 @@ function openReal(...args: string[]): RealTerminal {
   return terminal;
 }
 
-/** Starts a chat with a script. */
 function play(turns: readonly object[], ...args: string[]): Terminal {
   place.write("script.jsonl", script(...turns));
   return open(...echo, "--script", "script.jsonl", ...args);
 }
 
-/** The files of all conversations. */
 function chats(): string[] {
   const folder = join(place.home, ".trunkline", "chats");
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 }
 
 describe("a chat at a terminal", () => {
-  it("answers turn by turn until Ctrl-D, and says how to go on", async () => {
+  it("answers turn by turn until Ctrl-D, and says how to continue", async () => {
     const terminal = open(...echo, "The first one.");
     await terminal.sees("echo/echo. /help lists the commands");
     await terminal.answer(PROMPT, "The second one.");
@@ -64,7 +62,7 @@ describe("a chat at a terminal", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("goes on with the last conversation, or with one by its id", async () => {
+  it("continues the last conversation, or one by its id", async () => {
     await place.run(["chat", ...echo, "Remember the milk."]);
     const [file = ""] = chats();
     await using model = await startFakeModel({ text: "The milk." }, { text: "Again." });
@@ -93,7 +91,7 @@ describe("a chat at a terminal", () => {
     expect(stderr).toContain("3 messages.");
   });
 
-  it("has the entries of earlier chats at the arrow keys, in a file for its owner only", async () => {
+  it("offers entries of earlier chats with the arrow keys, from a private file", async () => {
     const first = open(...echo);
     await first.answer(PROMPT, "An old question");
     await first.answer(PROMPT, "/exit");
@@ -109,7 +107,7 @@ describe("a chat at a terminal", () => {
     expect(statSync(join(place.home, ".trunkline", "chat-history.jsonl")).mode & 0o777).toBe(0o600);
   });
 
-  it("keeps only so many entries", async () => {
+  it("keeps a limited number of entries", async () => {
     const file = join(place.home, ".trunkline", "chat-history.jsonl");
     await place.run(["chat", ...echo, "x"]);
     writeFileSync(file, Array.from({ length: 2500 }, (_, index) => `"entry ${index}"\n`).join(""));
@@ -226,7 +224,7 @@ describe("a chat at a terminal", () => {
     expect((await terminal.end()).stdout).toBe("Done.\n");
   });
 
-  it("lets servers ask the person, and the model once the person agrees, while a turn runs", async () => {
+  it("lets servers ask the user, and the model if the user agrees, while a turn runs", async () => {
     const terminal = play(
       [
         { tool: "asking.ask_many", args: { count: 1 } },
@@ -248,7 +246,7 @@ describe("a chat at a terminal", () => {
     expect(readFileSync(chats()[0] ?? "", "utf8")).toContain("The model says so.");
   });
 
-  it("goes on after a model's failure", async () => {
+  it("continues after a model failure", async () => {
     const terminal = play([{ error: { message: "out of order", retryable: false } }, { text: "Back." }]);
     await terminal.answer(PROMPT, "First.");
     await terminal.sees("trunkline: out of order");
@@ -282,7 +280,7 @@ describe("a chat at a terminal", () => {
       },
     );
 
-    it("throws away what was typed, and twice at an empty prompt ends the program", async () => {
+    it("clears the line, and exits if pressed twice at an empty prompt", async () => {
       const terminal = open(...echo);
       await terminal.sees(PROMPT);
       terminal.press(`half an entry${KEY.interrupt}`);
@@ -297,7 +295,7 @@ describe("a chat at a terminal", () => {
   });
 
   it("does not let an answer move the cursor", async () => {
-    // Answers go to stdout, which is a file here; what goes to the terminal are results of tools.
+    // Answers go to stdout, which is a file here; tool results go to the terminal.
     const terminal = play(
       [{ tool: "everything.echo", args: { message: "\u001b[2Jgone" } }, { text: "ok" }],
       ...["--tool", "everything.echo", "x"],
@@ -309,18 +307,18 @@ describe("a chat at a terminal", () => {
 });
 
 describe("a chat without a terminal", () => {
-  it("takes every line for a turn, commands included", async () => {
+  it("treats every line as a turn, including commands", async () => {
     const input = "one\n\ntwo \\\nthree\n/clear\n/exit\nnever\n";
     const { code, stdout, stderr } = await place.run(["chat", ...echo, "zero"], { input });
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "zero\none\ntwo \nthree\n", stderr: "Forgotten.\n" });
   });
 
-  it("answers with one JSON document for each turn, where JSON is asked for", async () => {
+  it("answers with one JSON document per turn, if JSON is requested", async () => {
     const { stdout } = await place.run(["chat", ...echo, "--format", "json"], { input: "a\nb\n" });
     expect(stdout).toBe('{"echo":"a"}\n{"echo":"b"}\n');
   });
 
-  it("answers each line when it comes", async () => {
+  it("answers each line as it arrives", async () => {
     const child = place.start(["chat", ...echo]);
     const outcome = outcomeOf(child);
     for (const line of ["first", "second"]) {
@@ -331,7 +329,7 @@ describe("a chat without a terminal", () => {
     expect((await outcome).code).toBe(0);
   });
 
-  it("ends with the exit code of a turn that failed, and keeps what was said", async () => {
+  it("ends with the exit code of a failed turn, and keeps the conversation", async () => {
     place.write("script.jsonl", script({ text: "One." }, { error: { message: "broken", code: "AUTH_REQUIRED" } }));
     const { code, stdout, stderr } = await place.run(["chat", ...echo, "--script", "script.jsonl"], {
       input: "a\nb\nc\n",
@@ -341,7 +339,7 @@ describe("a chat without a terminal", () => {
     expect(readFileSync(chats()[0] ?? "", "utf8")).toContain('"b"');
   });
 
-  it("repeats a recorded one", async () => {
+  it("replays a recorded one", async () => {
     place.write(
       "script.jsonl",
       script({ tool: "everything.get-sum", args: { a: 1, b: 2 } }, { text: "3" }, { text: "4" }),
@@ -353,7 +351,7 @@ describe("a chat without a terminal", () => {
     expect(await place.run(["chat", "--replay", "run.jsonl"], { input })).toEqual(first);
   });
 
-  it("keeps no API key, in the conversation or in a recorded run", async () => {
+  it("stores no API key, neither in the conversation nor in a recorded run", async () => {
     const KEY_TEXT = "sk-do-not-keep-me-1234";
     await using model = await startFakeModel({ text: `I saw ${KEY_TEXT}.` });
     const args = ["chat", "--endpoint", `${model.url}/v1`, "--model", "m", "--record", "run.jsonl"];

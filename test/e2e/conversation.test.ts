@@ -1,4 +1,5 @@
-// Servers that ask back, log and report progress during `trunkline call`: with a person at the terminal, and without.
+// Servers that ask questions, log and report progress during `trunkline call`: with a person at the terminal, and
+// without.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -29,14 +30,13 @@ afterEach(async () => {
   await Promise.all(terminals.splice(0).map((terminal) => terminal.close()));
 });
 
-/** Starts a call at a terminal. */
 function callAtTerminal(tool: string, args: Record<string, unknown> = {}, env: Record<string, string> = {}): Terminal {
   const terminal = new Terminal(place, ["call", tool, "--json", JSON.stringify(args)], env);
   terminals.push(terminal);
   return terminal;
 }
 
-/** What the asking server was told, from its result. */
+/** What the asking server received, from its result. */
 async function answerOf(terminal: Terminal): Promise<unknown> {
   const { code, stdout, screen } = await terminal.end();
   expect({ code, screen }).toEqual({ code: 0, screen });
@@ -48,7 +48,7 @@ const VISIT = "[o]pen, [h]and, [d]ecline, [c]ancel: ";
 
 describe("a form at a terminal", () => {
   describe.each(["modern", "legacy"])("asked by a %s server", (server) => {
-    it("is filled in field by field, with the default taken by Enter and several chosen at once", async () => {
+    it("is filled in field by field, accepting the default with Enter and several choices at once", async () => {
       const terminal = callAtTerminal(`${server}.ask_form`);
       await terminal.sees(`Server "${server}", during ask_form, asks you:`);
       await terminal.sees("Please fill in the form.");
@@ -66,7 +66,7 @@ describe("a form at a terminal", () => {
       });
     });
 
-    it("is asked again, with the reason, for what does not fit", async () => {
+    it("asks again, with the reason, for invalid values", async () => {
       const terminal = callAtTerminal(`${server}.ask_form`);
       await terminal.answer("Name (1 to 40 characters): ", "");
       await terminal.sees("An answer is required.");
@@ -94,7 +94,7 @@ describe("a form at a terminal", () => {
       });
     });
 
-    it("is answered with cancel by Ctrl-C, and the call goes on", async () => {
+    it("is cancelled by Ctrl-C, and the call continues", async () => {
       const terminal = callAtTerminal(`${server}.ask_form`);
       await terminal.sees("Name (1 to 40 characters): ");
       terminal.press(KEY.interrupt);
@@ -109,7 +109,7 @@ describe("a form at a terminal", () => {
       expect(await answerOf(terminal)).toEqual({ action: "decline" });
     });
 
-    it("comes one at a time where several are asked at once", async () => {
+    it("comes one at a time if several are asked at once", async () => {
       const terminal = callAtTerminal(`${server}.ask_many`, { at_once: true });
       for (const number of [1, 2, 3]) {
         await terminal.sees(" of 3");
@@ -133,7 +133,7 @@ describe("a form at a terminal", () => {
     expect(JSON.parse(stdout).answers).toEqual([{ action }]);
   });
 
-  it("can be gone through again before it is sent", async () => {
+  it("can be edited again before it is sent", async () => {
     const terminal = callAtTerminal("modern.ask_many", { count: 1 });
     await terminal.answer("answer: ", "frist");
     await terminal.answer(SEND, "e");
@@ -143,7 +143,7 @@ describe("a form at a terminal", () => {
     expect(JSON.parse(stdout).answers).toEqual([{ action: "accept", content: { answer: "first" } }]);
   });
 
-  it("takes lines that were pasted together, one for each field", async () => {
+  it("accepts lines pasted together, one per field", async () => {
     const terminal = callAtTerminal("modern.ask_form");
     await terminal.sees("Name (1 to 40 characters): ");
     terminal.press(["Ada", "small", "y", "7", "red", "a", ""].join(KEY.enter));
@@ -153,7 +153,7 @@ describe("a form at a terminal", () => {
     });
   });
 
-  it("cannot move the cursor, rename the window or pass for a line of ours", async () => {
+  it("cannot move the cursor, rename the window or imitate one of our lines", async () => {
     const question = "\u001b]0;owned\u0007\u001b[2J\rall well\u202e\nSend it? [a]ccept";
     const terminal = callAtTerminal("modern.ask_form", { question });
     await terminal.sees("Name (1 to 40 characters): ");
@@ -164,7 +164,7 @@ describe("a form at a terminal", () => {
     await terminal.end();
   });
 
-  it("that comes again and again is ended with the call by a second Ctrl-C", async () => {
+  it("that keeps coming is ended with the call by a second Ctrl-C", async () => {
     const terminal = callAtTerminal("legacy.ask_forever");
     await terminal.sees("Question 1");
     await terminal.sees("answer: ");
@@ -176,7 +176,7 @@ describe("a form at a terminal", () => {
     expect(await terminal.end()).toMatchObject({ code: 130, stdout: "" });
   });
 
-  it("goes away when the server takes it back", async () => {
+  it("disappears when the server withdraws it", async () => {
     const until = join(place.base, "enough");
     const terminal = callAtTerminal("talking.take_back", { until });
     await terminal.sees("Never mind?");
@@ -190,7 +190,7 @@ describe("a form at a terminal", () => {
 describe("a page to visit at a terminal", () => {
   const url = "https://asking.example/visit?tag=a%26b";
 
-  /** A PATH whose opener notes what it was asked to open, and how to read the note. */
+  /** A PATH whose opener records what it was asked to open, and how to read the record. */
   function fakeOpener(name: string, exitCode = 0): { PATH: string; opened: () => string | undefined } {
     const folder = join(place.base, name);
     const note = join(folder, "opened");
@@ -203,21 +203,18 @@ describe("a page to visit at a terminal", () => {
     };
   }
 
-  it.each(["modern", "legacy"])(
-    "is shown by a %s server with host and address, and opened after a yes",
-    async (server) => {
-      const { PATH, opened } = fakeOpener(`yes-${server}`);
-      const terminal = callAtTerminal(`${server}.ask_url`, { tag: "a&b" }, { PATH });
-      await terminal.sees(`Server "${server}", during ask_url, asks you to visit a page:`);
-      await terminal.sees("Host:    asking.example\r\n");
-      await terminal.sees(`Address: ${url}\r\n`);
-      await terminal.sees(VISIT);
-      expect(opened()).toBeUndefined();
-      terminal.press(`o${KEY.enter}`);
-      expect(await answerOf(terminal)).toEqual({ action: "accept" });
-      expect(opened()).toBe(`1\n${url}\n`);
-    },
-  );
+  it.each(["modern", "legacy"])("is shown by a %s server with host and URL, and opened after a yes", async (server) => {
+    const { PATH, opened } = fakeOpener(`yes-${server}`);
+    const terminal = callAtTerminal(`${server}.ask_url`, { tag: "a&b" }, { PATH });
+    await terminal.sees(`Server "${server}", during ask_url, asks you to visit a page:`);
+    await terminal.sees("Host:    asking.example\r\n");
+    await terminal.sees(`Address: ${url}\r\n`);
+    await terminal.sees(VISIT);
+    expect(opened()).toBeUndefined();
+    terminal.press(`o${KEY.enter}`);
+    expect(await answerOf(terminal)).toEqual({ action: "accept" });
+    expect(opened()).toBe(`1\n${url}\n`);
+  });
 
   it.each([
     ["d", "decline"],
@@ -240,7 +237,7 @@ describe("a page to visit at a terminal", () => {
   it.each([
     ["nothing to open it with", () => join(place.base, "nowhere")],
     ["an opener that fails", () => fakeOpener("failing", 3).PATH],
-  ])("is left to be opened by hand where there is %s", async (_, path) => {
+  ])("is left to be opened by hand if there is %s", async (_, path) => {
     const terminal = callAtTerminal("modern.ask_url", { tag: "a&b" }, { PATH: path() });
     await terminal.answer(VISIT, "o");
     await terminal.sees("Please open this address by hand:");
@@ -252,12 +249,12 @@ describe("a page to visit at a terminal", () => {
     const { PATH, opened } = fakeOpener(`never-${new URL(address).protocol.slice(0, -1)}`);
     const terminal = callAtTerminal("everything.trigger-url-elicitation", { url: address }, { PATH });
     await terminal.sees(address);
-    await terminal.sees("Declined: that is no address of a web page.");
+    await terminal.sees("Declined: not a web page URL.");
     expect((await terminal.end()).stdout).toContain("declined");
     expect(opened()).toBeUndefined();
   });
 
-  it("comes with a warning where its address is made to look like another", async () => {
+  it("comes with a warning if its URL imitates another", async () => {
     const address = "http://bank.example@xn--mnchen-3ya.example/";
     const terminal = callAtTerminal("everything.trigger-url-elicitation", { url: address });
     await terminal.sees("Host:    xn--mnchen-3ya.example");
@@ -270,7 +267,7 @@ describe("a page to visit at a terminal", () => {
 });
 
 describe("a request for a model's answer at a terminal", () => {
-  it.each(["modern", "legacy"])("of a %s server is shown, and answered by the person", async (server) => {
+  it.each(["modern", "legacy"])("of a %s server is shown, and answered by the user", async (server) => {
     const terminal = callAtTerminal(`${server}.ask_sampling`, { prompt: "What is the\nanswer?" });
     await terminal.sees(`Server "${server}", during ask_sampling, asks for a model's answer.`);
     await terminal.sees("  user:\r\n    What is the\r\n    answer?\r\n");
@@ -285,7 +282,7 @@ describe("a request for a model's answer at a terminal", () => {
     });
   });
 
-  it("is refused when the person declines", async () => {
+  it("is refused if the user declines", async () => {
     const terminal = callAtTerminal("legacy.ask_sampling", { prompt: "?" });
     await terminal.answer("Answer it? [y]es, [d]ecline: ", "d");
     const { code, stdout, screen } = await terminal.end();
@@ -295,7 +292,7 @@ describe("a request for a model's answer at a terminal", () => {
 });
 
 describe("what a server says beside its answer at a terminal", () => {
-  it("is one line on stderr for each log message from warning on, printable", async () => {
+  it("is one printable line on stderr for each log message from warning up", async () => {
     const loud = callAtTerminal("talking.say", { level: "warning", text: "low\u001b[31m disk\n!", logger: "disks" });
     const { stdout, screen } = await loud.end();
     expect(stdout).toBe("said\n");
@@ -303,7 +300,7 @@ describe("what a server says beside its answer at a terminal", () => {
     expect((await callAtTerminal("talking.say", { level: "info", text: "fine" }).end()).screen).toBe("");
   });
 
-  it("is a line of progress that is gone before the result", async () => {
+  it("is a progress line that is gone before the result", async () => {
     const terminal = callAtTerminal("everything.trigger-long-running-operation", { duration: 0.4, steps: 4 });
     await terminal.sees("[everything] trigger-long-running-operation 1/4");
     const { code, stdout, screen } = await terminal.end();
@@ -315,7 +312,7 @@ describe("what a server says beside its answer at a terminal", () => {
 });
 
 describe("server-everything at a terminal", () => {
-  it("gets a form of every kind, answered by defaults, names and numbers", async () => {
+  it("gets a form of every kind, answered with defaults, names and numbers", async () => {
     const terminal = callAtTerminal("everything.trigger-elicitation-request");
     await terminal.sees("Your full, legal name");
     await terminal.answer("String: ", "Ada");
@@ -360,7 +357,7 @@ describe("server-everything at a terminal", () => {
     });
   });
 
-  it("gets a model's answer from the person", async () => {
+  it("gets a model's answer from the user", async () => {
     const terminal = callAtTerminal("everything.trigger-sampling-request", { prompt: "Say hello." });
     await terminal.sees("system:\r\n    You are a helpful test server.");
     await terminal.sees("context: Say hello.");
@@ -369,14 +366,14 @@ describe("server-everything at a terminal", () => {
     expect((await terminal.end()).stdout).toContain("Hello from a person.");
   });
 
-  it("gets the folders that were named as its roots", async () => {
+  it("gets the named folders as its roots", async () => {
     const { stdout } = await place.run(["call", "everything.get-roots-list", "--root", "."]);
     expect(stdout).toContain(`1. project\n   URI: ${pathToFileURL(place.cwd).href}\n`);
   });
 });
 
 describe("without a terminal", () => {
-  it("a modern server's question fails the call, with what to do", async () => {
+  it("a modern server's question fails the call, with a hint", async () => {
     const { code, stdout, stderr } = await place.run(["call", "modern.ask_form"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("client capabilities do not declare the required capability");
@@ -392,7 +389,7 @@ describe("without a terminal", () => {
     expect(tools).not.toContain("everything.get-roots-list");
   });
 
-  it("roots are there all the same, where they were named", async () => {
+  it("roots still work if they were named", async () => {
     for (const server of ["modern", "legacy"]) {
       const { stdout } = await place.run(["call", `${server}.ask_roots`, "--root", "."]);
       expect(JSON.parse(stdout).answer).toEqual({
@@ -401,7 +398,7 @@ describe("without a terminal", () => {
     }
   });
 
-  it("neither log messages nor progress stand beside the result", async () => {
+  it("neither log messages nor progress appear next to the result", async () => {
     expect(await place.run(["call", "talking.say", "level=error", "text=x"])).toEqual({
       code: 0,
       stdout: "said\n",

@@ -1,4 +1,4 @@
-// What stands behind `trunkline serve`, put together by the built command: configuration, servers, store, journal.
+// What is behind `trunkline serve`, assembled by the built command: configuration, servers, store, journal.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -14,8 +14,8 @@ const server = (name: string) => ({ command: process.execPath, args: [join(root,
 const TRUSTED = { TRUNKLINE_TRUST: "all" };
 const SOON = { timeout: HANG_MS, interval: 50 };
 
-describe("trunkline serve, and what stands behind it", () => {
-  it("serves the store where no server is configured, and says nothing about it", async () => {
+describe("trunkline serve, and what is behind it", () => {
+  it("serves the store if no server is configured, and says nothing about it", async () => {
     using place = new Place({ "minutes.md": "the minutes of the meeting" });
     await using served = await ServedStdio.start(place);
     const added = await served.execute("add", { path: "minutes.md" });
@@ -25,7 +25,7 @@ describe("trunkline serve, and what stands behind it", () => {
     expect(await served.end()).toEqual({ code: 0, stderr: "" });
   });
 
-  it("notes each operation for `trunkline log`, and what it cost for `trunkline stats`", async () => {
+  it("records each operation for `trunkline log`, and its cost for `trunkline stats`", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } }, TRUSTED);
     const served = await ServedStdio.start(place);
     await served.request("tools/list");
@@ -57,7 +57,7 @@ describe("trunkline serve, and what stands behind it", () => {
     expect((await place.run(["stats"])).stdout).toMatch(/^tool lists +\d/m);
   });
 
-  it("takes an edit of the configuration up without being started again", async () => {
+  it("picks up a configuration change without a restart", async () => {
     using place = new Place({ "x.md": "x" }, TRUSTED);
     await using served = await ServedStdio.start(place);
     expect((await served.execute("hello.hello", { name: "Ada" })).isError).toBe(true);
@@ -72,7 +72,7 @@ describe("trunkline serve, and what stands behind it", () => {
     expect((await served.execute("hello.hello", { name: "Ada" })).isError).toBe(true);
   });
 
-  it("starts no server of a project that nobody confirmed, says how to, and takes the confirmation up", async () => {
+  it("starts no server of an unapproved project, says how to approve it, and picks up the approval", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } });
     await using served = await ServedStdio.start(place);
     await served.says(/1 server of this project is not started.*hello.*`trunkline trust`/);
@@ -107,7 +107,7 @@ describe("trunkline serve, and what stands behind it", () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it("lets a running call finish when it is asked to stop", async () => {
+  it("lets a running call finish when asked to stop", async () => {
     using place = new Place({ "work.json": { servers: { slow: server("slow") } } });
     const served = await ServedStdio.start(place, ["--mcp", "work.json"]);
     await served.query("describe", { target: "slow" });
@@ -120,7 +120,7 @@ describe("trunkline serve, and what stands behind it", () => {
     expect((await ended).code).toBe(0);
   });
 
-  it("keeps the store current with --watch", async () => {
+  it("keeps the store up to date with --watch", async () => {
     using place = new Place({ "src/a.md": "apples" });
     await using served = await ServedStdio.start(place, ["--watch", "src"]);
     const paths = async () => (await served.query("list", { paths_only: true })).value.paths;
@@ -130,7 +130,7 @@ describe("trunkline serve, and what stands behind it", () => {
     expect(await served.end("SIGTERM")).toEqual({ code: 0, stderr: "" });
   });
 
-  it("says once that a folder to watch is not there, and watches the others", async () => {
+  it("reports a missing folder to watch once, and watches the others", async () => {
     using place = new Place({ "src/a.md": "apples" });
     await using served = await ServedStdio.start(place, ["--watch", "nowhere", "src"]);
     const paths = async () => (await served.query("list", { paths_only: true })).value.paths;
@@ -138,7 +138,7 @@ describe("trunkline serve, and what stands behind it", () => {
     expect((await served.end()).stderr).toBe(`${join(place.cwd, "nowhere")} is not watched: it does not exist.\n`);
   });
 
-  it.runIf(process.platform === "linux")("says what is wrong where the store cannot be made", async () => {
+  it.runIf(process.platform === "linux")("says what is wrong if the store cannot be created", async () => {
     using place = new Place();
     await using served = await ServedStdio.start(place, ["--store", "/proc/x"]);
     const { isError, value } = await served.query("list");
@@ -146,21 +146,21 @@ describe("trunkline serve, and what stands behind it", () => {
     expect(value.error.hint).toContain("--store");
   });
 
-  it("does not watch a whole home, and goes on", async () => {
+  it("does not watch a whole home folder, and continues", async () => {
     using place = new Place();
     await using served = await ServedStdio.start(place, ["--watch", "."], { cwd: place.home });
     await served.says(/is not watched/);
     expect((await served.query("list")).isError).toBe(false);
   });
 
-  it("uses the project's own store, also from below its folder", async () => {
+  it("uses the project's own store, also from a subfolder", async () => {
     using place = new Place({ ".git/HEAD": "", "deep/a.md": "apples" });
     await place.run(["init"]);
     await using served = await ServedStdio.start(place, [], { cwd: join(place.cwd, "deep") });
     expect((await served.query("search", { query: "apples" })).value.total).toBe(1);
   });
 
-  it("ends with 2 where the file that was named cannot be used", async () => {
+  it("ends with 2 if the named file is unusable", async () => {
     using place = new Place({ "bad.json": "{ oops" });
     for (const [args, message] of [
       [["--mcp", "missing.json"], "missing.json"],
@@ -191,7 +191,7 @@ describe("trunkline serve, and what stands behind it", () => {
     }
   });
 
-  it("finds prompts in the folder given, in the project's and in the user's", async () => {
+  it("finds prompts in the given folder, in the project's and in the user's", async () => {
     using place = new Place({
       "given/PROMPT-one.md": "# One",
       ".trunkline/prompts/PROMPT-two.md": "# Two",
@@ -223,8 +223,8 @@ describe("trunkline serve, and what stands behind it", () => {
   });
 });
 
-describe("trunkline serve --http, and what it says", () => {
-  it("tells what it serves, and demands the token", async () => {
+describe("trunkline serve --http, and what it prints", () => {
+  it("says what it serves, and requires the token", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } }, TRUSTED);
     const token = "not-to-be-printed-anywhere";
     const env = { TRUNKLINE_TOKEN: token };
@@ -250,7 +250,7 @@ describe("trunkline serve --http, and what it says", () => {
 });
 
 describe("trunkline serve --http beyond loopback", () => {
-  it.each(["", "  ", "two words"])("refuses the token %j, on loopback too", async (token) => {
+  it.each(["", "  ", "two words"])("rejects the token %j, on loopback too", async (token) => {
     using place = new Place();
     const { code, stderr } = await place.run(["serve", "--http", "--port", "0"], { env: { TRUNKLINE_TOKEN: token } });
     expect([code, stderr]).toEqual([2, expect.stringContaining("TRUNKLINE_TOKEN is")]);
@@ -259,7 +259,7 @@ describe("trunkline serve --http beyond loopback", () => {
   it.each([
     ["short", true],
     ["long-enough-for-anybody", false],
-  ])("prints an address that agents can use, and judges the token %j", async (token, isWarned) => {
+  ])("prints a URL that agents can use, and judges the token %j", async (token, isWarned) => {
     using place = new Place();
     const args = ["serve", "--http", "--port", "0", "--host", "0.0.0.0", "--allow-host", "proxy.example"];
     const child = place.start(args, { env: { TRUNKLINE_TOKEN: token } });
@@ -276,7 +276,7 @@ describe("trunkline serve --http beyond loopback", () => {
       ]);
       return Number(stdout);
     };
-    // 400: let in, and then there is no session.
+    // 400: accepted, but there is no session.
     for (const host of [hostname(), "127.0.0.1", "proxy.example:443"]) expect(await statusFor(host)).toBe(400);
     expect(await statusFor("evil.example")).toBe(403);
     child.kill("SIGTERM");
@@ -285,7 +285,7 @@ describe("trunkline serve --http beyond loopback", () => {
 });
 
 describe("trunkline serve at a terminal", () => {
-  it("asks once about a project that nobody confirmed, and says what it then serves", async () => {
+  it("asks once about an unapproved project, and says what it then serves", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } });
     const terminal = new Terminal(place, ["serve", "--http", "--port", "0"]);
     await terminal.answer("Confirm them? [y/N]", "y");

@@ -13,7 +13,7 @@ import { HANG_MS } from "../support/hang.js";
 import { needs } from "../support/needs.js";
 import { bin, type Outcome, outcomeOf, type Place } from "./command.js";
 
-/** Where `script` is; empty where there is none that takes a command as util-linux has it. */
+/** The path of `script`; empty if it is missing or does not take a command like util-linux's. */
 const script =
   process.platform === "linux" && spawnSync("script", ["--version"]).status === 0
     ? spawnSync("sh", ["-c", "command -v script"], { encoding: "utf8" }).stdout.trim()
@@ -22,10 +22,9 @@ const script =
 /** Whether this machine can make a real terminal. */
 export const hasTerminal = script !== "";
 
-/** For the names of tests, which have to say so where they cannot run. */
+/** For test names, which have to say if they cannot run. */
 export const atTerminal = `at a real terminal${needs("`script` of util-linux", hasTerminal)}`;
 
-/** The keys that have no letter. */
 export const KEY = { enter: "\r", interrupt: "\u0003", endOfInput: "\u0004" } as const;
 
 /** What the command at a terminal is to a test: what it shows, and the keys that are pressed. */
@@ -35,12 +34,12 @@ abstract class Screen {
   #ended = false;
   #onChange = () => {};
 
-  /** Everything that the terminal was sent so far. */
+  /** Everything sent to the terminal so far. */
   get screen(): string {
     return this.#screen;
   }
 
-  /** Waits until this is shown, after what was waited for before. */
+  /** Waits until this text appears, after the text of the previous wait. */
   async sees(text: string): Promise<void> {
     const missing = (why: string) => new Error(`${why} without showing ${JSON.stringify(text)}:\n${this.#screen}`);
     await new Promise<void>((resolve, reject) => {
@@ -58,7 +57,6 @@ abstract class Screen {
     });
   }
 
-  /** Presses keys. */
   abstract press(keys: string): void;
 
   /** Waits for a question and answers it with a line. */
@@ -67,10 +65,10 @@ abstract class Screen {
     this.press(`${line}${KEY.enter}`);
   }
 
-  /** Waits for the end of the command. */
+  /** Waits for the command to exit. */
   abstract end(): Promise<{ code: number | null; stdout: string; screen: string }>;
 
-  /** Ends the command, where a test left it running. */
+  /** Stops the command if a test left it running. */
   abstract close(): Promise<void>;
 
   protected get ended(): boolean {

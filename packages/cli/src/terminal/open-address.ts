@@ -1,26 +1,26 @@
-// Opens a web address with the program that the system has for it.
+// Opens a URL with the system's default program.
 import { spawn } from "node:child_process";
 import { sleep } from "@trunkline/core";
 
-/** An opener that fails does so at once; one that still runs by then has become, or started, the browser. */
+/** A failing opener fails at once; one that still runs after this time has become, or started, the browser. */
 const FAILS_WITHIN_MS = 2000;
 
-/** How each system opens an address. Never through a shell, to which an address could say more than an address should. */
+/** How each system opens a URL. Never through a shell, which could interpret parts of the URL. */
 function openerOf(platform: NodeJS.Platform): readonly [command: string, ...args: string[]] {
   if (platform === "darwin") return ["open"];
-  // `start` is a part of the shell; this is what it does.
+  // `start` is a shell built-in; this is what it does.
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
   return ["xdg-open"];
 }
 
-/** Opens an http or https address; false where the system has nothing to open it with, or that failed. */
+/** Opens an http or https URL; false if the system has no opener, or if it failed. */
 export async function openAddress(
   address: URL,
   { env, signal }: { env: Readonly<NodeJS.ProcessEnv>; signal: AbortSignal },
 ): Promise<boolean> {
   if (address.protocol !== "https:" && address.protocol !== "http:") return false;
   const [command, ...args] = openerOf(process.platform);
-  // Detached, and with none of our streams: the browser outlives this command, and must not write over a question.
+  // Detached, with none of our streams: the browser outlives this command and must not write over a question.
   const opener = spawn(command, [...args, address.href], { env, stdio: "ignore", detached: true, windowsHide: true });
   opener.unref();
   const ended = new Promise<boolean>((resolve) => {
@@ -39,7 +39,7 @@ export async function openAddress(
   }
 }
 
-/** Whether a browser opened from here would be seen: not over SSH, and on Linux not without a display. */
+/** Whether a browser opened from here would be visible: not over SSH, and on Linux not without a display. */
 export function hasDisplay(env: Readonly<NodeJS.ProcessEnv>): boolean {
   if (env.SSH_CONNECTION !== undefined || env.SSH_TTY !== undefined) return false;
   if (process.platform === "darwin" || process.platform === "win32") return true;

@@ -1,11 +1,11 @@
-// Shows the person the address of a sign-in and takes the address it ended at, where the browser cannot bring it back.
+// Shows the user the URL of a sign-in and reads the URL it ended at, if the browser cannot deliver it.
 import { createInterface } from "node:readline";
 import type { SignInRequest } from "@trunkline/client";
 import { isTrunklineError, printable } from "@trunkline/core";
 import { type CommandContext, isAtTerminal } from "./context.js";
 import { hasDisplay, openAddress } from "./open-address.js";
 
-/** Asks the person to sign in. At a terminal, the end of input is a no. */
+/** Asks the user to sign in. At a terminal, the end of input means no. */
 export async function askToSignIn(
   context: CommandContext,
   request: SignInRequest,
@@ -13,15 +13,13 @@ export async function askToSignIn(
 ): Promise<"completed" | "cancelled"> {
   const { server, url, submit, signal } = request;
   const atTerminal = isAtTerminal(context);
-  context.note(`To sign in to "${printable(server)}", open this address of ${new URL(url).host}:`);
-  // Not redacted: a client id that came from a variable is part of the address.
+  context.note(`To sign in to "${printable(server)}", open this URL on ${new URL(url).host}:`);
+  // Not redacted: a client id from a variable is part of the URL.
   context.io.stderr.write(`\n  ${printable(url)}\n\n`);
-  // Not awaited, for nothing depends on it: the address is on the screen.
+  // Not awaited: nothing depends on it, since the URL is on the screen.
   if (atTerminal && options.browser && hasDisplay(context.env)) void openAddress(new URL(url), context);
-  context.note(
-    "Waiting for the browser to come back. If it cannot reach this machine, copy the address that it ends at,",
-  );
-  context.note("although it shows an error there, and paste it here.");
+  context.note("Waiting for the browser to return. If it cannot reach this machine, copy the URL it ends at,");
+  context.note("even if the page shows an error, and paste it here.");
   const lines = createInterface({ input: context.io.stdin });
   try {
     return await new Promise((resolve) => {
@@ -29,11 +27,11 @@ export async function askToSignIn(
       lines.on("line", (line) => {
         if (line.trim() === "") return;
         submit(line).catch((error: unknown) => {
-          // What was pasted may hold a code, so it is not repeated.
+          // The pasted text may contain a code, so it is not repeated.
           context.note(isTrunklineError(error) ? `${error.message} ${error.hint ?? ""}`.trim() : String(error));
         });
       });
-      // A program that has nothing to paste closes its end; the browser may come back all the same.
+      // A program with nothing to paste closes its end; the browser may still return.
       lines.once("close", () => {
         if (atTerminal) resolve("cancelled");
       });

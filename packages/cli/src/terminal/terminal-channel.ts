@@ -1,5 +1,5 @@
-// The channel of a person at the terminal: servers' questions, log messages and progress. What a server says is somebody
-// else's text: it is indented, and nothing in it can move the cursor or pass for a question of ours.
+// The channel of the user at the terminal: servers' questions, log messages and progress. A server's text is untrusted:
+// it is indented, and cannot move the cursor or pass for a question of ours.
 import {
   type CallProgress,
   createChannel,
@@ -17,24 +17,26 @@ import { ProgressLine } from "./progress-line.js";
 import { askWord, fillForm } from "./terminal-form.js";
 import { type Prompt, TerminalPrompt } from "./terminal-prompt.js";
 
-/** The level from which log messages of servers are shown. */
+/** The minimum level at which servers' log messages are shown. */
 export const SHOWN_LOG_LEVEL: LogMessageLevel = "warning";
 
-/** Of one text of a server. More than anybody reads before saying yes, and less than fills a terminal's memory. */
+/**
+ * The limit for one text of a server. More than anyone reads before saying yes, and less than fills a terminal's
+ * memory.
+ */
 const MAX_SHOWN_CHARS = 20_000;
 
-/** Log lines that wait for the end of a question. */
+/** Log lines held back during a question. */
 const MAX_HELD_LINES = 100;
 
-/** The channel of the person at the terminal. */
 export interface TerminalChannel extends ReturnType<typeof createChannel> {
-  /** Takes the progress line away: something else is about to be written. */
+  /** Clears the progress line before something else is written. */
   clearProgress(): void;
 }
 
 /**
- * Makes the channel. Only for a terminal with somebody at it (`isAtTerminal`): a server that is told that it may ask would
- * otherwise wait for nobody.
+ * Creates the channel. Only for a terminal with a user at it (`isAtTerminal`): otherwise a server that may ask would
+ * wait forever.
  */
 export function createTerminalChannel(context: CommandContext): TerminalChannel {
   const terminal = new Terminal(context);
@@ -52,7 +54,7 @@ class Terminal {
   readonly #context: CommandContext;
   readonly #progress: ProgressLine;
   readonly #showsProgress: boolean;
-  /** Settles when the last question that was let in has ended. */
+  /** Settles when the last admitted question has ended. */
   #last: Promise<void> = Promise.resolve();
   #asking = false;
   #held: string[] = [];
@@ -70,7 +72,7 @@ class Terminal {
       if (elicitation.mode === "url") return (await this.#visit(prompt, elicitation, asked)) ?? givenUp(prompt);
       prompt.say(`${nameOf(asked)} asks you:`);
       sayQuoted(prompt, elicitation.message);
-      prompt.say("Enter takes what is in brackets; Ctrl-D declines, Ctrl-C cancels.");
+      prompt.say("Enter accepts the value in brackets; Ctrl-D declines, Ctrl-C cancels.");
       return (await fillForm(prompt, elicitation.requestedSchema)) ?? givenUp(prompt);
     });
   }
@@ -80,7 +82,7 @@ class Terminal {
     asked: QuestionContext,
   ): Promise<Readonly<Record<string, unknown>>> {
     const text = await this.#inTurn(asked, async (prompt) => {
-      prompt.say(`${nameOf(asked)} asks for a model's answer. No model is set up here; you may write the answer.`);
+      prompt.say(`${nameOf(asked)} asks for a model's answer. No model is configured here; you can write the answer.`);
       for (const { speaker, said } of messagesOf(params)) {
         prompt.say(`  ${speaker}:`);
         sayQuoted(prompt, said, "    ");
@@ -115,7 +117,7 @@ class Terminal {
     this.#progress.clear();
   }
 
-  /** Asks one question at a time, however many come at once. */
+  /** Asks one question at a time, no matter how many arrive at once. */
   async #inTurn<T>(asked: QuestionContext, ask: (prompt: TerminalPrompt) => Promise<T>): Promise<T> {
     const before = this.#last;
     let end = () => {};
@@ -141,8 +143,8 @@ class Terminal {
   }
 
   /**
-   * Ctrl-C cancels the question, and the call goes on. A server that only asks again would never let go: two in a row,
-   * without an answer between, stop the call.
+   * Ctrl-C cancels the question, and the call continues. A server that keeps asking would never let go: two in a row,
+   * without an answer in between, stop the call.
    */
   #onInterrupt(interrupted: boolean): void {
     this.#interruptions = interrupted ? this.#interruptions + 1 : 0;
@@ -150,7 +152,7 @@ class Terminal {
     else if (this.#interruptions > 1) this.#context.interrupts.raise();
   }
 
-  /** Shows where a server wants the person to go. Nothing is opened before they have said so. */
+  /** Shows which page a server wants the user to visit. Opens nothing before the user agrees. */
   async #visit(
     prompt: Prompt,
     { url, message }: UrlElicitation,
@@ -161,11 +163,11 @@ class Terminal {
     const address = URL.canParse(url) ? new URL(url) : undefined;
     if (address === undefined || !["https:", "http:"].includes(address.protocol) || address.hostname === "") {
       prompt.say(`  ${printable(url)}`);
-      prompt.say("Declined: that is no address of a web page.");
+      prompt.say("Declined: not a web page URL.");
       return { action: "decline" };
     }
     prompt.say(`  Host:    ${address.host}`);
-    // Past the redactor: who decides to go there, or goes there by hand, needs the whole address.
+    // Not redacted: the user needs the whole URL to decide, or to open it by hand.
     this.#context.io.stderr.write(`  Address: ${printable(address.href)}\n`);
     for (const warning of warningsOf(address)) prompt.say(`  Careful: ${warning}`);
     const words = {
@@ -178,7 +180,7 @@ class Terminal {
     switch (word) {
       case "open":
         if (!(await openAddress(address, { env: this.#context.env, signal: asked.signal }))) {
-          prompt.say("There is nothing here that opens it. Please open this address by hand:");
+          prompt.say("No browser found. Open this URL by hand:");
           this.#context.io.stderr.write(`  ${printable(address.href)}\n`);
         }
         return { action: "accept" };
@@ -204,36 +206,36 @@ class Terminal {
 
   #sayHeld(): void {
     for (const line of this.#held) this.#context.note(line);
-    if (this.#leftOut > 0) this.#context.note(`${this.#leftOut} more log messages came during the question.`);
+    if (this.#leftOut > 0) this.#context.note(`${this.#leftOut} more log messages arrived during the question.`);
     this.#held = [];
     this.#leftOut = 0;
   }
 }
 
-/** Who asks, in words. */
+/** Describes the asker. */
 export function nameOf({ server, tool }: QuestionContext): string {
   return `Server "${printable(server)}"${tool === undefined ? "" : `, during ${printable(tool)},`}`;
 }
 
-/** A server's text, line by line, set apart from ours. */
+/** Prints a server's text line by line, indented to set it apart from ours. */
 export function sayQuoted(prompt: Prompt, text: string, indent = "  "): void {
   const capped = capText(text.replace(/\r\n?/g, "\n"), MAX_SHOWN_CHARS, "they are not shown here");
   for (const line of capped.split("\n")) prompt.say(`${indent}${printable(line)}`);
 }
 
-/** Ctrl-D is a no; Ctrl-C, or a question that nobody needs any more, is no answer. */
+/** Ctrl-D declines; Ctrl-C or a withdrawn question cancels. */
 function givenUp({ ending }: TerminalPrompt): ElicitationAnswer {
   return { action: ending === "ended" ? "decline" : "cancel" };
 }
 
 function* warningsOf(address: URL): Generator<string> {
-  if (address.username !== "" || address.password !== "") yield "what stands before the @ is no part of the host.";
-  if (/(^|\.)xn--/.test(address.hostname)) yield "the host's name has letters that may look like others.";
+  if (address.username !== "" || address.password !== "") yield "the part before the @ is not part of the host.";
+  if (/(^|\.)xn--/.test(address.hostname)) yield "the host name has letters that may look like others.";
   const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(address.hostname);
-  if (address.protocol === "http:" && !isLocal) yield "what is sent there can be read on the way.";
+  if (address.protocol === "http:" && !isLocal) yield "the connection is not encrypted.";
 }
 
-/** What a server wants a model to answer, as text. */
+/** The messages a server wants a model to answer, as text. */
 export function* messagesOf(params: Readonly<Record<string, unknown>>): Generator<{ speaker: string; said: string }> {
   if (typeof params.systemPrompt === "string") yield { speaker: "system", said: params.systemPrompt };
   const messages: readonly unknown[] = Array.isArray(params.messages) ? params.messages : [];

@@ -1,5 +1,5 @@
-// Notices changes of the configuration's files. Folders are watched, not files: editors replace a file by renaming a new
-// one over it, and a file that is not there yet has to be noticed when it comes.
+// Detects changes of the configuration files. Watches folders, not files: editors replace a file by renaming a new one
+// over it, and a file that does not exist yet must be noticed when it appears.
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,29 +7,27 @@ import { systemCodeOf } from "@trunkline/core";
 import { isMissing } from "./config-files.js";
 import type { LoadedConfig } from "./loaded-config.js";
 
-/** How {@link watchConfig} reports. */
 interface WatchConfigOptions {
-  /** Called after the files have been quiet for `debounceMs`; one call at a time. What it throws, `close` throws. */
+  /** Called once the files have been quiet for `debounceMs`; one call at a time. `close` rethrows its errors. */
   onChange: () => void | Promise<void>;
-  /** Aborting it ends the watching. */
+  /** Stops watching. */
   signal?: AbortSignal | undefined;
-  /** Default 200 ms: an editor writes a file in several steps. */
+  /** Default 200 ms: editors write a file in several steps. */
   debounceMs?: number | undefined;
 }
 
-/** A watch that is under way. */
 export interface ConfigWatch extends AsyncDisposable {
   /** Resolves when the folders are watched. */
   readonly ready: Promise<void>;
-  /** Ends it and waits for a call of `onChange` that is still running. Idempotent. */
+  /** Stops watching and waits for a running `onChange`. Idempotent. */
   close(): Promise<void>;
 }
 
 const DEFAULT_DEBOUNCE_MS = 200;
-/** How often to look where the system cannot tell: it runs out of watches, or the folder is on a network. */
+/** The polling interval if the system cannot notify: it runs out of watches, or the folder is on a network. */
 const POLL_MS = 2_000;
 
-/** Calls `onChange` whenever a file of the configuration comes, goes or gets another content. Keeps no process alive. */
+/** Calls `onChange` whenever a configuration file is created, removed or changed. Does not keep the process alive. */
 export function watchConfig(config: Pick<LoadedConfig, "files">, options: WatchConfigOptions): ConfigWatch {
   return new FolderWatch(
     config.files.map(({ path }) => path),
@@ -82,7 +80,7 @@ class FolderWatch implements ConfigWatch {
     this.#watchers.clear();
   }
 
-  /** Starts the time anew; when it is over, the files are compared with what they were. */
+  /** Restarts the timer; when it fires, the files are compared with their last state. */
   #stir(): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
@@ -101,7 +99,7 @@ class FolderWatch implements ConfigWatch {
     await this.#options.onChange();
   }
 
-  /** Watches what has to be watched, and looks again: a folder may have come while the one above it was being watched. */
+  /** Watches what is needed, and checks again: a folder may have appeared while its parent was being watched. */
   async #arm(): Promise<void> {
     for (let wanted = await this.#folders(), known = ""; ; wanted = await this.#folders()) {
       const now = [...wanted].join("\n");
@@ -116,7 +114,7 @@ class FolderWatch implements ConfigWatch {
     }
   }
 
-  /** The folder of each file and of what a link points to; where a folder is missing, the nearest one above it. */
+  /** The folder of each file and link target; if a folder is missing, its nearest existing parent. */
   async #folders(): Promise<Set<string>> {
     const folders = new Set<string>();
     for (const path of this.#paths) {
@@ -151,7 +149,7 @@ class FolderWatch implements ConfigWatch {
   }
 }
 
-/** What tells one content of the files from another without reading them. */
+/** Identifies the files' content without reading it. */
 function stateOf(paths: readonly string[]): string {
   const states = paths.map((path) => {
     try {

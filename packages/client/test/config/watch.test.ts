@@ -24,7 +24,7 @@ function changes() {
 }
 
 describe("watching the configuration", () => {
-  it("notices a file that changes, is replaced, goes, and comes back with its folder", async () => {
+  it("notices a file that is changed, replaced, removed, and recreated with its folder", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: {} } });
     const config = await place.load();
     const seen = changes();
@@ -55,7 +55,7 @@ describe("watching the configuration", () => {
     await next;
   });
 
-  it("notices what a link points to", async () => {
+  it("notices changes behind a link", async () => {
     using place = new Place();
     const target = place.write("elsewhere/mcp.json", { servers: {} });
     mkdirSync(join(place.cwd, ".trunkline"));
@@ -81,7 +81,7 @@ describe("watching the configuration", () => {
     expect(seen.count).toBe(1);
   });
 
-  it("reports nothing once it is closed or its signal aborted, and closes twice", async () => {
+  it("reports nothing once closed or aborted, and can be closed twice", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: {} } });
     const seen = changes();
     const abort = new AbortController();
@@ -101,7 +101,7 @@ describe("watching the configuration", () => {
     expect(seen.count).toBe(0);
   });
 
-  it("waits in close for a change that is being handled, and throws what that threw", async () => {
+  it("waits in close for a change being handled, and rethrows its error", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: {} } });
     const seen = changes();
     const watch = watchConfig(await place.load(), {
