@@ -57,7 +57,7 @@ describe("trunkline agent", () => {
     expect(stderr).toContain("4 turns");
     const limited = await agent(turns, ...args, "--max-turns", "2");
     expect(limited.code).toBe(1);
-    expect(limited.stderr).toContain("the 2 turns are used up");
+    expect(limited.stderr).toContain("the limit of 2 turns was reached");
   });
 
   it("starts none with --no-delegate", async () => {
@@ -70,7 +70,7 @@ describe("trunkline agent", () => {
     const turn = { ...sum(1, 2), usage: { inputTokens: 900, outputTokens: 200 } };
     const tokens = await agent([turn, { text: "Enough." }], "--tool", "everything.get-sum", "--max-tokens", "1000");
     expect(tokens).toMatchObject({ code: 1, stdout: "Enough.\n" });
-    expect(tokens.stderr).toContain("the 1000 tokens are used up");
+    expect(tokens.stderr).toContain("the limit of 1000 tokens was reached");
     const time = await agent([{ text: "Late.", delayMs: 60_000 }, { text: "In time." }], "--max-time", "0.5");
     expect(time).toMatchObject({ code: 1, stdout: "In time.\n" });
   });

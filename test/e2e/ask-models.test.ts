@@ -32,7 +32,7 @@ describe.each([
     const { code, stdout, stderr } = await run(model.url, ["--tool", "everything.get-sum", "--usage", "2 + 3?"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "It is 5, and your key <redacted>.\n" });
     expect(stderr).toContain("observation: The sum of 2 and 3 is 5.");
-    expect(stderr).toMatch(/usage: \d+ input tokens .*, \d+ output tokens.*, 2 turns, cost not known/);
+    expect(stderr).toMatch(/usage: \d+ input tokens .*, \d+ output tokens.*, 2 turns, unknown cost/);
     expect(stderr).not.toContain(KEY);
     expect(JSON.stringify(model.requests[0]?.headers)).toContain(KEY);
     expect(JSON.stringify(model.requests[1]?.body)).toContain("<<<tool-output");
@@ -87,7 +87,7 @@ describe("a broken stream", () => {
     const args = ["ask", "--endpoint", `${model.url}/v1`, "--model", "m", "x"];
     const { code, stdout, stderr } = await place.run([...args, "--stream"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "The ans\nThe answer.\n" });
-    expect(stderr).toContain("What was said of this answer so far is void.");
+    expect(stderr).toContain("Ignore what was shown of this answer so far.");
   });
 
   it("leaves no trace on stdout without --stream", async () => {
@@ -167,13 +167,13 @@ describe("the model that is asked", () => {
     ids = ["llama3", "qwen3"];
     const { code, stderr } = await place.run(args);
     expect(code).toBe(2);
-    expect(stderr).toContain("There are llama3, qwen3.");
+    expect(stderr).toContain("Available: llama3, qwen3.");
   });
 
   it("needs a key at its own endpoint: exit code 3 before anything is sent", async () => {
     const { code, stderr } = await place.run(["ask", "--provider", "anthropic", "x"]);
     expect(code).toBe(3);
-    expect(stderr).toContain("anthropic needs an API key and there is none.");
+    expect(stderr).toContain("anthropic needs an API key, and none is set.");
   });
 
   it("is distinguished from one that cannot be reached", async () => {

@@ -57,7 +57,7 @@ describe("tools", () => {
     using other = placeWithServers({ "my.hello": testServer("hello"), "my-hello": testServer("hello") });
     const { code, stderr } = await other.run(["ask", ...echo, "--tool", "my-hello-hello", "x"]);
     expect(code).toBe(2);
-    expect(stderr).toContain('"my-hello-hello" stands for 2 tools: my-hello.hello, my.hello.hello.');
+    expect(stderr).toContain('"my-hello-hello" matches 2 tools: my-hello.hello, my.hello.hello.');
   });
 
   it("of a glob are those available, and missing ones are reported", async () => {
@@ -131,7 +131,7 @@ describe("tools", () => {
       ...["--script", "long.jsonl", "--tool", "everything.get-sum", "--max-turns", "2", "x"],
     ]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "I had to stop.\n" });
-    expect(stderr).toContain("note: Stopping: the 2 turns are used up.");
+    expect(stderr).toContain("note: Stopping: the limit of 2 turns was reached.");
   });
 });
 
@@ -145,8 +145,10 @@ describe("tools that change things, without a terminal", () => {
   it("are refused, and the model and the user are told", async () => {
     const { code, stdout, stderr } = await ask(["--record", "refused.jsonl"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Done.\n" });
-    expect(stderr).toContain("slow.wait was not run: it may change things, and nobody is at the terminal to be asked.");
-    expect(readFileSync(join(place.cwd, "refused.jsonl"), "utf8")).toContain("nobody is there to be asked");
+    expect(stderr).toContain("slow.wait did not run: it may change things, and there is no terminal to ask on.");
+    expect(readFileSync(join(place.cwd, "refused.jsonl"), "utf8")).toContain(
+      "which needs the user's approval, and there is no terminal to ask on",
+    );
   });
 
   it.each([[["--yes"]], [["--allow", "slow.*"]], [["--allow", "nothing", "--allow", "slow_wait"]]])(
@@ -163,8 +165,8 @@ describe("tools that change things, without a terminal", () => {
       other.run(["ask", ...echo, "--script", "wait.jsonl", "--tool", "slow.wait", "x"]).then(({ stderr }) => stderr);
     other.write(".trunkline/settings.json", { agent: { allow: ["slow.*"] } });
     const refused = await run();
-    expect(refused).toContain('"agent.allow" counts only in your own settings');
-    expect(refused).toContain("slow.wait was not run");
+    expect(refused).toContain('"agent.allow" has an effect only in your own settings');
+    expect(refused).toContain("slow.wait did not run");
     other.write("../home/.trunkline/settings.json", { agent: { allow: ["slow.*"] } });
     expect(await run()).toContain("observation: waited 1 ms");
   });
@@ -176,7 +178,7 @@ describe("tools that change things, without a terminal", () => {
     other.write("../home/.trunkline/settings.json", { policy: { "slow.*": "deny" } });
     expect(await run()).toMatchObject({ code: 1, stdout: "" });
     other.write("../home/.trunkline/settings.json", { policy: { "slow.*": "ask" } });
-    expect((await run()).stderr).toContain("slow.wait was not run");
+    expect((await run()).stderr).toContain("slow.wait did not run");
   });
 
   it("answer a server's request for a model only with --yes", async () => {
@@ -262,6 +264,6 @@ describe("the composite surface", () => {
         "x",
       ],
     ]);
-    expect(stderr).toContain("add, delete was not run");
+    expect(stderr).toContain("add, delete did not run");
   });
 });

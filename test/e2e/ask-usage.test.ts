@@ -15,19 +15,22 @@ const asked: [args: string[], line: string][] = [
   [["--pretty", ...echo], "--pretty only works with --format json."],
   [["--stream", "--format", "json", ...echo], "--stream only works with text."],
   [["--stream", "--format", '{"type":"object"}', ...echo], "--stream only works with text."],
-  [["--format", "yaml", ...echo], '"yaml" is no format: it is neither text nor json, nor a file (ENOENT).'],
+  [
+    ["--format", "yaml", ...echo],
+    'Invalid --format "yaml": it is neither text nor json, nor a readable file (ENOENT).',
+  ],
   [["--format", "{nope", ...echo], "The schema given with --format is not JSON"],
   [["--format", "sum.jsonl", ...echo], "sum.jsonl is not JSON"],
   [["--provider", "opnai"], 'There is no provider called "opnai".'],
-  [["--script", "nowhere.jsonl", ...echo], "The script nowhere.jsonl cannot be read (ENOENT)."],
-  [["--replay", "nowhere.jsonl"], "There is no recorded run nowhere.jsonl."],
-  [["--max-turns", "0", ...echo], '"0" is no value for --max-turns.'],
-  [["--max-tokens", "many", ...echo], '"many" is no value for --max-tokens.'],
+  [["--script", "nowhere.jsonl", ...echo], "Cannot read the script nowhere.jsonl (ENOENT)."],
+  [["--replay", "nowhere.jsonl"], "Recorded run nowhere.jsonl does not exist. Check the path given to --replay."],
+  [["--max-turns", "0", ...echo], '"0" is not a valid value for --max-turns.'],
+  [["--max-tokens", "many", ...echo], '"many" is not a valid value for --max-tokens.'],
   [["--max-time", "-1", ...echo], '"-1" is not a number of seconds.'],
   [["--surface", "both", ...echo], "option '--surface <kind>' argument 'both' is invalid"],
   [["--provider", "vllm"], "Which model of vllm?"],
   [["--endpoint", "not an address", "--model", "m"], "The endpoint is not an http or https URL."],
-  [["--tool", "everything.get-smu", ...echo], 'There is no tool "everything.get-smu".'],
+  [["--tool", "everything.get-smu", ...echo], 'No tool is named "everything.get-smu".'],
   [["--tool", "nothing.*", ...echo], 'No tool matches "nothing.*".'],
   [["--nonsense", ...echo], "unknown option '--nonsense'"],
   [[], "No model is configured."],
@@ -77,6 +80,6 @@ describe("options that contradict each other", () => {
   it("end the process with that code", async () => {
     const { code, stdout, stderr } = await place.runProcess(["ask", "--pretty", ...echo, "x"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain("trunkline: --pretty goes with --format json.");
+    expect(stderr).toContain("trunkline: --pretty only works with --format json.");
   });
 });

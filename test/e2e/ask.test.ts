@@ -105,7 +105,7 @@ describe("recording and replaying", () => {
   it("says where another prompt differs from the recorded run", async () => {
     const { code, stderr } = await place.run(["ask", "--replay", "run.jsonl", "What is 2 + 4?"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("Turn 1 is not the recorded one");
+    expect(stderr).toContain("Turn 1 differs from the recording");
   });
 });
 

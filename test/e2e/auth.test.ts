@@ -115,13 +115,13 @@ describe("trunkline auth", () => {
     const ended = outcomeOf(child);
     const [, url = ""] = await seen(child.stderr, ADDRESS);
     const end = await browse(url, { until: isCallback });
-    const refused = seen(child.stderr, /That is not the address this sign-in ends at/);
+    const refused = seen(child.stderr, /That is not the final URL of this sign-in/);
     child.stdin?.write("http://127.0.0.1:1/callback?code=x&state=y\n");
     await refused;
     child.stdin?.write(`${end.url}\n`);
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Signed in to "docs": 2 tools.\n' });
-    expect(stderr).toContain(`this address of ${new URL(server.url).host}`);
+    expect(stderr).toContain(`this URL on ${new URL(server.url).host}`);
     expect(stderr).not.toContain(new URL(end.url).searchParams.get("code"));
   });
 

@@ -58,7 +58,7 @@ describe("a chat at a terminal", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "The first one.\nThe second one.\n" });
     const [file = ""] = chats();
     const id = /([^/]+)\.jsonl$/.exec(file)?.[1];
-    expect(screen).toContain(`Go on with: trunkline chat --resume ${id}`);
+    expect(screen).toContain(`Continue with: trunkline chat --resume ${id}`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
@@ -154,7 +154,7 @@ describe("a chat at a terminal", () => {
     await terminal.answer(PROMPT, "/help");
     await terminal.sees("/clear");
     await terminal.answer(PROMPT, "/taols");
-    await terminal.sees("There is no /taols. Did you mean /tools?");
+    await terminal.sees("Unknown command /taols. Did you mean /tools?");
     await terminal.answer(PROMPT, "/etc/hosts is a path");
     await terminal.sees(PROMPT);
     terminal.press("/ex\t");
@@ -239,7 +239,7 @@ describe("a chat at a terminal", () => {
     await terminal.answer("answer: ", "blue");
     await terminal.answer("Send it? ", "a");
     await terminal.answer("Run it? ", "y");
-    await terminal.sees('Server "asking", during ask_sampling, asks the model (echo):');
+    await terminal.sees('Server "asking", during ask_sampling, wants to use the model (echo):');
     await terminal.answer("Let the model answer? ", "y");
     await terminal.answer(PROMPT, "/exit");
     expect((await terminal.end()).stdout).toBe("All asked.\n");

@@ -57,7 +57,7 @@ describe("a form at a terminal", () => {
       await terminal.answer("Size (number or name, optional): ", "2");
       await terminal.answer("Agreed (y/n) [n]: ", "");
       await terminal.answer("Amount (number, 0 to 100, optional): ", "");
-      await terminal.answer("Colours (numbers or names, with commas between, optional): ", "blue, 1");
+      await terminal.answer("Colours (numbers or names, separated by commas, optional): ", "blue, 1");
       await terminal.sees("Amount: (left out)");
       await terminal.answer(SEND, "a");
       expect(await answerOf(terminal)).toEqual({
@@ -74,7 +74,7 @@ describe("a form at a terminal", () => {
       await terminal.sees("It must have at most 40 characters.");
       await terminal.answer("Name (1 to 40 characters): ", "Ada");
       await terminal.answer("Size (number or name, optional): ", "huge");
-      await terminal.sees('"huge" is not among them. Choose one of small, medium, large.');
+      await terminal.sees('"huge" is not an option. Choose one of small, medium, large.');
       await terminal.answer("Size (number or name, optional): ", "LARGE");
       await terminal.answer("Agreed (y/n) [n]: ", "perhaps");
       await terminal.sees("Please answer y or n.");
@@ -84,7 +84,7 @@ describe("a form at a terminal", () => {
       await terminal.answer("Amount (number, 0 to 100, optional): ", "101");
       await terminal.sees("It must be at most 100.");
       await terminal.answer("Amount (number, 0 to 100, optional): ", "3.14");
-      await terminal.answer("Colours (numbers or names, with commas between, optional): ", "");
+      await terminal.answer("Colours (numbers or names, separated by commas, optional): ", "");
       await terminal.answer(SEND, "what");
       await terminal.sees("Please answer a, d, c, e.");
       await terminal.answer(SEND, "accept");
@@ -240,7 +240,7 @@ describe("a page to visit at a terminal", () => {
   ])("is left to be opened by hand if there is %s", async (_, path) => {
     const terminal = callAtTerminal("modern.ask_url", { tag: "a&b" }, { PATH: path() });
     await terminal.answer(VISIT, "o");
-    await terminal.sees("Please open this address by hand:");
+    await terminal.sees("Could not open a browser. Open this URL by hand:");
     await terminal.sees(url);
     expect(await answerOf(terminal)).toEqual({ action: "accept" });
   });
@@ -258,9 +258,9 @@ describe("a page to visit at a terminal", () => {
     const address = "http://bank.example@xn--mnchen-3ya.example/";
     const terminal = callAtTerminal("everything.trigger-url-elicitation", { url: address });
     await terminal.sees("Host:    xn--mnchen-3ya.example");
-    await terminal.sees("Careful: what stands before the @ is no part of the host.");
-    await terminal.sees("Careful: the host's name has letters that may look like others.");
-    await terminal.sees("Careful: what is sent there can be read on the way.");
+    await terminal.sees("Careful: the part before the @ is not part of the host.");
+    await terminal.sees("Careful: the host name has letters that may look like others.");
+    await terminal.sees("Careful: the connection is not encrypted.");
     await terminal.answer(VISIT, "d");
     expect((await terminal.end()).stdout).toContain("declined");
   });
@@ -377,7 +377,7 @@ describe("without a terminal", () => {
     const { code, stdout, stderr } = await place.run(["call", "modern.ask_form"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("client capabilities do not declare the required capability");
-    expect(stderr).toContain("This tool asks a person something. Call it at a terminal");
+    expect(stderr).toContain("This tool asks the user something. Call it at a terminal");
   });
 
   it("a legacy server is not told that it may ask", async () => {

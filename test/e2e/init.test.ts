@@ -10,7 +10,7 @@ describe("trunkline init", () => {
     using place = new Place({ "a.md": "apples", "src/b.md": "pears", "secret.env": "x", ".gitignore": "*.env\n" });
     const { code, stdout, stderr } = await place.run(["init"]);
     expect(code).toBe(0);
-    expect(stdout).toContain(`Made a store for ${place.cwd}`);
+    expect(stdout).toContain(`Created a store for ${place.cwd}`);
     expect(stderr).toContain("trunkline install claude-code --project -- --watch .");
     expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toMatch(/^\/store\/$/m);
     const listed = json((await place.run(["store", "list", "--json"])).stdout);
@@ -27,8 +27,8 @@ describe("trunkline init", () => {
     place.write("a.md", "other apples");
     const { code, stdout } = await place.run(["init"], { cwd: join(place.cwd, "deep") });
     expect(code).toBe(0);
-    expect(stdout).toContain(`There is a store for ${place.cwd}`);
-    expect(stdout).toContain("Took in 1 file ");
+    expect(stdout).toContain(`Found a store for ${place.cwd}`);
+    expect(stdout).toContain("Indexed 1 file ");
     expect(readFileSync(join(place.cwd, ".trunkline", ".gitignore"), "utf8")).toBe(ignored);
   });
 
@@ -76,7 +76,7 @@ describe("trunkline init", () => {
   it("says so if the folder cannot be created", async () => {
     using place = new Place({ ".trunkline": "a file" });
     const { code, stderr } = await place.run(["init"]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be made")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Cannot create")]);
     expect((await place.run(["init", "nowhere"])).code).toBe(2);
   });
 });

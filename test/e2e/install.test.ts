@@ -51,7 +51,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
 
     const again = await place.run(["install", program, "--yes"]);
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("has Trunkline already")]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("already has Trunkline")]);
 
     expect((await place.run(["uninstall", program, "--yes"])).code).toBe(0);
     expect(existsSync(path)).toBe(false);
@@ -125,8 +125,8 @@ describe.runIf(onLinux)("trunkline install", () => {
 
   it.each([
     ["cursor", ".cursor/mcp.json", '{\n  "mcpServers": {\n    oops\n', /cannot be read: line 3/],
-    ["cursor", ".cursor/mcp.json", "[]", /does not hold an object/],
-    ["cursor", ".cursor/mcp.json", '{ "mcpServers": [] }', /cannot be put in/],
+    ["cursor", ".cursor/mcp.json", "[]", /does not contain an object/],
+    ["cursor", ".cursor/mcp.json", '{ "mcpServers": [] }', /cannot be added/],
     ["codex", ".codex/config.toml", "[oops\n", /cannot be read: line 1/],
   ])("leaves an unreadable file of %s alone (%s)", async (program, file, text, reason) => {
     using place = new Place();
@@ -142,7 +142,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     using place = new Place();
     mkdirSync(join(place.home, ".cursor", "mcp.json"), { recursive: true });
     const { code, stderr } = await place.run(["install", "cursor", "--yes"]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("folder where the file should be")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("It is a folder, not a file.")]);
   });
 
   it("does not touch a foreign entry without --force, and shows none of its secrets", async () => {
@@ -234,7 +234,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     const again = await place.run(["install", "codex", "--yes", "--", "--watch", "."]);
     expect([first.stdout, again.stdout]).toEqual([
       expect.stringContaining("Wrote"),
-      expect.stringContaining("has Trunkline already"),
+      expect.stringContaining("already has Trunkline"),
     ]);
   });
 
@@ -266,7 +266,7 @@ describe.runIf(onLinux)("trunkline install", () => {
       cwd: join(place.cwd, "deep", "er"),
     });
     expect(code).toBe(0);
-    expect(stderr).toContain("path is one of this machine");
+    expect(stderr).toContain("path exists only on this machine");
     expect(JSON.parse(readFileSync(join(place.cwd, ".mcp.json"), "utf8")).mcpServers.trunkline.args).toEqual(SERVE);
     expect((await place.run(["uninstall", "claude-code", "--project", "--yes"])).code).toBe(0);
     expect(existsSync(join(place.cwd, ".mcp.json"))).toBe(false);
@@ -311,17 +311,17 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(stdout).toMatch(/^cursor +Cursor +installed /m);
     expect(stdout).toMatch(/^gemini +Gemini CLI +not installed /m);
     expect(stdout).toMatch(/^zed +Zed +not found here /m);
-    expect(stdout).toMatch(/^codex +Codex +cannot be read /m);
+    expect(stdout).toMatch(/^codex +Codex +unreadable /m);
   });
 
   it.each([
     [["install", "curser", "--yes"], "Did you mean cursor?"],
     [["install", "cursor", "gemini"], "takes one program"],
-    [["install", "claude-desktop", "--project"], "has no configuration for a project"],
+    [["install", "claude-desktop", "--project"], "has no project configuration"],
     [["install", "cursor"], "--yes"],
     [["install", "cursor", "--yes", "--", "--bogus"], "unknown option '--bogus'"],
     [["install", "cursor", "--yes", "--", "--surface", "none"], "composite"],
-    [["install", "cursor", "--yes", "--", "--port", "1"], "--port goes with --http"],
+    [["install", "cursor", "--yes", "--", "--port", "1"], "--port needs --http"],
     [["install", "cursor", "--yes", "--", "--help"], "--help"],
     [["uninstall"], "missing required argument"],
   ])("%j is wrong usage", async (args, message) => {

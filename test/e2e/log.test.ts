@@ -44,7 +44,7 @@ describe("trunkline log", () => {
     expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([
       0,
       "",
-      expect.stringContaining("No call has been noted"),
+      expect.stringContaining("No call has been recorded"),
     ]);
     journal(place, 1, call("\u001b[2Jevil", { client: "\u202Eevil" }));
     const { stdout } = await place.run(["log"]);

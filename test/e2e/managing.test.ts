@@ -95,18 +95,18 @@ describe("trunkline servers add", () => {
     const deep = once(once({ steps: [{ op: "describe" }] }));
     const { code, stderr } = await place.run(["call", "again.query", "--json", JSON.stringify(deep)]);
     expect(code).toBe(1);
-    expect(stderr).toContain("Take its entry out of the configuration");
+    expect(stderr).toContain("Remove its entry from the configuration");
   });
 
   it.each([
     [["add", "taken", "--", "x"], "already has a server", "--force"],
-    [["add", "a b", "--", "x"], "cannot be the name", "a_b"],
-    [["add", "a".repeat(65), "--", "x"], "cannot be the name", "1 to 64"],
+    [["add", "a b", "--", "x"], "is not a valid server name", "a_b"],
+    [["add", "a".repeat(65), "--", "x"], "is not a valid server name", "1 to 64"],
     [["add", "a"], "needs a URL or a command", "-- <command…>"],
     [["add", "a", "https://x.test", "--", "x"], "both a URL and a command", "one of them"],
-    [["add", "a", "ftp://x.test"], "not a URL", "https://"],
+    [["add", "a", "ftp://x.test"], "is not a valid server URL", "https://"],
     [["add", "a", "example.com/mcp"], "neither a URL nor a command", "https://example.com/mcp"],
-    [["add", "a", "--user", "--project", "--", "x"], "exclude each other", "--user"],
+    [["add", "a", "--user", "--project", "--", "x"], "are mutually exclusive", "--user"],
     [["add", "a", "https://x.test", "--env", "A=b"], "--env is for", "--header"],
     [["add", "a", "--header", "A: b", "--", "x"], "--header is for", "--env"],
     [["add", "a", "https://x.test", "--header", "s3cret"], "--header takes 'Name: value'", ""],
@@ -114,7 +114,7 @@ describe("trunkline servers add", () => {
     [["add", "a", "https://x.test", "--transport", "ws"], "Allowed choices are http, sse", ""],
     [["remove", "takn"], 'No server "takn"', "Did you mean taken?"],
     [["enable", "zzzzzzzz"], "No server", "servers list"],
-    [["disable", "taken", "--user", "--project"], "exclude each other", ""],
+    [["disable", "taken", "--user", "--project"], "are mutually exclusive", ""],
     [["lst"], 'no command "servers lst"', "list, add, remove"],
   ])("answers servers %j with exit code 2, one clear line and a hint", async (args, message, hint) => {
     using place = new Place();
@@ -152,9 +152,9 @@ describe("trunkline servers remove, enable and disable", () => {
     writeHome(place, ".trunkline/settings.json", '{ "mcpServers": { "a": { "command": "mine" } } }');
     const disabled = await place.run(["servers", "disable", "a"]);
     expect(disabled.stdout).toBe(`Disabled "a" in ${projectFileOf(place)}.\n`);
-    expect(disabled.stderr).toContain(`${settingsOf(place)} has a server "a" too`);
+    expect(disabled.stderr).toContain(`${settingsOf(place)} also has a server "a"`);
     expect(await statesOf(place)).toEqual({ a: "disabled" });
-    expect((await place.run(["servers", "disable", "a"])).stdout).toContain("is disabled already");
+    expect((await place.run(["servers", "disable", "a"])).stdout).toContain("is already disabled");
     await place.run(["servers", "enable", "a", "--project"]);
     expect(json(projectFileOf(place)).servers.a).toEqual({ command: "x" });
     await place.run(["servers", "remove", "a"]);
@@ -240,11 +240,11 @@ describe("trunkline trust", () => {
 
     const confirmed = await place.run(["trust", "--yes"]);
     expect(confirmed).toMatchObject({ code: 0, stderr: "" });
-    expect(confirmed.stdout).toContain(`Confirmed: ${projectFileOf(place)}`);
+    expect(confirmed.stdout).toContain(`Approved: ${projectFileOf(place)}`);
     expect(confirmed.stdout).not.toContain("s3cr3t");
     expect(await statesOf(place)).toEqual({ hello: "enabled" });
     expect((await place.run(["call", "hello.hello"])).stdout).toBe("Hello, world!\n");
-    expect((await place.run(["trust"])).stdout).toContain("Already confirmed.");
+    expect((await place.run(["trust"])).stdout).toContain("Already approved.");
   });
 
   it("asks again if the file would run something else, but not if only values changed", async () => {
@@ -264,9 +264,9 @@ describe("trunkline trust", () => {
     expect(await place.run(["trust", "--list"])).toMatchObject({
       code: 0,
       stdout: "",
-      stderr: "Nothing is confirmed.\n",
+      stderr: "Nothing is approved.\n",
     });
-    expect((await place.run(["trust", "--revoke"])).stdout).toBe("No file of this project was confirmed.\n");
+    expect((await place.run(["trust", "--revoke"])).stdout).toBe("No file of this project was approved.\n");
     expect(await statesOf(place)).toEqual({ hello: "untrusted" });
     expect((await place.run(["trust", "--list", "--revoke"])).code).toBe(2);
   });
@@ -336,7 +336,7 @@ describe("trunkline trust", () => {
       using place = new Place(config);
       const asked = await runAtTerminal(place, ["call", "hello.hello"], "y\n");
       expect(asked.stdout).toContain("hello: ");
-      expect(asked.stdout).toContain("Confirm them? [y/N]");
+      expect(asked.stdout).toContain("Approve them? [y/N]");
       expect(asked.stdout).toContain("Hello, world!");
       const again = await runAtTerminal(place, ["call", "hello.hello"], "");
       expect(again.stdout.trim()).toBe("Hello, world!");
@@ -361,7 +361,7 @@ Codex (codex)  ${codex}
   docs
   figma  (already configured)
   off
-  broken  (cannot be imported: it has neither a command nor an address)
+  broken  (cannot be imported: it has neither a command nor a URL)
 `);
     expect(stderr).toContain("warning: ");
     expect(stderr).toContain(".cursor");
@@ -410,7 +410,7 @@ Codex (codex)  ${codex}
       '{\n  // mine\n  "mcpServers": {\n    "docs": { "command": "mine" }\n  }\n}\n',
     );
     const kept = await place.run(["import", "codex", "--yes"]);
-    expect(kept.stdout).toContain("skipped docs: it is configured already; --overwrite replaces it");
+    expect(kept.stdout).toContain("skipped docs: it is already configured; --overwrite replaces it");
     expect(readFileSync(settings, "utf8")).toContain('"docs": { "command": "mine" }');
     expect(readFileSync(settings, "utf8")).toContain("// mine");
     const replaced = await place.run(["import", "codex", "--yes", "--overwrite"]);
@@ -428,7 +428,7 @@ Codex (codex)  ${codex}
   it("says which variable replaces an input in the user's settings", async () => {
     using place = new Place({ "vs.json": fixture("vscode-mcp.jsonc") });
     const { stdout } = await place.run(["import", "vscode", "--from", "vs.json", "--user", "--yes"]);
-    expect(stdout).toContain("takes the environment variable GITHUB_TOKEN");
+    expect(stdout).toContain("it uses the environment variable GITHUB_TOKEN");
     expect(json(settingsOf(place)).mcpServers.github.headers.Authorization).toBe("Bearer ${env:GITHUB_TOKEN}");
   });
 
@@ -436,7 +436,7 @@ Codex (codex)  ${codex}
     [["import", "codx"], "Did you mean codex?"],
     [["import", "--from", "nowhere.json"], "does not exist"],
     [["import", "all", "--from", "x.json"], "one program"],
-    [["import", "codex", "--user", "--project"], "exclude each other"],
+    [["import", "codex", "--user", "--project"], "are mutually exclusive"],
   ])("answers %j with exit code 2", async (args, message) => {
     using place = new Place();
     const { code, stdout, stderr } = await place.run(args);

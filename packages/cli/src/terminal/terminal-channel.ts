@@ -180,7 +180,7 @@ class Terminal {
     switch (word) {
       case "open":
         if (!(await openAddress(address, { env: this.#context.env, signal: asked.signal }))) {
-          prompt.say("No browser found. Open this URL by hand:");
+          prompt.say("Could not open a browser. Open this URL by hand:");
           this.#context.io.stderr.write(`  ${printable(address.href)}\n`);
         }
         return { action: "accept" };

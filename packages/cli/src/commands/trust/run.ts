@@ -42,7 +42,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   // Not redacted: the text comes from the file, and a value in env must not hide the same text in a command.
   for (const line of describeFiles(files)) context.out(line);
   if (open.length === 0) {
-    context.out("Already confirmed.");
+    context.out("Already approved.");
     return EXIT.success;
   }
   if (!options.yes && !isAtTerminal(context)) {
@@ -56,7 +56,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
   }
   // What was shown is approved, even if the file has changed since.
   await store.confirm(...open);
-  for (const { path } of open) context.out(`Confirmed: ${path}`);
+  for (const { path } of open) context.out(`Approved: ${path}`);
   return EXIT.success;
 }
 
