@@ -33,18 +33,18 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
     "resources/list": {},
     "resources/templates/list": {},
     "resources/read": {},
-    "resources/subscribe": { tests: ["packages/client/test/protocol/resources.test.ts"] },
-    "resources/unsubscribe": { tests: ["packages/client/test/protocol/resources.test.ts"] },
+    "resources/subscribe": { tests: ["packages/client/test/hub/resources.test.ts"] },
+    "resources/unsubscribe": { tests: ["packages/client/test/hub/resources.test.ts"] },
     "subscriptions/listen": { tests: STREAMS },
     "completion/complete": {},
     "logging/setLevel": {},
     "tasks/get": {
       note: "The gateway wraps its clients' calls in tasks, whether or not the upstream server supports tasks.",
-      tests: ["packages/client/test/protocol/tasks.test.ts"],
+      tests: ["packages/client/test/connection/task-calls.test.ts"],
     },
-    "tasks/result": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
+    "tasks/result": { tests: ["packages/client/test/connection/task-calls.test.ts"] },
     "tasks/list": { note: "The client sends it only when a program asks for it with `hub.request`." },
-    "tasks/cancel": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
+    "tasks/cancel": { tests: ["packages/client/test/connection/task-calls.test.ts"] },
   },
   "server-to-client requests": {
     "elicitation/create": {
@@ -95,15 +95,15 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
       note: "The server's own list never changes: documents are found through operations, templates and completion.",
     },
     "notifications/resources/updated": {
-      tests: ["packages/client/test/protocol/resources.test.ts", "packages/server/test/service/resources.test.ts"],
+      tests: ["packages/client/test/hub/resources.test.ts", "packages/server/test/service/resources.test.ts"],
     },
     "notifications/subscriptions/acknowledged": { tests: STREAMS },
     "notifications/elicitation/complete": {
       not: ["server", "gateway"],
       note: "The client waits for it. The gateway retries the call itself when the upstream server sends it, and does not forward it.",
-      tests: ["packages/client/test/protocol/url-visits.test.ts"],
+      tests: ["packages/client/test/connection/url-visits.test.ts"],
     },
-    "notifications/tasks/status": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
+    "notifications/tasks/status": { tests: ["packages/client/test/connection/task-calls.test.ts"] },
   },
 });
 
@@ -112,9 +112,9 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
  * extensions.
  */
 export const TASKS_EXTENSION = /** @satisfies {Record<string, Support>} */ ({
-  "tasks/get": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
-  "tasks/update": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
-  "tasks/cancel": { tests: ["packages/client/test/protocol/tasks.test.ts"] },
+  "tasks/get": { tests: ["packages/client/test/connection/task-calls.test.ts"] },
+  "tasks/update": { tests: ["packages/client/test/connection/task-calls.test.ts"] },
+  "tasks/cancel": { tests: ["packages/client/test/connection/task-calls.test.ts"] },
   "notifications/tasks": {
     not: ["server", "gateway"],
     note: "The client accepts it. The server sends none: its clients poll with `tasks/get`, which the extension allows.",

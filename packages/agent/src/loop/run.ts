@@ -248,7 +248,7 @@ function spentWords(budget: Budget): string {
   const { maxTurns, maxTokens, maxTimeMs } = budget.limits;
   switch (budget.spent) {
     case "turns":
-      return `the limit of ${maxTurns} turns was reached`;
+      return `the limit of ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"} was reached`;
     case "tokens":
       return `the limit of ${maxTokens} tokens was reached`;
     case "time":
