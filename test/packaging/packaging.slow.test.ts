@@ -57,9 +57,9 @@ async function runsAndTypesScript(cwd: string, bin: string): Promise<void> {
     `import { agent, args, hub, model, registerAgent, store, type AgentResult } from "trunkline";
      const { text }: { text: string } = await hub.call("hello.hello", { name: args[0] });
      const said: string = await model.ask(text, { model: { provider: "echo" } });
-     const { total_objects }: { total_objects: number } = await store.status();
+     const { totalObjects }: { totalObjects: number } = await store.status();
      const result: AgentResult = await agent("tools", "again", { model: { provider: "echo" } });
-     console.log(said, total_objects > 0, result.text, typeof registerAgent);`,
+     console.log(said, totalObjects > 0, result.text, typeof registerAgent);`,
   );
   const env = { ...process.env, TRUNKLINE_STORE: "kept" };
   const { stdout } = await run(bin, ["--mcp", "mcp.json", "run", "script.ts", "Ada"], { cwd, env });
@@ -114,7 +114,7 @@ describe("the client alone", () => {
   it(
     "brings no native code, and works",
     async () => {
-      const cwd = await install("client", ["core", "client"]);
+      const cwd = await install("client", ["core", "protocol", "client"]);
       const files = filesBelow(join(cwd, "node_modules"));
       expect(files.filter((file) => file.endsWith(".node"))).toEqual([]);
       expect(files.filter((file) => /better-sqlite3|onnxruntime/.test(file))).toEqual([]);
@@ -140,7 +140,7 @@ describe("the command", () => {
   it(
     "runs from its installed location",
     async () => {
-      const cwd = await install("command", ["core", "client", "server", "store", "agent", "trunkline"]);
+      const cwd = await install("command", ["core", "protocol", "client", "server", "store", "agent", "trunkline"]);
       const bin = join(cwd, "node_modules", ".bin", "trunkline");
       const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
       expect((await run(bin, ["--version"], { cwd })).stdout).toBe(`${version}\n`);
