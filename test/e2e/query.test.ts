@@ -70,14 +70,14 @@ describe("trunkline query and execute", () => {
   });
 
   it.each([
-    [["query", "{bad"], "not JSON"],
-    [["query", "missing.json"], "unreadable"],
-    [["query", "3.json"], "unreadable"],
-    [["query", '{"steps": []}', "more=1"], "one too many"],
+    [["query", "{bad"], "Invalid JSON"],
+    [["query", "missing.json"], "Cannot read missing.json"],
+    [["query", "3.json"], "Cannot read 3.json"],
+    [["query", '{"steps": []}', "more=1"], 'Unexpected argument "more=1"'],
     [["query", "list", "limit=x"], "limit"],
     [["query", "list", "word"], "is not an argument"],
     [["query", "list", "--mcp", "missing.json"], "does not exist"],
-    [["query"], "What should be done?"],
+    [["query"], "What should it do?"],
   ])("%j is wrong usage", async (args, message) => {
     using place = new Place();
     const { code, stderr } = await place.run(args);

@@ -102,7 +102,7 @@ describe("with server-everything, the command", () => {
     const { code, stderr } = await place.run(["prompts", "get", "completable-prompt", "department=Sales"]);
     expect(code).toBe(2);
     expect(stderr).toContain('The prompt "completable-prompt" needs name.');
-    expect(stderr).toContain("For name there is David, Eve, Frank.");
+    expect(stderr).toContain("For example, name can be David, Eve, Frank.");
   });
 
   it("calls a tool that must be a task", async () => {

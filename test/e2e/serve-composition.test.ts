@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { HANG_MS } from "../support/hang.js";
+import { isInstalled, needs } from "../support/needs.js";
 import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
 import { ServedStdio } from "./serve-stdio-client.js";
 import { KEY, Terminal } from "./terminal.js";
@@ -13,6 +14,8 @@ import { KEY, Terminal } from "./terminal.js";
 const server = (name: string) => ({ command: process.execPath, args: [join(root, "test", "servers", `${name}.js`)] });
 const TRUSTED = { TRUNKLINE_TRUST: "all" };
 const SOON = { timeout: HANG_MS, interval: 50 };
+const hasCurl = isInstalled("curl");
+const NEEDS_CURL = needs("curl", hasCurl);
 
 describe("trunkline serve, and what is behind it", () => {
   it("serves the store if no server is configured, and says nothing about it", async () => {
@@ -135,21 +138,24 @@ describe("trunkline serve, and what is behind it", () => {
     await using served = await ServedStdio.start(place, ["--watch", "nowhere", "src"]);
     const paths = async () => (await served.query("list", { paths_only: true })).value.paths;
     await vi.waitFor(async () => expect(await paths()).toEqual([join(place.cwd, "src", "a.md")]), SOON);
-    expect((await served.end()).stderr).toBe(`${join(place.cwd, "nowhere")} is not watched: it does not exist.\n`);
+    expect((await served.end()).stderr).toBe(`Not watching ${join(place.cwd, "nowhere")}: it does not exist.\n`);
   });
 
   it.runIf(process.platform === "linux")("says what is wrong if the store cannot be created", async () => {
     using place = new Place();
     await using served = await ServedStdio.start(place, ["--store", "/proc/x"]);
     const { isError, value } = await served.query("list");
-    expect([isError, value.error.message]).toEqual([true, expect.stringContaining("cannot be made: /proc/x")]);
+    expect([isError, value.error.message]).toEqual([
+      true,
+      expect.stringContaining("Cannot create the store's folder /proc/x"),
+    ]);
     expect(value.error.hint).toContain("--store");
   });
 
   it("does not watch a whole home folder, and continues", async () => {
     using place = new Place();
     await using served = await ServedStdio.start(place, ["--watch", "."], { cwd: place.home });
-    await served.says(/is not watched/);
+    await served.says(/Not watching/);
     expect((await served.query("list")).isError).toBe(false);
   });
 
@@ -212,7 +218,7 @@ describe("trunkline serve, and what is behind it", () => {
     [["--http", "--port", "x"], "not a port"],
     [["--http", "--port", "0", "--host", "0.0.0.0"], "TRUNKLINE_TOKEN"],
     [["--http", "--port", "0", "--host", "nosuchhost.invalid"], 'Cannot resolve host "nosuchhost.invalid"'],
-    [["--allow-host", "x"], "--allow-host goes with --http"],
+    [["--allow-host", "x"], "--allow-host needs --http"],
     [["--prompts", "nowhere"], "nowhere, given with --prompts, does not exist"],
     [["--http", "--port", "0", "--allow-path", "nowhere"], "nowhere, given with --allow-path, does not exist"],
     [["--allow-write", "nowhere"], "nowhere, given with --allow-write, does not exist"],
@@ -224,7 +230,7 @@ describe("trunkline serve, and what is behind it", () => {
 });
 
 describe("trunkline serve --http, and what it prints", () => {
-  it("says what it serves, and requires the token", async () => {
+  it.skipIf(!hasCurl)(`says what it serves, and requires the token${NEEDS_CURL}`, async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } }, TRUSTED);
     const token = "not-to-be-printed-anywhere";
     const env = { TRUNKLINE_TOKEN: token };
@@ -256,10 +262,10 @@ describe("trunkline serve --http beyond loopback", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining("TRUNKLINE_TOKEN is")]);
   });
 
-  it.each([
+  it.skipIf(!hasCurl).each([
     ["short", true],
     ["long-enough-for-anybody", false],
-  ])("prints a URL that agents can use, and judges the token %j", async (token, isWarned) => {
+  ])(`prints a URL that agents can use, and judges the token %j${NEEDS_CURL}`, async (token, isWarned) => {
     using place = new Place();
     const args = ["serve", "--http", "--port", "0", "--host", "0.0.0.0", "--allow-host", "proxy.example"];
     const child = place.start(args, { env: { TRUNKLINE_TOKEN: token } });
@@ -288,7 +294,7 @@ describe("trunkline serve at a terminal", () => {
   it("asks once about an unapproved project, and says what it then serves", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } });
     const terminal = new Terminal(place, ["serve", "--http", "--port", "0"]);
-    await terminal.answer("Confirm them? [y/N]", "y");
+    await terminal.answer("Approve them? [y/N]", "y");
     await terminal.sees("servers    hello");
     await terminal.sees("Ctrl-C stops it.");
     terminal.press(KEY.interrupt);

@@ -24,7 +24,7 @@ describe("trunkline serve with a settings file that is not JSON", () => {
     const greet = () => codeOf(served, "hello.hello", { name: "Ada" });
     expect([await repeat(), await greet()]).toEqual(["DENIED", undefined]);
     place.write(SETTINGS, '{ "mcpServers": ');
-    await served.says(/settings\.json:1:\d+ cannot be used: .* what it said before goes on/);
+    await served.says(/settings\.json:1:\d+ cannot be used: .* its previous content stays in effect/);
     expect([await repeat(), await greet()]).toEqual(["DENIED", undefined]);
     // Another file may change meanwhile.
     place.write(".trunkline/settings.json", { policy: { add: "deny" } });
@@ -46,7 +46,7 @@ describe("trunkline serve with a settings file that is not JSON", () => {
     });
     expect(value.results[0].error.hint).toContain("trunkline doctor");
     expect(await codeOf(served, "add", { content: "x", name: "x" })).toBeUndefined();
-    await served.says(/settings\.json:1:\d+ cannot be used: .*count as "deny"/);
+    await served.says(/settings\.json:1:\d+ cannot be used: .*counts as "deny"/);
     place.write(SETTINGS, "{}");
     await vi.waitFor(async () => expect(await codeOf(served, "hello.hello", { name: "Ada" })).toBeUndefined(), SOON);
     expect(file).toContain("settings.json");

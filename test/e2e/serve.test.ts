@@ -5,9 +5,12 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as V1Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as V1HttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isInstalled, needs } from "../support/needs.js";
 import { bin, outcomeOf, Place, seen } from "./command.js";
 
 const clientInfo = { name: "test", version: "1" };
+const hasCurl = isInstalled("curl");
+const NEEDS_CURL = needs("curl", hasCurl);
 
 interface AnyClient {
   listTools(): Promise<{ tools: { name: string }[] }>;
@@ -97,7 +100,7 @@ describe("trunkline serve --http", () => {
     expect(late.status).toBe(404);
   });
 
-  it("prints a line to try that works as printed", async () => {
+  it.skipIf(!hasCurl)(`prints a line to try that works as printed${NEEDS_CURL}`, async () => {
     const line = welcome.match(/^ *try it +(curl .*)$/m)?.[1] ?? "";
     const { stdout } = await promisify(execFile)("sh", ["-c", line]);
     expect(JSON.parse(stdout).result.content).toEqual([{ type: "text", text: "hello" }]);

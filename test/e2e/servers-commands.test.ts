@@ -53,9 +53,9 @@ describe("trunkline call", () => {
 
   it.each([
     [["call"], "missing required argument"],
-    [["call", "hello.hello", "Ada"], "key=value for text, or key:=value for JSON. It takes name."],
+    [["call", "hello.hello", "Ada"], "key=value for text, or key:=value for JSON. Parameters: name."],
     [["call", "hello.repeat", "count:=many"], "not JSON"],
-    [["call", "hello.repeat", "text=x", "count=many"], "has to be"],
+    [["call", "hello.repeat", "text=x", "count=many"], '"count" must be'],
     [["call", "hello.hello", "--json", "[1]"], "takes an object"],
     [["--mcp", "nowhere.json", "tools"], "does not exist"],
     [["nonsense"], "unknown command"],
@@ -77,7 +77,7 @@ describe("trunkline call", () => {
     [["frob"], "trunkline"],
   ])("answers %j with a pointer to its help: %s", async (args, command) => {
     using place = new Place();
-    expect((await place.run(args)).stderr).toContain(`\`${command} --help\` shows how it is used.`);
+    expect((await place.run(args)).stderr).toContain(`See \`${command} --help\`.`);
   });
 
   it("says what is wrong with a --mcp file, with its line", async () => {
@@ -147,8 +147,8 @@ describe("trunkline doctor", () => {
     const { code, stdout } = await place.run(["doctor"]);
     expect(code).toBe(0);
     expect(stdout).toContain("✓ hello");
-    expect(stdout).toContain('The program "no-such-program-anywhere" was not found.');
-    expect(stdout).toMatch(/"dying" ended while connecting \(exit code 3\)\. It wrote: no database/);
+    expect(stdout).toContain('Program "no-such-program-anywhere" not found.');
+    expect(stdout).toMatch(/"dying" exited while connecting \(exit code 3\)\. It wrote: no database/);
     expect(stdout).toMatch(/warning: Server "wrong", field "command".*mcp\.json:\d+\)/);
     expect((await place.run(["doctor", "--strict"])).code).toBe(1);
   });

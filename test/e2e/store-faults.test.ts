@@ -41,7 +41,7 @@ describe("the disk", () => {
     expect(await out("search", "heron", "--paths-only")).toBe(`${path}\n`);
     expect(await out("grep", "her.n")).toBe(`${path}:1:export function heron() {}\n`);
     expect(await out("graph", "a.ts", "--relation", "defines")).toContain("DEFINES heron function");
-    expect(await out("verify")).toMatch(/The store is sound\.\n$/);
+    expect(await out("verify")).toMatch(/The store is intact\.\n$/);
     expect(await out("restore", "kept", "--to", "back")).toBe("1 file restored; 0 skipped\n");
     expect(readFileSync(join(place.cwd, "back", "a.ts"), "utf8")).toBe("export function heron() {}\n");
     for (const args of [["add", "src"], ["delete", "a.ts"], ["snapshot"], ["gc"], ["repair"], ["start"]]) {
@@ -60,7 +60,7 @@ describe("the disk", () => {
     await json(place, ["add", "kept.txt", ...there]);
     const full = await store(place, ["add", "large.bin", ...there]);
     expect(full).toMatchObject({ code: 1, stdout: "" });
-    expect(full.stderr).toMatch(/disk that holds the store is full.*\n {2}Make room/);
+    expect(full.stderr).toMatch(/disk that holds the store is full.*\n {2}Free some space/);
     expect((await store(place, ["get", "kept.txt", ...there])).stdout).toBe("kept\n");
     expect(await json(place, ["verify", ...there])).toMatchObject({ ok: true });
   });

@@ -39,7 +39,7 @@ describe.concurrent("store graph", () => {
         "├─ DEFINES main function (line 3)",
         "├─ TAGGED code tag",
         "├─ IN_COLLECTION default collection",
-        "└─ CALLS missing external (line 4, by name only)\n",
+        "└─ CALLS missing external (line 4, unresolved)\n",
       ].join("\n"),
     );
   });
@@ -76,7 +76,7 @@ describe.concurrent("store graph", () => {
       'flowchart LR\n  n0[["main.ts"]]\n  n1[["greet.ts"]]\n  n0 -->|IMPORTS| n1\n',
     );
     const cut = await store(place, ["graph", "main.ts", "--limit", "1"]);
-    expect(cut.stderr).toBe("There is more. For all of it: a larger --limit.\n");
+    expect(cut.stderr).toBe("There is more. Use a larger --limit.\n");
     expect(cut.stdout.split("\n")).toHaveLength(3);
   });
 
@@ -117,18 +117,18 @@ describe.concurrent("store graph", () => {
   });
 
   it.each([
-    [["graph"], 2, /Give one thing to start at/],
-    [["graph", "main.ts", "--list-types"], 2, /Give one thing to start at/],
+    [["graph"], 2, /Give one starting point/],
+    [["graph", "main.ts", "--list-types"], 2, /Give one starting point/],
     [["graph", "nowhere.ts"], 1, /no document "nowhere\.ts"/],
     [["graph", "symbol:/nowhere.ts#x"], 1, /no node/],
-    [["graph", "main.ts", "--relation", "hates"], 2, /"hates" is no relation\.\n.*IMPORTS, CALLS/],
-    [["graph", "--list-type", "planet"], 2, /"planet" is no type of node\.\n.*function/],
+    [["graph", "main.ts", "--relation", "hates"], 2, /"hates" is not a relation\.\n.*IMPORTS, CALLS/],
+    [["graph", "--list-type", "planet"], 2, /"planet" is not a node type\.\n.*function/],
     [["graph", "main.ts", "--depth", "9"], 2, /from 1 to 5/],
     [["graph", "greet.ts"], 2, /copies/],
-    [["graph", "main.ts", "--collection", "none"], 1, /no collection "none"\.\n.*There are: copies, default/],
+    [["graph", "main.ts", "--collection", "none"], 1, /no collection "none"\.\n.*Available: copies, default/],
     [["get", "main.ts", "--symbol", "nothing"], 1, /nothing/],
-    [["get", "main.ts", "--symbol", "main", "--lines", "1-2"], 2, /symbol excludes lines/],
-    [["get", "main.ts", "--depth", "2"], 2, /--depth goes with --graph/],
+    [["get", "main.ts", "--symbol", "main", "--lines", "1-2"], 2, /symbol cannot be combined with lines/],
+    [["get", "main.ts", "--depth", "2"], 2, /--depth needs --graph/],
     [["get", "main.ts", "--symbol", "main", "--output", "x"], 2, /whole content/],
     [["get", "main.ts", "--version", "7"], 1, /no version 7\.\n.*one version/],
     [["get", "0123456789"], 1, /no content/],

@@ -91,16 +91,16 @@ describe.concurrent("store grep", () => {
   });
 
   it.each([
-    [["absent"], 1, /^Nothing matches; 1 binary document was not looked into\.\n$/],
+    [["absent"], 1, /^Nothing matches; 1 binary document was skipped\.\n$/],
     [["-q", "absent"], 1, /^$/],
-    [["a(b"], 2, /a group is not closed/],
+    [["a(b"], 2, /unclosed group/],
     [["needle", "no/such/place"], 2, /no document or folder "no\/such\/place"/],
-    [["needle", "--collection", "none"], 2, /no collection "none"\.\n.*There are: default, logs/],
+    [["needle", "--collection", "none"], 2, /no collection "none"\.\n.*Available: default, logs/],
     [["needle", "--session", "none"], 2, /no session "none"/],
     [["needle", "--snapshot", "none"], 2, /no snapshot "none"/],
     [["needle", "--cursor", "none"], 2, /cursor/],
-    [["needle", "-m", "many"], 2, /"many" is no value for --max-count/],
-    [[], 2, /What should be looked for\?/],
+    [["needle", "-m", "many"], 2, /"many" is not a valid value for --max-count/],
+    [[], 2, /What do you want to find\?/],
   ])("%j exits with %i and says why", async (args, code, message) => {
     const outcome = await grep(...args);
     expect(outcome).toMatchObject({ code, stdout: "" });

@@ -62,7 +62,7 @@ describe.concurrent("store watch", () => {
     const at = (name: string) => join(place.cwd, "src", name);
     const child = place.start(["store", "watch", "src", "--label", "editing"]);
     const outcome = outcomeOf(child);
-    await seen(child.stderr, /watching src; Ctrl-C ends it/);
+    await seen(child.stderr, /watching src; press Ctrl-C to stop/);
     // Existing files have been added.
     expect((await store(place, ["get", "old.txt"])).stdout).toBe("before\n");
 
@@ -92,7 +92,7 @@ describe.concurrent("store watch", () => {
     using place = new Place();
     const outcome = await store(place, ["watch", "nowhere"]);
     expect(outcome).toMatchObject({ code: 1, stdout: "" });
-    expect(outcome.stderr).toMatch(/no such file or folder: \S+nowhere/);
+    expect(outcome.stderr).toMatch(/No such file or folder: \S+nowhere/);
     mkdirSync(join(place.cwd, "here"));
     expect(await store(place, ["watch", "here", "--session", "ses-none"])).toMatchObject({ code: 1, stdout: "" });
   });

@@ -65,7 +65,7 @@ describe.concurrent("adding and finding", () => {
     const listed = await store(place, ["list", "*.md"]);
     expect(listed.stdout).toMatch(/^56 B {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}[0-9a-f]{12} {2}\S+guide\.md {2}#manual\n$/);
     const page = await store(place, ["list", "--limit", "1", "--paths-only"]);
-    expect(page.stderr).toMatch(/^1 of 2\. .*--cursor \S+\n$/);
+    expect(page.stderr).toMatch(/^1 of 2\. .*--cursor \S+ for more\.\n$/);
     const cursor = /--cursor (\S+)/.exec(page.stderr)?.[1] ?? "";
     expect((await store(place, ["list", "--paths-only", "--cursor", cursor])).stdout).toMatch(/notes\.txt\n$/);
   });
@@ -222,7 +222,7 @@ describe.concurrent("maintenance", () => {
     const status = await store(place, ["status"]);
     expect(status.stdout).toMatch(/^documents +3 in 2 collections$/m);
 
-    expect((await store(place, ["verify"])).stdout).toMatch(/The store is sound\.\n$/);
+    expect((await store(place, ["verify"])).stdout).toMatch(/The store is intact\.\n$/);
     expect(await json(place, ["repair"])).toMatchObject({ documents: 3, chunks: 0, lost: [] });
 
     expect((await store(place, ["export", "all.trunkline"])).code).toBe(0);
@@ -258,15 +258,15 @@ describe.concurrent("wrong use", () => {
   afterAll(() => place[Symbol.dispose]());
 
   it.each([
-    [["add", "missing.txt"], 1, /no such file or folder: \S+missing\.txt/],
+    [["add", "missing.txt"], 1, /No such file or folder: \S+missing\.txt/],
     [["add", "/dev/null"], 2, /neither a file nor a folder/],
     [["add", "-"], 2, /needs a name/],
-    [["add", "docs", "--name", "x"], 2, /--name goes with content from stdin/],
+    [["add", "docs", "--name", "x"], 2, /--name is for content from stdin/],
     [["add", "docs", "--metadata", "nothing"], 2, /"nothing" is not metadata/],
     [["get", "missing.txt"], 1, /has no document "missing\.txt"/],
     [["get", "guide.md", "--lines", "9-1"], 2, /is not a range of lines/],
-    [["get", "guide.md", "--version", "zero"], 2, /"zero" is no value for --version/],
-    [["search"], 2, /What should be searched for/],
+    [["get", "guide.md", "--version", "zero"], 2, /"zero" is not a valid value for --version/],
+    [["search"], 2, /What do you want to search for/],
     [["search", "x", "--type", "psychic"], 2, /Allowed choices are hybrid, keyword, semantic/],
     [["list", "--limit", "0"], 2, /Give a whole number of at least 1/],
     [["list", "--collection", "none"], 1, /has no collection "none"/],
