@@ -1,11 +1,11 @@
 // Tab in real shells. `trunkline` on their PATH is the built command when it completes, and otherwise records its
 // arguments: a test sees what the shell made of the line, including quotes.
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { needs } from "../support/needs.js";
+import { isInstalled, needs } from "../support/needs.js";
 import { bin, outcomeOf, Place, root, seen } from "./command.js";
 import { hasTerminal } from "./terminal.js";
 
@@ -30,7 +30,6 @@ const SHELLS = {
 } as const;
 type ShellName = keyof typeof SHELLS;
 
-const isInstalled = (shell: string) => spawnSync(shell, ["--version"]).status === 0;
 /** The suffix of a test's name: what is missing for this shell. */
 const lacking = (shell: ShellName): string =>
   needs(shell, process.platform !== "win32" && isInstalled(shell)) ||
