@@ -48,12 +48,18 @@ export function isFolderSync(path: string): boolean {
 export function makeFolder(folder: string, mode = 0o777): void {
   try {
     mkdirSync(folder, { mode });
+    return;
   } catch (error) {
     if (isFolderSync(folder)) return;
-    const parent = dirname(folder);
-    if (systemCodeOf(error) !== "ENOENT" || existsSync(parent)) throw error;
-    makeFolder(parent);
-    makeFolder(folder, mode);
+    if (systemCodeOf(error) !== "ENOENT") throw error;
+  }
+  const parent = dirname(folder);
+  if (!existsSync(parent)) makeFolder(parent);
+  // Tried again even if the parent exists: another process may have created it just now.
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    if (!isFolderSync(folder)) throw error;
   }
 }
 

@@ -12,9 +12,14 @@ import {
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isFolder, isFolderSync, makeFolder, placeFileSync, resolvedPath, writeFileAtomically } from "../src/index.js";
+
+vi.mock("node:fs", async (importOriginal) => {
+  const fs = await importOriginal<typeof import("node:fs")>();
+  return { ...fs, mkdirSync: vi.fn(fs.mkdirSync) };
+});
 
 let base: string;
 beforeEach(() => {
@@ -35,6 +40,16 @@ describe("makeFolder", () => {
   it("leaves an existing folder alone", () => {
     makeFolder(base);
     expect(statSync(base).isDirectory()).toBe(true);
+  });
+
+  it("succeeds if another process creates the parent at the same moment", () => {
+    const folder = join(base, "a", "b");
+    vi.mocked(mkdirSync).mockImplementationOnce((path) => {
+      mkdirSync(dirname(String(path)));
+      throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
+    });
+    makeFolder(folder, 0o700);
+    expect(modeOf(folder)).toBe(0o700);
   });
 
   it.skipIf(process.platform !== "linux")("throws if nothing can be created", () => {
