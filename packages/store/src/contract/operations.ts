@@ -473,7 +473,7 @@ export const OPERATIONS = {
   undelete: returning<UndeleteResult>()({
     kind: "write",
     undoable: true,
-    summary: "Restore documents from the trash.",
+    summary: "Restore deleted documents from the trash.",
     params: {
       name: text("The document: its path, the end of it, the file name, or a glob.", {
         required: true,
