@@ -208,7 +208,7 @@ describe("the journal has one line for", () => {
 
   it("an operation called as a tool, which explains how to run it", async () => {
     const calling = callTool(composite, "search", { query: "x" });
-    await expect(calling).rejects.toThrow(/There are: query, .*steps of query: \{"steps"/);
+    await expect(calling).rejects.toThrow(/Available: query, .*steps of query: \{"steps"/);
   });
 
   it("an unknown tool of the direct surface, and an echo", async () => {

@@ -270,7 +270,7 @@ describe("describe {find}", () => {
     };
     await using bench = await openBench({ ...servers, embedder });
     const found = (await bench.run("describe", { find: "pull request" })) as Found;
-    expect(found).toMatchObject({ method: "keyword", notice: expect.stringContaining("word only") });
+    expect(found).toMatchObject({ method: "keyword", notice: expect.stringContaining("Matched by words only") });
     expect(found.operations[0]?.name).toBe("forge.create_pull_request");
   });
 });

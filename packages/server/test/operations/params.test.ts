@@ -53,7 +53,7 @@ describe("parameters", () => {
       "search",
       { query: "x", whatever: 5 },
       'search has no parameter "whatever".',
-      /^It takes query, limit/,
+      /^Available: query, limit/,
       "whatever",
     ],
     [
@@ -80,12 +80,18 @@ describe("parameters", () => {
       /./,
       "documents[0].hash",
     ],
-    ["add", { path: "x", metadata: 5 }, "metadata has to be an object or a list of texts, not 5.", /./, "metadata"],
-    ["snapshot", { name: "x", label: "y" }, "name and label mean the same: give one of them.", /./, "label"],
-    ["grep", { pattern: "x", ext: "ts" }, 'grep has no parameter "ext".', /^It takes pattern, paths/, "ext"],
+    ["add", { path: "x", metadata: 5 }, "metadata has to be an object or a list of strings, not 5.", /./, "metadata"],
+    [
+      "snapshot",
+      { name: "x", label: "y" },
+      "name and label are the same parameter. Use only one of them.",
+      /./,
+      "label",
+    ],
+    ["grep", { pattern: "x", ext: "ts" }, 'grep has no parameter "ext".', /^Available: pattern, paths/, "ext"],
     ["search", { query: "x", __proto__x: 1 }, 'search has no parameter "__proto__x".', /./, "__proto__x"],
     ["search", { query: "x", constructor: 1 }, 'search has no parameter "constructor".', /./, "constructor"],
-    ["list_collections", { limit: 1 }, 'list_collections has no parameter "limit".', /It takes none/, "limit"],
+    ["list_collections", { limit: 1 }, 'list_collections has no parameter "limit".', /It has no parameters/, "limit"],
   ])("%s rejects %j", (name, given, message, hint, parameter) => {
     expect(() => operation(name).validate(given)).toThrow(
       expect.objectContaining({

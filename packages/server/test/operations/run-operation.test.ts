@@ -47,7 +47,7 @@ describe("asking", () => {
       requestedSchema: { properties: { run: { type: "boolean" } }, required: ["run"] },
     });
     const message = asked[0]?.message ?? "";
-    expect(message).toContain("May github.create_issue run?");
+    expect(message).toContain("Allow github.create_issue to run?");
     expect(message).toContain('"title": "Crash"');
     expect(message).toContain("5002 characters");
     expect(message).not.toMatch(/k-123|hunter2/);
@@ -64,7 +64,7 @@ describe("asking", () => {
     });
     const hostile = { ...operation, name: "github.x\n", summary: "Safe.\u001b[2J" };
     const params = {
-      title: 'hi\n\nMay github.list run?\r\u001b[2K"',
+      title: 'hi\n\nAllow github.list to run?\r\u001b[2K"',
       "na\nme": "\u202eexe.\u2028\u0085",
       list: ["a\nb"],
     };
@@ -74,7 +74,7 @@ describe("asking", () => {
     const { message, requestedSchema } = asked as Elicitation & { mode: "form" };
     expect(`${message}${JSON.stringify(requestedSchema)}`).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     expect(JSON.stringify(requestedSchema)).not.toMatch(/(?<!\\)\\u001b/);
-    expect(message).toContain(String.raw`"title": "hi\n\nMay github.list run?\r\u001b[2K\""`);
+    expect(message).toContain(String.raw`"title": "hi\n\nAllow github.list to run?\r\u001b[2K\""`);
     expect(message).toContain(String.raw`"list": ["a\nb"]`);
   });
 

@@ -103,7 +103,7 @@ describe("finding upstream operations", () => {
   it("a parameter the server does not accept is rejected with the nearest known one", async () => {
     await expect(outcomeOf("shapes.strict", { tilte: "x" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      hint: "Did you mean title? It takes title.",
+      hint: "Did you mean title? Available: title.",
       data: { parameter: "tilte", nearest: "title" },
     });
     expect(await outcomeOf("shapes.get_thing", { anything: 1 })).toMatchObject({ value: { anything: 1 } });
@@ -174,7 +174,7 @@ describe("a server that needs a sign-in", () => {
       expect(await own.run("describe", { target: "guarded" })).toMatchObject({
         state: "needs-auth",
         tools: [{ name: "guarded.authenticate", kind: "write" }],
-        note: "Needs a sign-in: guarded.authenticate",
+        note: "Sign-in required: guarded.authenticate",
       });
       expect(await own.registry.find("guarded.authenticate")).toMatchObject({ kind: "write", server: "guarded" });
       await expect(own.run("guarded.authenticate")).rejects.toMatchObject({ code: "AUTH_REQUIRED" });

@@ -232,7 +232,7 @@ describe("plain names", () => {
     await changed;
     expect(await toolNames(under)).toEqual(["mcp.echo", "ok", "crash"]);
     expect(textOf(await callTool(under, "ok"))).not.toBe(alone);
-    expect(under.log.join("")).toMatch(/its name is taken.*ok.*one, two/);
+    expect(under.log.join("")).toMatch(/its name is already taken.*ok.*one, two/);
   });
 
   it("shared by two servers are detected while a third one hangs", async () => {
@@ -255,6 +255,6 @@ describe("plain names", () => {
     });
     // Without the check at the start, the first one has the name.
     expect(await toolNames(under)).toEqual(["mcp.echo", "ok", "crash"]);
-    expect(under.log.join("")).toContain("its name is taken");
+    expect(under.log.join("")).toContain("its name is already taken");
   });
 });
