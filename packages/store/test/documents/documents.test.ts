@@ -387,11 +387,11 @@ describe("an import", () => {
     makeFiles(folder, { "notes.md": "These are notes and no database, however long they become.\n".repeat(50) });
     await expect(store.import({ path: "nowhere" })).rejects.toMatchObject({
       code: "NOT_FOUND",
-      message: `There is no such file: ${join(folder, "nowhere")}`,
+      message: `File not found: ${join(folder, "nowhere")}`,
     });
     await expect(store.import({ path: "notes.md" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: `${join(folder, "notes.md")} is not an export of this format.`,
+      message: `${join(folder, "notes.md")} is not an export in this format.`,
     });
     expect(await store.verify()).toMatchObject({ ok: true });
   });

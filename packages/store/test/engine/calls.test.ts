@@ -46,7 +46,7 @@ describe("calls", () => {
     writeFileSync(join(folder, "a.txt"), "a");
     const messages: unknown[] = [];
     await store.add({ path: "." }, { onProgress: (progress) => messages.push(progress) });
-    expect(messages.at(-1)).toEqual({ progress: 1, total: 1, message: "1 files taken" });
+    expect(messages.at(-1)).toEqual({ progress: 1, total: 1, message: "1 files added" });
   });
 
   it("reject with CLOSED after close, and close is idempotent", async () => {

@@ -189,7 +189,7 @@ describe("the disk", () => {
     execFileSync("mount", ["-o", "remount,ro", mounted]);
     await expect(openStore({ path: join(mounted, "store") })).rejects.toMatchObject({
       code: "IO",
-      message: expect.stringContaining("folder cannot be made"),
+      message: expect.stringContaining("Cannot create the store's folder"),
     });
   });
 
@@ -255,8 +255,8 @@ describe("the disk", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: "utf8" });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(JSON.parse(stdout)).toEqual({
-      folder: { found: 1, code: "IO", message: expect.stringMatching(/store may not be written\.$/) },
-      files: { found: 1, code: "IO", message: expect.stringMatching(/content\.sqlite may not be written\.$/) },
+      folder: { found: 1, code: "IO", message: expect.stringMatching(/store is not writable\.$/) },
+      files: { found: 1, code: "IO", message: expect.stringMatching(/content\.sqlite is not writable\.$/) },
     });
   });
 
