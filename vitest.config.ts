@@ -40,7 +40,16 @@ export default defineConfig({
         extends: true,
         test: { name: "fast", include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"], exclude: SLOW },
       },
-      { extends: true, test: { name: "slow", include: SLOW, exclude: ["**/node_modules/**"] } },
+      {
+        extends: true,
+        test: {
+          name: "slow",
+          include: SLOW,
+          exclude: ["**/node_modules/**"],
+          testTimeout: 1_800_000,
+          hookTimeout: 1_800_000,
+        },
+      },
     ],
   },
 });

@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const names = readdirSync(join(root, "packages"));
 const base = mkdtempSync(join(tmpdir(), "trunkline-packaging-"));
 const hello = join(root, "test", "servers", "hello.js");
-const INSTALL_TIMEOUT_MS = 300_000;
+const INSTALL_TIMEOUT_MS = 1_800_000;
 
 /** Tarballs by package folder. */
 const tarballs = new Map<string, string>();
