@@ -303,7 +303,7 @@ function lastWords(stderr: readonly string[]): string | undefined {
 }
 
 /** `exit code 3`, `signal SIGKILL`. */
-function exitText(exit: ProcessExit): string {
+export function exitText(exit: ProcessExit): string {
   return exit.signal === null ? `exit code ${exit.code ?? "unknown"}` : `signal ${exit.signal}`;
 }
 

@@ -5,7 +5,14 @@ import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineErr
 import type { SignInReport } from "../auth/sign-in-report.js";
 import { runOutsideScopes } from "../channel/in-flight.js";
 import type { ServerDefinition } from "../config/loaded-config.js";
-import { isSessionExpired, neededScope, requestError, requireConnectable, unusableError } from "./connection-errors.js";
+import {
+  exitText,
+  isSessionExpired,
+  neededScope,
+  requestError,
+  requireConnectable,
+  unusableError,
+} from "./connection-errors.js";
 import type { ConnectionOptions, ServerState } from "./connection-options.js";
 import { connectGeneration, type Generation, launch, type Verdict } from "./generation.js";
 import { ListPages } from "./list-pages.js";
@@ -401,7 +408,7 @@ export class Connection {
     if (generation !== this.#generation || this.#state !== "connected") return;
     const { exit } = generation;
     const { name } = this.definition;
-    const how = exit === undefined ? "closed the connection" : `ended (${exit.signal ?? `exit code ${exit.code}`})`;
+    const how = exit === undefined ? "closed the connection" : `exited (${exitText(exit)})`;
     this.#lost(
       generation,
       new TrunklineError("SERVER_EXITED", `Server "${name}" ${how}.`, { hint: "It is being started again." }),
