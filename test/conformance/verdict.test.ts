@@ -41,12 +41,12 @@ describe("the verdict on a conformance run", () => {
 
   it("names a listed scenario that passes", () => {
     expect(judged([report("good", ["SUCCESS"])], { listed: ["good"] })).toEqual([
-      "good passes now: take it off the list",
+      "good passes now: remove it from the list",
     ]);
   });
 
   it("names a listed scenario that was not run", () => {
-    expect(judged([report("good", ["SUCCESS"])], { listed: ["gone"] })).toEqual(["gone is listed and was not run"]);
+    expect(judged([report("good", ["SUCCESS"])], { listed: ["gone"] })).toEqual(["gone is listed but was not run"]);
   });
 
   it("does not count a scenario without checks as passed", () => {

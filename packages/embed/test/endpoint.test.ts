@@ -158,7 +158,7 @@ describe("the endpoint embedder", () => {
 
   it.each([
     ["<html>", "no list of vectors"],
-    [{ data: [] }, "0 vectors came for 1 texts"],
+    [{ data: [] }, "returned 0 vectors for 1 texts"],
     [{ data: [{ index: 0, embedding: "AAAA" }] }, "not a list of numbers"],
     [{ data: [{ index: 7, embedding: [1, 2, 3] }] }, "order"],
     [{ data: [{ index: 0, embedding: [1, 2] }] }, "2 numbers instead of 3"],

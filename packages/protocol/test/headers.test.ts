@@ -39,13 +39,19 @@ describe("x-mcp-header", () => {
   });
 
   it.each([
-    [schema({ a: { type: "string", "x-mcp-header": "" } }), "not empty"],
-    [schema({ a: { type: "string", "x-mcp-header": "a b" } }), "not the name of a header"],
+    [schema({ a: { type: "string", "x-mcp-header": "" } }), "a non-empty string"],
+    [schema({ a: { type: "string", "x-mcp-header": "a b" } }), "is not a valid header name"],
     [schema({ a: { type: "number", "x-mcp-header": "A" } }), "only on string, integer and boolean"],
-    [schema({ a: { type: "string", "x-mcp-header": "A" }, b: { type: "string", "x-mcp-header": "a" } }), "there twice"],
-    [schema({ a: { type: "array", items: { type: "string", "x-mcp-header": "A" } } }), "nowhere else"],
-    [{ type: "object", $defs: { a: { type: "string", "x-mcp-header": "A" } } }, "nowhere else"],
-    [{ type: "object", "x-mcp-header": "A" }, "nowhere else"],
+    [
+      schema({ a: { type: "string", "x-mcp-header": "A" }, b: { type: "string", "x-mcp-header": "a" } }),
+      "is used twice",
+    ],
+    [
+      schema({ a: { type: "array", items: { type: "string", "x-mcp-header": "A" } } }),
+      "only on properties, at any depth",
+    ],
+    [{ type: "object", $defs: { a: { type: "string", "x-mcp-header": "A" } } }, "only on properties, at any depth"],
+    [{ type: "object", "x-mcp-header": "A" }, "only on properties, at any depth"],
   ])("refuses %j", (inputSchema, problem) => {
     expect(headersOf(inputSchema, {})).toContain(problem);
   });

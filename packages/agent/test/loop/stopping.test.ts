@@ -57,7 +57,7 @@ describe("an agent that has to stop", () => {
     const result = await agent.run(request);
     expect(result).toMatchObject({ ended: "budget", text: "No time." });
     expect(stopped).toBe(true);
-    expect(resultTexts(result.messages)[0]).toMatch(/The time is over/);
+    expect(resultTexts(result.messages)[0]).toMatch(/The time limit was reached/);
   });
 
   it("stops a model turn that exceeds the time limit", async () => {

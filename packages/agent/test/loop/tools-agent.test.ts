@@ -95,7 +95,7 @@ describe("the agent `tools`", () => {
     const [unknown, broken, wrong] = resultTexts(result.messages);
     expect(unknown).toMatch(/no tool "docs_lokup". Did you mean docs_lookup/);
     expect(broken).toMatch(/not a JSON object/);
-    expect(wrong).toMatch(/q must be string, not number; x is not known/);
+    expect(wrong).toMatch(/q must be string, not number; x is unknown/);
   });
 
   it("turns a failing tool into a result, in the tool's own words and inside the frame", async () => {

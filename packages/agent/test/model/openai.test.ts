@@ -259,7 +259,9 @@ describe("an OpenAI-compatible provider", () => {
     expect(events.findIndex(({ type }) => type === "restart")).toBeGreaterThan(0);
     const restarts = events.filter((event) => event.type === "restart");
     expect(restarts.map(({ reason }) => reason)).toEqual([
-      expect.stringMatching(how === "reset" ? / cut the connection: \w+\. Trying again in / : / was cut before /),
+      expect.stringMatching(
+        how === "reset" ? / closed the connection: \w+\. Trying again in / : / was cut off before /,
+      ),
     ]);
     expect(textOf(events)).toBe("All of it");
   });

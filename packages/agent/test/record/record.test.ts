@@ -114,7 +114,7 @@ describe("a recorded run", () => {
         ),
       })),
     );
-    expect(error.message).toMatch(/Turn 2 .*\(tool\) differs.*the password.*Now: .*new/);
+    expect(error.message).toMatch(/Turn 2 .*\(tool\) is different.*the password.*Now: .*new/);
     const { tools, model } = await openReplay(path);
     expect(await errorOf(tools[0]!.call({ n: 7 }, {}))).toMatchObject({
       message: expect.stringMatching(/Recorded: \{"n":1\}. Now: \{"n":7\}/),

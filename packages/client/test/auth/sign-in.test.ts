@@ -73,7 +73,7 @@ describe("signing in", () => {
       changes++;
     });
     const done = await hub.call("mcp__docs__authenticate");
-    expect(done).toMatchObject({ isError: false, text: 'Signed in to "docs". It has 2 tools now.' });
+    expect(done).toMatchObject({ isError: false, text: 'Signed in to "docs". It now has 2 tools.' });
     expect(changes).toBe(1);
     expect(hub.toolNames()).toEqual(["mcp__docs__hello", "mcp__docs__repeat"]);
   });

@@ -191,7 +191,7 @@ describe("typed input", () => {
       "no address",
       { type: "string", format: "uri" },
       "example.com",
-      "It must be an address with its scheme, such as https://example.com.",
+      "It must be a URL with a scheme, such as https://example.com.",
     ],
     ["no day", { type: "string", format: "date" }, "2023-02-29", "It must be a date as YYYY-MM-DD."],
     ["a day of another form", { type: "string", format: "date" }, "1/2/2023", "It must be a date as YYYY-MM-DD."],
@@ -214,10 +214,10 @@ describe("typed input", () => {
     ["too small", { type: "number", minimum: 0 }, "-1", "It must be at least 0."],
     ["too great", { type: "number", maximum: 10 }, "11", "It must be at most 10."],
     ["neither yes nor no", { type: "boolean" }, "perhaps", "Please answer y or n."],
-    ["no choice", { enum: ["a", "b"] }, "3", '"3" is not among them. Choose one of a, b.'],
-    ["the number 0", { enum: ["a", "b"] }, "0", '"0" is not among them. Choose one of a, b.'],
-    ["not the only choice", { enum: ["a"] }, "b", '"b" is not among them. Choose a.'],
-    ["a choice and no choice", choices, "red, pink", '"pink" is not among them. Choose one of red, green, 2026.'],
+    ["no choice", { enum: ["a", "b"] }, "3", '"3" is not an option. Choose one of a, b.'],
+    ["the number 0", { enum: ["a", "b"] }, "0", '"0" is not an option. Choose one of a, b.'],
+    ["not the only choice", { enum: ["a"] }, "b", '"b" is not an option. Choose a.'],
+    ["a choice and no choice", choices, "red, pink", '"pink" is not an option. Choose one of red, green, 2026.'],
     ["too few choices", { ...choices, minItems: 2 }, "red,1", "Choose at least 2."],
     ["too many choices", { ...choices, maxItems: 1 }, "red,green", "Choose at most 1."],
   ])("is rejected if it is %s", (_, schema, text, problem) => {
@@ -240,7 +240,7 @@ describe("a value from a program", () => {
     [{ type: "boolean" }, "true", "It must be yes or no."],
     [titled, "Two", "It must be one of One, or two, Two."],
     [choices, "red", "It must be a list."],
-    [choices, ["red", undefined], "undefined is not among them. There are red, green, 2026."],
+    [choices, ["red", undefined], "undefined is not an option. The options are red, green, 2026."],
     [{ type: "object" }, { a: 1 }, "It must be text, a number, true, false or a list of texts."],
     [{ type: "string" }, null, "It must be text."],
   ])("for %j is not %j", (schema, value, problem) => {
@@ -275,7 +275,7 @@ describe("field description", () => {
     [{ type: "integer", minimum: 1, maximum: 9 }, "whole number, 1 to 9"],
     [{ type: "boolean" }, "y/n"],
     [{ enum: ["a"] }, "number or name"],
-    [{ ...choices, maxItems: 2 }, "numbers or names, with commas between, at most 2 of them"],
+    [{ ...choices, maxItems: 2 }, "numbers or names, separated by commas, at most 2 of them"],
     [{ type: "object" }, "text or JSON"],
   ])("is for %j: %s", (schema, words) => {
     expect(describeField(fieldOf(schema))).toBe(words);

@@ -132,7 +132,7 @@ describe.each(eras)("a %s server", (_, args) => {
     await using hub = await open({ channel, maxQuestions: 5 });
     await expect(hub.call("asking.ask_forever")).rejects.toMatchObject({
       code: "PROTOCOL",
-      message: expect.stringContaining("more than 5 times"),
+      message: expect.stringContaining("more than 5 questions"),
     });
     expect(count).toBe(5);
     expect(hub.status()[0]?.state).toBe("connected");

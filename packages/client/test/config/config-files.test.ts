@@ -134,7 +134,7 @@ describe("finding configuration", () => {
         file: join(place.cwd, ".trunkline", "settings.json"),
         line: 3,
         column: 5,
-        message: expect.stringContaining(`instead of the user's own in ${join(place.home, "settings.json")}`),
+        message: expect.stringContaining(`instead of your own in ${join(place.home, "settings.json")}`),
         shadowing: true,
       },
     ]);

@@ -233,7 +233,7 @@ describe("editing a configuration file", () => {
     const path = join(folder, "settings.json");
     const entry = { url: "https://x", headers: { A: "${input:github-token}" } };
     const { notes } = await editConfigFile(path, [{ op: "set", name: "x", entry }]);
-    expect(notes).toEqual(['"x" asked for "github-token"; here it takes the environment variable GITHUB_TOKEN']);
+    expect(notes).toEqual(['"x" asked for "github-token"; here it uses the environment variable GITHUB_TOKEN']);
     expect(JSON.parse(readFileSync(path, "utf8")).mcpServers.x.headers.A).toBe("${env:GITHUB_TOKEN}");
   });
 });
@@ -277,7 +277,7 @@ describe("writing a configuration file", () => {
 
   it.each([
     ["mcp.json", '{ "servers": { "a": }', /mcp\.json:1:21 cannot be edited/],
-    ["mcp.json", "[]", /holds a list, not an object/],
+    ["mcp.json", "[]", /contains a list, not an object/],
     ["mcp.json", '{ "servers": [] }', /"servers" is a list/],
     ["SKILL.md", "---\nmetadata:\n  mcp: {}\n---\n# Skill\n", /skill file/],
   ])("leaves %s alone if it contains %j", async (name, text, message) => {

@@ -78,8 +78,8 @@ describe("inputs", () => {
     const config = await place.load({ mcpPath: place.write("m.json", content) });
     const { unusable } = server(config, "a");
     expect(unusable?.message).toContain('Server "a" needs the input "key"');
-    expect(unusable?.message).toContain("nobody to ask");
-    expect(unusable?.hint).toContain("at a terminal");
+    expect(unusable?.message).toContain("no terminal to ask on");
+    expect(unusable?.hint).toContain("in a terminal");
     expect(server(config, "plain").unusable).toBeUndefined();
     expect(server(config, "off").unusable).toBeUndefined();
     expect(said(config).filter((line) => line.startsWith("warning"))).toEqual([
@@ -127,7 +127,7 @@ describe("inputs", () => {
     const mcpPath = place.write("m.json", { servers: { a: { type: "stdio", command: "${input:x}" } } });
     const config = await place.load({ mcpPath, prompt: async () => "c" });
     expect(server(config, "a")).toMatchObject({ command: "c" });
-    expect(said(config)).toEqual([expect.stringContaining('"x" is not described')]);
+    expect(said(config)).toEqual([expect.stringContaining('"x" is not defined')]);
   });
 
   it("are asked for again if the file of saved answers is damaged", async () => {
@@ -144,6 +144,6 @@ describe("inputs", () => {
     const mcpPath = place.write("m.json", content);
     const config = await place.load({ mcpPath, home: join(place.cwd, "file"), prompt: async () => "eu" });
     expect(server(config, "a")).toMatchObject({ args: ["eu"] });
-    expect(said(config)[0]).toContain("could not be kept");
+    expect(said(config)[0]).toContain("could not be saved");
   });
 });

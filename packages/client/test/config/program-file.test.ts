@@ -63,7 +63,7 @@ describe("one entry in another program's file", () => {
 
   it("is left alone if a multi-line string contains what looks like its header", () => {
     const changed = withEntry('text = """\n[mcp_servers.trunkline]\n"""\n', toml, entry);
-    expect(() => withoutEntry(changed, toml)).toThrow(/cannot be taken out/);
+    expect(() => withoutEntry(changed, toml)).toThrow(/cannot be removed/);
   });
 
   it("ends where an array of tables starts", () => {
@@ -79,7 +79,7 @@ describe("one entry in another program's file", () => {
     ["a list where the table should be", '{ "mcpServers": [] }', json],
     ["a text where the table should be", '{ "mcpServers": "none" }', json],
   ])("is not added to %s", (_, text, place) => {
-    expect(() => withEntry(text, place, entry)).toThrow(/cannot be put in/);
+    expect(() => withEntry(text, place, entry)).toThrow(/cannot be added/);
   });
 
   it("is shown as it would be written", () => {

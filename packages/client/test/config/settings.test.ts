@@ -21,7 +21,7 @@ describe("policy", () => {
     using place = new Place({ "home/settings.json": { ...servers, policy: { "s.*": "alow", t: 1 } } });
     const config = await place.load();
     expect(config.settings?.policies).toEqual([{ "s.*": "deny", t: "deny" }]);
-    expect(said(config).join("\n")).toMatch(/"s\.\*" has to be "allow", "ask" or "deny" \(did you mean "allow"\?\)/);
+    expect(said(config).join("\n")).toMatch(/"s\.\*" must be "allow", "ask" or "deny" \(did you mean "allow"\?\)/);
   });
 
   it.each([{ policy: ["s"] }, { policy: "deny" }, { policy: null }])(
@@ -43,7 +43,7 @@ describe("policy", () => {
       expect(config.files.filter(({ unusable }) => unusable !== undefined).map(({ path }) => path)).toEqual([
         join(place.home, "settings.json"),
       ]);
-      expect(said(config).join("\n")).toContain('its rules count as "deny"');
+      expect(said(config).join("\n")).toContain('its policy counts as "deny"');
     },
   );
 
@@ -61,7 +61,9 @@ describe("policy", () => {
       const config = await place.load({ memory });
       expect(config.settings?.policies).toEqual([{ "s.write": "deny" }]);
       expect(config.servers.map(({ name }) => name)).toEqual(["s"]);
-      expect(said(config)).toEqual([expect.stringMatching(/^warning .* cannot be used: .* before goes on\.$/)]);
+      expect(said(config)).toEqual([
+        expect.stringMatching(/^warning .* cannot be used: .* previous content stays in effect\.$/),
+      ]);
     }
     place.write("home/settings.json", { policy: { "s.*": "ask" } });
     const corrected = await place.load({ memory });
@@ -89,7 +91,7 @@ describe("download.allowPrivate", () => {
     using place = new Place({ ".trunkline/settings.json": { ...servers, download: { allowPrivate: true } } });
     const config = await place.load();
     expect(config.settings?.allowPrivateAddresses).toBe(false);
-    expect(said(config).join("\n")).toContain("counts only in your own settings");
+    expect(said(config).join("\n")).toContain("has an effect only in your own settings");
   });
 });
 
@@ -103,7 +105,7 @@ describe("agent.allow", () => {
     using place = new Place({ ".trunkline/settings.json": { ...servers, agent: { allow: ["*"] } } });
     const config = await place.load();
     expect(config.settings?.agentAllow).toBeUndefined();
-    expect(said(config).join("\n")).toContain('"agent.allow" counts only in your own settings');
+    expect(said(config).join("\n")).toContain('"agent.allow" has an effect only in your own settings');
   });
 
   it.each([{ allow: "docs.*" }, { allow: [{}] }, ["docs.*"]])("is ignored if it is %j, and says so", async (agent) => {

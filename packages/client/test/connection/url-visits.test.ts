@@ -46,7 +46,7 @@ describe("a call that is refused until a page has been visited", () => {
   it("fails with the page if no one visits it", async () => {
     const refused = {
       code: "UPSTREAM",
-      hint: expect.stringMatching(/^Open http:\/\/127\.0\.0\.1:\d+\/visit, and call again\. .*elicitation\.url/),
+      hint: expect.stringMatching(/^Open http:\/\/127\.0\.0\.1:\d+\/visit, then call again\. .*elicitation\.url/),
     };
     await using declining = await openHub(configOf(stdio("visiting")), { channel: visitor([], "decline") });
     await expect(declining.call("visiting.guarded")).rejects.toMatchObject(refused);

@@ -38,7 +38,7 @@ describe.each(eras)("a %s server", (era, args) => {
     expect(await hub.findPrompt("twin.greet")).toMatchObject({ server: "twin", name: "greet" });
     await expect(hub.findPrompt("greet")).rejects.toMatchObject({
       code: "AMBIGUOUS",
-      hint: "Say which: library.greet, twin.greet.",
+      hint: "Use one of: library.greet, twin.greet.",
     });
     await expect(hub.findPrompt("library.gret")).rejects.toMatchObject({
       code: "NOT_FOUND",

@@ -92,7 +92,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     await using hub = await openHub(configOf(library(["--no-subscribe"])));
     await expect(hub.subscribe("library", "test://picture", () => {})).rejects.toMatchObject({
       code: "PROTOCOL",
-      message: 'Server "library" does not offer subscriptions to its resources.',
+      message: 'Server "library" does not support resource subscriptions.',
     });
   });
 
@@ -167,7 +167,7 @@ describe("the tools for agents", () => {
     for (const tool of resourceTools(undefined)) {
       const result = await tool.run({ server: "x", uri: "y" });
       expect(result.isError).toBe(true);
-      expect(textOf(result)).toContain("There are no MCP servers here");
+      expect(textOf(result)).toContain("No MCP servers are available");
     }
   });
 });

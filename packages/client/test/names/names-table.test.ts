@@ -235,7 +235,7 @@ describe("a name given by a user", () => {
     const error = failure(() => table.resolve("docs.*"));
     expect(error).toMatchObject({
       code: "AMBIGUOUS",
-      message: '"docs.*" stands for 2 tools: docs.list, docs.lookup.',
+      message: '"docs.*" matches 2 tools: docs.list, docs.lookup.',
       data: { candidates: ["docs.list", "docs.lookup"] },
     });
   });
@@ -290,7 +290,7 @@ describe("a name given by a user", () => {
     ["", "Run `trunkline tools` to list the tools."],
   ])("suggests the nearest if no tool has it: %j", (name, hint) => {
     const error = failure(() => table.resolve(name));
-    expect(error).toMatchObject({ code: "TOOL_NOT_FOUND", message: `There is no tool "${name}".`, hint });
+    expect(error).toMatchObject({ code: "TOOL_NOT_FOUND", message: `No tool is named "${name}".`, hint });
   });
 
   it("without a server is never called, even if unique, and suggests every tool that has it", () => {
@@ -322,7 +322,7 @@ describe("a name given by a user", () => {
 
   it("is quoted in part if it would fill the screen", () => {
     const error = failure(() => table.resolve("😀".repeat(100_000)));
-    expect(error.message).toBe(`There is no tool "${"😀".repeat(100)}…".`);
+    expect(error.message).toBe(`No tool is named "${"😀".repeat(100)}…".`);
     expect(
       failure(() => new ToolNames(Array.from({ length: 30 }, (_, at) => key("s", `t${at}`))).resolve("*")).message,
     ).toMatch(/ and 20 more\.$/);

@@ -109,7 +109,7 @@ describe("pulling a model", () => {
     using place = new Place({ files: { ...right, [`${deep}onnx/model_quantized.onnx`]: `${WEIGHTS}!` } });
     await expect(place.pull()).rejects.toMatchObject({
       code: "IO",
-      message: expect.stringContaining("model.onnx does not have the expected SHA-256. Nothing was kept."),
+      message: expect.stringContaining("model.onnx does not have the expected SHA-256. Nothing was saved."),
       data: { files: ["model.onnx"] },
     });
     expect(place.files).toEqual([]);
@@ -178,7 +178,7 @@ describe("pulling a model", () => {
     using place = new Place({});
     await expect(pullModel({ home: place.home, model: "nonsense" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      hint: "There are: minilm.",
+      hint: "Available models: minilm.",
     });
   });
 

@@ -212,15 +212,15 @@ describe("reading other programs' files", () => {
   });
 
   it.each([
-    ["vscode", "vscode-mcp.jsonc", "shell", /env\.UNSET.*left out/],
+    ["vscode", "vscode-mcp.jsonc", "shell", /env\.UNSET.*skipped/],
     ["vscode", "vscode-mcp.jsonc", "shell", /config:editor\.fontFamily.*only in VS Code/],
-    ["cursor", "cursor-mcp.json", "figma", /"auth" is not carried over/],
+    ["cursor", "cursor-mcp.json", "figma", /"auth" was not imported/],
     ["claude-code", "claude-code.json", "memory", /only in \/home\/ada\/shop/],
-    ["codex", "codex-config.toml", "figma", /"scopes" is not carried over/],
-    ["windsurf", "windsurf-mcp-config.json", "remote", /api-key is not copied: set the environment variable API_KEY/],
-    ["gemini", "gemini-settings.json", "bookmarks", /"trust" is not carried over/],
+    ["codex", "codex-config.toml", "figma", /"scopes" was not imported/],
+    ["windsurf", "windsurf-mcp-config.json", "remote", /api-key was not copied: set the environment variable API_KEY/],
+    ["gemini", "gemini-settings.json", "bookmarks", /"trust" was not imported/],
     ["opencode", "opencode.json", "browser", /environment variable BROWSER_KEY/],
-    ["cline", "cline-mcp-settings.json", "local", /"autoApprove" is not carried over/],
+    ["cline", "cline-mcp-settings.json", "local", /"autoApprove" was not imported/],
   ])("reports what of %s cannot be imported (%s, %s)", (program, file, name, note) => {
     const { servers } = importSource(program).parse(fixture(file), context);
     expect(servers.find((server) => server.name === name)?.notes).toContainEqual(expect.stringMatching(note));
@@ -229,7 +229,7 @@ describe("reading other programs' files", () => {
   it.each([
     ["claude-code", "claude-code.json", "socket", 'its type "ws" is not supported'],
     ["codex", "codex-config.toml", "broken", "it has neither a command nor a URL"],
-    ["zed", "zed-settings.jsonc", "mcp-server-context7", expect.stringContaining("extension of Zed")],
+    ["zed", "zed-settings.jsonc", "mcp-server-context7", expect.stringContaining("Zed extension")],
     ["opencode", "opencode.json", "organisation", "it has neither a command nor a URL"],
   ])("skips what only %s can use, with the reason (%s, %s)", (program, file, name, reason) => {
     expect(importSource(program).parse(fixture(file), context).skipped).toEqual([{ name, reason }]);
