@@ -125,7 +125,7 @@ describe("trunkline serve --http", () => {
   it("says so if the port is in use", async () => {
     const { code, stderr } = await place.run(["serve", "--http", "--port", new URL(url).port]);
     expect(code).toBe(2);
-    expect(stderr).toContain("is in use");
+    expect(stderr).toContain("is already in use");
   });
 
   function post(message: unknown, headers: Record<string, string> = {}) {
