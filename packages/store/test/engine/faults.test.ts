@@ -151,7 +151,7 @@ describe("opening", () => {
     for (const path of ["/proc/nowhere", "/proc/nowhere/deep/store", "/dev/null", "/dev/null/store"]) {
       await expect(openStore({ path })).rejects.toMatchObject({
         code: "IO",
-        message: expect.stringContaining(`cannot be made: ${path}`),
+        message: expect.stringContaining(`Cannot create the store's folder ${path}`),
       });
     }
   });
