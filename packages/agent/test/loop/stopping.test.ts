@@ -53,7 +53,7 @@ describe("an agent that has to stop", () => {
       stopped = true;
       return { text: "" };
     });
-    const request = scripted([{ tool: "a.slow" }, { text: "No time." }], { tools: [slow], limits: { maxTimeMs: 150 } });
+    const request = scripted([{ tool: "a.slow" }, { text: "No time." }], { tools: [slow], limits: { maxTimeMs: 500 } });
     const result = await agent.run(request);
     expect(result).toMatchObject({ ended: "budget", text: "No time." });
     expect(stopped).toBe(true);
@@ -62,7 +62,7 @@ describe("an agent that has to stop", () => {
 
   it("stops a model turn that exceeds the time limit", async () => {
     const result = await agent.run(
-      scripted([{ text: "too late", delayMs: 60_000 }, { text: "No time." }], { limits: { maxTimeMs: 50 } }),
+      scripted([{ text: "too late", delayMs: 60_000 }, { text: "No time." }], { limits: { maxTimeMs: 500 } }),
     );
     expect(result).toMatchObject({ ended: "budget", text: "No time.", turns: 2 });
   });
