@@ -130,7 +130,7 @@ describe("with server-everything, the library", () => {
     const progress: number[] = [];
     await hub.call(
       "everything.trigger-long-running-operation",
-      { duration: 0.3, steps: 3 },
+      { duration: 1.5, steps: 3 },
       { onProgress: (told) => void progress.push(told.progress) },
     );
     expect(progress.slice(0, 2)).toEqual([1, 2]);

@@ -93,7 +93,7 @@ async function serveHttp(app: App, options: ServeOptions): Promise<void> {
   const { url, localUrl } = addressesOf(endpoint.url);
   if (!endpoint.isLoopback && token !== undefined && token.length < SHORT_TOKEN) {
     context.note(
-      `warning: TRUNKLINE_TOKEN has only ${token.length} characters, and other machines can guess; use ${SHORT_TOKEN} or more.`,
+      `warning: TRUNKLINE_TOKEN has only ${token.length} characters, which other machines could guess; use ${SHORT_TOKEN} or more.`,
     );
   }
   const watching = watch(app, options);
