@@ -35,6 +35,8 @@ export async function listen(options, path, handle) {
       else response.destroy();
     }
   });
+  // Node closes an idle connection after 5 seconds, which on a busy machine is just when a client uses it again.
+  server.keepAliveTimeout = 120_000;
   server.listen(wholeNumber(options.port, "--port"), options.host);
   await once(server, "listening");
 
