@@ -4,11 +4,13 @@ import { type Command, Option } from "commander";
 import { mcpOption, repeatable, storeOption, wholeNumberOption } from "./flags.js";
 
 const MODEL_NOTES = `
-The model: --provider, --model and --endpoint, else TRUNKLINE_PROVIDER, TRUNKLINE_MODEL and TRUNKLINE_ENDPOINT, else the
-provider of a key. Keys: TRUNKLINE_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; OPENAI_BASE_URL and
-OLLAMA_HOST are read too. All of them can be in a .env file. \`trunkline doctor\` checks whether the model answers.
-Tools that change things ask first; without a terminal they are refused unless --yes, --allow or "agent": {"allow": [...]} in
-~/.trunkline/settings.json allows them.`;
+Choose the model with --provider, --model and --endpoint, or with TRUNKLINE_PROVIDER, TRUNKLINE_MODEL and TRUNKLINE_ENDPOINT.
+Otherwise the provider follows from the API key that is set: TRUNKLINE_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY or
+GEMINI_API_KEY. OPENAI_BASE_URL and OLLAMA_HOST work too, and all of these can be in a .env file. Run \`trunkline doctor\` to
+check that the model responds.
+
+Tools that change things ask for approval. Without a terminal they are refused unless --yes, --allow or
+"agent": {"allow": [...]} in ~/.trunkline/settings.json allows them.`;
 
 /** Adds the options the three commands share. */
 export function withAgentOptions(command: Command): Command {

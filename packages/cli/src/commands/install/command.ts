@@ -12,7 +12,7 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
     .option("--project", "in the project's file instead of your own")
     .option("--dry-run", "only show what would be written")
     .option("--yes", "write without asking")
-    .option("--force", "replace a foreign entry of that name")
+    .option("--force", "replace an entry of that name even if it is not ours")
     .action(
       async (id: string | undefined, serveArgs: string[], options: Omit<InstallOptions, "program" | "serveArgs">) => {
         refuseSecondProgram(serveArgs);
@@ -28,7 +28,7 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
     .option("--project", "from the project's file instead of your own")
     .option("--dry-run", "only show what would be removed")
     .option("--yes", "write without asking")
-    .option("--force", "even a foreign entry of that name")
+    .option("--force", "remove an entry of that name even if it is not ours")
     .action(async (id: string, options: Omit<UninstallOptions, "program">) => {
       const { uninstall } = await import("./run.js");
       setExitCode(await uninstall(context, { program: id, ...options }));
