@@ -102,7 +102,7 @@ describe("runProgram", () => {
     const { code, out, err } = await run(["trust"], at);
     expect(code).toBe(0);
     expect(err).toContain("May all of this run? [y/N]");
-    expect(out).toContain("Confirmed:");
+    expect(out).toContain("Approved:");
   });
 
   it("ends on an interrupt with the signal's exit code", async () => {
