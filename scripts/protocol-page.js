@@ -14,7 +14,7 @@ const TITLES = {
 const HEAD = `# Protocol
 
 The parts of the Model Context Protocol that Trunkline supports, by method and revision. \`npm run reference\` generates this page from
-\`scripts/protocol-support.js\`. A [test](../../test/docs/protocol.test.ts) checks it against the official schemas, so no method is
+\`scripts/protocol-support.js\`. A [test](../../test/docs/protocol.slow.test.ts) checks it against the official schemas, so no method is
 missing, and against the running programs: it sends each request in each revision.
 
 **C** is the client: \`@trunkline/client\` sends the message to servers, or accepts it from them. **S** is the server: \`trunkline serve\`

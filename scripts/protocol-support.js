@@ -1,5 +1,5 @@
 // Which protocol messages are supported. The single source: the docs page is generated from it, and
-// test/docs/protocol.test.ts checks it against the schemas of the revisions and against the running programs.
+// test/docs/protocol.slow.test.ts checks it against the schemas of the revisions and against the running programs.
 
 /** @typedef {"client" | "server" | "gateway"} Role */
 /**
@@ -17,7 +17,7 @@ const HOP = "Specific to each connection: the gateway answers it and does not fo
 const CLIENT_TASKS = "Tasks that a client holds for a server. The client does not offer them, so servers do not ask.";
 const NOTHING_OWN = "The server itself does not need it; upstream servers do.";
 
-const QUESTIONS = ["packages/client/test/channel/questions.test.ts", "packages/server/test/endpoints/bridging.test.ts"];
+const QUESTIONS = ["packages/client/test/channel/questions.slow.test.ts", "packages/server/test/endpoints/bridging.test.ts"];
 const STREAMS = ["packages/server/test/endpoints/stdio.test.ts", "packages/server/test/endpoints/http-modern.test.ts"];
 
 /** Requests and notifications by sender. Rows are in page order. */
@@ -69,7 +69,7 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
   "client-to-server notifications": {
     "notifications/initialized": {},
     "notifications/cancelled": {
-      tests: ["packages/client/test/hub/calls.test.ts", "packages/server/test/endpoints/stdio.test.ts"],
+      tests: ["packages/client/test/hub/calls.slow.test.ts", "packages/server/test/endpoints/stdio.test.ts"],
     },
     "notifications/roots/list_changed": {
       note: "Forwarded over stdio, which has a single client, so it is clear whose roots changed.",
