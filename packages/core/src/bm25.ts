@@ -16,7 +16,7 @@ export function bm25WeightOfFts5(having: number, total: number): number {
   return Math.max(1e-6, Math.log((total - having + 0.5) / (having + 0.5)));
 }
 
-/** How much a text of this length counts against its words, relative to a text of average length. */
+/** The length penalty of a text, relative to a text of average length. */
 export function bm25LengthFactor(length: number, averageLength: number, penalty = B): number {
   return 1 - penalty + (penalty * length) / averageLength;
 }

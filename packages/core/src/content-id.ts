@@ -13,7 +13,7 @@ const ALGORITHM_PREFIX = /^sha256[-:]/i;
 const FULL_ID = /^[0-9a-f]{64}$/;
 const PREFIX_ID = new RegExp(`^[0-9a-f]{${MIN_CONTENT_ID_PREFIX},64}$`);
 
-/** The id of these bytes; a string counts as its UTF-8 bytes. */
+/** Computes the id of these bytes; a string counts as its UTF-8 bytes. */
 export function contentIdOf(bytes: Uint8Array | string): ContentId {
   return createHash("sha256").update(bytes).digest("hex") as ContentId;
 }

@@ -10,7 +10,7 @@ export interface DeadlineOptions {
   signal?: AbortSignal | undefined;
   /** What is being done, for the message: "connecting to docs". */
   what: string;
-  /** What to do if it takes too long. */
+  /** The error's hint if it takes too long. */
   hint?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
   /** Restarts the clock; an expired deadline stays expired. */
   extend(): void;
-  /** Stops the clock while waiting for someone else, until `resume` has been called as often. */
+  /** Stops the clock while waiting for someone else, until `resume` has been called as many times as `pause`. */
   pause(): void;
   /** Restarts the clock after `pause`. */
   resume(): void;
@@ -131,19 +131,19 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** One signal may stop a hundred pieces of work: that is not a leak for Node to warn about. */
+/** One signal can stop a hundred pieces of work, so many listeners are not a leak for Node to warn about. */
 function listenOnce(signal: AbortSignal, listener: () => void): void {
   setMaxListeners(0, signal);
   signal.addEventListener("abort", listener, { once: true });
 }
 
-/** The error for work stopped by the caller's signal; a reason that is already a TrunklineError is kept. */
+/** Builds the error for work stopped by the caller's signal; a reason that is already a TrunklineError is kept. */
 export function abortError(signal: AbortSignal, what: string): TrunklineError {
   if (signal.reason instanceof TrunklineError) return signal.reason;
   return new TrunklineError("ABORTED", `${what} was cancelled.`, { cause: signal.reason });
 }
 
-/** Milliseconds for people: `250 ms`, `1.5 s`, `2 min`. */
+/** Formats milliseconds for people: `250 ms`, `1.5 s`, `2 min`. */
 export function formatMs(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`;

@@ -91,8 +91,8 @@ export function isTrunklineError(error: unknown, code?: ErrorCode): error is Tru
 }
 
 /**
- * Turns any thrown value into a {@link TrunklineError}; anything else becomes `fallback` with the original as its
- * cause.
+ * Returns a {@link TrunklineError} unchanged; any other thrown value becomes one with the code `fallback` and the
+ * original as its cause.
  */
 export function toTrunklineError(error: unknown, fallback: ErrorCode = "INTERNAL"): TrunklineError {
   if (error instanceof TrunklineError) return error;
@@ -105,8 +105,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * The `code` of a system error (`ENOENT`, `ECONNREFUSED`), from the deepest cause that has one: a wrapper may have its
- * own code.
+ * Finds the `code` of a system error (`ENOENT`, `ECONNREFUSED`) in the deepest cause that has one: a wrapper may have
+ * its own code.
  */
 export function systemCodeOf(error: unknown): string | undefined {
   let found: string | undefined;

@@ -101,8 +101,8 @@ export async function writeFileAtomically(
 }
 
 /**
- * Creates or replaces a file in one step, with content that `fill` writes to an open, empty file. Without `overwrite` an
- * existing file stays and the answer is false. Doesn't follow a symbolic link in the last part of the path.
+ * Creates or replaces a file in one step, with content that `fill` writes to an open, empty file. Without `overwrite`,
+ * keeps an existing file and returns false. Doesn't follow a symbolic link in the last part of the path.
  */
 export function placeFileSync(
   path: string,
@@ -126,7 +126,10 @@ export function placeFileSync(
   }
 }
 
-/** In the same folder, because a rename is atomic only within one file system. Short, because a name has at most 255 bytes. */
+/**
+ * Picks a temporary path in the same folder, because a rename is atomic only within one file system. The name is short,
+ * because names have at most 255 bytes.
+ */
 function partialBeside(target: string): string {
   return join(dirname(target), `.trunkline-${randomBytes(8).toString("hex")}.part`);
 }
@@ -149,7 +152,7 @@ function linkOrRename(partial: string, path: string): boolean {
 
 const MAX_LINKS = 40;
 
-/** The path with all symbolic links resolved, including a link to a file that doesn't exist yet. */
+/** Resolves all symbolic links in a path, including a link to a file that doesn't exist yet. */
 export async function resolvedPath(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);

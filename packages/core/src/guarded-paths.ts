@@ -1,5 +1,5 @@
-// Paths that clients must not read or write: Trunkline's own folders and Git's. Whoever can write there decides what
-// runs. Names are compared as the most lenient file system would, so that no alternative spelling gets through.
+// Paths that clients must not read or write: Trunkline's own folders and Git's. Write access there means control over
+// what runs. Names are compared as the most lenient file system would, so that no alternative spelling gets through.
 import { sep } from "node:path";
 
 /** Folders that control what runs. */
@@ -18,7 +18,7 @@ export function isReservedName(name: string): boolean {
   return RESERVED.has(bare) || SHORT_FORM.test(bare);
 }
 
-/** Whether any part of a path is such a name. */
+/** Whether any part of a path is a reserved name. */
 export function hasReservedName(path: string): boolean {
   return path.split(/[\\/]/).some(isReservedName);
 }

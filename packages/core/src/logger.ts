@@ -21,7 +21,7 @@ export interface LoggerOptions {
   clock?: Clock;
 }
 
-/** A logger with a constant message and fields per line. */
+/** Creates a logger whose lines have a constant message and fields. */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const { level = "info", format = "text", redactor, clock = systemClock } = options;
   const write = options.write ?? ((line: string) => void process.stderr.write(line));

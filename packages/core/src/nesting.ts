@@ -1,12 +1,12 @@
-// A configuration may name Trunkline itself as a server, and each instance would start the next. An environment
-// variable counts the nesting depth; only entries that name Trunkline get it.
+// A configuration can name Trunkline itself as a server, so each instance would start the next. An environment variable
+// counts the nesting depth; only entries that name Trunkline get it.
 import { TrunklineError } from "./errors.js";
 
 const VARIABLE = "TRUNKLINE_NESTING";
 /** One Trunkline inside another can be intentional, with its own configuration. */
 const DEEPEST = 2;
 
-/** The variable for a server that may be Trunkline; empty for others. */
+/** The variable to set for a server that may be Trunkline; empty for others. */
 export function nestingVariable(
   { command, args }: { readonly command: string; readonly args: readonly string[] },
   ours: Readonly<Record<string, string | undefined>>,

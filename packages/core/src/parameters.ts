@@ -23,7 +23,7 @@ export interface ParameterOptions {
   readonly required?: boolean;
   /** Other accepted names, not advertised. */
   readonly aliases?: readonly string[];
-  /** It names a local file or folder that is read or written. */
+  /** Set if the parameter names a local file or folder that is read or written. */
   readonly place?: "read" | "write";
   /** `false`: the command line has no such option. */
   readonly cli?: CommandLineHint | false;
@@ -148,7 +148,7 @@ function defaultOf(options: { readonly default?: unknown } | undefined) {
  */
 export const param = { of: parameter, text, texts, flag, count, number, choice };
 
-/** The JSON Schema of all parameters together. */
+/** Builds one JSON Schema for all parameters. */
 export function schemaOf(params: ParameterSet): JsonSchema {
   const entries = Object.entries(params);
   const required = entries.filter(([, each]) => each.required).map(([name]) => name);

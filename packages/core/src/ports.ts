@@ -14,7 +14,7 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The same logger with fields on every line. */
+  /** Returns the same logger with these fields on every line. */
   child(fields: LogFields): Logger;
 }
 
@@ -88,9 +88,9 @@ export interface StoreOperation {
   readonly params: ParameterSet;
   /** Working example parameters. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** `atomic` can undo it. */
+  /** Whether `atomic` can undo it. */
   readonly undoable?: boolean;
-  /** The documents it adds or removes belong to its session. */
+  /** Whether the documents it adds or removes belong to its session. */
   readonly inSession?: boolean;
 }
 

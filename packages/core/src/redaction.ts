@@ -4,7 +4,7 @@
 /** Replaces a secret. */
 export const REDACTED = "<redacted>";
 
-/** Shorter values are not redacted in free text: replacing "1" or "true" everywhere would destroy it. */
+/** Shorter values are not redacted in free text: replacing "1" or "true" everywhere would make it unreadable. */
 export const MIN_SECRET_LENGTH = 6;
 
 /** Holds a set of secrets and removes them from text and structured values. */
@@ -28,14 +28,14 @@ export class Redactor {
     return this.#secrets.size;
   }
 
-  /** The text with all known secrets redacted. */
+  /** Redacts all known secrets in a text. */
   text(text: string): string {
     if (this.#secrets.size === 0) return text;
     this.#pattern ??= compile(this.#secrets);
     return text.replace(this.#pattern, REDACTED);
   }
 
-  /** A copy of a JSON-like value with every string, including keys, passed through {@link text}. */
+  /** Copies a JSON-like value, with every string, including keys, passed through {@link text}. */
   value<T>(value: T): T {
     return this.#secrets.size === 0 ? value : (this.#deep(value, new WeakMap()) as T);
   }
@@ -59,7 +59,7 @@ export class Redactor {
   }
 }
 
-/** The forms in which a secret may appear: plain, URL-encoded, JSON-escaped, and inside base64 at any offset. */
+/** Lists the forms in which a secret can appear: plain, URL-encoded, JSON-escaped, and inside base64 at any offset. */
 export function secretForms(secret: string): string[] {
   return [...plainForms(secret), ...base64Forms(secret)];
 }
@@ -98,7 +98,7 @@ function compile(secrets: Iterable<string>): RegExp {
   return new RegExp(longestFirst.map(([, source]) => source).join("|"), "g");
 }
 
-/** The text as a regular expression; percent escapes are case-insensitive. */
+/** Escapes a text for a regular expression; percent escapes are case-insensitive. */
 function escapedSource(form: string): string {
   return form
     .replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")

@@ -11,12 +11,12 @@ export interface SignatureOptions {
   optionalTypes?: boolean;
 }
 
-/** `(name: string, count?: number)` for a JSON Schema of parameters. */
+/** Renders a JSON Schema of parameters as `(name: string, count?: number)`. */
 export function signatureOf(schema: Schema, options: SignatureOptions = {}): string {
   return `(${fieldsOf(schema, options)})`;
 }
 
-/** The type that a JSON Schema describes, such as `{content: string}`. */
+/** Renders the type that a JSON Schema describes, such as `{content: string}`. */
 export function typeOf(schema: unknown, depth = 0): string {
   if (!isRecord(schema)) return "unknown";
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");

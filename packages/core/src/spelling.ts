@@ -32,7 +32,7 @@ export function isGlob(name: string): boolean {
   return /[*?]/.test(name);
 }
 
-/** The names closest to `name`, best first, without any that are too different to be a typo. */
+/** Finds the names closest to `name`, best first, without any that are too different to be a typo. */
 export function nearestNames(name: string, names: readonly string[], limit = 3): string[] {
   return names
     .map((candidate) => ({ candidate, distance: typingDistance(name, candidate) }))
@@ -42,7 +42,7 @@ export function nearestNames(name: string, names: readonly string[], limit = 3):
     .map(({ candidate }) => candidate);
 }
 
-/** The number of typos between two names, ignoring case; infinite if typos no longer explain the difference. */
+/** Counts the typos between two names, ignoring case; infinite if typos no longer explain the difference. */
 export function typingDistance(name: string, candidate: string): number {
   // Short names must share a character, or all of them would be close.
   const atMost = Math.min(Math.max(2, Math.floor(candidate.length / 3)), Math.max(name.length, candidate.length) - 1);

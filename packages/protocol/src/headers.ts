@@ -1,4 +1,4 @@
-// HTTP headers. `x-mcp-header` (revision 2026-07-28): a tool may ask for some of its arguments to be repeated as
+// HTTP headers. `x-mcp-header` (revision 2026-07-28): a tool can ask for some of its arguments to be repeated as
 // headers, so that proxies between client and server can route by them. The client sends them; the server rejects a
 // call whose headers contradict its body, because proxies have already acted on the headers.
 import { isJsonObject, type RpcParams } from "./messages.js";
@@ -56,7 +56,7 @@ export function readParamHeaders(inputSchema: unknown): ParamHeaders {
   return read;
 }
 
-/** The headers of one call. An absent or null argument has none. */
+/** Builds the headers of one call. An absent or null argument has none. */
 export function buildParamHeaders(headers: readonly ParamHeader[], args: RpcParams): Record<string, string> {
   return Object.fromEntries(
     headers.flatMap(({ path, header }) => {
@@ -67,7 +67,7 @@ export function buildParamHeaders(headers: readonly ParamHeader[], args: RpcPara
 }
 
 /**
- * How the headers of a call contradict its arguments; undefined if they don't.
+ * Describes how the headers of a call contradict its arguments; undefined if they don't.
  * @param sent the headers, by lower-case name
  */
 export function findHeaderMismatch(

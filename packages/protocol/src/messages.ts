@@ -30,7 +30,7 @@ export interface RpcResponse {
   readonly error?: unknown;
 }
 
-/** Valid JSON that is not a valid message. `id` is the request id, if it has one. */
+/** Valid JSON that is not a valid message. `id` is the request id, if there is one. */
 export interface InvalidMessage {
   readonly kind: "invalid";
   readonly id: RpcId | null;
@@ -69,7 +69,7 @@ export function readMessage(value: unknown): IncomingMessage {
   if (id !== undefined && !isRpcId(id)) return invalid(null, '"id" has to be a string or an integer');
   if (params !== undefined && !isJsonObject(params)) {
     const error = new RpcError(RPC_CODES.invalidParams, `Invalid params: "params" of ${method} has to be an object.`);
-    // A notification never gets a response, not even an invalid one.
+    // A notification never gets a response, even if it is invalid.
     return id === undefined ? { kind: "notification", method: "", params: NO_PARAMS } : { kind: "invalid", id, error };
   }
   const known = params ?? NO_PARAMS;
@@ -82,17 +82,17 @@ function invalid(id: RpcId | null, why: string): InvalidMessage {
   return { kind: "invalid", id, error: new RpcError(RPC_CODES.invalidRequest, `Invalid request: ${why}.`) };
 }
 
-/** The response to a request. */
+/** Builds the response to a request. */
 export function resultMessage(id: RpcId, result: RpcParams): OutgoingMessage {
   return { jsonrpc: "2.0", id, result };
 }
 
-/** The response to a failed request or to an invalid message. */
+/** Builds the response to a failed request or an invalid message. */
 export function errorMessage(id: RpcId | null, error: RpcError): OutgoingMessage {
   return { jsonrpc: "2.0", id, error: errorObject(error) };
 }
 
-/** The `error` of a response. */
+/** Builds the `error` field of a response. */
 export function errorObject(error: RpcError): RpcParams {
   const { code, message, data } = error;
   return data === undefined ? { code, message } : { code, message, data };

@@ -1,4 +1,4 @@
-// The `_meta` of requests: the protocol's own fields, and the ones that pass through.
+// The `_meta` of requests: separates the protocol's own fields from those that pass through.
 import { isJsonObject, isRpcId, type RpcId, type RpcParams } from "./messages.js";
 
 /** The protocol's own keys in `_meta`. */
@@ -20,7 +20,7 @@ export function metaOf(params: RpcParams): RpcParams {
   return isJsonObject(meta) ? meta : NOTHING;
 }
 
-/** `_meta` without the protocol's own fields. */
+/** Returns `_meta` without the protocol's own fields. */
 export function foreignMeta(meta: RpcParams): RpcParams {
   let foreign: Record<string, unknown> | undefined;
   for (const key in meta) {
@@ -32,8 +32,8 @@ export function foreignMeta(meta: RpcParams): RpcParams {
 }
 
 /**
- * Parameters of a server's request that is forwarded to another party: drops the `_meta` fields about the original
- * connection.
+ * Prepares the parameters of a server's request for forwarding to another party: drops the `_meta` fields about the
+ * original connection.
  */
 export function withoutOwnMeta(params: RpcParams): Record<string, unknown> {
   const { _meta, ...rest } = params;
@@ -47,7 +47,7 @@ export function progressTokenOf(meta: RpcParams): RpcId | undefined {
   return isRpcId(meta.progressToken) ? meta.progressToken : undefined;
 }
 
-/** The client's name and version as one string. */
+/** Joins the client's name and version into one string. */
 export function clientName(info: unknown): string {
   if (!isJsonObject(info) || typeof info.name !== "string") return "unknown";
   return typeof info.version === "string" ? `${info.name} ${info.version}` : info.name;

@@ -1,4 +1,4 @@
-/** Requests that a server may send to its client, directly or within a result. */
+/** Requests that a server can send to its client, directly or within a result. */
 export const QUESTION_METHODS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;
 
 export type QuestionMethod = (typeof QUESTION_METHODS)[number];
@@ -10,7 +10,9 @@ export const QUESTION_CAPABILITIES = {
   "roots/list": "roots",
 } as const satisfies Readonly<Record<QuestionMethod, string>>;
 
-/** The server's lists that may change: the notification, and its name in the filter of `subscriptions/listen`. */
+/**
+ * The server's lists that can change: the notification for each, and its name in the filter of `subscriptions/listen`.
+ */
 export const LIST_CHANGES = {
   tools_list_changed: {
     list: "tools",

@@ -25,10 +25,10 @@ export const LEGACY_REVISIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS.f
   (revision) => !isModernRevision(revision),
 );
 
-/** The stateless revisions: `server/discover` lists them, and error -32022 offers them. */
+/** The stateless revisions, as listed by `server/discover` and in error -32022. */
 export const MODERN_REVISIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS.filter(isModernRevision);
 
-/** The revision for a legacy client that asks for an unsupported one. */
+/** The revision offered to a legacy client that asks for an unsupported one. */
 export const LATEST_LEGACY_REVISION = "2025-11-25" satisfies ProtocolVersion;
 
 /** The only revision with message batches. */
@@ -42,19 +42,22 @@ export interface RevisionFacts {
   readonly definitions: number;
   readonly requests: Readonly<Record<MethodDirection, readonly string[]>>;
   readonly notifications: Readonly<Record<MethodDirection, readonly string[]>>;
-  /** What a server can ask within a result; the client answers when it retries. Such a server sends no requests. */
+  /**
+   * What a server can ask within a result; the client answers when it retries. In revisions that have these, servers
+   * send no requests.
+   */
   readonly inputRequests: readonly string[];
 }
 
 /** Fails to compile if the generated table lacks a supported revision. */
 export const REVISION_FACTS: Readonly<Record<ProtocolVersion, RevisionFacts>> = REVISIONS;
 
-/** Revisions are dates, so comparing strings compares their age. */
+/** Revisions are dates, so a string comparison orders them by age. */
 export function isAtLeast(revision: string, since: ProtocolVersion): boolean {
   return revision >= since;
 }
 
-/** Whether a revision with this name is stateless, supported or not. */
+/** Whether this revision is stateless, supported or not. */
 export function isModernRevision(revision: string): boolean {
   return isAtLeast(revision, "2026-07-28");
 }
@@ -63,19 +66,19 @@ export function isSupportedRevision(revision: string): revision is ProtocolVersi
   return (SUPPORTED_PROTOCOL_VERSIONS as readonly string[]).includes(revision);
 }
 
-/** The revision for a legacy client that asked for this one. */
+/** Returns the revision to use for a legacy client that asked for this one. */
 export function negotiateLegacy(requested: unknown): string {
   return LEGACY_REVISIONS.find((revision) => revision === requested) ?? LATEST_LEGACY_REVISION;
 }
 
-/** Whether a revision defines this method, request or notification, in this direction. */
+/** Whether a revision defines this method (a request or notification) in this direction. */
 export function definesMethod(revision: string, method: string, direction: MethodDirection): boolean {
   if (!isSupportedRevision(revision)) return false;
   const { requests, notifications } = REVISION_FACTS[revision];
   return requests[direction].includes(method) || notifications[direction].includes(method);
 }
 
-/** Whether a server with this revision may ask this within a result. */
+/** Whether a server with this revision can ask this within a result. */
 export function definesInputRequest(revision: string, method: string): boolean {
   return isSupportedRevision(revision) && REVISION_FACTS[revision].inputRequests.includes(method);
 }

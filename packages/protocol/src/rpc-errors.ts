@@ -9,7 +9,7 @@ export const RPC_CODES = {
   serverError: -32_000,
   /** The HTTP session has ended: the client has to initialize again. */
   sessionNotFound: -32_001,
-  /** The resource does not exist. Before 2026-07-28; later revisions use `invalidParams`. */
+  /** The resource does not exist. Only before 2026-07-28; later revisions use `invalidParams`. */
   resourceNotFound: -32_002,
   headerMismatch: -32_020,
   /** The client lacks a capability that the request needs. */

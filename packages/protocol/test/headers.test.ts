@@ -73,7 +73,7 @@ const problemOf = (inputSchema: object, args: unknown, sent: Record<string, stri
 describe("the headers of a call", () => {
   const base64 = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
 
-  it("match their headers, in any encoding", () => {
+  it("match the arguments, in any encoding", () => {
     const args = { region: "größe", deep: { count: 42 }, many: ["x"] };
     expect(problemOf(declared, args, { "mcp-param-region": base64("größe"), "mcp-param-count": "42" })).toBeUndefined();
     expect(problemOf(declared, { region: "a" }, { "mcp-param-region": " a " })).toBeUndefined();
@@ -86,11 +86,11 @@ describe("the headers of a call", () => {
     ["another value", { "mcp-param-region": "b" }],
     ["padding that is not there", { "mcp-param-region": "=?base64?SGVsbG8?=" }],
     ["characters that are no base64", { "mcp-param-region": "=?base64?SGVs!!!bG8=?=" }],
-  ])("are rejected with %s", (_, headers) => {
+  ])("are rejected: %s", (_, headers) => {
     expect(problemOf(declared, { region: "Hello" }, headers)).toContain("Mcp-Param-Region");
   });
 
-  it("may omit a number that is too large to be exact, because the client sends no header for it", () => {
+  it("can omit a number that is too large to be exact, because the client sends no header for it", () => {
     const args = { deep: { count: 2 ** 60 } };
     expect(buildParamHeaders(readParamHeaders(declared).headers, args)).toEqual({});
     expect(problemOf(declared, args, {})).toBeUndefined();

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { isLogged, isLogLevel } from "../src/log-levels.js";
 
-it("passes messages at or above the threshold, and unknown levels always", () => {
+it("passes messages at or above the threshold and all unknown levels", () => {
   expect(["debug", "warning", "emergency", "made-up"].map((level) => isLogged(level, "warning"))).toEqual([
     false,
     true,

@@ -28,7 +28,7 @@ describe("a message", () => {
     expect(readMessage(message)).toMatchObject({ kind: "invalid", id, error: { code } });
   });
 
-  it("with invalid params is never rejected if it is a notification", () => {
+  it("is never rejected for invalid params if it is a notification", () => {
     expect(read({ method: "notifications/cancelled", params: [] })).toMatchObject({ kind: "notification", method: "" });
   });
 

@@ -1,4 +1,4 @@
-// The generator of the table, run like `npm run update-schemas`.
+// Runs the table generator the way `npm run update-schemas` does.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -63,13 +63,13 @@ const modern = {
 
 describe("update-schemas", () => {
   it.skipIf(SCHEMAS === undefined)(
-    "finds the generated table up to date with the official schemas (not without TRUNKLINE_SCHEMAS=<folder>)",
+    "finds the generated table up to date with the official schemas (needs TRUNKLINE_SCHEMAS=<folder>)",
     () => {
       expect(run(SCHEMAS ?? "", "--check")).toMatchObject({ status: 0, stderr: "" });
     },
   );
 
-  it("reads each revision's way of writing a schema", async () => {
+  it("understands how each revision writes its schema", async () => {
     write("2001-01-01", legacy("definitions"));
     write("2001-02-02", legacy("$defs"));
     write("2001-03-03", modern);
@@ -100,7 +100,7 @@ describe("update-schemas", () => {
     );
   });
 
-  it("only compares with --check, and writes nothing the second time", () => {
+  it("only compares with --check and writes nothing the second time", () => {
     write("2001-01-01", legacy("$defs"));
     expect(run(folder, "--out", out, "--check")).toMatchObject({
       status: 1,

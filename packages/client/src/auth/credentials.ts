@@ -25,7 +25,8 @@ export interface Grant {
   readonly redirectUri?: string | undefined;
   readonly tokens?: StoredOAuthTokens | undefined;
   /**
-   * When the access token was saved and when it expires, in milliseconds since 1970. Absent if the issuer did not say.
+   * When the access token was saved and when it expires, in milliseconds since 1970. The expiry is absent if the issuer
+   * did not give one.
    */
   readonly savedAtMs?: number | undefined;
   readonly expiresAtMs?: number | undefined;
@@ -50,15 +51,15 @@ type ChangeRecord = (record: CredentialRecord) => CredentialRecord | undefined |
 /** Where credentials are stored. */
 export interface Credentials {
   read(key: CredentialKey): Promise<CredentialRecord>;
-  /** Runs under the lock, so only one process refreshes at a time. Returns the record afterwards. */
+  /** Changes a record under its lock, so only one process refreshes at a time. Returns the new record. */
   update(key: CredentialKey, change: ChangeRecord, signal?: AbortSignal): Promise<CredentialRecord>;
-  /** Calls the listener when a record may have changed; absent if no one else can change it. */
+  /** Calls the listener when a record may have changed; absent if nothing else can change it. */
   watch?(key: CredentialKey, listener: () => void): Disposable | undefined;
 }
 
 const VERSION = 1;
 
-// The SDK's objects are stored unchanged: they may have fields that we do not know.
+// The SDK's objects are stored unchanged: they can have fields that we do not know.
 const grantSchema = z.object({
   client: z.looseObject({ client_id: z.string() }).optional(),
   redirectUri: z.string().optional(),
@@ -77,7 +78,7 @@ const fileSchema = z.object({
   wantedScope: z.string().optional(),
 });
 
-/** Credentials in `<home>/credentials/`: the folder is private to its owner, every file has mode 0600. */
+/** Stores credentials in `<home>/credentials/`. The folder is private to its owner, and every file has mode 0600. */
 export class CredentialStore implements Credentials {
   readonly folder: string;
 
@@ -120,7 +121,7 @@ export class CredentialStore implements Credentials {
       watcher.on("error", () => watcher.close());
       return { [Symbol.dispose]: () => watcher.close() };
     } catch (error) {
-      // The system is out of watches. The next call then finds the changes.
+      // The system is out of watches. The next call will find the changes.
       if (systemCodeOf(error) !== undefined) return undefined;
       throw error;
     }
@@ -158,16 +159,16 @@ export class CredentialStore implements Credentials {
     const parsed = fileSchema.safeParse(parseJson(text));
     if (parsed.success) {
       const { version: _, ...record } = parsed.data;
-      return record as CredentialRecord; // The schema is loose for the SDK's objects, which were written from its own types.
+      return record as CredentialRecord; // The schema is loose for the SDK's objects, which were written with the SDK's own types.
     }
-    // No cause: it would quote the file.
+    // No `cause`: it would quote the file.
     throw new TrunklineError("CONFIG_INVALID", `Cannot read ${path}: not a valid credentials file.`, {
       hint: "Delete it and sign in again.",
     });
   }
 }
 
-/** Credentials of a hub without a home; they live as long as the hub. */
+/** Credentials of a hub without a home folder; they live as long as the hub. */
 export class MemoryCredentials implements Credentials {
   readonly #records = new Map<string, CredentialRecord>();
   readonly #turns = new Map<string, Promise<unknown>>();

@@ -1,4 +1,5 @@
-// Finds the authorization server of a server. Looked up each time it matters, since a server may switch to another one.
+// Finds the authorization server of a server. Looked up each time it matters, because a server can switch to another
+// one.
 import { discoverOAuthServerInfo, type FetchLike, type OAuthServerInfo } from "@modelcontextprotocol/client";
 
 /** An authorization server and its issuer name. */

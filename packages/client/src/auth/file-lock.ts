@@ -1,8 +1,8 @@
 // A lock between processes that survives the death of its holder. Node has no flock, and removing another process's
-// lock file is a race: between the check and the removal it may already belong to a third process. So no lock is ever
-// removed. A lock is a series of numbered files; the process that creates the highest number, which only one can, holds
-// it. On release that file stays, marked as free; the next holder creates the following number and deletes the old
-// ones.
+// lock file is a race: between the check and the removal, the file may already belong to a third process. So no lock is
+// ever removed. A lock is a series of numbered files, and only one process can create each number. The process that
+// creates the highest number holds the lock. On release that file stays, marked as free; the next holder creates the
+// following number and deletes the old ones.
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -12,7 +12,7 @@ import { z } from "zod";
 
 interface LockOptions {
   signal?: AbortSignal | undefined;
-  /** How long to wait for the lock. Default 60 s. */
+  /** How long to wait for the lock. Default: 60 s. */
   timeoutMs?: number;
 }
 
@@ -29,10 +29,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 const POLL_MS = 25;
 
-/**
- * How many old numbers are left in place: a reader of the folder must not miss the highest one while it is being
- * replaced.
- */
+/** How many old numbers to keep: a reader of the folder must not miss the highest one while it is being replaced. */
 const KEPT = 3;
 
 const holderSchema = z.object({ pid: z.number(), host: z.string(), sinceMs: z.number(), free: z.boolean() });
@@ -76,7 +73,7 @@ async function acquire(path: string, { signal, timeoutMs = DEFAULT_TIMEOUT_MS }:
   }
 }
 
-/** Creates the numbered file with its content in one step. False if another process was faster. */
+/** Creates the numbered file with its content in one step. Returns false if another process was faster. */
 async function claim(path: string, number: number): Promise<boolean> {
   const draft = `${path}.${randomBytes(6).toString("hex")}.draft`;
   await writeFile(draft, holderText(false), { mode: 0o600 });
@@ -134,7 +131,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // The process may exist and belong to another user.
+    // The process exists but belongs to another user.
     return systemCodeOf(error) === "EPERM";
   }
 }

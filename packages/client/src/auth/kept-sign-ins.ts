@@ -22,10 +22,10 @@ interface KeptSignInOptions {
 
 const metadataSchema = z.object({ issuer: z.string(), revocation_endpoint: z.url().optional() });
 
-/** How long the authorization server may take to revoke a token. Revocation is a courtesy. */
+/** How long the authorization server may take to revoke a token. Revocation is best effort. */
 const REVOKE_TIMEOUT_MS = 5_000;
 
-/** The sign-in state of a server, from the stored data. */
+/** Reads a server's sign-in state from the stored data. */
 export async function readSignIn(server: HttpServer, { home }: KeptSignInOptions): Promise<KeptSignIn> {
   if (!usesSignIn(server)) return { kind: "header" };
   if (server.auth?.grant === "client_credentials") return reportOf("client-credentials", undefined);
@@ -47,13 +47,13 @@ export async function forgetSignIn(server: HttpServer, options: KeptSignInOption
     onSecrets?.(secretsOf(grant.tokens));
     try {
       const { issuer } = record;
-      // Not AbortSignal.timeout: inside AbortSignal.any, Node 20 may collect it before it fires.
+      // Not AbortSignal.timeout: inside AbortSignal.any, Node 20 can garbage-collect it before it fires.
       await withDeadline({ what: "Revoking the tokens", timeoutMs: REVOKE_TIMEOUT_MS, signal }, (deadline) =>
         revoke(server, issuer, grant, deadline),
       );
     } catch (error) {
       if (signal?.aborted) throw error;
-      // Tokens that were not revoked expire by themselves; a failure must not block signing out here.
+      // Tokens that were not revoked expire on their own; a failure must not block the local sign-out.
       logger.info("cannot revoke the tokens", { server: server.name, error });
     }
   }
@@ -76,7 +76,7 @@ async function revoke(server: HttpServer, issuer: string, grant: Grant, signal: 
   await fetch(endpoint, { method: "POST", body, signal, redirect: "error" });
 }
 
-/** The revocation endpoint. Read here because the SDK drops the field from OpenID server metadata. */
+/** Finds the revocation endpoint. Read here because the SDK drops the field from OpenID server metadata. */
 async function revocationEndpoint(issuer: string, signal: AbortSignal): Promise<string | undefined> {
   for (const { url } of buildDiscoveryUrls(issuer)) {
     const response = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });

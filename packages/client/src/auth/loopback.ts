@@ -1,15 +1,17 @@
-// Receives the browser's redirect after a sign-in: a listener on this machine for one sign-in.
+// Receives the browser's redirect after a sign-in, with a listener on this machine for that one sign-in.
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemCodeOf } from "@trunkline/core";
 
 interface LoopbackOptions {
-  /** The registered redirect URL; its port is used if it is free. */
+  /** The registered redirect URL; its port is used if free. */
   preferred?: string | undefined;
-  /** Only the preferred URL will do: it was registered by hand. */
+  /** Use only the preferred URL, because it was registered by hand. */
   fixed?: boolean;
-  /** The redirect's parameters. Return false if it was not meant for us; the listener keeps waiting. */
+  /**
+   * Receives the redirect's parameters. Return false if the redirect was not meant for us; the listener keeps waiting.
+   */
   onRedirect: (params: URLSearchParams) => boolean;
 }
 
@@ -28,7 +30,7 @@ export async function listenOnLoopback(options: LoopbackOptions): Promise<Loopba
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     if (request.method !== "GET" || url.pathname !== path) return answer(response, 404, "Nothing here.");
     if (!onRedirect(url.searchParams)) return answer(response, 400, "This does not belong to the pending sign-in.");
-    // The tokens are not here yet, so the page promises nothing.
+    // There are no tokens yet, so the page promises nothing.
     const text = url.searchParams.has("error") ? "The sign-in was refused." : "Thank you.";
     answer(response, 200, `${text} You can close this window.`);
   });
@@ -42,7 +44,7 @@ export async function listenOnLoopback(options: LoopbackOptions): Promise<Loopba
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
-      // Let the page being answered go out, and close idle connections now.
+      // Let the current response finish, and close idle connections now.
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), 500);
       await closed;
@@ -63,7 +65,7 @@ async function listen(server: Server, port: number, fixed: boolean): Promise<voi
   }
 }
 
-/** The page repeats nothing from the request. */
+/** Sends the page. It repeats nothing from the request. */
 function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     "content-type": "text/html; charset=utf-8",

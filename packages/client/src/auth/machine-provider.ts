@@ -1,4 +1,4 @@
-// Client credentials: a machine signs in as itself, without a person.
+// Client credentials: a machine signs in as itself, without a user.
 import {
   type AddClientAuthentication,
   createPrivateKeyJwtAuth,
@@ -10,7 +10,10 @@ import {
 import type { AuthSettings } from "../config/loaded-config.js";
 import { configuredClient } from "./registration.js";
 
-/** An entry's client, as the SDK expects it. Keeps no tokens: getting new ones needs no person. */
+/**
+ * Implements the SDK's OAuth provider for an entry's client. Keeps no tokens, because it can get new ones without a
+ * user.
+ */
 export class MachineProvider implements OAuthClientProvider {
   readonly redirectUrl = undefined;
   readonly addClientAuthentication?: AddClientAuthentication;

@@ -8,7 +8,7 @@ import { TrunklineError } from "@trunkline/core";
 import type { AuthSettings } from "../config/loaded-config.js";
 import type { Grant } from "./credentials.js";
 
-/** The entry's client, bound to the issuer it is meant for. */
+/** Returns the entry's client, bound to the issuer it is meant for. */
 export function configuredClient(settings: AuthSettings, issuer: string): StoredOAuthClientInformation {
   const { clientId = "", clientSecret } = settings;
   return {
@@ -18,7 +18,7 @@ export function configuredClient(settings: AuthSettings, issuer: string): Stored
   };
 }
 
-/** The client a grant was given to. */
+/** Returns the client named in the entry, or else the one stored with the grant. */
 export function clientOf(
   grant: Grant | undefined,
   settings: AuthSettings | undefined,
@@ -27,7 +27,7 @@ export function clientOf(
   return settings?.clientId === undefined ? grant?.client : configuredClient(settings, issuer);
 }
 
-/** Whether a registration may request a scope: it may be limited to the scopes it was made with. */
+/** Whether a registration can request a scope: it may be limited to the scopes it was created with. */
 export function isRegisteredFor(client: StoredOAuthClientInformation, scope: string | undefined): boolean {
   const registered = "scope" in client ? client.scope : undefined;
   return typeof registered !== "string" || !isStrictScopeSuperset(scope, registered);
@@ -39,7 +39,7 @@ export function isSecretOver(client: StoredOAuthClientInformation): boolean {
   return typeof endSeconds === "number" && endSeconds > 0 && endSeconds * 1000 <= Date.now();
 }
 
-/** Throws, saying what is missing, if we are not a client of the authorization server and cannot become one. */
+/** Throws, naming what is missing, if we are not a client of the authorization server and cannot become one. */
 export function requireWayToRegister(
   found: OAuthServerInfo,
   options: {
@@ -52,7 +52,7 @@ export function requireWayToRegister(
   const { server, settings, clientMetadataUrl, isRegistered } = options;
   const { authorizationServerMetadata: metadata } = found;
   if (settings?.clientId !== undefined || isRegistered || metadata?.registration_endpoint !== undefined) return;
-  // A server of the first revisions has no metadata, and registers at a fixed path.
+  // A server of the first revisions has no metadata and registers clients at a fixed path.
   if (metadata === undefined && found.resourceMetadata === undefined) return;
   if (clientMetadataUrl !== undefined && metadata?.client_id_metadata_document_supported === true) return;
   throw new TrunklineError("AUTH_REQUIRED", `"${server}" only accepts clients that were registered by hand.`, {

@@ -1,6 +1,6 @@
-// One server's sign-in as its transports see it: a token for each request, and what to do when the server rejects it.
-// Tokens are refreshed under the credentials lock after re-reading them: when several calls and processes find an old
-// token, one refreshes it and the others use the result.
+// One server's sign-in as its transports see it: provides a token for each request, and handles rejected tokens. Tokens
+// are refreshed under the credentials lock, after re-reading them: if several calls and processes find an old token,
+// one refreshes it and the others use the result.
 import {
   type AuthProvider,
   computeScopeUnion,
@@ -27,11 +27,11 @@ import { refreshRecord, requestGrant, type TokenRequest } from "./token-requests
 
 export interface AuthOptions {
   readonly credentials: Credentials;
-  /** Asks the user to sign in. Absent: there is no user. */
+  /** Asks the user to sign in. Absent if there is no user. */
   readonly signIn?: SignIn | undefined;
   /** How long the user may take. */
   readonly signInTimeoutMs: number;
-  /** Our name when we register. */
+  /** The client name to register with. */
   readonly clientName: string;
   /** The URL of our client-id metadata document. */
   readonly clientMetadataUrl?: string | undefined;
@@ -43,12 +43,12 @@ export interface ServerAuthOptions extends AuthOptions {
   readonly onSecrets: (values: readonly string[]) => void;
 }
 
-/** Whether the server's requests carry our token: not if its entry has one. */
+/** Whether the server's requests carry our token. They do not if its entry has one. */
 export function usesSignIn(definition: HttpServer): boolean {
   return !Object.keys(definition.headers).some((name) => name.toLowerCase() === "authorization");
 }
 
-/** The key under which a server's credentials are stored. */
+/** Returns the key under which a server's credentials are stored. */
 export function credentialKeyOf({ url, auth: settings }: HttpServer): CredentialKey {
   return { resource: resourceUrlFromServerUrl(url).href, clientId: settings?.clientId };
 }
@@ -59,12 +59,12 @@ export class ServerAuth implements AuthProvider {
   readonly #serverUrl: URL;
   readonly #key: CredentialKey;
   readonly #machine: MachineProvider | undefined;
-  /** The token a rejected request carried. */
+  /** Maps each rejected response to the token its request carried. */
   readonly #sent = new WeakMap<Response, string>();
   #record: CredentialRecord | undefined;
   #machineGrant: Grant | undefined;
   #challenge: { resourceMetadataUrl?: URL; scope?: string } = {};
-  /** Set if the server wanted a token and accepted none of ours. */
+  /** Set if the server wants a token but accepted none of ours. */
   #isRefused = false;
   #renewing: Promise<void> | undefined;
   #signingIn: Promise<"completed" | "cancelled"> | undefined;
@@ -93,7 +93,7 @@ export class ServerAuth implements AuthProvider {
     return reportOf(kind, this.#grant, this.#record?.issuer);
   }
 
-  /** The token for the next request, refreshed if it is about to expire. */
+  /** Returns the token for the next request, refreshed if it is about to expire. */
   async token(): Promise<string | undefined> {
     if (this.#machine === undefined && this.#record === undefined) await this.#load();
     const grant = this.#grant;
@@ -102,14 +102,14 @@ export class ServerAuth implements AuthProvider {
         await this.#renew(grant.tokens.access_token);
       } catch (error) {
         if (isOver(grant)) throw signInError(error, this.#definition.name);
-        // The token is still valid for a while, and the next request tries again.
+        // The token is still valid for a while, and the next request will try again.
         this.#options.logger.warn("token not refreshed yet", { server: this.#definition.name, error });
       }
     }
     return this.#grant?.tokens?.access_token;
   }
 
-  /** Called when the server rejects a request. Resolves if it is worth sending it again. */
+  /** Called when the server rejects a request. Resolves if the request is worth retrying. */
   async onUnauthorized({ response }: { response: Response }): Promise<void> {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     this.#challenge = {
@@ -118,7 +118,7 @@ export class ServerAuth implements AuthProvider {
     };
     const sent = this.#sent.get(response);
     const current = this.#grant?.tokens?.access_token;
-    // Several requests used the old token, and the first of them has already had it refreshed.
+    // Another request with the same old token has already refreshed it.
     if (current !== undefined && sent !== undefined && current !== sent) return;
     try {
       await this.#renew(sent);
@@ -130,7 +130,7 @@ export class ServerAuth implements AuthProvider {
     if (this.#isRefused) throw new UnauthorizedError();
   }
 
-  /** A fetch that remembers which token a rejected request carried. */
+  /** Returns a fetch that remembers which token a rejected request carried. */
   watch(fetch: FetchLike): FetchLike {
     return async (url, init) => {
       const response = await fetch(url, init);
@@ -172,7 +172,7 @@ export class ServerAuth implements AuthProvider {
     }
   }
 
-  /** Notifies when another process has signed in. */
+  /** Calls the listener when another process has signed in. */
   onSignedInElsewhere(listener: () => void): Disposable | undefined {
     const { credentials, logger } = this.#options;
     if (this.#machine !== undefined) return undefined;
@@ -185,12 +185,12 @@ export class ServerAuth implements AuthProvider {
         logger.debug("credentials not read", { server: this.#definition.name, error }),
       );
     const watching = credentials.watch?.(this.#key, onChange);
-    // It may have happened before the watch started.
+    // The sign-in may have happened before the watch started.
     if (watching !== undefined) onChange();
     return watching;
   }
 
-  /** The tokens lack a scope: the next sign-in, whoever starts it, requests it too. */
+  /** Records that the tokens lack a scope: the next sign-in, from any process, requests it too. */
   async want(scope: string | undefined): Promise<void> {
     if (this.#machine !== undefined || scope === undefined) return;
     this.#record = await this.#options.credentials.update(this.#key, (record) => ({
@@ -218,7 +218,7 @@ export class ServerAuth implements AuthProvider {
     this.#options.onSecrets([...(tokens === undefined ? [] : secretsOf(tokens)), client?.client_secret ?? ""]);
   }
 
-  /** Replaces the `stale` token, or changes nothing if there is no way to. */
+  /** Replaces the `stale` token, or does nothing if that is impossible. */
   async #renew(stale: string | undefined): Promise<void> {
     this.#renewing ??= this.#renewOnce(stale).finally(() => {
       this.#renewing = undefined;
@@ -235,7 +235,7 @@ export class ServerAuth implements AuthProvider {
     await this.#load();
     const isDone = (grant: Grant | undefined) =>
       grant?.tokens?.refresh_token === undefined || (grant.tokens.access_token !== stale && !isEnding(grant));
-    // Without a refresh token there is nothing to do, and another process may have been faster.
+    // Nothing to do without a refresh token, or if another process was faster.
     if (isDone(this.#grant)) return;
     const record = await this.#options.credentials.update(this.#key, async (before) =>
       isDone(currentGrant(before)) ? undefined : await refreshRecord(before, this.#tokenRequest),
@@ -248,7 +248,7 @@ export class ServerAuth implements AuthProvider {
     return { definition: this.#definition, challenge: this.#challenge, fetch: this.#fetch, logger, onSecrets };
   }
 
-  /** The entry's own headers go only to its server, never to an authorization server elsewhere. */
+  /** Sends the entry's own headers only to its server, never to an authorization server elsewhere. */
   readonly #fetch: FetchLike = (url, init) => {
     if (new URL(url).origin !== this.#serverUrl.origin) return fetch(url, init);
     const headers = new Headers(this.#definition.headers);

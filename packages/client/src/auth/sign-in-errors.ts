@@ -1,4 +1,4 @@
-// Errors of sign-in and token refresh, each with a code and what to try next.
+// Errors from sign-in and token refresh, each with a code and a hint.
 import { OAuthError, OAuthErrorCode, RegistrationRejectedError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { isTrunklineError, messageOf, systemCodeOf, TrunklineError, toOneLine } from "@trunkline/core";
 import { SignInCallbackError } from "./sign-in.js";
@@ -6,7 +6,7 @@ import { SignInCallbackError } from "./sign-in.js";
 /** Errors that mean the authorization server itself has a problem. */
 const TRANSIENT: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable", "too_many_requests"]);
 
-/** Why a sign-in or a token refresh failed. */
+/** Explains why a sign-in or a token refresh failed. */
 export function signInError(error: unknown, server: string): TrunklineError {
   if (error instanceof SignInCallbackError) {
     // An error in the host's callback fails the connection; it does not mean that a sign-in is needed.
@@ -57,7 +57,7 @@ export function signInError(error: unknown, server: string): TrunklineError {
   });
 }
 
-/** The user declined, or was denied. */
+/** The error if the user declined or was denied. */
 export function signInCancelled(server: string): TrunklineError {
   return new TrunklineError("AUTH_REQUIRED", `The sign-in to "${server}" was cancelled.`, {
     hint: hintToSignIn(server),
@@ -65,7 +65,7 @@ export function signInCancelled(server: string): TrunklineError {
   });
 }
 
-/** A sign-in is needed; the hint says how. */
+/** The error if a sign-in is needed; the hint says how. */
 export function signInNeeded(server: string, cause?: unknown): TrunklineError {
   return new TrunklineError("AUTH_REQUIRED", `Server "${server}" needs you to sign in.`, {
     ...(cause === undefined ? {} : { cause }),
@@ -96,7 +96,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && (error.name === "TimeoutError" || error.name === "AbortError");
 }
 
-/** Foreign text on our screen: one line, no control characters, no HTML. */
+/** Cleans up a server's text for display: one line, no control characters, no HTML. */
 function plain(text: string): string {
   const line = toOneLine(text);
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;

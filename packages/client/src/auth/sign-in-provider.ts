@@ -1,4 +1,4 @@
-// A sign-in as the SDK's protocol code sees it: who we are, what we have, and where to put what it got.
+// A sign-in as the SDK's protocol code sees it: who we are, what we have, and where to store the results.
 import type {
   OAuthClientInformationContext,
   OAuthClientMetadata,
@@ -32,11 +32,14 @@ interface SignInFlow {
   discovery: OAuthDiscoveryState;
 }
 
-/** One sign-in, as the SDK expects it. Permanent data is in the credentials; the rest ends with the sign-in. */
+/**
+ * Implements the SDK's OAuth provider for one sign-in. Persistent data lives in the credentials; everything else is
+ * discarded when the sign-in ends.
+ */
 export class SignInProvider implements OAuthClientProvider {
   readonly redirectUrl: string;
   authorizationUrl: URL | undefined;
-  /** Absent if the entry names the client: it must not be registered again. */
+  /** Absent if the entry names the client, which must not be registered again. */
   saveClientInformation?: (
     client: StoredOAuthClientInformation,
     context?: OAuthClientInformationContext,
@@ -60,7 +63,7 @@ export class SignInProvider implements OAuthClientProvider {
       onSecrets([client.client_secret ?? ""]);
       this.#registered = client;
       const issuer = this.#issuer(context);
-      // Tokens belong to the registration they were issued to, which stays with them until there are new ones.
+      // Tokens belong to the registration they were issued to, so it stays with them until there are new ones.
       await credentials.update(key, (record) =>
         grantOf(record, issuer)?.tokens === undefined
           ? withGrant(record, issuer, { client, redirectUri: flow.redirectUri })
@@ -71,7 +74,7 @@ export class SignInProvider implements OAuthClientProvider {
 
   get clientMetadata(): OAuthClientMetadata {
     const supported = this.#flow.discovery.authorizationServerMetadata?.token_endpoint_auth_methods_supported;
-    // A program on a user's machine cannot keep a secret, but not every server lets it say so.
+    // A program on a user's machine cannot keep a secret, but not every server supports clients without one.
     const method = supported === undefined || supported.includes("none") ? "none" : supported[0];
     return {
       client_name: this.#options.clientName,
@@ -94,7 +97,7 @@ export class SignInProvider implements OAuthClientProvider {
     if (this.#registered !== undefined) return this.#registered;
     const grant = grantOf(await credentials.read(key), issuer);
     if (grant?.client === undefined || isSecretOver(grant.client)) return undefined;
-    // A registration may be limited to the scopes it was made with.
+    // A registration may be limited to the scopes it was created with.
     if (!isRegisteredFor(grant.client, this.#flow.scope)) return undefined;
     // Many servers compare the URL character by character, including the port.
     return grant.redirectUri === this.redirectUrl || grant.client.client_id === this.clientMetadataUrl
@@ -111,7 +114,7 @@ export class SignInProvider implements OAuthClientProvider {
     const { credentials, key, challenge, onSecrets } = this.#options;
     onSecrets(secretsOf(tokens));
     const issuer = this.#issuer(context);
-    // A server that grants the requested scope need not repeat it.
+    // A server that grants the requested scope does not have to repeat it.
     const scope = tokens.scope ?? this.authorizationUrl?.searchParams.get("scope") ?? undefined;
     await credentials.update(key, (record) => ({
       ...withGrant(record, issuer, {
@@ -123,7 +126,7 @@ export class SignInProvider implements OAuthClientProvider {
       wantedScope: undefined,
       resourceMetadataUrl: challenge.resourceMetadataUrl?.href,
     }));
-    // If kept longer, it would hide that the server has moved to another authorization server.
+    // Keeping it longer would hide a move to another authorization server.
     this.#discovery = undefined;
   }
 

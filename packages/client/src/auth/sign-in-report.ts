@@ -9,11 +9,11 @@ export interface SignInReport {
   readonly scope?: string;
   /** ISO 8601; absent if the issuer did not say. */
   readonly expiresAt?: string;
-  /** Whether it is refreshed without a person. */
+  /** Whether it is refreshed without a user. */
   readonly renewable: boolean;
 }
 
-/** The state that follows from a grant. */
+/** Derives the state from a grant. */
 export function reportOf(kind: SignInReport["kind"], grant: Grant | undefined, known?: string): SignInReport {
   const tokens = grant?.tokens;
   const issuer = tokens?.issuer ?? known;

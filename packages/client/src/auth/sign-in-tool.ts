@@ -1,4 +1,4 @@
-// `authenticate`: the only tool of a server that needs a sign-in, so that an agent can ask its user to sign in.
+// `authenticate`: the only tool of a server that needs a sign-in. With it, an agent can ask its user to sign in.
 import type { SourcedTool, ToolCallResult } from "@trunkline/core";
 
 /** The tool's name. It is listed only while the server has no other tools. */

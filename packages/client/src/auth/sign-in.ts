@@ -18,14 +18,14 @@ import { SignInProvider, type SignInProviderOptions } from "./sign-in-provider.j
 /** What a user needs to sign in. */
 export interface SignInRequest {
   readonly server: string;
-  /** Where to sign in. Show its host, so that the user can judge it. */
+  /** Where to sign in. Show its host so the user can judge it. */
   readonly url: string;
   /**
-   * For a browser that cannot reach this machine: takes the final redirect URL as pasted by the user. Rejects with
+   * For a browser that cannot reach this machine: takes the final redirect URL, pasted by the user. Rejects with
    * `INVALID_ARGUMENT` if it is not from this sign-in; the user can try again.
    */
   readonly submit: (redirectUrl: string) => Promise<void>;
-  /** Aborts when the sign-in is over, so that a prompt for a pasted URL can close. */
+  /** Aborts when the sign-in is over, so a prompt for a pasted URL can close. */
   readonly signal: AbortSignal;
 }
 
@@ -47,7 +47,10 @@ interface SignInOptions extends SignInProviderOptions {
 /** How long the user may take. */
 export const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
-/** Signs in and saves the result. `cancelled`: the user, or the authorization server on their behalf, said no. */
+/**
+ * Signs in and saves the result. Returns `cancelled` if the user, or the authorization server on their behalf,
+ * declined.
+ */
 export async function signIn(options: SignInOptions): Promise<"completed" | "cancelled"> {
   const { server, timeoutMs } = options;
   try {
@@ -94,7 +97,7 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
   const wanted = computeScopeUnion(
     settings?.scope ?? challenge.scope,
     record.wantedScope,
-    // Requesting an additional scope must not lose the ones already granted.
+    // Requesting another scope must not lose the ones already granted.
     record.wantedScope === undefined ? undefined : currentGrant(record)?.tokens?.scope,
   );
   const provider = new SignInProvider(options, {
@@ -138,7 +141,7 @@ async function run(options: SignInOptions): Promise<"completed" | "cancelled"> {
   return "completed";
 }
 
-/** Shows the URL and waits for the browser, a pasted URL, or a no. */
+/** Shows the URL and waits for the browser, a pasted URL, or a refusal. */
 async function askPerson(
   { server, ask, signal }: SignInOptions,
   flow: { url: string; redirected: Promise<URLSearchParams>; onRedirect: (params: URLSearchParams) => boolean },
@@ -160,18 +163,18 @@ async function askPerson(
   const answer = (async () => await ask(request))().catch((error: unknown) => {
     throw new SignInCallbackError(error);
   });
-  // `completed` means that the user is on the way; the browser's return is what ends the wait.
+  // `completed` only means that the user was sent there; the wait ends when the browser returns.
   const refused = answer.then((said) => (said === "cancelled" ? "cancelled" : new Promise<never>(() => {})));
   try {
     return await abortable(signal, Promise.race([flow.redirected, refused]));
   } finally {
     ended.abort();
-    // Ignore the callback once the sign-in is over.
+    // Ignore errors from the callback once the sign-in is over.
     refused.catch(() => {});
   }
 }
 
-/** The host's own callback threw: only the host knows what that means. */
+/** The host's own callback threw, and only the host knows what that means. */
 export class SignInCallbackError extends Error {
   constructor(cause: unknown) {
     super(messageOf(cause), { cause });

@@ -1,4 +1,4 @@
-// Facts about tokens that need no request: what in them is secret, and how long they are valid.
+// Token facts that need no request: which parts are secret, and how long a token is valid.
 import type { StoredOAuthTokens } from "@modelcontextprotocol/client";
 import type { Grant } from "./credentials.js";
 
@@ -6,12 +6,12 @@ import type { Grant } from "./credentials.js";
 const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.1;
 
-/** Everything in the tokens that must not be shown. */
+/** Returns everything in the tokens that must not be shown. */
 export function secretsOf(tokens: StoredOAuthTokens): string[] {
   return [tokens.access_token, tokens.refresh_token, tokens.id_token].filter((value) => value !== undefined);
 }
 
-/** When a new access token was saved and when it expires. */
+/** Returns when a new access token was saved and when it expires. */
 export function lifeOf(tokens: StoredOAuthTokens): { savedAtMs: number; expiresAtMs: number | undefined } {
   const savedAtMs = Date.now();
   const { expires_in: seconds } = tokens;

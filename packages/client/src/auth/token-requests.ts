@@ -1,4 +1,4 @@
-// Requests tokens without a person: refreshes, and machines that sign in as themselves.
+// Requests tokens without a user: refreshes, and machines that sign in as themselves.
 import {
   checkResourceAllowed,
   type FetchLike,
@@ -25,12 +25,13 @@ export interface TokenRequest {
   readonly onSecrets: (values: readonly string[]) => void;
 }
 
-/** Refreshing holds the lock, so it must not hang. */
+/** A refresh holds the lock, so it must not hang. */
 const RENEW_TIMEOUT_MS = 30_000;
 
 /**
- * The record with a refreshed token, or without one if the old one is permanently invalid. Undefined if the server's
- * current authorization server gave us nothing to refresh: another server's tokens are useless.
+ * Returns the record with a refreshed token, or without a token if the old one is permanently invalid. Returns
+ * undefined if the server's current authorization server gave us nothing to refresh: tokens from another one are
+ * useless.
  */
 export async function refreshRecord(
   record: CredentialRecord,
@@ -62,7 +63,7 @@ export async function refreshRecord(
     const gone = isClientGone(error) ? { client: undefined, redirectUri: undefined } : {};
     return withGrant(record, issuer, { tokens: undefined, ...gone });
   }
-  // Not every server repeats these: without new ones, the refresh token and the scope stay the same.
+  // Not every server repeats these. If there are no new ones, keep the old refresh token and scope.
   const kept = {
     refresh_token: grant.tokens.refresh_token,
     ...(grant.tokens.scope === undefined ? {} : { scope: grant.tokens.scope }),
@@ -90,7 +91,7 @@ export async function requestGrant(machine: MachineProvider, request: TokenReque
   return { tokens: { ...tokens, issuer: found.issuer }, ...lifeOf(tokens) };
 }
 
-/** Where to request tokens, and for what. */
+/** Returns where to request tokens, and for what. */
 function tokenTarget(found: Discovered, definition: HttpServer) {
   const { authorizationServerMetadata: metadata, resourceMetadata } = found;
   const resource = checkedResource(resourceMetadata?.resource, definition);
@@ -98,7 +99,8 @@ function tokenTarget(found: Discovered, definition: HttpServer) {
 }
 
 /**
- * The resource the tokens are for, as the server names it. It must be the server itself, or something that contains it.
+ * Returns the resource the tokens are for, as the server names it. It must be the server itself, or something that
+ * contains it.
  */
 function checkedResource(resource: string | undefined, { name, url }: HttpServer): string | undefined {
   if (resource === undefined) return undefined;

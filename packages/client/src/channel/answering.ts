@@ -1,5 +1,5 @@
-// Passes a server's question to the channel of its call. Questions and answers pass unchanged; only invalid answers are
-// rejected.
+// Passes a server's question to the channel of its call. Questions and answers are passed on unchanged; only invalid
+// answers are rejected.
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { abortable, isRecord, type Logger, messageOf, TrunklineError } from "@trunkline/core";
 import { isQuestionMethod, QUESTION_CAPABILITIES, RPC_CODES } from "@trunkline/protocol";
@@ -11,7 +11,7 @@ interface AnsweringOptions {
   readonly logger: Logger;
   /** The maximum number of questions during one call. */
   readonly maxQuestions: number;
-  /** The roots for channels without their own. */
+  /** Returns the roots for channels without their own. */
   readonly roots: () => readonly Root[] | undefined;
 }
 
@@ -26,7 +26,7 @@ export class Answering {
     this.#options = options;
   }
 
-  /** Asks the channel of a call. The call's timeout is paused in the meantime. */
+  /** Asks the channel of a call. The call's timeout is paused until it answers. */
   async ask(call: Call, question: Question, signal: AbortSignal, key?: string): Promise<Record<string, unknown>> {
     this.count(call);
     call.deadline.pause();
@@ -51,7 +51,7 @@ export class Answering {
     return await this.#put(question, channel, { server: this.#options.server, signal });
   }
 
-  /** The answer if there is no channel to ask, or it is unclear which one. */
+  /** Answers a question if there is no channel to ask, or if it is unclear which one. */
   decline(method: string): Record<string, unknown> {
     if (method === "elicitation/create") return { action: "decline" };
     throw refusal("No client can be asked right now.");
@@ -92,7 +92,7 @@ export class Answering {
       const asking = (channel as Required<Channel>).ask(question, context);
       return checked(method, await abortable(context.signal, asking));
     } catch (error) {
-      // A server notified of changed roots asks on its own, and the call that was running may end before its channel
+      // A server notified of changed roots asks for them on its own, and the running call can end before its channel
       // answers.
       if (roots !== undefined && !context.signal.aborted) return { roots };
       if (error instanceof ProtocolError) throw error;
@@ -104,7 +104,7 @@ export class Answering {
   }
 }
 
-/** Elicitation modes are declared individually. */
+/** Whether the channel can answer a question. Elicitation modes are declared individually. */
 function accepts({ abilities = {} }: Channel, { method, params = {} }: Question): boolean {
   if (!isQuestionMethod(method)) return false;
   if (method !== "elicitation/create") return abilities[QUESTION_CAPABILITIES[method]] !== undefined;

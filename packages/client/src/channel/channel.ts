@@ -1,4 +1,4 @@
-// Where a server's question goes. A server asks during a call; the channel is the caller.
+// Routes a server's questions. A server asks during a call; the channel is the caller.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** The context of a question. */
@@ -18,7 +18,7 @@ export interface Question {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A folder a server may work in. */
+/** A folder a server can work in. */
 export interface Root {
   readonly uri: string;
   readonly name?: string;
@@ -39,7 +39,7 @@ export interface CallProgress {
   readonly message?: string | undefined;
 }
 
-/** The questions a channel can answer, in protocol terms: exactly this is advertised to servers. */
+/** The questions a channel can answer, in protocol terms. Exactly this is advertised to servers. */
 export interface Abilities {
   readonly elicitation?: { readonly form?: object; readonly url?: object };
   readonly sampling?: { readonly tools?: object };
@@ -47,18 +47,18 @@ export interface Abilities {
 }
 
 /**
- * Makes calls and can be asked during them: a terminal, a web page, a downstream MCP client. `ask` takes and returns
- * wire values, so a gateway loses nothing; `createChannel` builds a channel from typed answers.
+ * Makes calls and can be asked questions during them: a terminal, a web page, a downstream MCP client. `ask` takes and
+ * returns wire values, so a gateway loses nothing; `createChannel` builds a channel from typed answers.
  */
 export interface Channel {
   /** For logs. */
   readonly name?: string;
   /**
    * Who the channel represents; the channel itself by default. A host that creates one channel per call gives all
-   * channels of one user the same party: a server that cannot say whom it asks treats them as one.
+   * channels of one user the same party, so a server that cannot say which channel it asks treats them as one.
    */
   readonly party?: object;
-  /** The questions it answers. It is asked no others. */
+  /** The questions it answers. It is never asked any others. */
   readonly abilities?: Abilities;
   /** Answers a question with the result the protocol defines for it. A rejection means it refuses to answer. */
   ask?(question: Question, context: QuestionContext): Promise<Readonly<Record<string, unknown>>>;

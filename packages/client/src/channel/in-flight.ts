@@ -1,19 +1,19 @@
-// The calls in flight on one connection, and which call a server's request belongs to.
+// Tracks the calls in flight on one connection, and which call a server's request belongs to.
 //
-// A legacy server over stdio asks without saying during which call. With one channel in flight the owner is clear; with
-// several it is not, so the table allows only one at a time (`serialize`), or the question is declined.
+// A legacy stdio server does not say which call a question belongs to. With one channel in flight the owner is clear.
+// With several it is not, so either only one is allowed at a time (`serialize`), or the question is declined.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Deadline } from "@trunkline/core";
 import { type Channel, canAnswer, partyOf, runOutsideChannels } from "./channel.js";
 
-/** What to do when several channels use one legacy stdio server, which cannot say whom it asks. */
+/** What to do when several channels use one legacy stdio server, which cannot say which of them it asks. */
 export type AskPolicy = "serialize" | "isolate" | "decline";
 
 export interface Call {
   readonly channel: Channel | undefined;
   readonly tool?: string | undefined;
   readonly deadline: Deadline;
-  /** How many questions it has caused. */
+  /** How many questions the call has caused. */
   questions: number;
 }
 
@@ -33,7 +33,7 @@ export class InFlightTable {
     return { [Symbol.dispose]: () => void this.#calls.delete(call) };
   }
 
-  /** The only call or channel that a question without a recipient can belong to; `several` if it is ambiguous. */
+  /** Returns the call that a question without a recipient must belong to; `several` if it is ambiguous. */
   owner(): Call | "none" | "several" {
     const [first, ...others] = this.#calls;
     if (first === undefined) return "none";
@@ -41,8 +41,8 @@ export class InFlightTable {
   }
 
   /**
-   * Waits until no other channel is in flight, as far as any of them could be asked. Channels take turns in order of
-   * arrival, so a busy one does not block the others.
+   * Waits until no other channel that could be asked is in flight. Channels take turns in order of arrival, so a busy
+   * one does not block the others.
    */
   async turn(channel: Channel | undefined, signal: AbortSignal): Promise<Disposable> {
     if (!this.#mayEnter(channel)) {
@@ -101,14 +101,14 @@ export class InFlightTable {
 const callScope = new AsyncLocalStorage<Call>();
 
 /**
- * Sends a request in the scope of its call: over HTTP, messages on the response's own stream are then known to belong
- * to it.
+ * Sends a request in the scope of its call. Over HTTP, messages on the response's own stream are then known to belong
+ * to that call.
  */
 export function runInCall<T>(call: Call, send: () => T): T {
   return callScope.run(call, send);
 }
 
-/** The call on whose stream the current message arrived; undefined over stdio and on a separate stream. */
+/** Returns the call on whose stream the current message arrived; undefined over stdio and on a separate stream. */
 export function currentCall(): Call | undefined {
   return callScope.getStore();
 }

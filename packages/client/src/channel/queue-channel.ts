@@ -1,5 +1,5 @@
 // A channel for programs whose user answers later and elsewhere: on a web page, in a chat, in a test. Questions wait in
-// a queue until the program takes them, and stay open until they are answered, withdrawn or the queue is closed.
+// a queue until the program takes them, and stay open until they are answered or withdrawn, or the queue is closed.
 import { randomUUID } from "node:crypto";
 import { TrunklineError } from "@trunkline/core";
 import type { CallProgress, Channel, QuestionContext, ServerLog } from "./channel.js";
@@ -21,11 +21,11 @@ import {
 interface QueuedQuestionCommon {
   /** Unguessable, so it can be part of a page's URL. */
   readonly id: string;
-  /** Who asks, and during which call. Its signal aborts when the question no longer matters. */
+  /** Who is asking, and during which call. Its signal aborts when the question no longer matters. */
   readonly context: QuestionContext;
-  /** The user says no. */
+  /** Call this when the user says no. */
   decline(): boolean;
-  /** The user dismissed the question without an answer. */
+  /** Call this when the user dismisses the question without an answer. */
   cancel(): boolean;
 }
 
@@ -34,8 +34,8 @@ export interface QueuedForm extends QueuedQuestionCommon {
   readonly kind: "form";
   readonly request: FormElicitation;
   /**
-   * Omitted fields get their defaults. Throws `INVALID_ARGUMENT` for answers the form does not allow, with the problems
-   * by field in `data.problems`; the question then stays open.
+   * Submits the answers. Omitted fields get their defaults. Throws `INVALID_ARGUMENT` for answers the form does not
+   * allow, with the problems by field in `data.problems`; the question then stays open.
    */
   answer(content: Readonly<Record<string, FieldValue>>): boolean;
 }
@@ -44,7 +44,7 @@ export interface QueuedForm extends QueuedQuestionCommon {
 interface QueuedUrl extends QueuedQuestionCommon {
   readonly kind: "url";
   readonly request: UrlElicitation;
-  /** The user agreed to visit it; the server notices when they have finished. */
+  /** Call this when the user agrees to visit the URL; the server notices when they have finished. */
   answer(): boolean;
 }
 
@@ -53,7 +53,7 @@ interface QueuedSample extends QueuedQuestionCommon {
   readonly kind: "sample";
   /** The request's parameters, as the server sent them. */
   readonly request: Readonly<Record<string, unknown>>;
-  /** The result as the protocol defines it: role, model, content. */
+  /** Submits the result as the protocol defines it: role, model, content. */
   answer(result: Readonly<Record<string, unknown>>): boolean;
 }
 
@@ -73,13 +73,13 @@ export interface QueueChannel extends Disposable {
   /** For `openHub` or `hub.withChannel`. */
   readonly channel: Channel;
   /**
-   * The questions in order of arrival; ends with `close()`. Every question is delivered once, even to several loops.
-   * One withdrawn before it is taken is not delivered.
+   * The questions in order of arrival; ends with `close()`. Every question is delivered once, even to several loops. A
+   * question withdrawn before it is taken is not delivered.
    */
   readonly questions: AsyncIterable<QueuedQuestion>;
-  /** The open questions by id, taken or not: for a program that receives an answer with only the id. */
+  /** The open questions by id, taken or not, for a program that receives an answer with only the id. */
   readonly pending: ReadonlyMap<string, QueuedQuestion>;
-  /** Cancels every open question, and all later ones immediately. Idempotent. */
+  /** Cancels every open question, and any later one immediately. Idempotent. */
   close(): void;
 }
 
@@ -114,7 +114,7 @@ export function createQueueChannel(options: QueueChannelOptions = {}): QueueChan
   };
 }
 
-/** How a question ends: with a reply to the server, or with no one left to reply to. */
+/** How a question ends: with a reply to the server, or with no server left to reply to. */
 interface Settlement<T> {
   resolve(answer: T): boolean;
   reject(reason: unknown): boolean;

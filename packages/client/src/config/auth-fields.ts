@@ -48,7 +48,7 @@ export function readAuth(fields: FieldReader): CheckedAuth | undefined {
   return { grant: isMachine ? "client_credentials" : "authorization_code", texts };
 }
 
-/** The settings with their variables expanded. */
+/** Returns the settings with their variables expanded. */
 export function authSettings({ grant, texts }: CheckedAuth, text: (leaf: Leaf) => string): AuthSettings {
   const filled = Object.entries(texts).map(([name, leaf]) => [name, text(leaf)]);
   return { grant, ...Object.fromEntries(filled) };

@@ -1,4 +1,4 @@
-// Which files make up the config, in which order they take precedence, and how their text is read.
+// Determines which files make up the config, their order of precedence, and how their text is read.
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { abortError, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -7,17 +7,20 @@ import { withHome } from "./home-path.js";
 import type { ConfigScope } from "./loaded-config.js";
 
 const FOLDER = ".trunkline";
-/** Folders in which programs keep a project's file; their parent is the project. */
+/** Folders in which programs keep a project's config file; the parent folder is the project. */
 const PROJECT_FOLDERS = new Set([FOLDER, ".vscode", ".cursor"]);
 
 export interface ConfigSource {
   readonly path: string;
   readonly scope: ConfigScope;
-  /** `settings` files may contain other things than servers. */
+  /** `settings` files can contain more than servers. */
   readonly kind: "mcp" | "settings";
-  /** The value of `${workspaceFolder}` in it. */
+  /** The value of `${workspaceFolder}` in this file. */
   readonly workspaceFolder: string;
-  /** The default working directory of its servers: a project's file means the same from every folder of the project. */
+  /**
+   * The default working directory of the file's servers, so a project's file means the same from every folder of the
+   * project.
+   */
   readonly defaultCwd?: string;
   /** How the user named the file; absent if it was found by searching. */
   readonly namedBy?: string;
@@ -33,7 +36,7 @@ interface FindOptions {
   readonly mcpPath: string | undefined;
 }
 
-/** The configuration files, strongest first, and the workspace folder. */
+/** Finds the configuration files, strongest first, and the workspace folder. */
 export async function findSources(options: FindOptions): Promise<{ sources: ConfigSource[]; workspaceFolder: string }> {
   const named = namedFile(options);
   const nearest = await nearestWorkspace(options);
@@ -66,14 +69,15 @@ export async function findSources(options: FindOptions): Promise<{ sources: Conf
   const ofProject = project("settings.json", settings?.folder);
   if (options.home === undefined) return { sources: [...sources, ofProject], workspaceFolder };
   const ofUser = user(join(options.home, "settings.json"), "settings");
-  // In the home folder itself, or through a link, the project's file is the user's: it counts once, as the user's.
+  // In the home folder itself, or through a link, the project's file is also the user's file. It counts once, as the
+  // user's.
   const isOne = (await isSame(dirname(ofProject.path), options.home)) || (await isSame(ofProject.path, ofUser.path));
   if (!isOne) sources.push(ofProject);
   sources.push(ofUser);
   return { sources, workspaceFolder };
 }
 
-/** The folder and its parents, nearest first, up to the git root or else the file system root. */
+/** Returns the folder and its parents, nearest first, up to the git root or else the file system root. */
 export async function foldersUpward(cwd: string): Promise<string[]> {
   const folders: string[] = [];
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
@@ -83,8 +87,9 @@ export async function foldersUpward(cwd: string): Promise<string[]> {
 }
 
 /**
- * The file named by `--mcp` or `TRUNKLINE_MCP_FILE`. If named in `.env`, it is relative to that file's folder and has
- * project scope: the author of a repository also writes its `.env`, and must not be able to approve what it runs.
+ * Returns the file named by `--mcp` or `TRUNKLINE_MCP_FILE`. If named in `.env`, it is relative to that file's folder
+ * and has project scope: the author of a repository also writes its `.env`, and must not be able to approve what it
+ * runs.
  */
 function namedFile(options: FindOptions): { path: string; namedBy: string; scope: ConfigScope } | undefined {
   const { cwd, mcpPath, userHome } = options;
@@ -114,7 +119,10 @@ async function findUpward(
   return undefined;
 }
 
-/** The nearest folder with a `.trunkline` other than the user's own, or the repository root, or this folder. */
+/**
+ * Finds the nearest folder with a `.trunkline` other than the user's own, or else the repository root, or else this
+ * folder.
+ */
 async function nearestWorkspace({ folders, home, cwd }: FindOptions): Promise<string> {
   for (const folder of folders) {
     const own = join(folder, FOLDER);
@@ -124,7 +132,10 @@ async function nearestWorkspace({ folders, home, cwd }: FindOptions): Promise<st
   return resolve(cwd);
 }
 
-/** The project a file belongs to by its location: `.vscode/mcp.json` belongs to the folder that contains `.vscode`. */
+/**
+ * Finds the project a file belongs to by its location: `.vscode/mcp.json` belongs to the folder that contains
+ * `.vscode`.
+ */
 async function projectAround(path: string, home: string | undefined): Promise<string | undefined> {
   const folder = dirname(path);
   if (!PROJECT_FOLDERS.has(basename(folder)) || (await isSame(folder, home))) return undefined;
@@ -142,7 +153,7 @@ async function isSame(path: string, other: string | undefined): Promise<boolean>
   }
 }
 
-/** A file that cannot be checked counts as existing: reading it reports the problem. */
+/** A file that cannot be checked counts as existing: reading it will report the problem. */
 async function exists(path: string): Promise<boolean> {
   try {
     await stat(path);
@@ -152,7 +163,10 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** The variables of all `.env` files in these folders, ordered nearest first: the nearest wins for each name. */
+/**
+ * Reads the variables of all `.env` files in these folders, ordered nearest first. For each name, the nearest file
+ * wins.
+ */
 export async function readDotEnv(folders: readonly string[], signal: AbortSignal | undefined): Promise<DotEnv> {
   const found = new Map<string, { value: string; folder: string }>();
   for (const folder of folders) {
@@ -171,7 +185,7 @@ export function decodeConfigText(bytes: Uint8Array): string {
   return new TextDecoder(encoding).decode(bytes);
 }
 
-/** Reads a file's text. System errors are thrown as they are; an abort is a `TrunklineError`. */
+/** Reads a file's text. System errors are thrown as they are; an abort throws a `TrunklineError`. */
 export async function readText(path: string, signal: AbortSignal | undefined): Promise<string> {
   try {
     return decodeConfigText(await readFile(path, signal === undefined ? {} : { signal }));
@@ -181,7 +195,7 @@ export async function readText(path: string, signal: AbortSignal | undefined): P
   }
 }
 
-/** Reads a file's text; undefined if there is no such file, if it is a folder, or if it is not readable. */
+/** Reads a file's text; returns undefined if the file does not exist, is a folder, or is not readable. */
 export async function readOptional(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
   try {
     return await readText(path, signal);

@@ -1,4 +1,4 @@
-// Turns a checked entry into a server definition: expands variables, resolves paths, reads the env file.
+// Turns a checked entry into a server definition: expands variables, resolves paths and reads the env file.
 import { isAbsolute, resolve } from "node:path";
 import { authSettings } from "./auth-fields.js";
 import { type Deferred, type ExpandScope, type Expansion, expandText, type Finding, renderParts } from "./expand.js";
@@ -14,7 +14,7 @@ interface EntryPlaces {
   readonly baseFolder: string;
 }
 
-/** An env file that was read, or why it could not be. */
+/** An env file that was read, or the reason why it could not be. */
 export interface EnvFile {
   readonly path: string;
   readonly variables: Readonly<Record<string, string>>;
@@ -25,9 +25,9 @@ interface DefineOptions extends EntryPlaces {
   /** The default working directory. */
   readonly defaultCwd?: string | undefined;
   readonly trusted: boolean;
-  /** Why the server cannot be started, as far as known before expansion. */
+  /** Why the server cannot be started, as far as is known before expansion. */
   readonly unusable?: { readonly message: string; readonly hint?: string } | undefined;
-  /** The content of the entry's env file. Absent if it names none. */
+  /** The content of the entry's env file. Absent if the entry names none. */
   readonly envFile?: EnvFile | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface DefinedServer {
   readonly candidates: readonly SecretCandidate[];
 }
 
-/** The strings of an entry in which variables are expanded, depending on its transport. */
+/** Returns the strings of an entry in which variables are expanded, depending on its transport. */
 export function expandableLeaves(entry: CheckedEntry): readonly Leaf[] {
   const { command, args, env, envFile, cwd, url, headers } = entry;
   const leaves =
@@ -48,7 +48,10 @@ export function expandableLeaves(entry: CheckedEntry): readonly Leaf[] {
   return leaves.filter((leaf) => leaf !== undefined);
 }
 
-/** The path of an entry's env file. It is read before the server starts, so deferred variables are looked up now. */
+/**
+ * Returns the path of an entry's env file. The file is read before the server starts, so deferred variables are looked
+ * up now.
+ */
 export function envFilePath({ type, envFile }: CheckedEntry, places: EntryPlaces): string | undefined {
   if (envFile === undefined) return undefined;
   const { env } = places.scope;
@@ -59,12 +62,12 @@ export function envFilePath({ type, envFile }: CheckedEntry, places: EntryPlaces
   );
 }
 
-/** Never throws for what the file says: an unusable entry is marked `unusable`, with a reason. */
+/** Never throws because of the file's content: an entry that cannot be used is marked `unusable`, with a reason. */
 export function defineServer(entry: CheckedEntry, options: DefineOptions): DefinedServer {
   const { scope } = options;
   const diagnostics: Diagnostic[] = [];
   const say = (severity: Diagnostic["severity"], message: string, { field, at }: Leaf) => {
-    // A disabled server may well lack its variables.
+    // Missing variables are normal for a disabled server.
     const level = entry.disabled ? "note" : severity;
     diagnostics.push(fieldDiagnostic(level, message, { file: entry.file, server: entry.name, field, at }));
   };
@@ -172,7 +175,7 @@ function ownSecrets(definition: ServerDefinition): SecretCandidate[] {
   return Object.entries(definition.env).map(([name, value]) => ({ name, value }));
 }
 
-/** Problems that only show after expansion. */
+/** Finds problems that only show after expansion. */
 function problemOf(definition: ServerDefinition, { isDynamic }: { isDynamic: boolean }): string | undefined {
   if (!isDynamic) return undefined;
   if (definition.type === "stdio") {

@@ -17,9 +17,9 @@ interface Section {
 
 interface Sections {
   readonly sections: readonly Section[];
-  /** A key that does not hold entries, or a file that is not an object. */
+  /** Set if a key does not hold entries, or the file is not an object. */
   readonly malformed?: { readonly at: Position; readonly message: string };
-  /** Why there is no section, if none of the keys exists. */
+  /** Why there is no section, if none of the keys is present. */
   readonly absent?: string;
 }
 
@@ -44,7 +44,7 @@ export function findSections(root: ConfigNode): Sections {
   return sections.length > 0 ? { sections } : { sections, absent: absenceOf(root) };
 }
 
-/** Of two members with the same name the last one counts; the parser has reported it. */
+/** If a name occurs twice, the last member counts; the parser has already reported it. */
 function lastOfEach(node: MapNode): Member[] {
   return [...new Map(node.members.map((member) => [member.key, member])).values()];
 }

@@ -3,7 +3,7 @@
 /**
  * Reads `NAME=value` lines. Understands `export `, quotes and `#`; skips lines without a name or `=`. In double quotes
  * `\n`, `\r`, `\t`, `\"`, `\\` and `\$` mean what they mean in a shell; single quotes keep everything. Without quotes,
- * ` #` starts a comment. Nothing is expanded, and the last of two equal names wins.
+ * ` #` starts a comment. Nothing is expanded. If a name occurs twice, the last one wins.
  */
 export function parseEnvFile(text: string): Record<string, string> {
   const found = new Map<string, string>();

@@ -1,4 +1,4 @@
-// Changes one property of a JSON text and leaves every other character alone. jsonc-parser's own edits lose or move
+// Changes one property in JSON text and leaves every other character alone. jsonc-parser's own edits lose or move
 // comments between properties, and configuration files are full of those.
 import { createScanner, findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
 
@@ -42,7 +42,7 @@ export function removeJson(text: string, path: readonly string[]): string {
     const head = text.slice(0, property.offset);
     result = (isLast && previous !== undefined ? head.replace(/[ \t]+$/, "") : head) + text.slice(from + spaces);
   }
-  // The removed property was last and had no comma, so the one before it must not have one either.
+  // The removed property was the last one and had no trailing comma, so the one before it must not have one either.
   if (isLast && comma === undefined && previous !== undefined) {
     const dangling = commaAfter(text, endOf(previous));
     if (dangling !== undefined) result = result.slice(0, dangling - 1) + result.slice(dangling);
@@ -71,7 +71,7 @@ function insertProperty(text: string, object: Node, name: string, value: unknown
   }
   const comma = last === undefined ? undefined : commaAfter(text, endOf(last));
   const trailing = comma === undefined ? "" : ",";
-  // After the last comment, so that every comment stays with what it belongs to.
+  // Insert after the last comment, so every comment stays with its property.
   const before = text.slice(0, close).trimEnd();
   const closing = text.slice(before.length, close).includes("\n")
     ? text.slice(before.length)
@@ -81,7 +81,7 @@ function insertProperty(text: string, object: Node, name: string, value: unknown
   return `${head}${style.eol}${inner}${written}${trailing}${closing}`;
 }
 
-/** The offset after the next comma, skipping comments; undefined if there is none. */
+/** Returns the offset after the next comma, skipping comments; undefined if there is none. */
 function commaAfter(text: string, offset: number): number | undefined {
   const scanner = createScanner(text, true);
   scanner.setPosition(offset);
@@ -89,7 +89,7 @@ function commaAfter(text: string, offset: number): number | undefined {
   return text[scanner.getTokenOffset()] === "," ? scanner.getPosition() : undefined;
 }
 
-/** The offset after a comment on the same line, or the offset itself if there is none. */
+/** Returns the offset after a comment on the same line, or the offset itself if there is none. */
 function endOfLineComment(text: string, offset: number): number {
   const found = /^[^\S\n]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\n])*\*\/(?=[^\S\n]*(?:\r?\n|$)))/.exec(text.slice(offset));
   return offset + (found?.[0].length ?? 0);
@@ -103,12 +103,12 @@ function startOfLine(text: string, offset: number): number {
   return text.lastIndexOf("\n", offset - 1) + 1;
 }
 
-/** The leading white space of the line at this offset. */
+/** Returns the leading white space of the line at this offset. */
 function indentAt(text: string, offset: number): string {
   return /^[^\S\n]*/.exec(text.slice(startOfLine(text, offset)))?.[0] ?? "";
 }
 
-/** The indent of a property that starts its own line. */
+/** Returns the indent of a property that starts its own line. */
 function indentOf(text: string, property: Node, fallback: string): string {
   const before = text.slice(startOfLine(text, property.offset), property.offset);
   return before.trim() === "" ? before : fallback;
@@ -119,7 +119,7 @@ interface Style {
   eol: string;
 }
 
-/** The file's indent and line endings. */
+/** Detects the file's indent and line endings. */
 function styleOf(text: string): Style {
   const indent = /^\{?[^\S\n]*\r?\n([ \t]+)\S/m.exec(text)?.[1] ?? /\n([ \t]+)"/.exec(text)?.[1] ?? "  ";
   return { indent, eol: text.includes("\r\n") ? "\r\n" : "\n" };

@@ -1,4 +1,4 @@
-// Changes one value of a YAML text; comments and order stay.
+// Changes one value in YAML text and keeps comments and order.
 import { isMap, parseDocument } from "yaml";
 
 /** Sets a value at the path, creating missing maps on the way. */
@@ -13,7 +13,8 @@ export function removeYaml(text: string, path: readonly string[]): string {
 
 function changed(text: string, change: (document: ReturnType<typeof parseDocument>) => void): string {
   const document = parseDocument(text, { keepSourceTokens: true });
-  // Only bad escapes are left by now, and their text was kept: it is written back with a valid escape.
+  // The file has already been parsed, so the only errors left are bad escapes. The parser keeps them as text, and they
+  // are written back as valid escapes.
   document.errors = [];
   if (document.contents !== null && !isMap(document.contents)) return text;
   change(document);

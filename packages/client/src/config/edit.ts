@@ -1,4 +1,4 @@
-// Edits the entries of a configuration file. Everything else in the file, including comments and order, stays, and an
+// Edits the entries of a configuration file. Everything else in the file stays, including comments and order. An
 // unreadable file is never touched.
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
@@ -16,7 +16,7 @@ export type ConfigEdit =
   | {
       readonly op: "set";
       readonly name: string;
-      /** In the `mcpServers` dialect; converted to the file's own. */
+      /** The entry in the `mcpServers` dialect; it is converted to the file's own. */
       readonly entry: ServerEntry;
       /** Definitions for the entry's `${input:id}`; existing ones stay as they are. */
       readonly inputs?: readonly InputDefinition[];
@@ -25,7 +25,7 @@ export type ConfigEdit =
   | { readonly op: "enable" | "disable"; readonly name: string };
 
 interface EditOptions {
-  /** The mode of a new file; an existing one keeps its own. Default 0o644. */
+  /** The mode of a new file; an existing file keeps its own. Default: 0o644. */
   mode?: number;
   signal?: AbortSignal | undefined;
 }
@@ -43,7 +43,7 @@ export interface EditOutcome {
 export interface EditableConfig {
   readonly path: string;
   readonly exists: boolean;
-  /** The file's dialect, or the one it gets with its first entry. */
+  /** The file's dialect, or the one it will get with its first entry. */
   readonly dialect: Dialect;
   /** The names of all entries, valid or not, in order. */
   readonly names: readonly string[];
@@ -55,7 +55,7 @@ export async function readEditableConfig(path: string, options: EditOptions = {}
   return { path, exists: text !== undefined, dialect, names: [...dialects.keys()] };
 }
 
-/** What an entry cannot express in this dialect, worded for the user. */
+/** Lists what an entry cannot express in this dialect, worded for the user. */
 export function dialectNotes(name: string, entry: ServerEntry, dialect: Dialect): string[] {
   if (dialect === "servers") return [];
   return inputsOf(entry).map(
@@ -64,8 +64,8 @@ export function dialectNotes(name: string, entry: ServerEntry, dialect: Dialect)
 }
 
 /**
- * Applies the edits and writes the file once, atomically. An entry to be removed, enabled or disabled must exist:
- * otherwise this throws `SERVER_NOT_FOUND` and writes nothing.
+ * Applies the edits and writes the file once, atomically. If an entry to be removed, enabled or disabled does not
+ * exist, throws `SERVER_NOT_FOUND` and writes nothing.
  */
 export async function editConfigFile(
   path: string,
@@ -148,7 +148,7 @@ async function readDocument(path: string, options: EditOptions): Promise<OpenDoc
   }
   const text = bytes === undefined ? undefined : decodeConfigText(bytes);
   const mark = bytes?.[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? "\uFEFF" : "";
-  // A file without a key gets the usual one for its name.
+  // A file without any of the keys gets the usual one for its name.
   const usual = /^settings\./i.test(basename(path)) ? "mcpServers" : "servers";
   if (text === undefined || text.trim() === "") {
     return { text, mark, dialect: usual, dialects: new Map(), ...(isYamlFile ? await yamlEdits() : JSON_EDITS) };

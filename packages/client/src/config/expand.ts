@@ -1,12 +1,12 @@
-// Expands `${NAME}` and its variants in the strings of an entry, by the rules of the dialect. One pass: the value of a
-// variable is never expanded again.
+// Expands `${NAME}` and its variants in the strings of an entry, by the rules of the dialect. There is only one pass:
+// the value of a variable is never expanded again.
 import { basename, sep } from "node:path";
 import type { Dialect } from "./loaded-config.js";
 
 /** Values for the variables of one entry. */
 export interface ExpandScope {
   readonly dialect: Dialect;
-  /** The environment, including `.env`. A variable that is set but empty is `""`. */
+  /** Looks up a variable in the environment, including `.env`. A variable that is set but empty is `""`. */
   readonly env: (name: string) => string | undefined;
   readonly workspaceFolder: string;
   readonly userHome: string;
@@ -20,7 +20,7 @@ export interface ExpandScope {
 export interface Deferred {
   readonly name: string;
   readonly fallback: string | undefined;
-  /** The text shown for it until then. */
+  /** The text shown until it is looked up. */
   readonly shown: string;
 }
 
@@ -78,7 +78,7 @@ export function expandText(text: string, scope: ExpandScope): Expansion {
   return { parts: parts.length === 0 ? [""] : parts, findings, values, dynamic };
 }
 
-/** The text of an expansion; `resolve` supplies deferred values. By default they stay as written. */
+/** Returns the text of an expansion. `resolve` provides deferred values; by default they stay as written. */
 export function renderParts(
   parts: readonly (string | Deferred)[],
   resolve: (deferred: Deferred) => string = (deferred) => deferred.shown,
@@ -86,7 +86,7 @@ export function renderParts(
   return parts.map((part) => (typeof part === "string" ? part : resolve(part))).join("");
 }
 
-/** The ids of the inputs a text refers to. */
+/** Finds the ids of the inputs a text refers to. */
 export function inputIdsIn(text: string): string[] {
   return tokenize(text).flatMap((token) => {
     if (typeof token === "string") return [];
@@ -128,7 +128,7 @@ interface Token {
   readonly escaped: boolean;
 }
 
-/** Splits a text at its `${…}`. Nested braces count, so a default can be JSON: `${A:-{"x":1}}`. */
+/** Splits text at each `${…}`. Nested braces count, so a default can be JSON: `${A:-{"x":1}}`. */
 function tokenize(text: string): (string | Token)[] {
   const tokens: (string | Token)[] = [];
   let done = 0;
@@ -208,7 +208,7 @@ function lookUp(reference: Reference, scope: ExpandScope): Outcome {
   }
 }
 
-/** Values that do not depend on the environment, in every dialect. */
+/** Returns the value of a variable that does not depend on the environment, in any dialect. */
 function constantOf(name: string, scope: ExpandScope): string | undefined {
   const { workspaceFolder, userHome } = scope;
   switch (name) {
@@ -228,7 +228,7 @@ function constantOf(name: string, scope: ExpandScope): string | undefined {
   }
 }
 
-/** The value at a dotted path, as text. Own properties only. */
+/** Returns the value at a dotted path, as text. Own properties only. */
 function valueAt(context: unknown, path: string): string | undefined {
   let current = context;
   const whole = typeof context === "object" && context !== null && Object.hasOwn(context, path);

@@ -9,7 +9,7 @@ export interface Leaf {
   readonly at: Position;
 }
 
-/** What diagnostics about an entry refer to. */
+/** The entry that diagnostics refer to. */
 interface EntryPlace {
   readonly file: string;
   readonly server: string;
@@ -17,7 +17,7 @@ interface EntryPlace {
   readonly at: Position;
 }
 
-/** A diagnostic about one field of one entry; its message names both. */
+/** Creates a diagnostic about one field of one entry; its message names both. */
 export function fieldDiagnostic(
   severity: Diagnostic["severity"],
   message: string,
@@ -49,14 +49,14 @@ export class FieldReader {
     this.#place = place;
   }
 
-  /** Whether the entry is an object at all; reports it if not. */
+  /** Whether the entry is an object; reports it if not. */
   isObject(): boolean {
     if (this.#node.kind === "map") return true;
     this.fail("", `it is ${kindOf(this.#node)}, not an object such as { "command": "…" }`);
     return false;
   }
 
-  /** A string. With `quiet`, a wrong type is ignored. */
+  /** Reads a string. With `quiet`, a wrong type is ignored. */
   string(field: string, { quiet = false } = {}): Leaf | undefined {
     const node = this.#find(field);
     if (node === undefined) return undefined;
@@ -73,7 +73,7 @@ export class FieldReader {
     return undefined;
   }
 
-  /** A number; a numeric string is accepted. */
+  /** Reads a number; a numeric string is accepted. */
   number(field: string): number | undefined {
     const node = this.#find(field);
     if (node === undefined) return undefined;
@@ -88,7 +88,7 @@ export class FieldReader {
     return this.#find(field)?.kind === "list";
   }
 
-  /** A list of strings; numbers and booleans are accepted as written. */
+  /** Reads a list of strings; numbers and booleans are accepted as written. */
   list(field: string): Leaf[] | undefined {
     const node = this.#find(field);
     if (node === undefined) return undefined;
@@ -104,7 +104,7 @@ export class FieldReader {
     });
   }
 
-  /** Names and strings; numbers and booleans are accepted as written, and null is dropped with a note. */
+  /** Reads names and strings; numbers and booleans are accepted as written, and null is dropped with a note. */
   texts(field: string): (Leaf & { name: string })[] {
     const node = this.#find(field);
     if (node === undefined) return [];
@@ -159,11 +159,11 @@ export class FieldReader {
     this.#say("note", field, message, this.#find(field)?.at ?? this.#place.at);
   }
 
-  /** A null field counts as absent. */
+  /** Finds the value at a path. A null field counts as absent. */
   #find(path: string): ConfigNode | undefined {
     if (path === "") return this.#node;
     let node: ConfigNode | undefined = this.#node;
-    // Names under env and headers may contain dots, so try the rest of the path as one name first.
+    // Names under env and headers can contain dots, so try the rest of the path as one name first.
     for (let rest = path; rest !== ""; ) {
       const whole = memberOf(node, rest);
       const dot = rest.indexOf(".");

@@ -19,7 +19,7 @@ export const WRITTEN_FIELDS = [
 
 const KNOWN_FIELDS: readonly string[] = [...WRITTEN_FIELDS, "lazy", "asks", "readOnly", "auth"];
 
-/** Other programs' names for them. */
+/** Other programs' names for these fields. */
 const ALIASES = wordSet(`transport transportType serverUrl httpUrl enabled includeTools enabledTools enabled_tools
   excludeTools disabledTools disabled_tools oauth`);
 
@@ -35,7 +35,7 @@ function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));
 }
 
-/** Fields that Trunkline ignores although a server may need them: the owner has to know. */
+/** Fields that Trunkline ignores although a server may need them, so the owner has to know. */
 const UNSUPPORTED_FIELDS: ReadonlyMap<string, string> = new Map([
   ["headersHelper", "Trunkline does not run programs to get headers; put them under headers"],
   ["bearer_token_env_var", 'put "Authorization": "Bearer …" under headers'],
@@ -54,7 +54,7 @@ const LIKELY_MEANT: ReadonlyMap<string, string> = new Map([
   ["working_directory", "cwd"],
 ]);
 
-/** The diagnostic for an unknown field; undefined if there is nothing to report. */
+/** Returns the diagnostic for an unknown field; undefined if there is nothing to report. */
 export function remarkOnField(field: string): { severity: "warning" | "note"; message: string } | undefined {
   const unsupported = UNSUPPORTED_FIELDS.get(field);
   if (unsupported !== undefined) return { severity: "warning", message: `it is not supported: ${unsupported}` };
@@ -78,7 +78,7 @@ const TRANSPORTS: ReadonlyMap<string, "stdio" | "http" | "sse"> = new Map([
   ["sse", "sse"],
 ]);
 
-/** The transport a word stands for, in all common spellings. */
+/** Returns the transport a word stands for, in all common spellings. */
 export function transportOf(word: string): "stdio" | "http" | "sse" | undefined {
   return TRANSPORTS.get(word.toLowerCase().replace(/[-_ +]/g, ""));
 }

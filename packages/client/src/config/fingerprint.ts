@@ -1,13 +1,13 @@
-// What a file would run, as stored for trust and as shown to the user. Based on the unexpanded text, so it does not
-// change with the environment and contains no values.
+// Describes what a file would run, as stored for trust and as shown to the user. Based on the unexpanded text, so it
+// does not change with the environment and contains no values.
 import { createHash } from "node:crypto";
 import { printable } from "@trunkline/core";
 import type { CheckedEntry } from "./server-entries.js";
 
 /**
- * SHA-256 over names, commands, args, URLs, working directories, env file paths, and the names (never values) of env,
- * headers and auth. Key order, formatting and `disabled` do not matter. Unreadable entries would not run, so they do
- * not count until they are fixed.
+ * Hashes (SHA-256) names, commands, args, URLs, working directories, env file paths, and the names (never values) of
+ * env, headers and auth. Key order, formatting and `disabled` do not matter. Unreadable entries would not run, so they
+ * do not count until they are fixed.
  */
 export function fingerprintOf(entries: readonly CheckedEntry[]): string {
   const canonical = entries
@@ -21,7 +21,7 @@ export function fingerprintOf(entries: readonly CheckedEntry[]): string {
       entry.envFile?.text ?? null,
       entry.env.map(({ name }) => name).sort(),
       entry.headers.map(({ name }) => name.toLowerCase()).sort(),
-      // Only if present: entries without it keep their fingerprint.
+      // Only if present, so entries without it keep their fingerprint.
       ...(entry.readOnly === undefined ? [] : [{ readOnly: [...entry.readOnly].sort() }]),
       ...(entry.auth === undefined ? [] : [[entry.auth.grant, ...Object.keys(entry.auth.texts).sort()]]),
     ])
@@ -29,7 +29,9 @@ export function fingerprintOf(entries: readonly CheckedEntry[]): string {
   return createHash("sha256").update(JSON.stringify(canonical)).digest("hex");
 }
 
-/** One line per entry: the command or URL, and anything else with an effect. Safe to print on a terminal. */
+/**
+ * Describes each entry in one line: the command or URL, and anything else with an effect. Safe to print on a terminal.
+ */
 export function wouldRunOf(entries: readonly CheckedEntry[]): { name: string; what: string }[] {
   return entries.map((entry) => {
     const what =

@@ -1,6 +1,6 @@
 /**
- * Configuration without connections: reading and managing it. A program that only lists, edits or imports servers loads
- * no protocol code through this entry, `@trunkline/client/config`.
+ * Reads and manages configuration without connecting. A program that only lists, edits or imports servers loads no
+ * protocol code through this entry point, `@trunkline/client/config`.
  */
 
 export { normalizeName } from "../names/name-styles.js";

@@ -1,4 +1,4 @@
-// `${input:id}`: values that the user is asked for once and that are saved.
+// `${input:id}`: values that the user is asked for once, and that are then saved.
 import { join } from "node:path";
 import { messageOf, systemCodeOf, writeFileAtomically } from "@trunkline/core";
 import { readOptional } from "./config-files.js";
@@ -7,12 +7,12 @@ import { type ConfigNode, memberOf, textOf } from "./tree.js";
 export interface InputRequest {
   readonly id: string;
   readonly description?: string;
-  /** Hide the answer while it is typed. */
+  /** Whether to hide the answer while it is typed. */
   readonly password?: boolean;
   readonly default?: string;
   /** Choices; the answer is a `value`. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
-  /** The first server that needs it. */
+  /** The first server that needs this input. */
   readonly server: string;
   readonly file: string;
 }
@@ -25,7 +25,7 @@ export type InputDescription = Pick<InputRequest, "description" | "password" | "
 /** The file under the user's home that saves answers. */
 const INPUTS_FILE = "inputs.json";
 
-/** The inputs a file describes, by id: VS Code's `promptString` and `pickString`. */
+/** Reads the inputs a file describes, by id: VS Code's `promptString` and `pickString`. */
 export function readInputs(root: ConfigNode): Map<string, InputDescription> {
   const inputs = memberOf(root, "inputs");
   const found = new Map<string, InputDescription>();
@@ -76,7 +76,10 @@ export class Inputs {
     this.#signal = options.signal;
   }
 
-  /** The answer from this run, from the saved answers, or from the user. If there is no one to ask, the default. */
+  /**
+   * Returns the answer from this run, from the saved answers, or from the user. If no user can be asked, returns the
+   * default.
+   */
   async answer(request: InputRequest): Promise<InputAnswer> {
     const key = JSON.stringify([request.file, request.id]);
     const known = this.#answers.get(key) ?? (await this.#find(request));
@@ -96,7 +99,7 @@ export class Inputs {
     return { value, from: "person", ...(await this.#keep(request, value)) };
   }
 
-  /** An answer that cannot be saved is still used, and asked for again next time. */
+  /** Saves an answer. If that fails, the answer is still used, and the user is asked again next time. */
   async #keep({ file, id }: InputRequest, value: string): Promise<{ notKept?: string }> {
     if (this.#home === undefined) return {};
     try {
@@ -112,7 +115,7 @@ export class Inputs {
   }
 }
 
-/** Deletes the saved answers for one file, so that they are asked for again: a mistyped token must not stick. */
+/** Deletes the saved answers for one file, so the user is asked again: a mistyped token must not stick. */
 export async function forgetInputs(home: string, file: string): Promise<boolean> {
   let had = false;
   await changeKept(home, (all) => {
@@ -123,7 +126,7 @@ export async function forgetInputs(home: string, file: string): Promise<boolean>
 
 type Kept = Map<string, Map<string, string>>;
 
-/** A damaged file counts as empty: the questions are asked again. */
+/** Reads the saved answers. A damaged file counts as empty, and the user is asked again. */
 async function readKept(home: string, signal?: AbortSignal): Promise<Kept> {
   const text = await readOptional(join(home, INPUTS_FILE), signal);
   if (text === undefined) return new Map();
@@ -139,7 +142,10 @@ async function readKept(home: string, signal?: AbortSignal): Promise<Kept> {
   return new Map(entries.map(([file, answers]) => [file, new Map(Object.entries(answers))]));
 }
 
-/** Read, change, replace: concurrent readers see the old or the new file, and no one else can read either. */
+/**
+ * Reads, changes and replaces the file: concurrent readers see the old or the new file, and other users can read
+ * neither.
+ */
 async function changeKept(home: string, change: (all: Kept) => void): Promise<void> {
   const all = await readKept(home);
   change(all);

@@ -1,5 +1,5 @@
-// Schemas of files saved in the user's home. Kept apart from their readers: most runs find no such file, and the schema
-// library takes longer to load than everything else here.
+// Schemas of files saved in the user's home. They are separate from their readers because most runs find no such file,
+// and the schema library takes longer to load than everything else here.
 import { z } from "zod";
 
 /** `inputs.json`: answers by file and id. */

@@ -1,5 +1,5 @@
-// Loads the configuration: find the files, read them, merge them by name, and only then expand variables, so that no
-// one is asked for an input of a shadowed entry.
+// Loads the configuration: finds the files, reads them, merges them by name, and only then expands variables. That way
+// the user is never asked for an input of a shadowed entry.
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import { abortError, messageOf } from "@trunkline/core";
@@ -22,11 +22,11 @@ export interface LoadConfigOptions {
   env?: Readonly<Record<string, string | undefined>> | undefined;
   /** `TRUNKLINE_HOME` or `~/.trunkline`. Without it there are no user settings, and answers are not saved. */
   home?: string | undefined;
-  /** A file the user named: it is the whole configuration, and must exist and be valid. */
+  /** A file the user named: it is the whole configuration, so it must exist and be valid. */
   mcpPath?: string | undefined;
   /** Values for `${NAME}` in `metadata.mcp`, by dotted path. */
   context?: unknown;
-  /** The servers that will be used; inputs of the others are not asked for. Default: all. */
+  /** Selects the servers that will be used; inputs of other servers are not asked for. Default: all. */
   wanted?: ((server: string) => boolean) | undefined;
   /** Asks the user for `${input:id}`. Without it, an entry that needs one is `unusable`. */
   prompt?: InputPrompt | undefined;
@@ -72,7 +72,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const servers: ServerDefinition[] = [];
   const diagnostics: Diagnostic[] = [...files.flatMap((file) => file.diagnostics), ...merged.diagnostics];
   const secrets = new Set<string>();
-  // One at a time: a person can answer only one question at a time.
+  // In sequence, because a user can answer only one question at a time.
   for (const { entry, file } of merged.entries) {
     const defined = await fillIn(entry, file, filling);
     servers.push(defined.definition);
@@ -121,7 +121,7 @@ function merge(files: readonly ReadSource[]): { entries: MergedEntry[]; diagnost
   return { entries: [...byName.values()], diagnostics };
 }
 
-/** The files whose entries may start. */
+/** Returns the files whose entries are allowed to start. */
 async function trustOf(files: readonly ReadSource[], options: LoadConfigOptions): Promise<ReadonlySet<ReadSource>> {
   const trusted = new Set<ReadSource>();
   for (const file of files) {
@@ -177,7 +177,7 @@ async function readEnvFile(path: string, signal: AbortSignal | undefined): Promi
   }
 }
 
-/** A skill's paths are relative to the skill; all others to the workspace. */
+/** Returns the base of relative paths: the skill's folder for a skill, otherwise the workspace. */
 function baseFolderOf(entry: CheckedEntry, source: ConfigSource): string {
   return entry.dialect === "metadata.mcp" ? dirname(entry.file) : source.workspaceFolder;
 }
@@ -188,7 +188,7 @@ interface Answers {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The answers an entry needs. No questions for a server that would not start. */
+/** Collects the answers an entry needs. Asks nothing for a server that would not start. */
 async function answersFor(
   entry: CheckedEntry,
   file: ReadSource,

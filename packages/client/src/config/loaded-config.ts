@@ -1,4 +1,4 @@
-// The shapes that all dialects are read into; nothing after this knows which dialect it was.
+// The shapes that all dialects are read into; after this, the dialect no longer matters.
 import type { ConfigSettings } from "./settings.js";
 
 /** Where an entry came from. An `explicit` file was named by the user for this run. */
@@ -23,10 +23,10 @@ export interface EntryOrigin {
 /** An entry's settings that apply to every transport and need no expansion. */
 export interface EntrySettings {
   readonly disabled: boolean;
-  /** Connect on first use. */
+  /** Whether to connect on first use. */
   readonly lazy: boolean;
   readonly connectTimeoutMs: number;
-  /** How long a call may take without an answer or progress. */
+  /** How long a call can go without an answer or progress. */
   readonly callTimeoutMs: number;
   readonly tools?: ToolFilter;
   /** False: the server never asks questions during a call, so its calls need not wait for each other. */
@@ -35,26 +35,26 @@ export interface EntrySettings {
   readonly readOnly?: readonly string[];
 }
 
-/** What all servers have, whatever their transport. All values are expanded. */
+/** Common to all servers, whatever their transport. All values are expanded. */
 interface ServerCommon extends EntryOrigin, EntrySettings {
   /** The key in the configuration file. */
   readonly name: string;
   /** The line where the entry starts. */
   readonly line?: number;
-  /** False for an entry of a project's file that has not been approved: it is listed but not started. */
+  /** False for an entry in a project's file that has not been approved: it is listed but not started. */
   readonly trusted: boolean;
-  /** Unset variables the entry refers to: the likely cause if it fails. */
+  /** Unset variables the entry refers to: the likely cause if the server fails. */
   readonly unset?: readonly string[];
   /** Why a well-formed entry cannot be started, for example an input that could not be asked for. */
   readonly unusable?: { readonly message: string; readonly hint?: string };
   /**
-   * Present if values are looked up at launch (`\${NAME}` in a skill): returns the completed definition, the unset
+   * Present if values are looked up at launch (`\${NAME}` in a skill). Returns the completed definition, the unset
    * names, and the values that must not be shown.
    */
   readonly atLaunch?: () => { definition: ServerDefinition; missing: readonly string[]; secrets: readonly string[] };
 }
 
-/** A server that is a local program. */
+/** A server that runs as a local program. */
 export interface StdioServer extends ServerCommon {
   readonly type: "stdio";
   readonly command: string;
@@ -76,7 +76,7 @@ export interface HttpServer extends ServerCommon {
 
 /** An entry's sign-in settings: `auth`, or `oauth` as other programs call it. */
 export interface AuthSettings {
-  /** `authorization_code`: a person signs in. `client_credentials`: this program signs in as itself. */
+  /** `authorization_code`: a user signs in. `client_credentials`: this program signs in as itself. */
   readonly grant: "authorization_code" | "client_credentials";
   /** A manually registered client, or the URL of a client-id metadata document. */
   readonly clientId?: string;
@@ -103,7 +103,7 @@ export interface Diagnostic {
   readonly column?: number;
   readonly server?: string;
   readonly field?: string;
-  /** Shown by every command, not only by `doctor`: the project's entry replaces the user's own. */
+  /** Shown by every command, not only by `doctor`, because the project's entry replaces the user's own. */
   readonly shadowing?: true;
 }
 
@@ -123,19 +123,22 @@ export interface ConfigFile {
   readonly unusable?: string;
   readonly dialect?: Dialect;
   /**
-   * What the file would run, as stored for trust: names, commands, args, URLs, names of env and headers. Never values.
+   * What the file would run, as stored for trust: names, commands, args, URLs, and the names of env and headers. Never
+   * values.
    */
   readonly fingerprint?: string;
-  /** One line per server for the user to approve: what would run or be contacted. Unexpanded, so free of secrets. */
+  /**
+   * One line per server for the user to approve: what would run or be contacted. Unexpanded, so it contains no secrets.
+   */
   readonly wouldRun: readonly { readonly name: string; readonly what: string }[];
 }
 
 /** The loaded configuration: what {@link openHub} needs. */
 export interface LoadedConfig {
-  /** The file that defined the servers, or the one that is looked for first. */
+  /** The file that defined the servers, or the first one that is searched for. */
   readonly path: string;
   readonly exists: boolean;
-  /** Every file that was looked at, strongest first. */
+  /** Every file that was considered, strongest first. */
   readonly files: readonly ConfigFile[];
   /** The value of `${workspaceFolder}`. */
   readonly workspaceFolder: string;

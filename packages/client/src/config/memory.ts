@@ -1,11 +1,14 @@
-// What the files said when they were last readable: a long-running process keeps using that while someone edits.
+// Remembers the files as they were when last readable. A long-running process keeps using that content while someone
+// edits.
 import type { ReadSource } from "./read-source.js";
 
 /** The last usable content of each file. Pass it along when reloading. */
 export class ConfigMemory {
   readonly #known = new Map<string, ReadSource>();
 
-  /** The file as it is or, if it is currently unusable, as it last was, with the reason as its only diagnostic. */
+  /**
+   * Returns the file as it is or, if it is currently unusable, as it last was, with the reason as its only diagnostic.
+   */
   recall(read: ReadSource): ReadSource {
     const { path, exists, unusable } = read.config;
     if (unusable === undefined) {

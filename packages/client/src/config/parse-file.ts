@@ -1,5 +1,5 @@
-// Parses a configuration file into a tree with positions. JSON with comments or YAML, by content and extension; a skill
-// file is YAML between two lines of dashes.
+// Parses a configuration file into a tree with positions. The file is JSON with comments or YAML, by content and
+// extension; a skill file is YAML between two lines of dashes.
 import { extname } from "node:path";
 
 import { looksLikeJson, parseJson } from "./parse-json.js";
@@ -11,7 +11,7 @@ const MARKDOWN_EXTENSIONS = new Set([".md", ".markdown", ".mdx", ".mdc"]);
 const FRONT_MATTER = /^---[ \t]*\r?\n/;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)[ \t]*$/m;
 
-/** Parses a file's text. If extension and content disagree, readable content wins. */
+/** Parses a file's text. If the extension and the content disagree, the content wins if it is readable. */
 export async function parseConfigText(text: string, path: string): Promise<ParseOutcome> {
   const extension = extname(path).toLowerCase();
   if (text.trim() === "") return { ok: false, at: { line: 1, column: 1 }, reason: "it is empty" };

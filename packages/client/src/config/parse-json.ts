@@ -16,7 +16,7 @@ export function parseJson(text: string): ParseOutcome {
   return { ok: true, root: convert(root, { text, locate, badEscapes, remarks }), remarks };
 }
 
-/** Whether a text starts like JSON, or like a comment in it. */
+/** Whether a text starts like JSON or a JSON comment. */
 export function looksLikeJson(text: string): boolean {
   return /^\s*(?:[{[]|\/[/*])/.test(text);
 }
@@ -52,7 +52,10 @@ function convert(node: Node, reading: Reading): ConfigNode {
   return { kind: "scalar", at, value, source: reading.text.slice(node.offset, node.offset + node.length) };
 }
 
-/** The library drops the character after a bad escape, so such a string is decoded again from the file. */
+/**
+ * Decodes a string. The library drops the character after a bad escape, so strings with one are decoded again from the
+ * file.
+ */
 function stringOf(node: Node, reading: Reading): string {
   if (!reading.badEscapes.has(node.offset)) return String(node.value);
   const raw = reading.text.slice(node.offset, node.offset + node.length);
@@ -72,7 +75,7 @@ function stringOf(node: Node, reading: Reading): string {
   return String(JSON.parse(sound));
 }
 
-/** `PropertyNameExpected` as "property name expected". */
+/** Turns `PropertyNameExpected` into "property name expected". */
 function wordsOf(code: ParseErrorCode): string {
   return printParseErrorCode(code)
     .replace(/(?<=[a-z])(?=[A-Z])/g, " ")

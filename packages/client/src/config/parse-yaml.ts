@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from "yaml";
 import { type ConfigNode, locator, type Member, type ParseOutcome, type ParseRemark, type Position } from "./tree.js";
 
-/** More values than any configuration has: otherwise a few aliases of aliases would fill the memory. */
+/** More values than any configuration has. Without a limit, a few aliases of aliases would fill the memory. */
 const MAX_NODES = 50_000;
 
 /**

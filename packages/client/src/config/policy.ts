@@ -9,7 +9,7 @@ export type PolicyRules = Readonly<Record<string, PolicyVerdict>>;
 
 const STRICTNESS: Readonly<Record<PolicyVerdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
-/** The verdict on an operation: the most specific rule of each set, then the strictest of the sets. */
+/** Returns the verdict on an operation: the most specific rule of each set, then the strictest of the sets. */
 export function verdictOn(operation: string, policies: readonly PolicyRules[] | undefined): PolicyVerdict {
   return (policies ?? []).reduce<PolicyVerdict>((strictest, rules) => {
     const verdict = verdictOf(operation, rules);
@@ -28,7 +28,7 @@ function verdictOf(operation: string, rules: PolicyRules): PolicyVerdict {
   return best?.verdict ?? "allow";
 }
 
-/** `github.create_issue`, and other programs' spelling if the rule uses it. */
+/** Returns the operation's name (`github.create_issue`), or other programs' spelling of it if the rule uses that. */
 function spellings(operation: string, glob: string): string[] {
   if (!glob.startsWith("mcp__")) return [operation];
   const [server, ...tool] = operation.split(".");

@@ -1,5 +1,5 @@
 // Reads, adds and removes one entry in another program's configuration file. Everything else in the file stays the
-// same, character by character, and each change is verified by parsing the new text before anything is written.
+// same, character by character. Each change is verified by parsing the new text before anything is written.
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { isAbsent, isRecord, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -7,7 +7,7 @@ import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, stringify as stringifyToml, TomlError } from "smol-toml";
 import { removeJson, setJson } from "./edit-json.js";
 
-/** Where an entry is in a file. */
+/** The location of an entry in a file. */
 export interface EntryPlace {
   readonly format: "json" | "toml";
   /** The servers table and the entry's name: `["mcpServers", "trunkline"]`. */
@@ -21,7 +21,7 @@ export interface ProgramFile {
   readonly entry: unknown;
 }
 
-/** Reads a file. Throws `CONFIG_INVALID` if it cannot be parsed, and `IO`. */
+/** Reads a file. Throws `CONFIG_INVALID` if it cannot be parsed, or `IO` if it cannot be read. */
 export async function readProgramFile(
   file: string,
   place: EntryPlace,
@@ -55,7 +55,7 @@ export function withEntry(text: string, place: EntryPlace, entry: Readonly<Recor
   return changed;
 }
 
-/** Removes the entry. A table that held nothing else stays, empty. */
+/** Removes the entry. A table that held nothing else stays as an empty table. */
 export function withoutEntry(text: string, place: EntryPlace): string {
   const [mark, bare] = apart(text);
   const changed = mark + (place.format === "json" ? removeJson(bare, place.path) : removeToml(bare, place.path));
@@ -63,7 +63,7 @@ export function withoutEntry(text: string, place: EntryPlace): string {
   return changed;
 }
 
-/** The entry as it would be written, for display. */
+/** Formats the entry as it would be written, for display. */
 export function entryText(place: EntryPlace, entry: unknown): string {
   const value = place.path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), entry);
   if (place.format === "json")
@@ -108,7 +108,7 @@ function at(root: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** The new text must say the same as the old one, except for the entry. */
+/** Checks that the new text has the same content as the old one, except for the entry. */
 function verify(before: string, after: string, place: EntryPlace, entry: unknown): void {
   const file = "The changed text";
   const wanted = structuredClone(parsed(before, place.format, file));
@@ -138,7 +138,7 @@ function parsedOrUndefined(text: string, format: EntryPlace["format"]): unknown 
   }
 }
 
-/** TOML dates are class instances; their text is enough for comparing. */
+/** Converts TOML dates, which are class instances, to text; that is enough for comparing. */
 function plain(value: unknown): unknown {
   return value === undefined
     ? undefined
@@ -155,7 +155,7 @@ function withoutEmpty(value: unknown): unknown {
 function setToml(text: string, path: readonly string[], entry: Readonly<Record<string, unknown>>): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const section = sectionOf(path, entry).replaceAll("\n", eol);
-  // A multi-line string may contain what looks like our header.
+  // A multi-line string can contain text that looks like our header.
   const isThere = at(parsed(text, "toml", ""), path) !== undefined;
   const found = isThere ? findSection(text, path) : undefined;
   if (found !== undefined) return text.slice(0, found.start) + section + text.slice(found.end);
@@ -180,8 +180,8 @@ function sectionOf(path: readonly string[], entry: Readonly<Record<string, unkno
 }
 
 /**
- * From the section's header to the end of its last line, including subsections. Comments and empty lines before the
- * next header belong to what follows.
+ * Finds a section, from its header to the end of its last line, including subsections. Comments and empty lines before
+ * the next header belong to what follows.
  */
 function findSection(text: string, path: readonly string[]): { start: number; end: number } | undefined {
   let start: number | undefined;
@@ -201,7 +201,7 @@ function findSection(text: string, path: readonly string[]): { start: number; en
   return start === undefined ? undefined : { start, end };
 }
 
-/** The keys of a header such as `[mcp_servers."my server".env]`; undefined for any other line. */
+/** Parses the keys of a header such as `[mcp_servers."my server".env]`; returns undefined for any other line. */
 function headerOf(line: string): string[] | undefined {
   const [, inner] = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:#.*)?$/.exec(line.trimEnd()) ?? [];
   if (inner === undefined) return undefined;

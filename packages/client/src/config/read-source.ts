@@ -1,5 +1,5 @@
-// One configuration file: read, parsed, its entries checked. Problems in a file found by searching are warnings; in a
-// file the user named, they are errors.
+// Reads and parses one configuration file, and checks its entries. Problems in a file found by searching are warnings;
+// in a file the user named, they are errors.
 import { resolve } from "node:path";
 import { contentIdOf, messageOf, replaceControls, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { type ConfigSource, isMissing, readOptional, readText } from "./config-files.js";
@@ -43,7 +43,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   if (found.malformed !== undefined) return malformed(source, found.malformed.at, found.malformed.message);
   const { settings, diagnostics: ownRemarks } = readSettings(parsed.root, { file: path, scope });
   if (found.absent !== undefined) {
-    // A file with other settings needs no servers.
+    // A file with other settings does not need servers.
     if (namedBy === undefined && Object.keys(settings).length > 0)
       return { ...nothing(source, { exists: true }), settings, diagnostics: ownRemarks };
     const missing = absent(source, found.absent);
@@ -99,7 +99,7 @@ export async function readSource(source: ConfigSource, signal: AbortSignal | und
   };
 }
 
-/** Loaded on demand: most files are JSON, and the YAML parser takes longer to load than any of them to read. */
+/** Loaded on demand: most files are JSON, and loading the YAML parser takes longer than reading any of them. */
 async function parse(text: string, path: string): Promise<ParseOutcome> {
   const json = looksLikeJson(text) ? parseJson(text) : undefined;
   if (json?.ok) return json;
@@ -123,7 +123,7 @@ function nothing(
   };
 }
 
-/** Its policy is unknown, so every upstream tool is denied until the file is readable. */
+/** The file's policy is unknown, so every upstream tool is denied until the file is readable. */
 function unusable(source: ConfigSource, diagnostic: Diagnostic): ReadSource {
   const message = `${diagnostic.message} Until it is fixed, its policy counts as "deny" for every upstream tool.`;
   const read = nothing(source, { exists: true, diagnostic: { ...diagnostic, message } });
@@ -143,7 +143,7 @@ function malformed(source: ConfigSource, at: Position, reason: string): ReadSour
   });
 }
 
-/** Settings may exist for other purposes, so this is only a note. */
+/** Settings files can exist for other purposes, so this is only a note. */
 function absent(source: ConfigSource, message: string): ReadSource {
   const { path, kind, namedBy } = source;
   if (namedBy !== undefined) {
@@ -188,18 +188,18 @@ interface ProjectValuesOptions {
 
 interface Borrowed {
   readonly server: string;
-  /** Names with hashes of their values: a value may be a secret, a short hash of it is not. */
+  /** Names with hashes of their values: a value can be a secret, but a short hash of it is not. */
   readonly variables: readonly (readonly [name: string, hash: string])[];
-  /** The names the env file sets. Their values are the server's own business, like those of `env`. */
+  /** The names that the env file sets. Their values are up to the server, like those of `env`. */
   readonly fileNames: readonly string[];
   /** What the user sees: the program that runs, or the host that is contacted. */
   readonly shown?: string;
 }
 
 /**
- * Adds the contributions of the project's own `.env` and env files to the file's fingerprint and list. They come with
- * the project, like the file that names them: if they change what an approved entry does, it must be approved again.
- * Values from the process environment belong to the user and do not count.
+ * Adds the values from the project's own `.env` and env files to the file's fingerprint and list. They come with the
+ * project, like the file that names them: if they change what an approved entry does, it must be approved again. Values
+ * from the process environment belong to the user and do not count.
  */
 export async function withProjectValues(file: ReadSource, options: ProjectValuesOptions): Promise<ReadSource> {
   const { config } = file;
@@ -228,7 +228,7 @@ async function borrowedBy(entry: CheckedEntry, file: ReadSource, options: Projec
   const { workspaceFolder } = file.source;
   const scope = {
     dialect: entry.dialect,
-    // Only values from the project itself: variables of the process are left unset here.
+    // Only values from the project itself: variables set in the process are left unset here.
     env: (name: string) => (options.processEnv(name) === undefined ? options.dotEnv.get(name)?.value : undefined),
     workspaceFolder,
     userHome: options.userHome,
@@ -256,7 +256,7 @@ async function borrowedBy(entry: CheckedEntry, file: ReadSource, options: Projec
   };
 }
 
-/** The program as it is; of a URL only the host, because the rest may contain a token. */
+/** Shows the program as it is, but only the host of a URL, because the rest can contain a token. */
 function shownTarget(entry: CheckedEntry, text: string): string {
   const shown = entry.type === "stdio" ? text : URL.canParse(text) ? new URL(text).origin : "an unreadable URL";
   return replaceControls(shown, "?");

@@ -1,8 +1,8 @@
-// Which values must not be shown. They are recognised by where they came from, not by how they look.
+// Determines which values must not be shown. They are recognised by where they come from, not by how they look.
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 
-/** A value that may be a secret, with the name of its variable; a header has none. */
+/** A value that may be a secret, with the name of its variable; a header value has none. */
 export interface SecretCandidate {
   readonly name?: string;
   readonly value: string;
@@ -11,7 +11,7 @@ export interface SecretCandidate {
 /** Variables whose values appear all over logs anyway. */
 const PLAIN_NAMES = new Set(["HOME", "PATH", "USERPROFILE"]);
 
-/** The values to redact: not HOME and PATH, and not existing paths. */
+/** Returns the values to redact, leaving out HOME, PATH and existing paths. */
 export function secretsAmong(candidates: readonly SecretCandidate[]): string[] {
   const secrets = new Set<string>();
   for (const { name, value } of candidates) {
@@ -23,7 +23,7 @@ export function secretsAmong(candidates: readonly SecretCandidate[]): string[] {
   return [...secrets];
 }
 
-/** A header's value, plus the credential by itself: servers repeat the token without its "Bearer". */
+/** Returns a header's value, plus the credential by itself: servers repeat the token without its "Bearer". */
 export function headerSecrets(value: string): SecretCandidate[] {
   const [, scheme = "", credential] = /^([A-Za-z][\w-]*)\s+(\S+)$/.exec(value.trim()) ?? [];
   if (credential === undefined) return [{ value }];

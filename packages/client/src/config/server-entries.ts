@@ -1,4 +1,4 @@
-// Checks one entry, without expanding it. A malformed one becomes diagnostics that name the field.
+// Checks one entry without expanding it. A malformed entry becomes diagnostics that name the field.
 
 import { type CheckedAuth, readAuth } from "./auth-fields.js";
 import { FieldReader, type Leaf } from "./field-reader.js";
@@ -96,7 +96,7 @@ export function checkEntry(member: Member, origin: EntryOrigin): EntryOutcome {
   return { entry, diagnostics: fields.diagnostics };
 }
 
-/** A command may be a list, as in opencode: the program and its first arguments. */
+/** Reads the command. It can be a list, as in opencode: the program and its first arguments. */
 function readCommand(fields: FieldReader): { command: Leaf | undefined; args: readonly Leaf[] } {
   const args = fields.list("args") ?? [];
   if (!fields.isList("command")) {
@@ -122,14 +122,14 @@ function readUrl(fields: FieldReader): { url: Leaf | undefined; impliedType: "ht
   return { url: own === undefined ? undefined : checkUrl(fields, own), impliedType: undefined };
 }
 
-/** A URL with variables can only be checked after expansion. */
+/** Checks a URL, unless it has variables: those can only be checked after expansion. */
 function checkUrl(fields: FieldReader, leaf: Leaf): Leaf {
   const problem = leaf.text.includes("${") ? undefined : urlProblem(leaf.text);
   if (problem !== undefined) fields.fail(leaf.field, problem);
   return leaf;
 }
 
-/** Why a text is not a valid server URL; undefined if it is. */
+/** Explains why a text is not a valid server URL; returns undefined if it is. */
 export function urlProblem(text: string): string | undefined {
   if (text.trim() === "") return "it is empty";
   if (!URL.canParse(text)) return "it is not a valid URL";
@@ -210,7 +210,7 @@ function readCallTimeout(fields: FieldReader): number {
   return Math.max(1, Math.round(Math.min(MAX_TIMER_SECONDS, seconds) * 1000));
 }
 
-/** Globs, or `true` for all tools. */
+/** Reads globs, or `true` for all tools. */
 function readReadOnly(fields: FieldReader): readonly string[] | undefined {
   if (fields.isList("readOnly")) return fields.list("readOnly")?.map(({ text }) => text);
   const all = fields.boolean("readOnly");

@@ -1,4 +1,4 @@
-// Settings other than servers: policy, what `download` may reach, and what agents may do without asking.
+// Settings other than servers: policy, what `download` can reach, and what agents can do without asking.
 import { nearestNames } from "@trunkline/core";
 import type { ConfigScope, Diagnostic } from "./loaded-config.js";
 import type { PolicyRules, PolicyVerdict } from "./policy.js";
@@ -8,7 +8,7 @@ export interface FileSettings {
   readonly policy?: PolicyRules;
   /** Lets `download` reach private addresses. */
   readonly allowPrivateAddresses?: boolean;
-  /** Globs of tools that agents may call without asking, even if they change things. */
+  /** Globs of tools that agents can call without asking, even if the tools make changes. */
   readonly agentAllow?: readonly string[];
 }
 
@@ -18,7 +18,8 @@ export const UNKNOWN_RULES: PolicyRules = { "*.*": "deny" };
 const VERDICTS: readonly PolicyVerdict[] = ["allow", "ask", "deny"];
 
 /**
- * Reads `policy`, `download` and `agent`. An unreadable rule denies: what was meant to be restricted stays restricted.
+ * Reads `policy`, `download` and `agent`. An unreadable rule denies, so anything meant to be restricted stays
+ * restricted.
  */
 export function readSettings(
   root: ConfigNode,
@@ -51,7 +52,7 @@ export function readSettings(
   };
 }
 
-/** `"agent": {"allow": ["docs.*"]}`. The author of a project must not be able to suppress a question. */
+/** Reads `"agent": {"allow": ["docs.*"]}`. The author of a project must not be able to suppress a question. */
 function readAgentAllow(
   agent: ConfigNode | undefined,
   scope: ConfigScope,
@@ -106,7 +107,7 @@ function readPolicy(
 export interface ConfigSettings {
   readonly policies: readonly PolicyRules[];
   readonly allowPrivateAddresses: boolean;
-  /** Globs of tools that agents may call without asking, from the user's own files. */
+  /** Globs of tools that agents can call without asking, from the user's own files. */
   readonly agentAllow?: readonly string[];
 }
 

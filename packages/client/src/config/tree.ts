@@ -1,5 +1,5 @@
-// The content of a configuration file in any notation, with the position of every value. The JSON and YAML readers end
-// here; nothing after this knows which one it was.
+// The content of a configuration file in any format, with the position of every value. The JSON and YAML readers both
+// produce this; after that, the format no longer matters.
 
 /** A position in a file, both numbers starting at 1. */
 export interface Position {
@@ -9,7 +9,7 @@ export interface Position {
 
 export type ConfigNode = MapNode | ListNode | ScalarNode;
 
-/** Names and values in file order. JSON may repeat a name: the readers report it. */
+/** Names and values in file order. JSON can repeat a name; the readers report it. */
 export interface MapNode {
   readonly kind: "map";
   readonly at: Position;
@@ -28,7 +28,7 @@ interface ListNode {
   readonly items: readonly ConfigNode[];
 }
 
-/** A single value. `source` is a number or boolean as written, so that `1.0` in YAML does not become `1`. */
+/** A single value. `source` is a number or boolean as written, so `1.0` in YAML does not become `1`. */
 interface ScalarNode {
   readonly kind: "scalar";
   readonly at: Position;
@@ -47,25 +47,25 @@ export type ParseOutcome =
   | { readonly ok: true; readonly root: ConfigNode; readonly remarks: readonly ParseRemark[] }
   | { readonly ok: false; readonly at: Position; readonly reason: string };
 
-/** The value under `key`; if the name occurs twice, the last one, as in every JSON reader. */
+/** Returns the value under `key`; if the name occurs twice, the last one, as in every JSON reader. */
 export function memberOf(node: ConfigNode | undefined, key: string): ConfigNode | undefined {
   return node?.kind === "map" ? node.members.findLast((member) => member.key === key)?.value : undefined;
 }
 
-/** The text of a string, or of a number or boolean as written; undefined for anything else. */
+/** Returns the text of a string, or of a number or boolean as written; undefined for anything else. */
 export function textOf(node: ConfigNode | undefined): string | undefined {
   if (node?.kind !== "scalar" || node.value === null) return undefined;
   return typeof node.value === "string" ? node.value : node.source;
 }
 
-/** The name of a value's kind, for messages. */
+/** Names a value's kind, for messages. */
 export function kindOf(node: ConfigNode): string {
   if (node.kind !== "scalar") return node.kind === "map" ? "an object" : "a list";
   if (node.value === null) return "null";
   return typeof node.value === "string" ? "a text" : `a ${typeof node.value}`;
 }
 
-/** Finds line and column of offsets in a text. */
+/** Returns a function that finds the line and column of an offset in a text. */
 export function locator(text: string): (offset: number) => Position {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);

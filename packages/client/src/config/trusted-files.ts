@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsent, parseJson, resolvedPath, TrunklineError, writeFileAtomically } from "@trunkline/core";
 
-/** A file in one state: the fingerprint covers what it would run. */
+/** A file in a particular state: the fingerprint covers what it would run. */
 export interface TrustSubject {
   readonly path: string;
   readonly fingerprint: string;
@@ -23,7 +23,9 @@ interface Content {
   files: Record<string, { fingerprint: string; confirmedAt: string }>;
 }
 
-/** One user's approvals, in `<home>/trust.json`. Every call re-reads the file, because other processes write it too. */
+/**
+ * One user's approvals, in `<home>/trust.json`. Every call re-reads the file, because other processes also write to it.
+ */
 export class TrustStore {
   readonly path: string;
   readonly #now: () => Date;
@@ -51,7 +53,7 @@ export class TrustStore {
     await this.#write(content);
   }
 
-  /** Withdraws approvals; returns the paths that had one. */
+  /** Revokes approvals; returns the paths that had one. */
   async revoke(...paths: readonly string[]): Promise<string[]> {
     const content = await this.#read();
     const revoked: string[] = [];
@@ -65,7 +67,7 @@ export class TrustStore {
     return revoked;
   }
 
-  /** All approvals, by path. */
+  /** Lists all approvals, by path. */
   async list(): Promise<TrustedFile[]> {
     const { files } = await this.#read();
     return Object.entries(files)
@@ -81,7 +83,7 @@ export class TrustStore {
       if (isAbsent(error)) return { version: VERSION, files: {} };
       throw error;
     }
-    // An unreadable list approves nothing, and must not be overwritten silently either.
+    // An unreadable list approves nothing, but must not be overwritten silently either.
     const { keptTrust } = await import("./kept-files.js");
     const parsed = keptTrust.safeParse(parseJson(text));
     if (parsed.success) return parsed.data;

@@ -1,4 +1,4 @@
-// Detects changes of the configuration files. Watches folders, not files: editors replace a file by renaming a new one
+// Detects changes to the configuration files. Watches folders, not files: editors replace a file by renaming a new one
 // over it, and a file that does not exist yet must be noticed when it appears.
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
@@ -8,11 +8,11 @@ import { isMissing } from "./config-files.js";
 import type { LoadedConfig } from "./loaded-config.js";
 
 interface WatchConfigOptions {
-  /** Called once the files have been quiet for `debounceMs`; one call at a time. `close` rethrows its errors. */
+  /** Called once the files have been unchanged for `debounceMs`; one call at a time. `close` rethrows its errors. */
   onChange: () => void | Promise<void>;
-  /** Stops watching. */
+  /** Aborting it stops watching. */
   signal?: AbortSignal | undefined;
-  /** Default 200 ms: editors write a file in several steps. */
+  /** Default: 200 ms, because editors write a file in several steps. */
   debounceMs?: number | undefined;
 }
 
@@ -24,7 +24,10 @@ export interface ConfigWatch extends AsyncDisposable {
 }
 
 const DEFAULT_DEBOUNCE_MS = 200;
-/** The polling interval if the system cannot notify: it runs out of watches, or the folder is on a network. */
+/**
+ * Polling interval when file system events are unavailable: the system is out of watches, or the folder is on a network
+ * drive.
+ */
 const POLL_MS = 2_000;
 
 /** Calls `onChange` whenever a configuration file is created, removed or changed. Does not keep the process alive. */
@@ -51,7 +54,7 @@ class FolderWatch implements ConfigWatch {
   constructor(paths: readonly string[], options: WatchConfigOptions) {
     this.#paths = paths;
     this.#options = options;
-    // Before anything is awaited: a change from now on is noticed, also one that comes while the folders are not watched yet.
+    // Before anything is awaited, so every later change is noticed, even while the folders are not watched yet.
     this.#state = stateOf(paths);
     this.#work = this.#keep(() => this.#check());
     this.ready = this.#work;
@@ -99,7 +102,7 @@ class FolderWatch implements ConfigWatch {
     await this.#options.onChange();
   }
 
-  /** Watches what is needed, and checks again: a folder may have appeared while its parent was being watched. */
+  /** Watches the needed folders, then checks again: a folder may have appeared while its parent was being watched. */
   async #arm(): Promise<void> {
     for (let wanted = await this.#folders(), known = ""; ; wanted = await this.#folders()) {
       const now = [...wanted].join("\n");
@@ -114,7 +117,7 @@ class FolderWatch implements ConfigWatch {
     }
   }
 
-  /** The folder of each file and link target; if a folder is missing, its nearest existing parent. */
+  /** Returns the folder of each file and link target, or the nearest existing parent if that folder is missing. */
   async #folders(): Promise<Set<string>> {
     const folders = new Set<string>();
     for (const path of this.#paths) {

@@ -1,5 +1,5 @@
-// An entry as written to a file, and how the dialects differ. Code that writes entries, a command or an import, uses
-// one dialect, `mcpServers`; the conversion to the file's own dialect is here.
+// An entry as written to a file, and how the dialects differ. Commands and imports always write the `mcpServers`
+// dialect; this file converts entries to the file's own dialect.
 import { inputIdsIn } from "./expand.js";
 import type { Dialect } from "./loaded-config.js";
 
@@ -27,7 +27,7 @@ export interface InputDefinition {
   readonly [field: string]: unknown;
 }
 
-/** The entry as written in the given dialect, with the same meaning. */
+/** Converts an entry to the given dialect without changing its meaning. */
 export function toDialect(entry: ServerEntry, dialect: Dialect): ServerEntry {
   return mapTexts(entry, dialect === "servers" ? environmentByPrefix : inputsFromEnvironment);
 }
@@ -41,7 +41,7 @@ export function inputsOf(entry: ServerEntry): string[] {
   return [...ids];
 }
 
-/** A name for an environment variable: `github-token` becomes `GITHUB_TOKEN`. */
+/** Turns a text into the name of an environment variable: `github-token` becomes `GITHUB_TOKEN`. */
 export function variableName(text: string): string {
   const name = text
     .replace(/[^A-Za-z0-9]+/g, "_")
@@ -58,7 +58,7 @@ const CONSTANTS: ReadonlySet<string> = new Set([
   "pathSeparator",
 ]);
 
-// Both leave everything after `:-` alone: a default is plain text.
+// Both functions leave everything after `:-` alone: a default is plain text.
 
 /** In the `servers` dialect `${NAME}` is plain text, and the environment needs its prefix. */
 function environmentByPrefix(text: string): string {
@@ -67,7 +67,7 @@ function environmentByPrefix(text: string): string {
   );
 }
 
-/** Only the `servers` dialect can ask; elsewhere the environment is the closest equivalent. */
+/** Only the `servers` dialect can ask for inputs; elsewhere the environment is the closest equivalent. */
 function inputsFromEnvironment(text: string): string {
   return text.replace(/(?<!:-)\$\{input:([^}]+)\}/g, (_, id: string) => `\${env:${variableName(id)}}`);
 }

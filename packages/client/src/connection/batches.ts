@@ -1,5 +1,5 @@
-// Batches of revision 2025-03-26: a server may send several messages as one JSON array. The SDK accepts an array as a
-// response body, and our stdio transport one on a line; an array inside a stream event is split here.
+// Batches of revision 2025-03-26: a server can send several messages as one JSON array. The SDK accepts an array as a
+// response body, and our stdio transport accepts one on a line. An array inside a stream event is split here.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { parseJson } from "@trunkline/core";
 import { BATCH_REVISION, HEADERS } from "@trunkline/protocol";
@@ -51,7 +51,7 @@ function split(event: string): string {
   const messages = data.startsWith("[") ? parseArray(data) : undefined;
   if (messages === undefined) return event;
   const others = lines.filter((line) => line !== "" && !line.startsWith("data"));
-  // A client that resumes after this event has seen all of it, so only the last one keeps the id.
+  // A client that resumes after this event must have seen the whole batch, so only the last message keeps the id.
   const withoutId = others.filter((line) => !line.startsWith("id"));
   return messages
     .map((message, index) => {

@@ -1,4 +1,4 @@
-// Turns errors of transports and the SDK into errors with a code, a distinguished cause, and what to try next.
+// Turns transport and SDK errors into errors with a code, a specific cause, and a hint on what to try next.
 import {
   InsufficientScopeError,
   ProtocolError,
@@ -23,7 +23,7 @@ interface ConnectFailure {
   stderr: readonly string[];
   /** Output on stdout that was not a protocol message. */
   noise?: string | undefined;
-  /** Unset variables that its values refer to. */
+  /** Unset variables that the server's entry refers to. */
   missing: readonly string[];
 }
 
@@ -42,7 +42,7 @@ type ConnectCause =
 
 const TLS_CODE = /CERT|TLS|SSL|EPROTO/;
 
-/** Why a server could not be connected, with the cause and what to try next. */
+/** Explains why a server could not be connected, with the cause and what to try next. */
 export function connectError(error: unknown, failure: ConnectFailure): TrunklineError {
   const { code, message, hint, cause } = explain(error, failure);
   if (failure.missing.length === 0) {
@@ -52,7 +52,7 @@ export function connectError(error: unknown, failure: ConnectFailure): Trunkline
       data: { cause },
     });
   }
-  // Whatever the symptom, a server without the variables of its entry was not started as intended.
+  // Whatever the symptom, a server with unset variables was not started as intended.
   const names = failure.missing.join(", ");
   return new TrunklineError(code, `${message} Not set: ${names}.`, {
     cause: error,
@@ -61,7 +61,7 @@ export function connectError(error: unknown, failure: ConnectFailure): Trunkline
   });
 }
 
-/** The error for a definition that cannot be started. */
+/** Builds the error for a definition that cannot be started. */
 export function unusableError(definition: ServerDefinition): TrunklineError | undefined {
   const { unusable, unset = [] } = definition;
   if (unusable === undefined) return undefined;
@@ -132,7 +132,7 @@ function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure
   return server.type === "stdio" ? protocolFailure(error, name) : networkFailure(error, server);
 }
 
-/** The message for a server that requires a sign-in or more permissions. */
+/** Builds the message and hint for a server that requires a sign-in or more permissions. */
 function refusal(error: unknown, server: ServerDefinition): { message: string; hint: string } {
   const { name } = server;
   const hint =
@@ -146,7 +146,7 @@ function refusal(error: unknown, server: ServerDefinition): { message: string; h
   return { message: `Server "${name}" needs a permission that was not granted${scope}.`, hint };
 }
 
-/** The scope a rejected request needed. */
+/** Returns the scope that a rejected request needed. */
 export function neededScope(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if (at instanceof InsufficientScopeError) return at.requiredScope;
@@ -154,7 +154,7 @@ export function neededScope(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The underlying network error code; the SDK's own codes do not tell. */
+/** Returns the underlying network error code. Skips the SDK's own codes, which do not name the network problem. */
 export function networkCodeOf(error: unknown): string | undefined {
   const code = systemCodeOf(error);
   return code === undefined || SDK_CODES.has(code) ? undefined : code;
@@ -162,7 +162,7 @@ export function networkCodeOf(error: unknown): string | undefined {
 
 const SDK_CODES: ReadonlySet<string> = new Set(Object.values(SdkErrorCode));
 
-/** Fetch only says so in its message. */
+/** Fetch reports a blocked port only in its message. */
 function isBlockedPort(error: unknown): boolean {
   return error instanceof Error && (error.message === "bad port" || isBlockedPort(error.cause));
 }
@@ -213,7 +213,7 @@ function networkFailure(error: unknown, { name, url }: HttpServer): Explanation 
 }
 
 function protocolFailure(error: unknown, name: string): Explanation {
-  // The SDK has no code for this one.
+  // The SDK has no code for an unsupported version.
   const revision = /protocol version is not supported: (\S+)/.exec(messageOf(error))?.[1];
   if (revision !== undefined) {
     return {
@@ -231,7 +231,7 @@ function protocolFailure(error: unknown, name: string): Explanation {
   };
 }
 
-/** A validator's message is a page of JSON; it means that the answer has the wrong shape. */
+/** A validator's message is a page of JSON that only means the answer has the wrong shape. */
 function shortMessage(error: unknown): string {
   if (error instanceof Error && error.name === "ZodError") return "its answer is not a protocol message.";
   const [line = ""] = messageOf(error).split("\n");
@@ -292,7 +292,9 @@ export function requestError(error: unknown, failure: RequestFailure): Trunkline
   return new TrunklineError("PROTOCOL", `${what} failed: ${messageOf(error)}`, { cause: error });
 }
 
-/** The stderr line that most likely says why: the last error, rather than the stack or version below it. */
+/**
+ * Finds the stderr line that most likely explains the failure: the last error, not the stack trace or version below it.
+ */
 function lastWords(stderr: readonly string[]): string | undefined {
   return (
     stderr.findLast(
@@ -316,7 +318,7 @@ function shellQuoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Throws if a server in this state cannot be connected, with what its owner can do. */
+/** Throws if a server in this state cannot be connected, and says what its owner can do. */
 export function requireConnectable(server: string, state: ServerState): void {
   if (state === "disabled") {
     throw new TrunklineError("SERVER_UNAVAILABLE", `Server "${server}" is disabled.`, {

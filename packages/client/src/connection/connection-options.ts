@@ -1,4 +1,4 @@
-// What a connection is opened with, and its states.
+// The options and states of a connection.
 import type { Logger } from "@trunkline/core";
 import type { AuthOptions } from "../auth/server-auth.js";
 import type { Abilities, Channel, Root } from "../channel/channel.js";
@@ -6,7 +6,7 @@ import type { AskPolicy } from "../channel/in-flight.js";
 
 export type ServerState = "pending" | "connected" | "failed" | "needs-auth" | "disabled" | "untrusted";
 
-/** Whether a server in this state may be connected at all. */
+/** Whether a server in this state can be connected at all. */
 export function isConnectable(state: ServerState): boolean {
   return state !== "disabled" && state !== "untrusted";
 }
@@ -39,15 +39,15 @@ export interface ConnectionOptions {
   signingIn: AuthOptions;
 }
 
-/** What servers may ask. */
+/** Options for questions from servers. */
 export interface AskingOptions {
-  /** The channel of calls without one, and of questions outside any call. */
+  /** The channel for calls without their own, and for questions outside any call. */
   channel: Channel | undefined;
   policy: AskPolicy;
   abilities: Abilities;
-  /** More questions than this during one call mean that a server asks forever. */
+  /** A server that asks more questions than this during one call is assumed to ask forever. */
   maxQuestions: number;
-  /** The roots of channels without their own. */
+  /** The roots for channels without their own. */
   roots: () => readonly Root[] | undefined;
   /** The minimum log level for messages to channels that accept them. */
   logLevel: string | undefined;

@@ -1,5 +1,5 @@
-// One server definition, one self-healing connection. Each time it connects is a generation: late events of an old
-// generation (a close, a failed request) never affect a newer one.
+// One server definition, one self-healing connection. Each time it connects, a new generation begins: late events of an
+// old generation (a close, a failed request) never affect a newer one.
 import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { abortable, abortError, isTrunklineError, TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
@@ -22,13 +22,13 @@ import { Conversation, type RequestOptions } from "./server-conversation.js";
 import { SigningIn } from "./signing-in.js";
 import { StdioTransport } from "./stdio-transport.js";
 
-/** How often to ask the user to sign in before giving up on a server that is never satisfied. */
+/** Maximum number of times to ask the user to sign in before giving up on a server that is never satisfied. */
 const MAX_SIGN_INS = 3;
 
-/** How often to ask the user for more permissions because of one request. */
+/** Maximum number of times to ask the user for more permissions for one request. */
 const MAX_STEP_UPS = 2;
 
-/** A request, or how to build it once the server is connected and its era is known. */
+/** A request, or a function that builds it once the server is connected and its era is known. */
 export type RequestSource = OutgoingRequest | (() => OutgoingRequest);
 
 export class Connection {
@@ -62,7 +62,7 @@ export class Connection {
       auth: { ...signingIn, logger, onSecrets },
       lifetime: this.#lifetime.signal,
       onFailure: (failure) => {
-        // A callback that throws fails the connection; after any other failure the sign-in is still pending.
+        // If the callback throws, the connection fails; after any other failure the sign-in is still pending.
         if (this.#state !== "connected")
           this.#enter(failure.code === "SERVER_UNAVAILABLE" ? "failed" : "needs-auth", failure);
       },
@@ -126,8 +126,8 @@ export class Connection {
   }
 
   /**
-   * Connects, or joins the running attempt: there is one attempt, however many callers. The signal ends this caller's
-   * waiting, not the attempt, which others may be waiting for.
+   * Connects, or joins the running attempt, which all callers share. The signal ends only this caller's wait, because
+   * others may be waiting for the same attempt.
    */
   async connect(signal?: AbortSignal): Promise<void> {
     if (this.#state === "connected") return;
@@ -136,12 +136,12 @@ export class Connection {
   }
 
   /**
-   * Asks the user to sign in if the server needs it, and connects. `completed` if it is connected afterwards, whether
-   * or not anyone had to be asked.
+   * Connects, asking the user to sign in if the server needs it. Returns `completed` if the server is connected
+   * afterwards, whether or not the user had to be asked.
    */
   async authenticate(signal?: AbortSignal): Promise<"completed" | "cancelled"> {
     try {
-      // A running attempt may be one that does not ask.
+      // Let a running attempt finish first: it may be one that does not ask.
       if (this.#attempt !== undefined) await this.#join(this.#attempt, signal).catch(() => {});
       signal?.throwIfAborted();
       this.#requireUsable();
@@ -154,7 +154,7 @@ export class Connection {
     }
   }
 
-  /** The running attempt, or a new one. */
+  /** Returns the running attempt, or starts a new one. */
   #try(options: { ask: boolean }): Promise<void> {
     this.#restarts.cancel();
     this.#attempt ??= runOutsideScopes(() => this.#connectSignedIn(options)).finally(() => {
@@ -163,7 +163,7 @@ export class Connection {
     return this.#attempt;
   }
 
-  /** Connects. If the server needs a sign-in, asks the user, outside the connect timeout, and tries again. */
+  /** Connects. If the server needs a sign-in, asks the user (outside the connect timeout) and tries again. */
   async #connectSignedIn({ ask }: { ask: boolean }): Promise<void> {
     for (let signIns = 0; ; signIns++) {
       try {
@@ -186,8 +186,8 @@ export class Connection {
   }
 
   /**
-   * Sends a request and returns the result as the server sent it. Progress restarts the timeout. An expired session is
-   * reopened once, and the request, which was rejected unprocessed, is repeated.
+   * Sends a request and returns the result as the server sent it. Progress restarts the timeout. If the session has
+   * expired, reopens it once and repeats the request, which the server rejected without processing it.
    */
   async request(request: RequestSource, options: RequestOptions = {}): Promise<Record<string, unknown>> {
     for (let stepUps = 0; ; stepUps++) {
@@ -213,7 +213,10 @@ export class Connection {
     }
   }
 
-  /** Follows `nextCursor` to the end of a list. An empty or repeated cursor ends it with a warning. Usable in `onConnected`. */
+  /**
+   * Follows `nextCursor` to the end of a list. An empty or repeated cursor ends the list with a warning. Can be called
+   * in `onConnected`.
+   */
   async listAll(
     method: string,
     key: string,
@@ -261,7 +264,7 @@ export class Connection {
     return this.#conversation.logLevel;
   }
 
-  /** Sets the level; a legacy server also needs a request for that. */
+  /** Sets the minimum log level. A legacy server also needs a request for that. */
   setLogLevel(level: string): void {
     this.#conversation.setLogLevel(level);
   }
@@ -287,7 +290,8 @@ export class Connection {
   }
 
   /**
-   * Whether the user has granted what a rejected request needs. If no one can be asked, the next sign-in requests it.
+   * Asks the user to grant what a rejected request needs, and returns whether it was granted. If no one can be asked,
+   * the next sign-in requests it.
    */
   async #stepUp(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
     if (!(await this.#signingIn.mayStepUp(error))) return false;
@@ -342,11 +346,11 @@ export class Connection {
 
   #onNotification(method: string, params: Readonly<Record<string, unknown>>): void {
     this.#conversation.notice(method, params);
-    // Progress has its own way to those who asked for it.
+    // Progress already goes to the callers that asked for it.
     if (method !== "notifications/progress") this.#options.onNotification(method, params);
   }
 
-  /** Finds out, with a request that changes nothing, whether the session is still there; if not, the request heals it. */
+  /** Sends a request that changes nothing: if the session is gone, the request reopens it. */
   #checkSession(): void {
     if (this.#state !== "connected" || this.#checking !== undefined || this.era !== "legacy") return;
     this.#checking = runOutsideScopes(() => this.request({ method: "ping", params: {} }))
@@ -372,7 +376,8 @@ export class Connection {
       const what = this.#conversation.describe(request.method);
       const failure = requestError(error, { server: this.definition, what, exit: generation.exit });
       if (failure.code === "CONNECTION_FAILED" && generation === this.#generation) this.#lost(generation, failure);
-      // What could be renewed was renewed: now somebody has to sign in. A missing permission leaves the rest usable.
+      // Any token that could be refreshed has been by now, so the user has to sign in. A missing permission leaves the
+      // rest usable.
       const isOut = failure.code === "AUTH_REQUIRED" && neededScope(failure) === undefined;
       if (isOut && generation === this.#generation && this.#state === "connected") {
         this.#generation = undefined;
@@ -385,7 +390,7 @@ export class Connection {
     }
   }
 
-  /** Opens a new generation in place of this one; callers that come late find it replaced already. */
+  /** Opens a new generation in place of this one; later callers find it already replaced. */
   async #replace(generation: Generation, signal: AbortSignal | undefined): Promise<void> {
     if (generation === this.#generation) {
       this.#generation = undefined;
@@ -394,7 +399,7 @@ export class Connection {
     await this.connect(signal);
   }
 
-  /** Closes a generation that has been replaced, as soon as the requests it still carries have ended. */
+  /** Closes a replaced generation as soon as its remaining requests have ended. */
   #retire(generation: Generation): void {
     if (generation.inFlight > 0 || generation.closed) return;
     const closing = generation
@@ -415,7 +420,7 @@ export class Connection {
     );
   }
 
-  /** The connection has gone by itself: say so, and try to get it back. */
+  /** Handles an unexpected loss of the connection: reports it and tries to reconnect. */
   #lost(generation: Generation, error: TrunklineError): void {
     if (this.#lifetime.signal.aborted) return;
     this.#restarts.crashed(Date.now() - (this.#connectedAtMs ?? 0));
@@ -456,7 +461,7 @@ export class Connection {
     this.#signingIn.stopWatching();
     if (state === "needs-auth" && !this.#lifetime.signal.aborted) {
       this.#signingIn.watch(() => {
-        // Nobody waits for it, and what comes of it is the state.
+        // No one awaits this attempt; its outcome shows in the state.
         if (this.#state === "needs-auth" && !this.#lifetime.signal.aborted) this.#try({ ask: false }).catch(() => {});
       });
     }

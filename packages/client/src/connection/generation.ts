@@ -1,4 +1,4 @@
-// A generation is a client on a started transport. A connection goes through several; each is opened once, within its
+// A generation is a client on a started transport. A connection goes through several. Each is opened once, within its
 // timeout and with a reason if that fails, and closed once.
 import {
   Client,
@@ -27,7 +27,7 @@ import {
   transportOrder,
 } from "./transports.js";
 
-/** What is remembered about a server between generations, so that the same question is not asked twice. */
+/** What is remembered about a server between generations, so that it is not probed again. */
 export interface Verdict {
   transport?: TransportKind;
   /** The server uses a legacy revision: skip the era probe. */
@@ -58,7 +58,7 @@ export interface Generation {
   /** The negotiated revision and its era. */
   readonly revision: string | undefined;
   readonly era: "legacy" | "modern";
-  /** Each request has its own stream, which carries the server's questions about it. */
+  /** Whether each request has its own stream, which carries the server's questions about it. */
   readonly hasOwnStreams: boolean;
   /** Whether the connection has ended, from either side. */
   readonly closed: boolean;
@@ -73,16 +73,16 @@ type Handshake = "auto" | "legacy" | { pin: string };
 /** A server that leaves the era probe unanswered for this long counts as legacy. */
 const PROBE_TIMEOUT_MS = 3_000;
 
-/** Several list_changed in a row count as one change. */
+/** Several list_changed notifications within this time count as one change. */
 const LIST_CHANGED_DEBOUNCE_MS = 50;
 
-/** Questions are the channel's business and are passed on unchanged. */
+/** Questions are passed on unchanged: interpreting them is up to the channel. */
 const anyParams = z.looseObject({}).default({});
 
 /** A definition with the values that are only looked up at launch: `\${NAME}` in a skill. */
 interface Launched {
   readonly definition: ServerDefinition;
-  /** Unset variables that its values refer to. */
+  /** Unset variables that the server's entry refers to. */
   readonly missing: readonly string[];
 }
 
@@ -97,7 +97,7 @@ interface AttemptOptions extends Omit<GenerationOptions, "definition" | "auth"> 
   readonly onFailed: () => Promise<void>;
 }
 
-/** Looks up the values that are due at launch. */
+/** Looks up the values that are deferred until launch. */
 export function launch(definition: ServerDefinition, onSecrets: (values: readonly string[]) => void): Launched {
   const { unset = [] } = definition;
   const launched = definition.atLaunch?.();
@@ -131,7 +131,8 @@ export async function connectGeneration(launched: Launched, options: AttemptOpti
         const generation = await openGeneration({ ...options, definition, auth, onTransport }, signal);
         await options.onOpened(generation, signal);
         signal.throwIfAborted();
-        // It may have ended while listing; its late close event finds a state that is not "connected" yet.
+        // The server may have exited while listing. Its late close event is ignored, because the state is not
+        // "connected" yet.
         if (generation.closed) throw new TrunklineError("SERVER_EXITED", `Server "${name}" exited while connecting.`);
       },
     );
@@ -139,7 +140,7 @@ export async function connectGeneration(launched: Launched, options: AttemptOpti
     await options.onFailed();
     if (!(transport instanceof StdioTransport))
       throw connectError(error, { server: definition, missing, exit: undefined, stderr: [] });
-    // After a timeout the process is still being ended: wait, so that no caller sees an orphan.
+    // After a timeout the process is still shutting down: wait, so no caller sees an orphan.
     await transport.close();
     const { exit, stderrTail, firstNoise } = transport;
     throw connectError(error, { server: definition, missing, exit, stderr: stderrTail, noise: firstNoise });
@@ -194,8 +195,8 @@ async function openWithTransport(
     if (error instanceof ProtocolError && error.code === RPC_CODES.unsupportedVersion) {
       return await openOnce(options, kind, { handshake: { pin: MODERN_REVISION }, signal });
     }
-    // A legacy server may answer the probe with anything: an error page, a broken answer, silence. Only an outage is an
-    // outage.
+    // A legacy server may answer the probe with anything: an error page, a broken answer, silence. Only a network
+    // failure counts as an outage.
     if (isUnusableProbe(error)) return await openOnce(options, kind, { handshake: "legacy", signal });
     throw error;
   }
@@ -219,7 +220,7 @@ async function openOnce(
     onChanged: () => onListChanged(list),
   });
   const client = new Client(clientInfo, {
-    capabilities: options.abilities as ClientCapabilities, // the same shape, only read-only
+    capabilities: options.abilities as ClientCapabilities, // same shape, except that ours is read-only
     versionNegotiation: { mode: handshake, probe: { timeoutMs: PROBE_TIMEOUT_MS } },
     listChanged: { tools: listChanged("tools"), prompts: listChanged("prompts"), resources: listChanged("resources") },
   });
@@ -266,7 +267,7 @@ async function openOnce(
   };
   client.onerror = (error) => {
     logger.debug("transport error", { server: definition.name, error });
-    // A failing request tells its caller; a stream has no caller to tell.
+    // A failed request reports to its caller; a stream has no caller to report to.
     if (isSessionExpired(error) && (error as SdkError).code === SdkErrorCode.ClientHttpFailedToOpenStream) {
       options.onStreamLost();
     }

@@ -1,7 +1,6 @@
-// A paged list.
 import { isRecord } from "@trunkline/core";
 
-/** A list with more pages than this does not end. */
+/** A list with more pages than this is treated as endless. */
 const MAX_PAGES = 1_000;
 
 /** Collects the pages of a list; items are under `key` in each page. */
@@ -15,12 +14,15 @@ export class ListPages {
     this.#key = key;
   }
 
-  /** False if the list repeated itself or did not end; `items` has what arrived until then. */
+  /** False if the list repeated itself or did not end; `items` has everything received until then. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** Adds a page and returns the parameters for the next one. Undefined if there is none, or none that leads on. */
+  /**
+   * Adds a page and returns the parameters for the next one. Undefined if there is no next page, or if its cursor leads
+   * nowhere.
+   */
   add(page: Readonly<Record<string, unknown>>): { cursor: string } | undefined {
     const entries = page[this.#key];
     if (Array.isArray(entries)) this.items.push(...entries.filter(isRecord));

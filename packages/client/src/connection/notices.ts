@@ -21,7 +21,7 @@ export class Notices {
   }
 }
 
-/** The key of a notification; undefined if no call waits for it. */
+/** Returns the key of a notification; undefined for a kind that no call waits for. */
 export function noticeKeyOf(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
   switch (method) {
     case "notifications/elicitation/complete":

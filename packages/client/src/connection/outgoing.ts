@@ -1,4 +1,4 @@
-// A request as sent: what a server of its era needs besides the method's parameters.
+// Builds a request as sent: adds what a server of its era needs to the method's parameters.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import {
   definesMethod,
@@ -18,7 +18,7 @@ export interface OutgoingRequest {
   params: Record<string, unknown>;
   /** Headers for this request only, if the transport has headers. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Asks a legacy server to make the call a task; `false` tells a modern one that it may not. */
+  /** Asks a legacy server to run the call as a task; `false` tells a modern one not to. */
   task?: TaskWish | false | undefined;
 }
 
@@ -32,7 +32,7 @@ interface Sender {
   readonly hasRoots: boolean;
 }
 
-/** The parameters to send. A modern server learns with each request what this caller can answer. */
+/** Builds the parameters to send. Each request tells a modern server what this caller can answer. */
 export function paramsFor(
   generation: Generation,
   { params, task }: OutgoingRequest,
@@ -66,9 +66,9 @@ export function paramsFor(
 export function checkRevision(generation: Generation, method: string): void {
   const { revision } = generation;
   if (revision === undefined || definesMethod(revision, method, "client-to-server")) return;
-  // A method in no revision belongs to an extension and is up to the server.
+  // A method that no revision defines belongs to an extension, so the server decides.
   if (revisionsDefining(method).length === 0) return;
-  // The extension kept some names of the revision it came from.
+  // The tasks extension kept some method names of the revision it came from.
   if (generation.era === "modern" && method.startsWith("tasks/") && offersTasks(generation)) return;
   requireMethod(revision, method, "client-to-server");
 }
@@ -98,7 +98,7 @@ export function mayBecomeTask(generation: Generation, { method, task }: Outgoing
   return generation.era === "modern" ? offersTasks(generation) : task !== undefined;
 }
 
-/** Whether a modern server has the extension. */
+/** Whether a modern server has the tasks extension. */
 function offersTasks({ client }: Generation): boolean {
   return client.getServerCapabilities()?.extensions?.[TASKS_EXTENSION] !== undefined;
 }

@@ -25,7 +25,7 @@ export function trackProcessTree(child: ChildProcess): void {
   });
 }
 
-/** Forgets a tree that is completely gone. */
+/** Forgets a tree once it is completely gone. */
 export function forgetProcessTree(pid: number): void {
   living.delete(pid);
 }
@@ -60,7 +60,7 @@ export function isProcessTreeAlive(pid: number): boolean {
 }
 
 function isGone(error: unknown): boolean {
-  // EPERM: on macOS a group of zombies answers with it.
+  // macOS returns EPERM for a group of zombies.
   const { code } = error as NodeJS.ErrnoException;
   return code === "ESRCH" || code === "EPERM";
 }

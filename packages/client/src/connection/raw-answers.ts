@@ -1,8 +1,10 @@
-// Corrects what the SDK's client does not let through, between it and the transport:
-// - unknown content kinds in a modern answer, which it would reject, bypass it;
-// - a modern answer of kind `task`, which it rejects as unknown, is passed on as a complete one that contains the task;
-// - progress of a call that became a task arrives after the call's answer, when the SDK has forgotten its token;
-// - an event stream that ends without its answer, on which it would wait until the call times out.
+// Sits between the SDK's client and the transport, and works around what the client does not let through:
+// - unknown content kinds in a modern answer, which the client would reject, bypass it;
+// - a modern answer of kind `task`, which the client rejects as unknown, is passed on as a complete one that contains
+// the task;
+// - progress of a call that became a task is delivered even after the call's answer, when the SDK has forgotten its
+// token;
+// - an event stream that ends without its answer fails the call, which would otherwise wait until it times out.
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -22,7 +24,7 @@ export const STREAM_ENDED_CODE = -32_950;
 /** The prefix of our own progress tokens; those of the SDK are numbers. */
 export const PROGRESS_TOKEN_PREFIX = "trunkline-";
 
-/** Changes a transport in place. `onProgress` receives progress for our own tokens. */
+/** Patches a transport in place. `onProgress` receives progress for our own tokens. */
 export function letAnswersThrough(
   transport: Transport,
   onProgress: (params: Readonly<Record<string, unknown>>) => void,
@@ -74,7 +76,7 @@ const ITEMS_META_KEY = "trunkline/items";
 /** The lists in a result whose items may be of any kind. */
 const ITEM_LISTS = ["content", "messages", "contents"] as const;
 
-/** A modern answer without the items that the SDK would check; {@link restoreItems} puts them back. */
+/** Removes the items that the SDK would check from a modern answer; {@link restoreItems} puts them back. */
 function withoutItems(message: JSONRPCMessage): JSONRPCMessage {
   if (!isJSONRPCResultResponse(message) || message.result.resultType !== "complete") return message;
   const { result } = message;
@@ -84,7 +86,7 @@ function withoutItems(message: JSONRPCMessage): JSONRPCMessage {
   return { ...message, result: { ...result, [list]: [], _meta } };
 }
 
-/** The result as the server sent it. */
+/** Restores the result as the server sent it. */
 export function restoreItems(result: Record<string, unknown>): Record<string, unknown> {
   if (!isRecord(result._meta)) return result;
   const { [ITEMS_META_KEY]: kept, ..._meta } = result._meta;

@@ -15,7 +15,7 @@ export class Restarts {
     if (upMs >= STABLE_MS) this.#count = 0;
   }
 
-  /** Schedules a restart. False if it has crashed too often in a row. */
+  /** Schedules a restart. Returns false if the server has crashed too often in a row. */
   schedule(start: () => void): boolean {
     const delayMs = DELAYS_MS[this.#count];
     if (delayMs === undefined) return false;

@@ -1,5 +1,5 @@
 // The exchange on one connection: our requests, and the server's questions during them. Every question goes to the
-// channel whose call caused it; if that is unknown, it is declined, never guessed.
+// channel whose call caused it. If that channel is unknown, the question is declined, never routed by guessing.
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { isInputRequiredResult, ProtocolError } from "@modelcontextprotocol/client";
@@ -33,7 +33,7 @@ interface ConversationOptions extends AskingOptions {
 }
 
 export interface RequestOptions extends ToolCallOptions {
-  /** The caller, instead of the channel in scope. */
+  /** The calling channel. Default: the channel in scope. */
   channel?: Channel | undefined;
 }
 
@@ -46,10 +46,10 @@ interface Round {
 /** Requests during which a server may ask questions. */
 const ASKING_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** The longest possible timer: the call's timeout is kept by its deadline, which pauses during a question. */
+/** The longest possible timer: the call's own deadline enforces its timeout, because it can pause during a question. */
 const NEVER_MS = 2_147_483_647;
 
-/** A server that returns only its state wants to be asked again, but not at once. */
+/** A server that returns only its state wants to be asked again, but not immediately. */
 const STATE_ONLY_PAUSE_MS = 250;
 
 /** How long a server may take to acknowledge that a task is no longer wanted. */
@@ -67,7 +67,7 @@ export class Conversation {
   readonly #notices = new Notices();
   /** Calls that became tasks, by task id. */
   readonly #tasks = new Map<string, Call>();
-  /** The level set for this server in particular. */
+  /** The level set for this server only. */
   #logLevel: string | undefined;
 
   constructor(options: ConversationOptions) {
@@ -80,7 +80,7 @@ export class Conversation {
     return this.#logLevel ?? this.#options.logLevel;
   }
 
-  /** Sets the level for this server. A modern one gets it with each call, a legacy one needs a request. */
+  /** Sets the level for this server. A modern server gets it with each call; a legacy one needs a request. */
   setLogLevel(level: string): void {
     this.#logLevel = level;
   }
@@ -95,7 +95,7 @@ export class Conversation {
     const what = this.describe(request.method);
     if (signal?.aborted) throw abortError(signal, what);
     checkRevision(generation, request.method);
-    // One signal may stop a hundred calls: that is not a leak to warn about.
+    // One signal can stop a hundred calls, so many listeners are not a leak.
     if (signal !== undefined) setMaxListeners(0, signal);
     const channel = options.channel ?? currentChannel() ?? this.#options.channel;
     const asking = ASKING_METHODS.has(request.method);
@@ -146,7 +146,7 @@ export class Conversation {
     if (key !== undefined) this.#notices.tell(key, params);
   }
 
-  /** The name of a request in messages. */
+  /** How messages refer to a request. */
   describe(method: string): string {
     return `${method} on "${this.#server}"`;
   }
@@ -160,8 +160,9 @@ export class Conversation {
   }
 
   /**
-   * The modern way of asking: the answer is a list of questions, and the request is repeated with the answers. A task
-   * instead of a result is followed to its end, and pages to visit first are shown to the caller.
+   * Handles the modern way of asking: the server answers with a list of questions, and the request is repeated with the
+   * answers. Also follows a task returned instead of a result to its end, and shows the caller pages that must be
+   * visited first.
    */
   async #rounds(generation: Generation, request: OutgoingRequest, round: Round): Promise<Record<string, unknown>> {
     const { call } = round;
@@ -222,7 +223,7 @@ export class Conversation {
           // A progress token is sent only if a handler is set, and without one a server cannot ask for more time.
           ...(hasOwnToken ? {} : { onprogress: onProgress }),
         });
-      // On a pipe the scope tells nothing, and keeping one slows down every promise of the process.
+      // On a pipe the scope carries no information, and maintaining one slows down every promise in the process.
       return restoreItems(await (generation.hasOwnStreams ? runInCall(call, send) : send()));
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.code !== STREAM_ENDED_CODE) throw error;
@@ -254,7 +255,7 @@ export class Conversation {
         cancel: () => this.#cancelTask(generation, taskId),
         ask: (question, key) => this.#answering.ask(call, question, signal, key),
         onStatus: (current) => {
-          // A task may take its time: the call stays alive as long as its server answers for it.
+          // A task can take a long time: the call stays alive as long as its server keeps reporting on it.
           call.deadline.extend();
           const text = statusText(current);
           if (text === said) return;
@@ -267,7 +268,7 @@ export class Conversation {
     }
   }
 
-  /** Tells the server that a task is no longer wanted; with its own timeout, because the call's has passed. */
+  /** Tells the server that a task is no longer wanted. Has its own timeout, because the call's has passed. */
   async #cancelTask(generation: Generation, taskId: string): Promise<void> {
     const { era, client } = generation;
     const { tasks } = client.getServerCapabilities() ?? {};
@@ -283,7 +284,7 @@ export class Conversation {
       );
   }
 
-  /** A progress token that outlives the answer, for work that may continue after it. */
+  /** Creates a progress token that outlives the answer, for work that may continue after it. */
   #progressToken({ onProgress }: Round): Disposable & { value: string } {
     const value = `${PROGRESS_TOKEN_PREFIX}${randomUUID()}`;
     const listening = this.#notices.listen(progressKey(value), ({ progress, total, message }) => {
@@ -297,7 +298,10 @@ export class Conversation {
     return { value, [Symbol.dispose]: () => listening[Symbol.dispose]() };
   }
 
-  /** Only a legacy server on a shared channel cannot say whom it asks. */
+  /**
+   * Whether calls must take turns: a legacy server without a stream per request cannot say which call its question
+   * belongs to.
+   */
   #takesTurns(generation: Generation): boolean {
     const { policy, definition } = this.#options;
     return (

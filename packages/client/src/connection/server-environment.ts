@@ -1,4 +1,4 @@
-// What a server inherits: only what programs cannot do without. A server never sees the tokens in our environment.
+// A server inherits only the variables that programs cannot do without. It never sees the tokens in our environment.
 import { platform } from "node:os";
 
 const POSIX_NAMES = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
@@ -34,7 +34,7 @@ const INHERITED_NAMES: readonly string[] = [
   ...CERTIFICATE_NAMES,
 ];
 
-/** A server's whole environment: the little it inherits, overridden by its own variables. */
+/** Builds a server's whole environment: the few variables it inherits, overridden by its own. */
 export function serverEnvironment(
   own: Readonly<Record<string, string>>,
   ours: Readonly<Record<string, string | undefined>>,

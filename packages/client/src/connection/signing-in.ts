@@ -11,7 +11,7 @@ interface SigningInOptions {
   readonly auth: ServerAuthOptions;
   /** Aborts when the connection is closed. */
   readonly lifetime: AbortSignal;
-  /** Called if no one has signed in: until another attempt, that is the server's state. */
+  /** Called if no one signed in. The failure is the server's state until the next attempt. */
   readonly onFailure: (failure: TrunklineError) => void;
 }
 
@@ -40,19 +40,19 @@ export class SigningIn {
     return this.#asksUnasked;
   }
 
-  /** The server has connected: from now on the user is asked only on request. */
+  /** Records that the server has connected: from now on the user is asked only on request. */
   connected(): void {
     this.#asksUnasked = false;
   }
 
-  /** Provides the token for a server's requests; undefined if they carry none of ours. */
+  /** Provides the token for a server's requests; undefined if they do not use one of ours. */
   authFor(definition: ServerDefinition): ServerAuth | undefined {
     if (definition.type === "stdio" || !usesSignIn(definition) || !URL.canParse(definition.url)) return this.#auth;
     this.#auth ??= new ServerAuth(definition, this.#options.auth);
     return this.#auth;
   }
 
-  /** Asks the user to sign in if a connection failed for lack of it. False if asking would not help. */
+  /** Asks the user to sign in if a connection failed for lack of a sign-in. Returns false if asking would not help. */
   async recover(error: unknown): Promise<boolean> {
     if (this.#auth?.interactive !== true || !isTrunklineError(error, "AUTH_REQUIRED")) return false;
     await this.#auth.want(neededScope(error));
@@ -60,7 +60,7 @@ export class SigningIn {
     return true;
   }
 
-  /** Asks the user to sign in. Rejects on a no or a failure. */
+  /** Asks the user to sign in. Rejects if they decline or the sign-in fails. */
   async signIn(): Promise<void> {
     const { server, lifetime, onFailure } = this.#options;
     let failure: TrunklineError;
@@ -76,7 +76,7 @@ export class SigningIn {
     throw failure;
   }
 
-  /** Makes the next sign-in request what a rejected request lacked. Returns whether the user can be asked now. */
+  /** Adds the scope that a rejected request lacked to the next sign-in. Returns whether the user can be asked now. */
   async mayStepUp(error: unknown): Promise<boolean> {
     const scope = neededScope(error);
     const auth = this.#auth;
@@ -85,7 +85,7 @@ export class SigningIn {
     return auth.interactive;
   }
 
-  /** Notifies when another process has signed in, until {@link stopWatching}. */
+  /** Calls the listener when another process has signed in, until {@link stopWatching}. */
   watch(listener: () => void): void {
     this.#elsewhere = this.#auth?.onSignedInElsewhere(listener);
   }

@@ -120,7 +120,7 @@ export class StdioTransport implements Transport {
     if (!stdin || !this.#running || stdin.destroyed || stdin.writableEnded) {
       throw new TrunklineError("SERVER_EXITED", `${this.#options.command} is not running.`);
     }
-    // Messages sent in one turn of the event loop go to the pipe in one write: a write costs more than a message.
+    // Messages sent in one turn of the event loop share one write, because a write costs more than a message.
     if (!this.#corked) {
       this.#corked = true;
       stdin.cork();
@@ -179,7 +179,7 @@ export class StdioTransport implements Transport {
   async #treeEndsWithin(pid: number, ms: number): Promise<boolean> {
     const until = performance.now() + ms;
     if (!(await endsWithin(this.#ended, ms))) return false;
-    // The leader is gone; its children may take a moment longer, without an event to wait for.
+    // The leader is gone. Its children may take a moment longer, and there is no event to wait for.
     while (isProcessTreeAlive(pid)) {
       if (performance.now() >= until) return false;
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -61,7 +61,9 @@ export function relatedTaskOf(question: Question): string | undefined {
   return isRecord(related) && typeof related.taskId === "string" ? related.taskId : undefined;
 }
 
-/** Follows a task to its end and returns the result of the call. If it ends any other way, the task is cancelled. */
+/**
+ * Follows a task to its end and returns the result of the call. If an error or an abort comes first, cancels the task.
+ */
 export async function followTask(task: TaskState, port: TaskPort): Promise<Record<string, unknown>> {
   const follower = new Follower(task, port);
   try {
@@ -69,7 +71,7 @@ export async function followTask(task: TaskState, port: TaskPort): Promise<Recor
   } catch (error) {
     if (!follower.hasEnded) await port.cancel(task.taskId);
     if (!isSessionExpired(error)) throw error;
-    // Must not look like a call that was rejected before it ran, which would be retried.
+    // Must not look like a call that was rejected before it ran, because that would be retried.
     throw new TrunklineError("SERVER_EXITED", `${port.what} failed: the session ended while its task was running.`, {
       cause: error,
       hint: "It may or may not have taken effect.",
@@ -157,7 +159,7 @@ class Follower implements Disposable {
       try {
         return await this.#get();
       } catch (error) {
-        // Asking again is harmless, and a modern task outlives its connection.
+        // Polling again is harmless, and a modern task outlives its connection.
         const isBlip = this.#port.era === "modern" && networkCodeOf(error) !== undefined;
         if (!isBlip || failures >= MAX_POLL_FAILURES) throw error;
       }
@@ -210,7 +212,7 @@ function cancelledByServer({ statusMessage }: TaskState, port: TaskPort): Trunkl
   });
 }
 
-/** The state of a task, for display. */
+/** Describes the state of a task, for display. */
 export function statusText({ status, statusMessage }: TaskState): string {
   return statusMessage ?? (status === "input_required" ? "input required" : status);
 }

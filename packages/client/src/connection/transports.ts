@@ -27,11 +27,11 @@ export interface TransportContext {
   workspaceFolder: string;
   /** Adds the token to an HTTP server's requests. */
   auth?: ServerAuth | undefined;
-  /** A stream was lost and could not be reopened so far. */
+  /** Called if a stream was lost and could not be reopened so far. */
   onStreamLost: () => void;
 }
 
-/** How a dropped stream is reopened: for as long as the connection lasts. */
+/** Reopens a dropped stream for as long as the connection lasts. */
 const RECONNECTION = {
   initialReconnectionDelay: 500,
   reconnectionDelayGrowFactor: 2,
@@ -54,7 +54,7 @@ export function transportOrder(definition: ServerDefinition): readonly Transport
   }
 }
 
-/** A transport that has not been started yet. */
+/** Creates a transport without starting it. */
 export function createTransport(
   definition: ServerDefinition,
   kind: TransportKind,
@@ -64,7 +64,7 @@ export function createTransport(
   return kind === "http+sse" ? createSse(definition, context) : createStreamableHttp(definition, context);
 }
 
-/** Whether a failure means that the server does not speak this transport, as the specification describes it. */
+/** Whether a failure means, by the rules of the specification, that the server does not support this transport. */
 export function isOtherTransport(error: unknown): boolean {
   if (error instanceof SseError) return error.code !== 401 && error.code !== 403;
   if (!(error instanceof SdkHttpError)) return false;
@@ -96,7 +96,8 @@ function createStreamableHttp(
       return () => clearTimeout(timer);
     },
     ...authorized(auth),
-    // The connection asks the user for more scopes: it knows whether a user is available, and for how long.
+    // Throw, so the connection can ask the user for more scopes: only it knows whether a user is available, and for how
+    // long.
     onInsufficientScope: "throw",
   });
 }

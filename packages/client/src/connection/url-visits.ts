@@ -1,5 +1,5 @@
 // Error -32042 of revision 2025-11-25: a call is rejected until the user has visited a page. Passes the pages to the
-// caller, and retries the call when the server reports the visits as complete, or otherwise after a while.
+// caller, and retries the call when the server reports that the visits are complete, or after a delay if it never does.
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { type Deadline, sleep, TrunklineError } from "@trunkline/core";
 import { RPC_CODES } from "@trunkline/protocol";
@@ -30,12 +30,14 @@ export class UrlVisits {
     this.#port = port;
   }
 
-  /** Whether this error is a request for visits. If so, they are done and the call can be retried. */
+  /**
+   * Handles an error that asks for visits. Returns true when the call can be retried, and false for any other error.
+   */
   async settle(error: unknown): Promise<boolean> {
     const pages = pagesOf(error);
     if (pages === undefined) return false;
     this.#untilMs ??= Date.now() + VISIT_LIMIT_MS;
-    // Listen first: a fast visitor finishes before the question is answered.
+    // Listen first: a fast visitor can finish before the question is answered.
     const listening: Disposable[] = [];
     const completed = Promise.all(
       pages.map(

@@ -45,7 +45,7 @@ export interface SourcedPrompt {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** A tool from a list; undefined if it has no name. */
+/** Converts a listed tool; undefined if it has no name. */
 export function toSourcedTool(server: string, raw: Raw): SourcedTool | undefined {
   if (typeof raw.name !== "string") return undefined;
   return {
@@ -59,7 +59,7 @@ export function toSourcedTool(server: string, raw: Raw): SourcedTool | undefined
   };
 }
 
-/** A resource from a list; undefined if it has no URI. */
+/** Converts a listed resource; undefined if it has no URI. */
 export function toResource(server: string, raw: Raw): SourcedResource | undefined {
   const { uri, size } = raw;
   if (typeof uri !== "string") return undefined;
@@ -67,14 +67,14 @@ export function toResource(server: string, raw: Raw): SourcedResource | undefine
   return { server, uri, name: nameOf(raw, uri), ...describing(raw), ...sizeBytes, raw };
 }
 
-/** A template from a list; undefined if it has no URI. */
+/** Converts a listed template; undefined if it has no URI. */
 export function toTemplate(server: string, raw: Raw): SourcedTemplate | undefined {
   const { uriTemplate } = raw;
   if (typeof uriTemplate !== "string") return undefined;
   return { server, uriTemplate, name: nameOf(raw, uriTemplate), ...describing(raw), raw };
 }
 
-/** A prompt from a list; undefined if it has no name. */
+/** Converts a listed prompt; undefined if it has no name. */
 export function toPrompt(server: string, raw: Raw): SourcedPrompt | undefined {
   const { name } = raw;
   if (typeof name !== "string") return undefined;

@@ -21,7 +21,7 @@ export class HubEvents {
   readonly status = new Set<Listener>();
   readonly notifications = new Set<NotificationListener>();
   readonly #logger: Logger;
-  /** The current offers of the servers. */
+  /** Computes the fingerprints of the current catalogue. */
   readonly #fingerprints: () => CatalogueFingerprints;
   /** The catalogue that was last reported to listeners. */
   #told: CatalogueFingerprints = { tools: "", prompts: "", resources: "" };
@@ -38,7 +38,7 @@ export class HubEvents {
     this.#told = this.#fingerprints();
   }
 
-  /** A list with the same content is not a change. */
+  /** Notifies listeners, unless the lists still have the same content. */
   catalogueChanged(): void {
     if (this.#catalogueTurn) return;
     this.#catalogueTurn = true;

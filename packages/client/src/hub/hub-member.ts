@@ -58,7 +58,7 @@ export class HubMember {
       ...options,
       onConnected: (signal) => this.#onConnected(signal),
       onListChanged: (kind) => {
-        // Templates are not counted, so they are listed again on demand.
+        // Template lists are not prefetched: drop the cached list, and the next request fetches it again.
         if (kind === "resources") this.#lists.delete("templates");
         this.#inBackground(this.#refresh(kind));
       },
@@ -79,7 +79,7 @@ export class HubMember {
     return this.connection.state === "connected" ? (this.#fingerprints.get(kind) ?? "") : "";
   }
 
-  /** A tool as last listed, even while the server is disconnected. */
+  /** Returns a tool as last listed, even while the server is disconnected. */
   #knownTool(tool: string): SourcedTool | undefined {
     return this.#tools.find((known) => known.tool === tool);
   }
@@ -94,7 +94,7 @@ export class HubMember {
     return this.connection.state === "connected" ? this.#remarks : [];
   }
 
-  /** A list as the server last returned it, requested if unknown. Rejects if it is unavailable. */
+  /** Returns a list as the server last sent it, and requests it if unknown. Rejects if it is unavailable. */
   async list(
     kind: CatalogueKind,
     { refresh, signal }: { refresh: boolean; signal: AbortSignal | undefined },
@@ -130,7 +130,7 @@ export class HubMember {
     });
     const send = () =>
       this.request(request, sending).catch(async (error: unknown) => {
-        // The tool, and with it the headers it requires, has changed since it was listed.
+        // The tool has changed since it was listed, and so have the headers it requires.
         if (!isTrunklineError(error, "UPSTREAM") || error.data?.code !== RPC_CODES.headerMismatch) throw error;
         await this.#refresh("tools");
         return await this.request(request, sending);
@@ -151,7 +151,7 @@ export class HubMember {
     return annotations?.idempotentHint === true || annotations?.readOnlyHint === true;
   }
 
-  /** The headers that a call of this tool requires, if the server uses HTTP and its revision has them. */
+  /** Builds the headers that a call of this tool requires, if the server uses HTTP and its revision has them. */
   #headersFor(tool: string, args: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
     const known = this.#hasParamHeaders ? this.#knownTool(tool) : undefined;
     const read = known === undefined ? undefined : readParamHeaders(known.inputSchema);
@@ -159,8 +159,8 @@ export class HubMember {
   }
 
   /**
-   * Whether a call must run as a task, or may if the caller asks for it. A modern server decides for itself; a legacy
-   * one that does not offer tasks for this tool must not be asked for one.
+   * Decides whether to request a task: if the tool requires one, or if the caller asks for one and the tool allows it.
+   * A modern server decides for itself; a legacy one that does not offer tasks for this tool must not be asked for one.
    */
   #taskFor(tool: string, wish: TaskWish | boolean | undefined): TaskWish | false | undefined {
     if (wish === false) return false;
@@ -182,7 +182,7 @@ export class HubMember {
     for (const connection of [this.connection, ...this.#isolated.values()]) connection.setLogLevel(level);
   }
 
-  /** The same without connecting: a disconnected server gets the level when it reconnects. Never rejects. */
+  /** Sets the level without connecting: a disconnected server gets it when it reconnects. Never rejects. */
   async preferLogLevel(level: string): Promise<void> {
     const connections = [this.connection, ...this.#isolated.values()];
     for (const connection of connections) connection.setLogLevel(level);
@@ -265,7 +265,7 @@ export class HubMember {
     this.#tellLogLevel(this.connection);
   }
 
-  /** A restarted legacy server has forgotten the level; a modern one gets it with each call. */
+  /** Sends the log level again: a restarted legacy server has forgotten it. A modern one gets it with each call. */
   #tellLogLevel(connection: Connection | undefined): void {
     const level = this.connection.logLevel;
     if (connection?.era !== "legacy" || level === undefined || connection.capabilities.logging === undefined) return;
@@ -302,8 +302,7 @@ export class HubMember {
     try {
       if (connection.capabilities[capability] !== undefined) {
         items = await connection.listAll(method, key, signal ? { signal } : {}).catch(async (error: unknown) => {
-          // A new session lists its tools while it opens: that must not wait for a tool list that waits for the
-          // session.
+          // Opening a new session lists the tools, so listing the tools must not wait for a new session.
           if (!isSessionExpired(error) || kind === "tools") throw error;
           await connection.request({ method, params: {} });
           return await connection.listAll(method, key);
@@ -311,7 +310,8 @@ export class HubMember {
       }
     } catch (error) {
       failure = toTrunklineError(error);
-      // Some servers accept every connection and require sign-in only here: that does not count as connected.
+      // Some servers accept every connection and require a sign-in only for listing tools. They do not count as
+      // connected.
       if (kind === "tools" && signal !== undefined && isTrunklineError(failure, "AUTH_REQUIRED")) throw failure;
       if (!isTrunklineError(failure, "ABORTED")) {
         this.#options.logger.warn("list failed", { server: this.name, method, error: failure });

@@ -1,4 +1,4 @@
-// The servers of a hub as one catalogue: finds a server or a tool, connects the servers that takes, and detects
+// The servers of a hub as one catalogue: finds a server or a tool, connects the servers needed for that, and detects
 // changes.
 import { isTrunklineError, type Logger, nearestNames, type SourcedTool, TrunklineError } from "@trunkline/core";
 import { authenticateTool, SIGN_IN_TOOL } from "../auth/sign-in-tool.js";
@@ -76,7 +76,7 @@ export class HubMembers implements Iterable<HubMember> {
   }
 
   /**
-   * Connects the members that may be connected, and waits until their lists are known. A failing server never makes it
+   * Connects the members that can be connected, and waits until their lists are known. A failing server never makes it
    * reject.
    */
   async connectAll(members: readonly HubMember[], signal: AbortSignal | undefined): Promise<void> {
@@ -90,7 +90,7 @@ export class HubMembers implements Iterable<HubMember> {
     );
   }
 
-  /** Every server that could be connected, sorted by name. */
+  /** Connects every server that can be connected, and returns those that succeeded, sorted by name. */
   async connected(signal: AbortSignal | undefined): Promise<readonly HubMember[]> {
     const members = this.sorted().filter(({ connection }) => isConnectable(connection.state));
     await Promise.all(members.map((member) => this.tryConnect(member, signal)));
@@ -108,7 +108,7 @@ export class HubMembers implements Iterable<HubMember> {
     return this.#names;
   }
 
-  /** A server was connected, lost or replaced, or its tools have changed. */
+  /** Call this when a server was connected, lost or replaced, or when its tools have changed. */
   toolsChanged(): void {
     this.#names = undefined;
   }
@@ -132,12 +132,12 @@ export class HubMembers implements Iterable<HubMember> {
         await owner.connection.connect(signal);
       }
     }
-    // Only to suggest the nearest name: nothing is called that was not requested.
+    // Connect the rest only to suggest the nearest name: nothing is called that was not requested.
     await Promise.all(this.#waiting().map((member) => this.tryConnect(member, signal)));
     return this.names().resolve(name);
   }
 
-  /** One fingerprint per kind of list, which changes when the servers' offers change. */
+  /** Computes one fingerprint per kind of list, which changes when the servers' lists change. */
   fingerprints(): CatalogueFingerprints {
     const members = this.sorted();
     const of = (kind: ListKind) => members.map((member) => `${member.name}:${member.fingerprintOf(kind)}`).join();

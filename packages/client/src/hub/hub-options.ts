@@ -26,7 +26,7 @@ export interface HubOptions {
   connectLimitMs?: number;
   /** Receives every secret the hub learns, and redacts them from everything the hub reports. */
   redactor?: Redactor;
-  /** Makes the calls outside any other channel's scope, and answers questions that servers ask outside a call. */
+  /** The channel for calls outside any other channel's scope, and for questions that servers ask outside a call. */
   channel?: Channel;
   /**
    * The kinds of questions the channels of this hub can answer, declared to servers when they connect. Default: those

@@ -154,10 +154,10 @@ export class HubRequests {
     await member.setLogLevel(level, options);
   }
 
-  /** The server's response time, in milliseconds. */
+  /** Measures the server's response time, in milliseconds. */
   async ping(server: string, options: ToolCallOptions): Promise<number> {
     const member = this.#members.get(server);
-    // Connecting does not count.
+    // Connect first: the time this takes does not count.
     await member.connection.connect(options.signal);
     const startedMs = performance.now();
     await member.request({ method: "ping", params: {} }, options);

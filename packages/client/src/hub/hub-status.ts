@@ -56,7 +56,7 @@ export function statusOf(member: HubMember, redactor: Redactor): ServerStatus {
   };
 }
 
-/** Notes on the files, servers that failed, and skipped tools. */
+/** Collects notes on the files, failed servers and skipped tools. */
 export function warningsOf(
   { diagnostics }: LoadedConfig,
   members: readonly HubMember[],
@@ -83,7 +83,7 @@ export function warningsOf(
   return [...redactor.value(remarks), ...failures, ...leftOut];
 }
 
-/** The same error with all known secrets redacted. */
+/** Copies an error with all known secrets redacted. */
 export function redactedError(error: TrunklineError, redactor: Redactor): TrunklineError {
   return new TrunklineError(error.code, redactor.text(error.message), {
     cause: error.cause,

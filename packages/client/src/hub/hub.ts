@@ -106,7 +106,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     return warningsOf(this.#config, this.#members.sorted(), this.#redactor);
   }
 
-  /** A copy of a text or JSON-like value with all secrets of the configuration redacted. */
+  /** Copies a text or JSON-like value with all secrets of the configuration redacted. */
   redact<T>(value: T): T {
     return this.#redactor.value(value);
   }
@@ -146,7 +146,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     options: HubCallOptions = {},
   ): Promise<ToolCallResult> {
     const call = () => this.#redacting(this.#members.get(server).call(tool, args, options));
-    // A channel's dedicated connections are closed when its last scope ends, so it needs a scope.
+    // A channel's dedicated connections are closed when its last scope ends, so the call needs a scope.
     const { channel } = options;
     if (channel === undefined || this.#options.askPolicy !== "isolate") return await call();
     return await this.withChannel(channel, call);
@@ -177,8 +177,8 @@ export class Hub implements ToolSource, AsyncDisposable {
   }
 
   /**
-   * Reports every change of a resource, until the function it resolves with is called. The subscription outlives the
-   * server's process and session: if it had to be restored, the listener is notified.
+   * Reports every change of a resource. Resolves with a function that unsubscribes. The subscription outlives the
+   * server's process and session; the listener is notified whenever it had to be restored.
    */
   async subscribe(
     server: string,
@@ -205,7 +205,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     return await this.#redacting(this.#requests.findPrompt(name, signal));
   }
 
-  /** The messages of a prompt, filled in with these arguments. */
+  /** Returns the messages of a prompt, filled in with these arguments. */
   async getPrompt(
     server: string,
     name: string,
@@ -215,7 +215,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     return await this.#redacting(this.#requests.getPrompt(server, name, { args, options }));
   }
 
-  /** A server's completions for a partly typed argument of a prompt or template. */
+  /** Asks a server to complete a partly typed argument of a prompt or template. */
   async complete(
     server: string,
     ref: CompletionReference,
@@ -239,7 +239,7 @@ export class Hub implements ToolSource, AsyncDisposable {
     await Promise.all([...this.#members].map((member) => member.preferLogLevel(level)));
   }
 
-  /** The server's response time, in milliseconds. Modern servers have no ping: `PROTOCOL`. */
+  /** Measures the server's response time, in milliseconds. Modern servers have no ping: rejects with `PROTOCOL`. */
   async ping(server: string, options: ToolCallOptions = {}): Promise<number> {
     return await this.#redacting(this.#requests.ping(server, options));
   }

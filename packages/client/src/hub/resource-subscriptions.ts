@@ -49,7 +49,7 @@ export class Subscriptions {
     return await own.subscribe(uri, options);
   }
 
-  /** A server has a new connection, without any subscriptions. */
+  /** Restores a server's subscriptions on its new connection. */
   onConnected(server: string): void {
     this.#servers.get(server)?.restore();
   }
@@ -172,7 +172,9 @@ class ServerSubscriptions {
     }
   }
 
-  /** A modern subscription is one stream for a fixed set: the new one is opened before the old one is closed. */
+  /**
+   * A modern subscription is one stream for a fixed set of resources. Opens the new stream before closing the old one.
+   */
   async #relisten(connection: Connection, wanted: ReadonlySet<string>, signal?: AbortSignal): Promise<void> {
     const old = this.#stream;
     this.#stream = undefined;
@@ -188,7 +190,7 @@ class ServerSubscriptions {
     await old?.close();
   }
 
-  /** Either the server is gone or only the stream: the next connection restores it, or we do. */
+  /** If the server is gone, the next connection restores the subscriptions; if only the stream is gone, we do. */
   #onStreamEnd(connection: Connection): void {
     this.#forget();
     const { signal } = this.#lifetime;

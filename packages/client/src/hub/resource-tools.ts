@@ -24,7 +24,7 @@ interface ResourceToolsOptions {
 const NO_HUB =
   "No MCP servers are available: this program runs without a hub, so there are no resources to list or read.";
 
-/** `list_mcp_resources` and `read_mcp_resource`. Without a hub they report that. */
+/** Creates `list_mcp_resources` and `read_mcp_resource`. Without a hub, they report that there is none. */
 export function resourceTools(hub: Hub | undefined, options: ResourceToolsOptions = {}): readonly AgentTool[] {
   const tool = (definition: Omit<AgentTool, "run">, find: Find): AgentTool => ({
     ...definition,

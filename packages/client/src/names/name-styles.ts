@@ -54,7 +54,9 @@ export function toolNamePrefix(server: string): string {
   return `${PREFIX}${underscored(server)}__`;
 }
 
-/** Any text as 1 to 64 characters of `A-Za-z0-9_-`; if it had to be cut, it ends in a hash of the full text. */
+/**
+ * Turns any text into 1 to 64 characters of `A-Za-z0-9_-`. A text that had to be cut ends in a hash of the full text.
+ */
 export function normalizeName(name: string): string {
   const plain = underscored(name);
   if (plain.length <= MAX_NAME_LENGTH) return plain === "" ? "_" : plain;
@@ -74,7 +76,7 @@ export function parseToolName(name: string): ToolKey | null {
   return { server: rest.slice(0, split), tool: rest.slice(split + 2) };
 }
 
-/** A unique text for each pair. */
+/** Returns a unique string for each pair. */
 export function pairId(key: ToolKey): string {
   return JSON.stringify([key.server, key.tool]);
 }
@@ -142,7 +144,7 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Whether a name, in any style, may belong to a tool of this server. False positives are fine: the table decides. */
+/** Whether a name, in any style, could belong to a tool of this server. False positives are fine: the table decides. */
 export function mayBelongTo(name: string, server: string): boolean {
   const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
   const owner = bare(server);

@@ -114,9 +114,9 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   }
 
   /**
-   * The tool that a name refers to: in any style, as a URI, or as a glob that matches one tool. Several matches are
-   * `AMBIGUOUS`, with the candidates; no match is `TOOL_NOT_FOUND`, with suggestions. A tool name without its server is
-   * only suggested, never resolved, because its meaning could change when a server is added.
+   * Finds the tool that a name refers to: in any style, as a URI, or as a glob that matches one tool. Several matches
+   * are `AMBIGUOUS`, with the candidates; no match is `TOOL_NOT_FOUND`, with suggestions. A tool name without its
+   * server is only suggested, never resolved, because its meaning could change when a server is added.
    */
   resolve(name: string, options: ResolveOptions = {}): T {
     const [tool, ...more] = this.#lookUp(name, options.style);
@@ -126,9 +126,9 @@ export class ToolNames<T extends ToolKey = ToolKey> {
   }
 
   /**
-   * Every tool that a glob matches, at least one; anything else is looked up as in {@link resolve}. Globs are matched
-   * against dotted names, those starting with `mcp__` also against prefixed names, and those starting with `mcp://`
-   * against URIs.
+   * Finds every tool that a glob matches, at least one; anything else is looked up as in {@link resolve}. Globs are
+   * matched against dotted names, those starting with `mcp__` also against prefixed names, and those starting with
+   * `mcp://` against URIs.
    */
   match(pattern: string): readonly T[] {
     const tools = this.#lookUp(pattern, undefined);
@@ -145,7 +145,7 @@ export class ToolNames<T extends ToolKey = ToolKey> {
     return named.length === 0 && isGlob(name) ? this.#globbed(name) : named;
   }
 
-  /** The tools with this name in some style, otherwise those that would have it if they had not been renamed. */
+  /** Finds the tools with this name in some style, or else those that would have it if they had not been renamed. */
   #named(name: string): readonly T[] {
     for (const map of ["toolsOf", "renamedOf"] as const) {
       const found = new Set([...this.#styles.values()].flatMap((table) => table[map].get(name) ?? []));
@@ -227,8 +227,8 @@ interface NameEntry {
   step: number;
   reason: RenamedTool["reason"] | undefined;
   /**
-   * Ids of the first few pairs that shared the name, possibly including itself. One list shared by all of them: there
-   * may be thousands.
+   * IDs of the first few pairs that shared the name, possibly including this one. All of them share one list, because
+   * there may be thousands.
    */
   rivals: readonly string[];
 }
@@ -243,9 +243,9 @@ function dottedNames(tools: ReadonlyMap<string, ToolKey>): Map<string, NameEntry
 }
 
 /**
- * A unique name for each pair. Among pairs that share a name, those with the fewest digits all get more at once, so the
- * order of the pairs does not matter: tools with the same plain name all get a hash, and a tool whose own name looks
- * like another one's hashed name gets one too, while the other keeps its name.
+ * Gives each pair a unique name. Among pairs that share a name, those with the fewest digits all get more at once, so
+ * the order of the pairs does not matter. Tools with the same plain name all get a hash. A tool whose own name looks
+ * like another tool's hashed name gets one too, while the other tool keeps its name.
  */
 function distinctNames(style: NameStyle, tools: ReadonlyMap<string, ToolKey>): Map<string, NameEntry> {
   const entries = new Map<string, NameEntry>();
@@ -289,7 +289,7 @@ function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else values.push(value);
 }
 
-/** The name in quotes, truncated if it would fill the screen. */
+/** Quotes a name, truncated if it would fill the screen. */
 function quoted(name: string): string {
   const characters = [...name.slice(0, 400)];
   return `"${characters.length > 100 ? `${characters.slice(0, 100).join("")}…` : name}"`;

@@ -1,6 +1,6 @@
 // `Buffer.from(text, "base64")` never fails: it skips invalid characters and returns the rest. This decoder does fail.
 
-/** The bytes of base64 text, in the standard or the URL alphabet, with or without padding and line breaks. */
+/** Decodes base64 text, in the standard or the URL alphabet, with or without padding and line breaks. */
 export function decodeBase64(text: unknown): Buffer | undefined {
   if (typeof text !== "string") return undefined;
   const compact = /\s/.test(text) ? text.replace(/\s+/g, "") : text;

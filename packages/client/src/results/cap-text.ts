@@ -26,7 +26,7 @@ export function capText(text: string, maxChars: number, howToGet?: string): stri
   return cut.text === "" ? note : `${cut.text}\n${note}`;
 }
 
-/** The first `maxChars` characters of a text, or a few less to keep a visible character whole. */
+/** Cuts a text to its first `maxChars` characters, or a few fewer to keep a visible character whole. */
 export function cutText(text: string, maxChars: number): CutText {
   if (Number.isNaN(maxChars) || maxChars < 0) {
     throw new TrunklineError("INVALID_ARGUMENT", `A cap of ${maxChars} characters is not valid.`, {
@@ -43,16 +43,18 @@ export function cutText(text: string, maxChars: number): CutText {
   return { text: kept, keptChars, leftOutChars: chars - keptChars + countChars(text, end, text.length) };
 }
 
-/** The sentence that replaces the omitted text. */
+/** Builds the sentence that replaces the omitted text. */
 export function leftOutNote(left: { leftOutChars: number; totalChars: number; howToGet?: string | undefined }): string {
   const { leftOutChars, totalChars, howToGet = "the raw result has all of them" } = left;
   return `[${leftOutChars} of ${totalChars} characters left out; ${howToGet}]`;
 }
 
-/** The end of the last visible character at or before `end`; `end` itself if that is hard to determine. */
+/**
+ * Finds the end of the last visible character at or before `end`; returns `end` itself if that is hard to determine.
+ */
 function wholeCharacterEnd(text: string, end: number): number {
   if (end === 0 || isPlain(text, end)) return end;
-  // Segmentation must start at a certain character boundary, or flags and family emoji would be paired wrongly.
+  // Segmentation must start at a known character boundary, or flags and family emoji would be paired wrongly.
   let start = end;
   while (start > 0 && end - start < WINDOW && !isPlain(text, start)) start--;
   if (start > 0 && !isPlain(text, start)) return end;
@@ -62,7 +64,7 @@ function wholeCharacterEnd(text: string, end: number): number {
     boundary = start + index;
     if (boundary + segment.length > end) break;
   }
-  // One visible character fills the whole cap: part of it is better than nothing.
+  // If one visible character fills the whole cap, part of it is better than nothing.
   return boundary === 0 ? end : boundary;
 }
 

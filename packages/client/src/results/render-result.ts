@@ -38,7 +38,9 @@ interface RenderBlocksOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The text of a result: text blocks unchanged, every other block as JSON; without any blocks, `structuredContent`. */
+/**
+ * Renders a result as text: text blocks unchanged, every other block as JSON; without any blocks, `structuredContent`.
+ */
 export function renderText(raw: Readonly<Record<string, unknown>>): string {
   const blocks = blocksOf(raw);
   if (blocks.length === 0) return structuredText(raw) ?? "";
@@ -46,7 +48,7 @@ export function renderText(raw: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * The result as blocks for a model or a page. Neither malformed content nor a binary that cannot be saved makes it
+ * Renders a result as blocks for a model or a page. Malformed content or a binary that cannot be saved never makes it
  * throw: the call has already been made, and the rest of its result is still useful.
  */
 export async function renderBlocks(
@@ -93,7 +95,7 @@ async function renderBlock(block: unknown, options: RenderBlocksOptions): Promis
 function renderImage(block: Record<string, unknown>): Piece {
   const mimeType = mimeTypeOf(block);
   const bytes = decodeBase64(block.data);
-  // A single image that a model's endpoint cannot read makes it reject the whole conversation.
+  // A single image that it cannot read makes a model's endpoint reject the whole conversation.
   if (bytes === undefined || bytes.length === 0) {
     return note(`image not shown: ${mimeType ?? "no type"}, its data is ${bytes ? "empty" : "not base64"}`);
   }
@@ -158,7 +160,7 @@ function capped(
   return { blocks, leftOutChars };
 }
 
-/** The blocks of a result. A value that is not a list counts as its only block, so nothing is lost. */
+/** Returns the blocks of a result. A value that is not a list counts as its only block, so nothing is lost. */
 function blocksOf(raw: unknown): readonly unknown[] {
   if (!isRecord(raw) || raw.content === undefined || raw.content === null) return [];
   return Array.isArray(raw.content) ? raw.content : [raw.content];
@@ -173,7 +175,7 @@ function textOf(block: unknown): string | undefined {
   return isRecord(block) && block.type === "text" && typeof block.text === "string" ? block.text : undefined;
 }
 
-/** JSON of any value. Values from the wire always have one; those of an in-process server may not. */
+/** Renders any value as JSON. Values from the wire always have a JSON form; those of an in-process server may not. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
@@ -183,7 +185,7 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** The MIME type, if valid: it is quoted in notes, where a server must not be able to inject text. */
+/** Returns the MIME type if it is valid. It is quoted in notes, where a server must not be able to inject text. */
 function mimeTypeOf(block: Record<string, unknown>): string | undefined {
   const type = typeof block.mimeType === "string" ? block.mimeType.trim() : "";
   return type.length <= 255 && /^[\w.+-]+\/[\w.+-]+(?:\s*;[^[\]\r\n]*)?$/.test(type) ? type : undefined;

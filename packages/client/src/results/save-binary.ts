@@ -58,7 +58,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["video/webm", ".webm"],
 ]);
 
-/** Saves bytes under `<home>/mcp-blobs/`, which only the user may read, and returns the file's path. */
+/** Saves bytes under `<home>/mcp-blobs/`, which only the user can read, and returns the file's path. */
 export async function saveBinary(bytes: Uint8Array, options: SaveBinaryOptions): Promise<string> {
   const { home, mimeType, signal } = options;
   if (signal?.aborted) throw abortError(signal, "Saving a binary");

@@ -12,13 +12,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A lock file as its holder writes it. */
+/** Writes a lock file as its holder would. */
 function held(number: number, holder: { pid: number; host?: string; sinceMs?: number }): void {
   const text = JSON.stringify({ host: hostname(), sinceMs: Date.now(), free: false, ...holder });
   writeFileSync(join(folder, `a.lock.${number}`), text);
 }
 
-/** The pid of a process that has exited. */
+/** Returns the pid of a process that has exited. */
 async function deadPid(): Promise<number> {
   const child = spawn(process.execPath, ["-e", ""]);
   await once(child, "exit");
@@ -26,7 +26,7 @@ async function deadPid(): Promise<number> {
 }
 
 describe("file lock between processes", () => {
-  it("admits one holder at a time, and everyone eventually", async () => {
+  it("admits one holder at a time, and every waiter eventually", async () => {
     const path = join(folder, "a.lock");
     let inside = 0;
     let most = 0;
@@ -81,7 +81,7 @@ describe("file lock between processes", () => {
     await expect(withFileLock(path, async () => "in", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
-  it("fails the check of a holder that was presumed dead, before it writes", async () => {
+  it("fails the check of a holder whose lock was taken over", async () => {
     const path = join(folder, "a.lock");
     await withFileLock(path, async (lock) => {
       await lock.check();

@@ -72,7 +72,7 @@ export async function countsOf(url: string): Promise<Counts> {
   return (await (await fetch(new URL("/test/counts", url))).json()) as Counts;
 }
 
-/** Makes the test server do something: `expire`, `revoke`, `forget`, `fail-tokens`. */
+/** Sends a command to the test server: `expire`, `revoke`, `forget`, `fail-tokens`. */
 export async function tell(url: string, what: string): Promise<void> {
   const response = await fetch(new URL(`/test/${what}`, url), { method: "POST" });
   if (!response.ok) throw new Error(`the test server does not know ${what}`);

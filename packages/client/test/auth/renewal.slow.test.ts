@@ -116,7 +116,7 @@ describe("saved sign-in", () => {
     expect(hub.status().map(({ state }) => state)).toEqual(["needs-auth", "needs-auth"]);
   });
 
-  it("is removed by signing out, also at the authorization server", async () => {
+  it("is deleted by signing out, and revoked at the authorization server", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     const definition = http("docs", server.url);

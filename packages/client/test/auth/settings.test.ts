@@ -28,7 +28,7 @@ describe("auth in an entry", () => {
     expect(loaded.config.secrets).toContain("s3cret-value");
   });
 
-  it("hides a secret that is written in the file too", async () => {
+  it("also hides a secret that is written in the file", async () => {
     const { config } = await load({ auth: { client_id: "me", client_secret: "in-the-file" } });
     expect(config.secrets).toContain("in-the-file");
   });
@@ -62,7 +62,7 @@ describe("auth in an entry", () => {
     expect(redirect.config.diagnostics[0]?.message).toContain("on this machine");
   });
 
-  it("is part of the trust approval of a project's file, by its names and never by its values", async () => {
+  it("affects the fingerprint of a project's file by its names, never by its values", async () => {
     const fingerprint = async (entry: Record<string, unknown>) => (await load(entry)).config.files[0]?.fingerprint;
     const plain = await fingerprint({});
     const one = await fingerprint({ auth: { client_id: "me", client_secret: "one-secret" } });

@@ -11,7 +11,7 @@ import { configOf, http, until } from "../hub/fixtures.js";
 import { byBrowser, countsOf, Home, tell } from "./fixtures.js";
 
 describe("signing in", () => {
-  it("connects a server that answers 401 once the user has signed in, and saves everything readable by its owner only", async () => {
+  it("connects a server that answers 401 once the user has signed in, and saves everything so that only its owner can read it", async () => {
     using home = new Home();
     await using server = await startServer("oauth");
     const addresses: string[] = [];
@@ -114,7 +114,7 @@ describe("signing in", () => {
     expect(hub.status()[0]?.state).toBe("connected");
   });
 
-  it("answers a redirect with a foreign state with 400 and keeps waiting", async () => {
+  it("answers a redirect with an unknown state with 400 and keeps waiting", async () => {
     await using server = await startServer("oauth");
     let status: number | undefined;
     await using hub = await openHub(configOf(http("docs", server.url)), {

@@ -224,7 +224,7 @@ describe("typed input", () => {
     expect(parseText(fieldOf(schema), text)).toEqual({ ok: false, problem });
   });
 
-  it("may be empty unless the field is required", () => {
+  it("can be empty unless the field is required", () => {
     for (const schema of [{ type: "string" }, { type: "boolean" }, { enum: ["a"] }, choices, { type: "object" }]) {
       expect(parseText(fieldOf(schema), "  ")).toEqual({ ok: true, value: undefined });
       expect(parseText(fieldOf(schema, true), "  ")).toEqual({ ok: false, problem: "An answer is required." });
@@ -243,7 +243,7 @@ describe("a value from a program", () => {
     [choices, ["red", undefined], "undefined is not an option. The options are red, green, 2026."],
     [{ type: "object" }, { a: 1 }, "It must be text, a number, true, false or a list of texts."],
     [{ type: "string" }, null, "It must be text."],
-  ])("for %j is not %j", (schema, value, problem) => {
+  ])("is rejected for %j if it is %j", (schema, value, problem) => {
     expect(validateField(fieldOf(schema), value)).toBe(problem);
   });
 
@@ -277,7 +277,7 @@ describe("field description", () => {
     [{ enum: ["a"] }, "number or name"],
     [{ ...choices, maxItems: 2 }, "numbers or names, separated by commas, at most 2 of them"],
     [{ type: "object" }, "text or JSON"],
-  ])("is for %j: %s", (schema, words) => {
+  ])("for %j is: %s", (schema, words) => {
     expect(describeField(fieldOf(schema))).toBe(words);
   });
 });

@@ -6,10 +6,10 @@ import { configOf, stdio } from "../hub/fixtures.js";
 
 const answers = { elicitation: { form: {}, url: {} } };
 
-/** A channel whose answer the test holds back. */
+/** A channel whose answer is controlled by the test. */
 class Held implements Channel {
   readonly party: object;
-  /** Resolves when it has been asked. */
+  /** Resolves when the channel has been asked. */
   readonly asked: Promise<void>;
   readonly #released: Promise<void>;
   #ask: () => void = () => {};

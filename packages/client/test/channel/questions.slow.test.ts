@@ -21,7 +21,7 @@ describe.each(eras)("a %s server", (_, args) => {
   const open = (options: HubOptions, server: ServerDefinition = stdio("asking", args)) =>
     openHub(configOf(server), options);
 
-  it("asks the default channel during a call without a channel of its own", async () => {
+  it("asks the default channel during a call without its own channel", async () => {
     const seen: Elicitation[] = [];
     const channel = createChannel({
       elicit: async (elicitation) => {
@@ -106,7 +106,7 @@ describe.each(eras)("a %s server", (_, args) => {
     const own = createChannel({ roots: async () => [{ uri: "file:///own" }] });
     const { text } = await hub.withChannel(own, () => hub.call("asking.ask_roots"));
     expect(JSON.parse(text).answer).toMatchObject({ roots: [{ uri: "file:///own" }] });
-    // The channel's call may be over before it has answered.
+    // The call may end before its channel has answered.
     const gone = createChannel({ roots: () => Promise.reject(new Error("The call has ended.")) });
     const late = await hub.withChannel(gone, () => hub.call("asking.ask_roots"));
     expect(JSON.parse(late.text).answer).toMatchObject({ roots: [{ uri: "file:///shared" }] });
@@ -121,7 +121,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(JSON.parse((await hub.call("asking.ask_many", { count: 3, at_once: true })).text).answers).toHaveLength(3);
   });
 
-  it("is stopped if it keeps asking forever", async () => {
+  it("is stopped if it never stops asking", async () => {
     let count = 0;
     const channel = createChannel({
       elicit: async () => {
@@ -149,7 +149,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect((await hub.call("asking.ask_form", {}, { timeoutMs: 400 })).text).toContain("slow");
   });
 
-  it("is told that there is no answer if a channel fails", async () => {
+  it("gets a cancel or an error if the channel fails", async () => {
     await using hub = await open({
       channel: createChannel({
         elicit: async () => Promise.reject(new Error("window closed")),
@@ -164,7 +164,7 @@ describe.each(eras)("a %s server", (_, args) => {
     expect(sampled).toBe(true);
   });
 
-  it("has its question withdrawn when the call is cancelled", async () => {
+  it("has its question cancelled together with the call", async () => {
     const controller = new AbortController();
     let withdraw: () => void = () => {};
     const withdrawn = new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import type { QueuedForm } from "../../src/channel/queue-channel.js";
 import { createQueueChannel, type Hub, openHub, type QueueChannel, type QueuedQuestion } from "../../src/index.js";
 import { configOf, stdio } from "../hub/fixtures.js";
 
-/** The next question, which must be of this kind. */
+/** Takes the next question, which must be of this kind. */
 async function next<K extends QueuedQuestion["kind"]>(
   { questions }: QueueChannel,
   kind: K,
@@ -115,7 +115,7 @@ describe.each([
     ]);
   });
 
-  it("withdraws a question whose call was cancelled", async () => {
+  it("drops a question when its call is cancelled", async () => {
     const caller = new AbortController();
     const called = expect(call("ask_form", {}, caller.signal)).rejects.toMatchObject({ code: "ABORTED" });
     const form = await next(queue, "form");
@@ -147,7 +147,7 @@ describe("the queue of questions", () => {
     return answered;
   }
 
-  it("does not deliver a question that was withdrawn before it was taken", async () => {
+  it("does not deliver a question that was cancelled before it was taken", async () => {
     using queue = createQueueChannel();
     const caller = new AbortController();
     const first = ask(queue, "first", caller.signal);
@@ -160,7 +160,7 @@ describe("the queue of questions", () => {
     expect(await second).toEqual({ action: "accept", content: {} });
   });
 
-  it("does not accept a question that was withdrawn before it arrived", async () => {
+  it("does not accept a question that was cancelled before it arrived", async () => {
     using queue = createQueueChannel();
     await expect(ask(queue, "late", AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
     expect(queue.pending.size).toBe(0);
@@ -186,7 +186,7 @@ describe("the queue of questions", () => {
     expect(await loop()).toEqual([]);
   });
 
-  it("keeps what a loop left behind for the next one", async () => {
+  it("keeps the questions that one loop did not take for the next", async () => {
     using queue = createQueueChannel();
     const answers = [ask(queue, "1"), ask(queue, "2")];
     for await (const question of queue.questions) {

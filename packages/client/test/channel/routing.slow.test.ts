@@ -47,7 +47,7 @@ class Witness {
 
 const TOOLS = ["ask_form", "ask_sampling", "ask_roots", "ask_form", "ask_sampling"];
 
-/** Every channel makes its calls at the same time; the answers are collected by tag. */
+/** Makes the calls of all channels at the same time, and collects the answers by tag. */
 async function converse(
   hub: Hub,
 ): Promise<{ witnesses: Witness[]; results: { tag: string; text: string; isError: boolean }[] }> {

@@ -10,7 +10,7 @@ const one = (name: string, extra: Record<string, unknown> = {}) => ({
 const names = (config: { servers: readonly { name: string }[] }) => config.servers.map(({ name }) => name);
 
 describe("finding configuration", () => {
-  it("works without servers if there is no file, and says which file is looked for first", async () => {
+  it("finds no servers if there is no file, and says which file it looks for first", async () => {
     using place = new Place();
     const config = await place.load();
     expect(config).toMatchObject({ exists: false, servers: [], diagnostics: [], rejected: [], secrets: [] });
@@ -68,7 +68,7 @@ describe("finding configuration", () => {
       expect(names(await place.load({ cwd: join(place.cwd, "c") }))).toEqual(["outer"]);
     });
 
-    it("is approved if set in the environment, but not in a .env, which comes with the project", async () => {
+    it("is trusted when set in the environment, but not when set in the project's .env file", async () => {
       using place = new Place({ "a.json": one("a"), ".env": "TRUNKLINE_MCP_FILE=a.json" });
       const named = await place.load({ trustAll: false, env: { TRUNKLINE_MCP_FILE: "a.json" } });
       expect(server(named, "a")).toMatchObject({ scope: "explicit", trusted: true });
@@ -101,7 +101,7 @@ describe("finding configuration", () => {
     expect((await place.load({ cwd })).exists).toBe(false);
   });
 
-  it("lets the nearest project file win", async () => {
+  it("prefers the nearest project file", async () => {
     using place = new Place({ ".trunkline/mcp.json": one("outer"), "a/.trunkline/mcp.json": one("inner") });
     expect(names(await place.load({ cwd: join(place.cwd, "a") }))).toEqual(["inner"]);
   });
@@ -124,7 +124,7 @@ describe("finding configuration", () => {
     expect(config.path).toBe(join(place.cwd, ".trunkline", "mcp.json"));
   });
 
-  it("always reports that a project's entry shadows the user's", async () => {
+  it("always reports a project's entry that shadows the user's", async () => {
     using place = new Place({ ".trunkline/settings.json": one("a"), "home/settings.json": one("a") });
     const { diagnostics } = await place.load();
     expect(diagnostics).toEqual([
@@ -160,7 +160,7 @@ describe("finding configuration", () => {
     expect(config.workspaceFolder).toBe(dirname(place.home));
   });
 
-  it("also counts it once through a link", async () => {
+  it("counts the user's file once even through a link", async () => {
     using place = new Place({ "home/settings.json": one("a") });
     symlinkSync(place.home, join(place.cwd, ".trunkline"));
     const config = await place.load({ trustAll: false });
@@ -191,7 +191,7 @@ describe("finding configuration", () => {
 });
 
 describe("trust", () => {
-  it("trusts nothing of a project by default, and asks with path and fingerprint", async () => {
+  it("trusts nothing in a project by default, and asks for approval with the path and fingerprint", async () => {
     using place = new Place({
       ".trunkline/mcp.json": one("a"),
       ".trunkline/settings.json": one("b"),
@@ -215,7 +215,7 @@ describe("trust", () => {
   });
 });
 
-describe("what a project's own env files contribute to what it runs", () => {
+describe("values from a project's own env files", () => {
   const files = {
     ".trunkline/mcp.json": {
       mcpServers: {
@@ -234,14 +234,14 @@ describe("what a project's own env files contribute to what it runs", () => {
     ["an argument", ".env", files[".env"].replace("ARG=a", "ARG=--require=evil")],
     ["the address", ".env", files[".env"].replace("one.example", "evil.example")],
     ["the names in the env file", "server.env", "LEVEL=1\nNODE_OPTIONS=--require=evil\n"],
-  ])("requires a new approval when %s changes", async (_, file, text) => {
+  ])("require a new approval when %s changes", async (_, file, text) => {
     using place = new Place(files);
     const before = await fingerprint(place);
     place.write(file, text);
     expect(await fingerprint(place)).not.toBe(before);
   });
 
-  it("does not matter if the process environment decides, nor for values of env and headers", async () => {
+  it("do not matter if the process environment overrides them, or if they are only used in env and headers", async () => {
     using place = new Place(files);
     const env = { TOOL: "node", ARG: "a", BASE: "http://one.example", KEY: "k" };
     const before = await fingerprint(place, env);
@@ -251,7 +251,7 @@ describe("what a project's own env files contribute to what it runs", () => {
     expect(await fingerprint(place, { ...env, TOOL: "other" })).toBe(before);
   });
 
-  it("is shown with the program and the host, without possible secrets", async () => {
+  it("are shown for the program and the host, but not if they could be secrets", async () => {
     using place = new Place(files);
     const shown = (await place.load({ trustAll: false })).files[0]?.wouldRun.map(({ what }) => what).join("\n") ?? "";
     expect(shown).toContain("→ node");

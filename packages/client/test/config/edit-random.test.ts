@@ -2,7 +2,7 @@ import { findNodeAtLocation, type ParseError, parse, parseTree } from "jsonc-par
 import { describe, expect, it } from "vitest";
 import { removeJson, setJson } from "../../src/config/edit-json.js";
 
-/** Numbers that are the same in every run (mulberry32). */
+/** Creates a random number generator that is the same in every run (mulberry32). */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -13,7 +13,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-/** A file with comments, line breaks and trailing commas wherever they are allowed. */
+/** Generates a file with comments, line breaks and trailing commas wherever they are allowed. */
 function randomFile(random: (below: number) => number): string {
   let count = 0;
   const gap = (): string => {
@@ -36,7 +36,7 @@ function randomFile(random: (below: number) => number): string {
   return `${gap()}{${gap()}"servers":${gap()}${object(0)}${gap()}${random(2) === 0 ? "" : ","}${gap()}}${gap()}`;
 }
 
-/** The value of a text, which must be valid. */
+/** Parses a text, which must be valid. */
 function soundValue(text: string): { servers: Record<string, unknown> } {
   const errors: ParseError[] = [];
   const value = parse(text, errors, { allowTrailingComma: true });

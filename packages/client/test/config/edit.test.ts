@@ -21,7 +21,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const ENTRY = { command: "npx", args: ["-y", "new"] };
 
-/** The file's text after the edits. */
+/** Applies the edits and returns the file's text. */
 async function edited(text: string, edits: ConfigEdit | ConfigEdit[], name = "mcp.json"): Promise<string> {
   const path = join(folder, name);
   writeFileSync(path, text);
@@ -204,7 +204,7 @@ describe("editing a configuration file", () => {
     expect(await edited(text, { op: "remove", name: "b" })).toBe(text.replace('    "b": {}\n', ""));
   });
 
-  it("writes ${NAME} as the environment in both dialects, and leaves the rest alone", async () => {
+  it("writes ${NAME} as an environment variable in both dialects, and leaves the rest alone", async () => {
     const entry = {
       command: "x",
       env: { A: "${A}", B: "${env:B}", C: "\\${C}", D: "${D:-d}", W: "${workspaceFolder}" },

@@ -7,7 +7,7 @@ import { loadText, Place, said, server } from "./place.js";
 const env = { NAME: "value", EMPTY: "", NESTED: "${NAME}", "odd-name": "odd" };
 const context = { NAME: "from-context", user: { name: "Ada", age: 36 }, list: ["x"] };
 
-/** One arg, expanded, in each dialect. */
+/** Expands one arg in each dialect. */
 async function expandIn(dialect: "servers" | "mcpServers" | "metadata.mcp", text: string) {
   const entries = { s: { type: "stdio", command: "c", args: [text] } };
   const content = dialect === "metadata.mcp" ? { metadata: { mcp: entries } } : { [dialect]: entries };
@@ -134,7 +134,7 @@ describe("the substitution table", () => {
     ]);
   });
 
-  it("reads .env, with the process environment taking precedence even if empty", async () => {
+  it("reads .env, but prefers the process environment, even if a value there is empty", async () => {
     using place = new Place({
       ".env": "FROM_FILE=file\nBOTH=file\nEMPTY=file",
       ".trunkline/mcp.json": { mcpServers: { s: { command: "c", args: ["${FROM_FILE}", "${BOTH}", "${EMPTY}"] } } },
@@ -143,7 +143,7 @@ describe("the substitution table", () => {
     expect(server(config, "s")).toMatchObject({ args: ["file", "process", ""] });
   });
 
-  it("only notes missing variables of a disabled server", async () => {
+  it("reports missing variables of a disabled server only as a note", async () => {
     const config = await loadText({ mcpServers: { s: { command: "${UNSET}", disabled: true } } });
     expect(config.diagnostics.map(({ severity }) => severity)).toEqual(["note"]);
   });

@@ -28,7 +28,7 @@ describe("the notation of a file", () => {
     expect(said(config)).toEqual([]);
   });
 
-  it("may be UTF-16, as written by Windows shells", async () => {
+  it("can be UTF-16, as written by Windows shells", async () => {
     using place = new Place();
     writeFileSync(join(place.cwd, "m.json"), Buffer.from(`\uFEFF${json}`, "utf16le"));
     expect(server(await place.load({ mcpPath: "m.json" }), "s")).toMatchObject({ command: "c" });
@@ -37,7 +37,7 @@ describe("the notation of a file", () => {
   it.each([
     ["m.yaml", 'mcpServers: { s: { command: c, args: ["\\${TOKEN} \\\\${TOKEN} \\n"] } }'],
     ["m.json", '{ "mcpServers": { "s": { "command": "c", "args": ["\\${TOKEN} \\\\${TOKEN} \\n"] } } }'],
-  ])("may have a backslash before a dollar in double quotes, valid or not: %s", async (as, text) => {
+  ])("can have a backslash before a dollar in double quotes, valid or not: %s", async (as, text) => {
     const config = await loadText(text, { as, env: { TOKEN: "t" } });
     expect(server(config, "s")).toMatchObject({ args: ["${TOKEN} ${TOKEN} \n"] });
     expect(said(config)).toEqual([]);
@@ -46,7 +46,7 @@ describe("the notation of a file", () => {
   it.each([
     ["m.yaml", 'mcpServers: { s: { command: "C:\\dir" } }'],
     ["m.json", '{ "mcpServers": { "s": { "command": "C:\\dir" } } }'],
-  ])("keeps the text of another bad escape and warns: %s", async (as, text) => {
+  ])("keeps any other bad escape as text and warns: %s", async (as, text) => {
     const config = await loadText(text, { as });
     expect(server(config, "s")).toMatchObject({ command: "C:\\dir" });
     expect(config.diagnostics).toMatchObject([{ severity: "warning", line: 1 }]);
@@ -96,7 +96,7 @@ describe("the key of a file", () => {
     ]);
   });
 
-  it.each(["servers:", "mcpServers: {}", "metadata: { mcp: }"])("may be empty: %s", async (text) => {
+  it.each(["servers:", "mcpServers: {}", "metadata: { mcp: }"])("can be empty: %s", async (text) => {
     const config = await loadText(text, { as: "m.yaml" });
     expect(config).toMatchObject({ exists: true, servers: [], diagnostics: [] });
   });

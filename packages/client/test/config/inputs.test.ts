@@ -73,7 +73,7 @@ describe("inputs", () => {
     expect(server(await load(other), "b")).toMatchObject({ headers: { K: "third" } });
   });
 
-  it("make an entry unusable if there is no one to ask, and the others still work", async () => {
+  it("make only their own entry unusable if there is no one to ask", async () => {
     using place = new Place();
     const config = await place.load({ mcpPath: place.write("m.json", content) });
     const { unusable } = server(config, "a");

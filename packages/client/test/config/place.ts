@@ -49,7 +49,7 @@ export async function loadText(
   return await place.load({ mcpPath: place.write(as, text), ...rest });
 }
 
-/** The diagnostics as `severity server field message`, for comparing. */
+/** Formats the diagnostics as `severity server field message`, for comparison. */
 export function said(config: LoadedConfig): string[] {
   return config.diagnostics.map(({ severity, server, field, message }: Diagnostic) =>
     [severity, server, field, message].filter((part) => part !== undefined).join(" | "),

@@ -61,7 +61,7 @@ describe("one entry in another program's file", () => {
     expect(withoutEntry(changed, toml)).toBe('\n# next\n[mcp_servers.x]\ncommand = "x"\n');
   });
 
-  it("is left alone if a multi-line string contains what looks like its header", () => {
+  it("is not removed if a multi-line string contains what looks like its header", () => {
     const changed = withEntry('text = """\n[mcp_servers.trunkline]\n"""\n', toml, entry);
     expect(() => withoutEntry(changed, toml)).toThrow(/cannot be removed/);
   });

@@ -2,8 +2,8 @@ import { REDACTED, Redactor } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
 import { Place } from "./place.js";
 
-describe("what must not be shown", () => {
-  it("comes from headers, env, envFile, variables and inputs, and is not an existing path", async () => {
+describe("secret values", () => {
+  it("come from headers, env, envFile, variables and inputs, but are never existing paths", async () => {
     using place = new Place({ "x.env": "FILE_KEY=from-env-file" });
     const mcpPath = place.write("m.json", {
       inputs: [{ id: "pin", type: "promptString" }],
@@ -67,7 +67,7 @@ describe("what must not be shown", () => {
     expect(new Redactor().add(...secrets).text("401 for header-token")).toBe(`401 for ${REDACTED}`);
   });
 
-  it("does not appear in any diagnostic", async () => {
+  it("do not appear in any diagnostic", async () => {
     using place = new Place();
     const mcpPath = place.write("m.json", {
       mcpServers: {

@@ -40,8 +40,8 @@ describe("the transport of an entry", () => {
   });
 });
 
-describe("the fields of an entry", () => {
-  it("has defaults for missing fields", async () => {
+describe("reading an entry", () => {
+  it("uses defaults for missing fields", async () => {
     const config = await loadText('{"mcpServers": {"s":\n {"command": "c"}}}', { as: "m.json" });
     expect(server(config, "s")).toEqual({
       name: "s",
@@ -103,7 +103,7 @@ describe("the fields of an entry", () => {
     expect(diagnostics[0]?.message).toMatch(/Did you mean "command"\?$/);
   });
 
-  it("is lazy by default in metadata.mcp only", async () => {
+  it("makes servers lazy by default only in metadata.mcp", async () => {
     const config = await loadText({
       servers: { a: { command: "c" } },
       mcpServers: { b: { command: "c" } },
@@ -169,7 +169,7 @@ describe("the fields of an entry", () => {
 });
 
 describe("envFile", () => {
-  it("provides variables, and the entry's own take precedence", async () => {
+  it("provides variables, but the entry's own take precedence", async () => {
     using place = new Place({ "x.env": "A=file\nB=file\n# C=1\nnothing" });
     const mcpPath = place.write("m.json", {
       mcpServers: { s: { command: "c", envFile: "${workspaceFolder}/x.env", env: { B: "own" } } },
@@ -178,7 +178,7 @@ describe("envFile", () => {
     expect(server(config, "s")).toMatchObject({ env: { A: "file", B: "own" }, envFile: join(place.cwd, "x.env") });
   });
 
-  it("produces a warning if it is missing, and the server is used without it", async () => {
+  it("causes a warning if it is missing, but the server is still used", async () => {
     const config = await loadText({ mcpServers: { s: { command: "c", envFile: "no.env", env: { A: "1" } } } });
     expect(said(config)).toEqual([expect.stringMatching(/warning \| s \| envFile \| .*no\.env does not exist/)]);
     expect(server(config, "s")).toMatchObject({ env: { A: "1" } });
@@ -205,7 +205,7 @@ describe("a malformed entry", () => {
     ['{ "url": "https://x.example", "headers": { "a b": "c" } }', "headers.a b", at(3, 61)],
     ["{}", "command", at(3, 11)],
     ['"https://x.example"', undefined, at(3, 11)],
-  ])("%s is a warning that names the field %s, and its neighbours still work", async (entry, field, position) => {
+  ])("%s is a warning that names the field %s and does not affect other entries", async (entry, field, position) => {
     const text = `{ "mcpServers": {\n  "good": { "command": "c" },\n   "bad": ${entry},\n  "fine": { "command": "d" } } }`;
     const config = await loadText(text);
     expect(config.servers.map(({ name }) => name)).toEqual(["good", "fine"]);
@@ -228,11 +228,11 @@ describe("a malformed entry", () => {
     expect(config.rejected).toEqual([{ name: "a", scope: "explicit", file: config.path, type: "ws" }]);
   });
 
-  it("must have a name", async () => {
+  it("is one without a name", async () => {
     expect((await loadText({ servers: { "": { command: "c" } } })).rejected).toHaveLength(1);
   });
 
-  it("may have the name of an inherited object property", async () => {
+  it("is not one named after an inherited object property", async () => {
     const config = await loadText(
       '{"mcpServers":{"__proto__":{"command":"c","env":{"__proto__":"x"}},"constructor":{"command":"c"}}}',
     );

@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 describe("the list of approved files", () => {
-  it("trusts nothing until told to, and creates no file when asked", async () => {
+  it("trusts nothing by default, and creates no file when queried", async () => {
     const store = new TrustStore(home);
     expect(await store.isTrusted({ path: file, fingerprint: "a" })).toBe(false);
     expect(await store.list()).toEqual([]);
@@ -34,7 +34,7 @@ describe("the list of approved files", () => {
     expect(existsSync(home)).toBe(false);
   });
 
-  it("trusts a file as long as it would run the same", async () => {
+  it("trusts a file as long as what it would run stays the same", async () => {
     await new TrustStore(home).confirm({ path: file, fingerprint: "a" });
     const other = new TrustStore(home);
     expect(await other.isTrusted({ path: file, fingerprint: "a" })).toBe(true);
@@ -44,7 +44,7 @@ describe("the list of approved files", () => {
     expect(await other.isTrusted({ path: file, fingerprint: "a" })).toBe(false);
   });
 
-  it("lists what was approved and when, and withdraws it", async () => {
+  it("lists what was approved and when, and can revoke it", async () => {
     const store = new TrustStore(home, { now: () => new Date("2026-07-28T10:00:00Z") });
     await store.confirm(
       { path: join(base, "z.json"), fingerprint: "2" },
@@ -79,7 +79,7 @@ describe("the list of approved files", () => {
     ["not JSON", "{"],
     ["of a later version", '{"version":2,"files":{}}'],
     ["of another shape", '{"version":1,"files":{"/a":true}}'],
-  ])("approves nothing if its file is %s, says so and keeps the file", async (_, text) => {
+  ])("approves nothing if its file is %s, but reports it and keeps the file", async (_, text) => {
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, "trust.json"), text);
     const store = new TrustStore(home);

@@ -46,7 +46,7 @@ describe("watching the configuration", () => {
     await after(() => place.write("home/settings.json", {}));
   });
 
-  it("notices a change that comes before the folders are watched", async () => {
+  it("notices a change made before the folders are watched", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: {} } });
     const seen = changes();
     await using _watch = watchConfig(await place.load(), { onChange: seen.onChange, debounceMs: 20 });
@@ -68,7 +68,7 @@ describe("watching the configuration", () => {
     await next;
   });
 
-  it("reports several writes in a row once, and other files of the folder not at all", async () => {
+  it("reports several writes in a row once, and ignores other files in the folder", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: {} } });
     const seen = changes();
     await using watch = watchConfig(await place.load(), { onChange: seen.onChange, debounceMs: 100 });
@@ -101,7 +101,7 @@ describe("watching the configuration", () => {
     expect(seen.count).toBe(0);
   });
 
-  it("waits in close for a change being handled, and rethrows its error", async () => {
+  it("waits in close until a change has been handled, and rethrows its error", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: {} } });
     const seen = changes();
     const watch = watchConfig(await place.load(), {

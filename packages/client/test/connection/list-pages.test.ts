@@ -25,21 +25,21 @@ describe("a paged list", () => {
     expect(collect(pages)).toEqual({ names: ["a", "b", "c"], isComplete: true, asked: ["", "2", "3"] });
   });
 
-  it("is returned as far as it came if a cursor is empty or repeats", () => {
+  it("returns the items so far if a cursor is empty or repeats", () => {
     const circle = { "": { things: [thing("a")], nextCursor: "x" }, x: { things: [thing("b")], nextCursor: "x" } };
     expect(collect(circle)).toEqual({ names: ["a", "b"], isComplete: false, asked: ["", "x"] });
     const empty = { "": { things: [thing("a")], nextCursor: "" } };
     expect(collect(empty)).toEqual({ names: ["a"], isComplete: false, asked: [""] });
   });
 
-  it("is abandoned after a thousand cursors", () => {
+  it("gives up after a thousand cursors", () => {
     const list = new ListPages("things");
     let pages = 0;
     while (list.add({ things: [thing(String(++pages))], nextCursor: String(pages) }) !== undefined);
     expect({ count: list.items.length, isComplete: list.isComplete }).toEqual({ count: 1_001, isComplete: false });
   });
 
-  it("skips what is not an item, and may have no items at all", () => {
+  it("skips values that are not items, and can be empty", () => {
     expect(collect({ "": { things: [1, null, thing("a"), "b"] } })).toMatchObject({ names: ["a"] });
     expect(collect({ "": { things: "none" } })).toEqual({ names: [], isComplete: true, asked: [""] });
   });

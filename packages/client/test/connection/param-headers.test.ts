@@ -7,7 +7,7 @@ import { configOf, http } from "../hub/fixtures.js";
 const schema = (properties: Record<string, unknown>) => ({ type: "object", properties });
 
 describe("a modern HTTP server whose tools need headers", () => {
-  it("gets them with the call, and a tool that declares them wrongly is skipped with a warning", async () => {
+  it("receives them with each call, and tools that declare them wrongly are skipped with a warning", async () => {
     const seen: IncomingHttpHeaders[] = [];
     let listed = 0;
     const server = createServer(async (request, response) => {
@@ -45,7 +45,7 @@ describe("a modern HTTP server whose tools need headers", () => {
     try {
       expect(hub.tools().map(({ tool }) => tool)).toEqual(["good"]);
       expect(hub.warnings()).toMatchObject([{ server: "headers", message: expect.stringContaining('tool "bad"') }]);
-      // The tool changed since it was listed: it is listed again, and the call sent with the new header.
+      // The tool has changed since it was listed: it is listed again, and the call is sent with the new header.
       expect((await hub.call("headers.good", { region: "eu" })).text).toBe("ok");
       expect(seen.map((headers) => [headers["mcp-param-region"], headers["mcp-param-area"]])).toEqual([
         ["eu", undefined],

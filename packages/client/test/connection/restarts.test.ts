@@ -5,7 +5,10 @@ describe("a server that crashes", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** The delays before each restart until the server is given up, with each crash coming after this long. */
+  /**
+   * Collects the delays before each restart of a server that always crashes after this uptime, until it is no longer
+   * restarted.
+   */
   function waits(restarts: Restarts, upMs: number): number[] {
     const waited: number[] = [];
     for (;;) {
@@ -21,16 +24,16 @@ describe("a server that crashes", () => {
     }
   }
 
-  it("is restarted at once, then after growing delays, and finally given up", () => {
+  it("is restarted at once, then after growing delays, and finally not at all", () => {
     expect(waits(new Restarts(), 0)).toEqual([0, 500, 1_000, 2_000, 5_000, 10_000, 30_000]);
   });
 
-  it("is never given up as long as it runs for a while each time", () => {
+  it("is always restarted if it runs for a while each time", () => {
     expect(waits(new Restarts(), 30_000)).toEqual(Array.from({ length: 20 }, () => 0));
     expect(waits(new Restarts(), 29_999)).toHaveLength(7);
   });
 
-  it("is not started after the restart was cancelled", () => {
+  it("is not started if the restart was cancelled", () => {
     const restarts = new Restarts();
     const start = vi.fn();
     restarts.schedule(start);

@@ -59,7 +59,7 @@ describe("the stream on which a modern HTTP server reports changed lists", () =>
     expect(hub.tools().map(({ tool }) => tool)).toContain("grown_1");
     await server.close();
     await using _again = await startServer("modern", ["--port", String(server.port)]);
-    // The new process does not have the tool that was added to the old one.
+    // The new process does not have the tool that was added in the old one.
     await changed.next();
     expect(hub.tools().map(({ tool }) => tool)).not.toContain("grown_1");
   });

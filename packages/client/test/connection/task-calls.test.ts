@@ -57,7 +57,7 @@ describe.each(servers)("a task of a %s", (name, define) => {
     expect(progress).toContainEqual({ server: "tasking", tool: "work", progress: 2, total: 3 });
   });
 
-  it("is created for an optional tool on request, and otherwise only by a server that decides for itself", async () => {
+  it("is created for an optional tool on request, or if the server decides so", async () => {
     const hub = await open();
     expect((await hub.call("tasking.optional", {}, { task: true })).text).toBe("optional done in 2 steps");
     expect((await hub.call("tasking.optional", {}, { task: { ttlMs: 1_000 } })).text).toBe("optional done in 2 steps");

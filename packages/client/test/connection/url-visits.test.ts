@@ -14,14 +14,14 @@ describe("a call that is refused until a page has been visited", () => {
       },
     });
 
-  it("is repeated when the server says that the visit is over", async () => {
+  it("is retried when the server reports that the visit is over", async () => {
     const seen: string[] = [];
     await using hub = await openHub(configOf(stdio("visiting")), { channel: visitor(seen) });
     expect((await hub.call("visiting.guarded")).text).toBe("tried 2 times");
     expect(seen).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/visit$/)]);
   });
 
-  it("is repeated after a while if the server does not say so", async () => {
+  it("is retried after a delay if the server never reports the visit", async () => {
     const seen: string[] = [];
     await using hub = await openHub(configOf(stdio("visiting")), { channel: visitor(seen) });
     expect((await hub.call("visiting.guarded", { announce: false })).text).toBe("tried 2 times");

@@ -88,14 +88,14 @@ describe("calling a tool", () => {
 });
 
 describe("any other request", () => {
-  it("is passed on, and rejected locally if the server's revision does not define it", async () => {
+  it("is passed on, or rejected locally if the server's revision does not define it", async () => {
     await using hub = await openHub(configOf(stdio("modern"), stdio("old")));
     expect(await hub.request("old", "ping")).toEqual({});
     await expect(hub.request("modern", "ping")).rejects.toMatchObject({
       code: "PROTOCOL",
       message: expect.stringContaining("Revision 2026-07-28 does not define method ping"),
     });
-    // No revision has this: the server answers for itself.
+    // No revision defines this method, so the server decides.
     await expect(hub.request("old", "acme/extension")).rejects.toMatchObject({
       code: "UPSTREAM",
       data: { code: -32601 },
@@ -109,7 +109,7 @@ describe("time", () => {
     await expect(
       hub.call("slow.wait", { ms: 60_000, progress_every_ms: 60_000 }, { timeoutMs: 200 }),
     ).rejects.toMatchObject({ code: "TIMEOUT" });
-    // The server notices at its next step, which may come after the question.
+    // The server notices the cancellation at its next step, which may come after this call.
     await expect.poll(async () => (await hub.call("slow.cancelled_count")).text).toBe("1");
   });
 
@@ -184,45 +184,45 @@ describe("lists", () => {
 });
 
 describe("hostile servers", () => {
-  it.each([["stdio"], ["http"]])("may write noise over %s", async (transport) => {
+  it.each([["stdio"], ["http"]])("can write noise over %s", async (transport) => {
     await using server = transport === "http" ? await startServer("garbled", ["--http"]) : undefined;
     await using hub = await openHub(configOf(server === undefined ? stdio("garbled") : http("garbled", server.url)));
     expect(await hub.call("garbled.echo", { text: "plain" })).toMatchObject({ isError: false });
     expect((await hub.call("garbled.unicode")).isError).toBe(false);
   });
 
-  it("may answer with JSON arrays of messages", async () => {
+  it("can reply with arrays of JSON messages without breaking calls", async () => {
     await using server = await startServer("garbled", ["--http", "--json-array"]);
     await using hub = await openHub(configOf(http("web", server.url), stdio("garbled", ["--json-array"])));
     expect((await hub.call("web.echo", { text: "a" })).text).toContain("a");
     expect((await hub.call("garbled.echo", { text: "b" })).text).toContain("b");
   });
 
-  it.each([["stdio"], ["http"]])("may answer with 50 MB over %s", async (transport) => {
+  it.each([["stdio"], ["http"]])("can answer with 50 MB over %s", async (transport) => {
     await using server = transport === "http" ? await startServer("flooding", ["--http"]) : undefined;
     await using hub = await openHub(configOf(server === undefined ? stdio("flooding") : http("flooding", server.url)));
     const { text } = await hub.call("flooding.big", {}, { timeoutMs: 25_000 });
     expect(text.length).toBe(50_000_000);
   });
 
-  it("may flood logs and stderr; only the last lines are kept", async () => {
+  it("can flood logs and stderr, of which only the last lines are kept", async () => {
     await using hub = await openHub(configOf(stdio("flooding")));
     expect((await hub.call("flooding.logs")).isError).toBe(false);
     expect((await hub.call("flooding.stderr")).isError).toBe(false);
     expect(hub.status()[0]?.stderr.length).toBeLessThanOrEqual(40);
   });
 
-  it("may support only the oldest or only the newest revision", async () => {
+  it("can support only the oldest or only the newest revision", async () => {
     await using hub = await openHub(configOf(stdio("old"), stdio("modern")));
     expect(hub.status().map(({ revision }) => revision)).toEqual(["2026-07-28", "2024-11-05"]);
   });
 
-  it("may exit when asked something they do not know", async () => {
+  it("can exit on an unknown request", async () => {
     await using hub = await openHub(configOf(stdio("old", ["--exit-on-unknown"])));
     expect((await hub.call("old.hello")).isError).toBe(false);
   });
 
-  it("are named when they use an unknown revision", async () => {
+  it("fail with an error that names their unknown revision", async () => {
     await using hub = await openHub(configOf(stdio("old", ["--version-answer", "1999-01-01"])));
     expect(hub.status()[0]).toMatchObject({
       state: "failed",

@@ -36,7 +36,7 @@ describe("a server that is killed", () => {
     expect(hub.status().find(({ name }) => name === "hello")?.pid).not.toBe(pid);
   });
 
-  it("is waited for by a call that comes right after", async () => {
+  it("makes a call that comes right after wait for the restart", async () => {
     await using hub = await openHub(configOf(stdio("hello")));
     process.kill(hub.status()[0]?.pid ?? 0, "SIGKILL");
     await until(
@@ -69,7 +69,7 @@ describe("a server that crashes in mid-call", () => {
     expect([crash.status, hello.status, slow.status]).toEqual(["rejected", "fulfilled", "fulfilled"]);
   });
 
-  it("is recognised if it exits at start-up, with its last stderr lines", async () => {
+  it("is reported with its last stderr lines if it exits at start-up", async () => {
     await using hub = await openHub(configOf(stdio("crashing", ["--crash-on-start"])));
     const [status] = hub.status();
     expect(status).toMatchObject({
@@ -148,7 +148,7 @@ describe("connecting", () => {
     });
   });
 
-  it("tells the causes of a failure apart", async () => {
+  it("distinguishes the causes of a failure", async () => {
     await using server = await startServer("hello", ["--http"]);
     const free = new URL(server.url);
     await server.close();
@@ -217,7 +217,7 @@ describe("closing", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("follows the given signal", async () => {
+  it("happens when the given signal aborts", async () => {
     const controller = new AbortController();
     const hub = await openHub(configOf(stdio("hello")), { signal: controller.signal });
     const pid = hub.status()[0]?.pid ?? 0;

@@ -63,7 +63,7 @@ describe.each(eras)("a %s server", (era, args) => {
     expect((await hub.complete("library", template, { name: "style", value: "f" })).values).toHaveLength(2);
   });
 
-  it("sends log messages from the configured level", async () => {
+  it("sends log messages at or above the configured level", async () => {
     const logs = new Told<ServerLog>();
     await using hub = await openHub(configOf(library()), { channel: { log: logs.tell } });
     await hub.setLogLevel("library", "error");

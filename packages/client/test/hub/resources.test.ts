@@ -34,7 +34,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     expect((await hub.readResource("library", "test://notes/other")).contents).toMatchObject([{ text: "note other" }]);
   });
 
-  it("are NOT_FOUND if they do not exist, with the nearest that do", async () => {
+  it("fail with NOT_FOUND and the nearest matches if they do not exist", async () => {
     await using hub = await openHub(configOf(library()));
     await expect(hub.readResource("library", "test://pictures")).rejects.toMatchObject({
       code: "NOT_FOUND",
@@ -46,7 +46,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     });
   });
 
-  it("notify subscribers when they change, and no one after the last unsubscribed", async () => {
+  it("notify subscribers of changes until they unsubscribe", async () => {
     await using hub = await openHub(configOf(library()));
     const first = new Told<ResourceUpdate>();
     const second = new Told<ResourceUpdate>();
@@ -68,7 +68,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     expect([first.count, second.count]).toEqual([1, 2]);
   });
 
-  it("are subscribed to again after the server crashed", async () => {
+  it("are subscribed to again after the server crashes", async () => {
     await using hub = await openHub(configOf(library()));
     const told = new Told<ResourceUpdate>();
     await hub.subscribe("library", "test://notes/today", told.tell);
@@ -78,7 +78,7 @@ describe.each(eras)("the resources of a %s server", (_, args) => {
     expect(await told.next()).toMatchObject({ uri: "test://notes/today", restored: false });
   });
 
-  it("are subscribed to again after the server's entry changed", async () => {
+  it("are subscribed to again after the server's entry changes", async () => {
     await using hub = await openHub(configOf(library()));
     const told = new Told<ResourceUpdate>();
     await hub.subscribe("library", "test://notes/today", told.tell);

@@ -1,4 +1,4 @@
-// Records what a listener receives, to be awaited one by one.
+// Records what a listener receives, so that tests can await the values one by one.
 
 /** Keeps values until they are asked for. */
 export class Told<T> {
@@ -14,7 +14,7 @@ export class Told<T> {
     else next(value);
   };
 
-  /** The next value, received or still to come. */
+  /** Returns the next value, and waits for it if necessary. */
   async next(): Promise<T> {
     const kept = this.#kept.shift();
     return kept ?? (await new Promise((resolve) => this.#waiting.push(resolve)));

@@ -127,7 +127,7 @@ describe("a tool's name", () => {
 });
 
 describe("the helpers for prefixed names", () => {
-  it("build what the style says", () => {
+  it("build names as the style defines them", () => {
     expect(buildToolName("docs", "lookup")).toBe("mcp__docs__lookup");
     expect(buildToolName("my docs", "look.up")).toBe("mcp__my_docs__look_up");
     expect(buildToolName("s", "t".repeat(100))).toHaveLength(64);
@@ -164,7 +164,7 @@ describe("the helpers for prefixed names", () => {
     expect(normalizeName(name)).toBe(expected);
   });
 
-  it("normalize long names to different ones of 64 characters", () => {
+  it("normalize different long names to different names of 64 characters", () => {
     const [one, two] = [normalizeName(`${"a".repeat(100)}1`), normalizeName(`${"a".repeat(100)}2`)];
     expect(one).toMatch(WIRE);
     expect(two).toMatch(WIRE);
@@ -231,7 +231,7 @@ describe("the nearest names", () => {
     expect(nearestNames("abcd", ["abcx", "abcd1", "abcd", "abxy"], 2)).toEqual(["abcd", "abcd1"]);
   });
 
-  it("are none for a huge text, and at once", () => {
+  it("are empty for a huge text, without delay", () => {
     expect(nearestNames("x".repeat(10_000_000), ["x".repeat(10_000_001)])).toEqual([]);
   }, 1000);
 });

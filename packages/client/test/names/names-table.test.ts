@@ -24,7 +24,7 @@ function failure(run: () => unknown): TrunklineError {
   throw new Error("It did not throw.");
 }
 
-/** Every name of every tool, for comparing tables. */
+/** Lists every name of every tool, for comparing tables. */
 function picture(table: ToolNames, tools: readonly ToolKey[]): string[] {
   return tools
     .flatMap((tool) => NAME_STYLES.map((style) => `${JSON.stringify(tool)} ${table.name(tool, style)}`))
@@ -145,7 +145,7 @@ describe("the name table", () => {
     expect(table.resolve(table.name(impostor, "wire"), { style: "wire" })).toBe(impostor);
   });
 
-  it("uses more digits if two pairs share the head and the first eight", () => {
+  it("uses more digits if two pairs share the start of the name and the first eight digits", () => {
     // Found by trial: the SHA-256 of both pairs starts with f2d3a04a.
     const [one, two] = [key("s", "t!!.!!.!!!..!.!......"), key("s", "t.!...!!.!.!.!!..!...")];
     expect(hashOf(one).slice(0, 8)).toBe(hashOf(two).slice(0, 8));
@@ -221,7 +221,7 @@ describe("a name given by a user", () => {
     ["mcp__*__find", ["wiki.find"]],
     ["mcp://filesystem/*", ["filesystem.read_file"]],
     ["github.*", ["github.search.issues"]],
-  ])("may be a glob, which matches all: %s", (pattern, expected) => {
+  ])("can be a glob, which matches all: %s", (pattern, expected) => {
     expect(table.match(pattern).map(({ server, tool }) => `${server}.${tool}`)).toEqual(expected);
   });
 
@@ -328,7 +328,7 @@ describe("a name given by a user", () => {
     ).toMatch(/ and 20 more\.$/);
   });
 
-  it.each(["__proto__", "constructor", "toString"])("finds nothing that no server offers: %s", (name) => {
+  it.each(["__proto__", "constructor", "toString"])("is not mistaken for an inherited object property: %s", (name) => {
     expect(failure(() => table.resolve(name)).code).toBe("TOOL_NOT_FOUND");
     expect(table.get(key(name, name))).toBeUndefined();
   });

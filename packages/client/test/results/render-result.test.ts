@@ -53,7 +53,7 @@ describe("a result as text", () => {
     expect(renderText(raw)).toBe(expected);
   });
 
-  it("has a note in place of what cannot be JSON", () => {
+  it("has a note in place of a value that cannot be JSON", () => {
     const loop: Record<string, unknown> = { type: "loop" };
     loop.self = loop;
     expect(renderText({ content: [loop, text("after")] })).toMatch(/^\[not shown: .*\]\nafter$/);
@@ -146,7 +146,7 @@ describe("a result as blocks", () => {
     expect(rendered.raw).toBe(raw);
   });
 
-  it("carries isError, and only true counts", async () => {
+  it("carries isError only if it is true", async () => {
     expect((await renderBlocks({ content: [], isError: true })).isError).toBe(true);
     expect((await renderBlocks({ content: [], isError: "yes" })).isError).toBe(false);
     expect((await renderBlocks({})).isError).toBe(false);
@@ -167,7 +167,7 @@ describe("a result as blocks", () => {
   });
 
   it.each([null, undefined, 1, "x", []])("does not fail on %j in place of a result", async (raw) => {
-    // A broken server does not always answer with what the type says.
+    // A broken server does not always answer with the declared type.
     const wrong = raw as unknown as Record<string, unknown>;
     expect((await renderBlocks(wrong)).blocks).toEqual([]);
     expect(renderText(wrong)).toBe("");
@@ -244,7 +244,7 @@ describe("a binary resource", () => {
     expect(lines.join("")).toContain("binary not saved");
   });
 
-  it("is not saved for a caller who has gone", async () => {
+  it("is not saved if the caller has aborted", async () => {
     const signal = AbortSignal.abort();
     await expect(renderBlocks({ content: [binary("AAAA")] }, { home, signal })).rejects.toMatchObject({
       code: "ABORTED",
@@ -309,7 +309,7 @@ describe("a cap on text", () => {
     ]);
   });
 
-  it("shows no later text once something was cut", async () => {
+  it("omits all text after the first cut", async () => {
     const rendered = await renderBlocks(
       { content: [text("ab"), text("c👨‍👩‍👧"), text("d")] },
       { maxChars: 4, howToGet: "ask" },

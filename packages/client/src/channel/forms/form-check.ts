@@ -9,7 +9,7 @@ import {
   type TextFormat,
 } from "./form-fields.js";
 
-/** A description of each text format for the user. */
+/** Describes each text format for the user. */
 export const FORMAT_WORDS: Readonly<Record<TextFormat, string>> = {
   email: "an e-mail address",
   uri: "a URL with a scheme, such as https://example.com",
@@ -17,7 +17,7 @@ export const FORMAT_WORDS: Readonly<Record<TextFormat, string>> = {
   "date-time": "a time as YYYY-MM-DDThh:mm:ssZ",
 };
 
-/** A message for the user about an invalid value; `undefined` if it is valid. */
+/** Returns a message for the user if a value is invalid, or `undefined` if it is valid. */
 export function validateField(field: FormField, value: unknown): string | undefined {
   if (value === undefined) return field.required ? "An answer is required." : undefined;
   switch (field.kind) {
@@ -36,7 +36,7 @@ export function validateField(field: FormField, value: unknown): string | undefi
   }
 }
 
-/** Error messages by field; empty if all answers are valid. A field with a default can be omitted. */
+/** Returns error messages by field; empty if all answers are valid. A field with a default can be omitted. */
 export function validateForm(
   fields: readonly FormField[],
   content: Readonly<Record<string, unknown>>,
@@ -102,12 +102,12 @@ function isDay(text: string): boolean {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
-/** The message for a value that is not a number. */
+/** Returns the message for a value that is not a number. */
 export function numberNeeded({ integer }: NumberField): string {
   return integer ? "It must be a whole number, such as 3." : "It must be a number, such as 3.14.";
 }
 
-/** The options as text. */
+/** Formats the options as text. */
 export function oneOf(options: readonly FieldOption[]): string {
   return options.length === 1 ? titlesOf(options) : `one of ${titlesOf(options)}`;
 }

@@ -18,7 +18,7 @@ export function readFormFields(requestedSchema: Readonly<Record<string, unknown>
       required: names.includes(name),
     });
     const preset = isRecord(schema) ? schema.default : undefined;
-    // The check establishes the default's type, which the compiler cannot follow.
+    // The check establishes the type of the default, but the compiler cannot see that.
     return isFieldValue(preset) && validateField(field, preset) === undefined
       ? ({ ...field, default: preset } as FormField)
       : field;
@@ -65,14 +65,14 @@ function readField(schema: unknown, common: FieldCommon): FormField {
   return { ...common, kind: "other", schema };
 }
 
-/** `["string", "null"]` is a text that can be omitted, like every optional field. */
+/** `["string", "null"]` is text that can be omitted, like every optional field. */
 function soleType(type: unknown): unknown {
   if (!Array.isArray(type)) return type;
   const types = type.filter((name) => name !== "null");
   return types.length === 1 ? types[0] : types;
 }
 
-/** The options, in every spelling the revisions use. */
+/** Reads the options, in every spelling the revisions use. */
 function optionsOf(schema: Readonly<Record<string, unknown>>): readonly FieldOption[] | undefined {
   const titled = schema.oneOf ?? schema.anyOf;
   if (Array.isArray(titled) && titled.length > 0) {
@@ -107,7 +107,7 @@ function textOf(schema: unknown, key: "title" | "description"): string | undefin
   return typeof text === "string" && text.trim() !== "" ? text : undefined;
 }
 
-/** A property that is present only if it has a value. */
+/** Creates a property that is present only if it has a value. */
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   // The computed key is K; the compiler widens it to string.
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };

@@ -1,4 +1,4 @@
-// Forms as text: parses what a user types for a field, and describes what the field expects.
+// Forms as text: parses a user's input for a field, and describes what the field expects.
 import { parseJson } from "@trunkline/core";
 import { FORMAT_WORDS, numberNeeded, oneOf, validateField } from "./form-check.js";
 import { type ChoicesField, type FieldOption, type FieldValue, type FormField, isFieldValue } from "./form-fields.js";
@@ -9,7 +9,7 @@ type ParsedText =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Parses and validates the text a user typed for a field. An empty line means no value; two quotes (`""`) mean an empty
+ * Parses and validates the text a user typed for a field. An empty line means no value; two quotes (`""`) mean empty
  * text. Options are selected by number, value or title, separated by commas.
  */
 export function parseText(field: FormField, text: string): ParsedText {
@@ -37,7 +37,7 @@ export function parseText(field: FormField, text: string): ParsedText {
   }
 }
 
-/** What a field expects, in a few words: `whole number, 1 to 100`. Empty if anything is allowed. */
+/** Describes what a field expects in a few words: `whole number, 1 to 100`. Empty if anything is allowed. */
 export function describeField(field: FormField): string {
   switch (field.kind) {
     case "text": {
@@ -64,7 +64,7 @@ export function describeField(field: FormField): string {
 }
 
 function parseChoices(field: ChoicesField, text: string): ParsedText {
-  // A single title may contain commas.
+  // A single title can contain commas.
   const whole = findOption(field.options, text);
   if (whole !== undefined) return checked(field, [whole.value]);
   const chosen = new Set<string>();
@@ -78,8 +78,8 @@ function parseChoices(field: ChoicesField, text: string): ParsedText {
 }
 
 /**
- * A value or title, matched exactly or else case-insensitively, takes precedence over a number: a list of years is
- * selected by year.
+ * Finds an option. A value or title, matched exactly or else case-insensitively, takes precedence over a number: in a
+ * list of years, `2024` means the year.
  */
 function findOption(options: readonly FieldOption[], text: string): FieldOption | undefined {
   const lower = text.toLowerCase();

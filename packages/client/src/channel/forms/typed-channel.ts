@@ -30,9 +30,9 @@ export interface ElicitationAnswer {
   readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
 }
 
-/** How a program answers. Omit what it cannot answer; it is then not advertised to servers. */
+/** How a program answers. Omit the questions it cannot answer; they are then not advertised to servers. */
 export interface ChannelAnswers extends Omit<Channel, "abilities" | "ask"> {
-  /** The elicitation modes it can show. Default: both. */
+  /** The elicitation modes the program can show. Default: both. */
   readonly elicitationModes?: readonly Elicitation["mode"][];
   elicit?(elicitation: Elicitation, context: QuestionContext): Promise<ElicitationAnswer>;
   /** Lets a model complete the messages; takes and returns protocol values. */
@@ -44,7 +44,7 @@ export interface ChannelAnswers extends Omit<Channel, "abilities" | "ask"> {
 }
 
 /**
- * Creates a channel from typed answers. Form fields missing in the answer get their defaults.
+ * Creates a channel from typed answers. Form fields missing from the answer get their defaults.
  *
  * ```ts
  * const channel = createChannel({
@@ -74,7 +74,7 @@ export function createChannel(answers: ChannelAnswers): Channel & Required<Pick<
   return { ...channel, abilities, ask };
 }
 
-/** Parses the parameters of `elicitation/create`; undefined if they are invalid. */
+/** Parses the parameters of `elicitation/create`; returns undefined if they are invalid. */
 function readElicitation(params: Readonly<Record<string, unknown>>): Elicitation | undefined {
   const message = typeof params.message === "string" ? params.message : "";
   if (params.mode === "url") {
@@ -91,7 +91,7 @@ function complete(elicitation: Elicitation, { action, content }: ElicitationAnsw
   return { action, content: { ...defaultsOf(elicitation.requestedSchema), ...content } };
 }
 
-/** The default values of a form's fields. */
+/** Returns the default values of a form's fields. */
 function defaultsOf({ properties }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(isRecord(properties) ? properties : {}).flatMap(([name, field]) =>

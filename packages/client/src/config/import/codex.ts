@@ -1,4 +1,4 @@
-// Codex keeps its servers in TOML and substitutes nothing; it has separate fields for values from the environment.
+// Codex keeps its servers in TOML and expands no variables; it has separate fields for values from the environment.
 import { isRecord, messageOf } from "@trunkline/core";
 import { parse, TomlError } from "smol-toml";
 import type { ServerEntry } from "../written-entry.js";
@@ -56,7 +56,7 @@ function readEntry(reader: EntryReader): ServerEntry | { skipped: string } {
   return entryOf({ ...common, type: "http", url: reader.text("url"), headers: headersOf(reader) });
 }
 
-/** Variables that are passed through by name. */
+/** Reads the variables that are passed through by name. */
 function passedOn(reader: EntryReader): Record<string, string> {
   const list = reader.raw("env_vars");
   if (!Array.isArray(list)) return {};

@@ -23,12 +23,12 @@ export class EntryReader {
     if (!this.notes.includes(message)) this.notes.push(message);
   };
 
-  /** The value as in the file. */
+  /** Returns the value as in the file. */
   raw(key: string): unknown {
     return this.#fields[key];
   }
 
-  /** A string, translated. */
+  /** Reads a string and translates it. */
   text(key: string): string | undefined {
     const value = this.#fields[key];
     if (typeof value === "string") return this.translate(value);
@@ -36,7 +36,7 @@ export class EntryReader {
     return undefined;
   }
 
-  /** A list of strings, translated. */
+  /** Reads a list of strings and translates them. */
   texts(key: string): string[] | undefined {
     const value = this.#fields[key];
     if (value === undefined || value === null) return undefined;
@@ -45,7 +45,7 @@ export class EntryReader {
     return undefined;
   }
 
-  /** A table of strings, translated. */
+  /** Reads a table of strings and translates them. */
   map(key: string): Record<string, string> | undefined {
     const value = this.#fields[key];
     if (value === undefined || value === null) return undefined;
@@ -61,7 +61,7 @@ export class EntryReader {
     return Object.fromEntries(entries);
   }
 
-  /** A list of names, untranslated. */
+  /** Reads a list of names, untranslated. */
   names(key: string): string[] | undefined {
     const value = this.#fields[key];
     return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string")
@@ -74,7 +74,7 @@ export class EntryReader {
     return typeof value === "boolean" ? value : undefined;
   }
 
-  /** A duration in seconds, clamped to the range of our field. */
+  /** Reads a duration in seconds, clamped to the range of our field. */
   seconds(key: string, unit: "s" | "ms", range: { min: number; max: number }): number | undefined {
     const value = this.#fields[key];
     if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) return undefined;
@@ -92,7 +92,10 @@ export const CALL_SECONDS = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 export type EntryFields = { readonly [Key in keyof ServerEntry]?: ServerEntry[Key] | undefined };
 
-/** The fields that are set, in the order a person would write them; empty tables and lists are dropped. */
+/**
+ * Builds an entry from the fields that are set, in the order a person would write them; empty tables and lists are
+ * dropped.
+ */
 export function entryOf(fields: EntryFields): ServerEntry {
   return Object.fromEntries(
     WRITTEN_FIELDS.flatMap((key) => {
@@ -104,7 +107,7 @@ export function entryOf(fields: EntryFields): ServerEntry {
   );
 }
 
-/** A tool filter, if there is anything to filter. */
+/** Builds a tool filter if there is anything to filter. */
 export function toolFilter(allow: readonly string[] | undefined, deny: readonly string[] | undefined) {
   return { ...(allow === undefined ? {} : { allow }), ...(deny === undefined ? {} : { deny }) };
 }

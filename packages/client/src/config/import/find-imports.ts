@@ -14,9 +14,9 @@ export const IMPORT_SOURCES: readonly ImportSource[] = [...JSON_PROGRAMS.slice(0
 export interface FoundImport extends ParsedServers {
   readonly source: ImportSource;
   readonly path: string;
-  /** Whose file it is, which decides where its servers go by default. */
+  /** Whether the file belongs to the user or the project, which decides where its servers go by default. */
   readonly scope: "user" | "project";
-  /** Why the file could not be read; it has no servers then. */
+  /** Why the file could not be read; if set, there are no servers. */
   readonly problem?: TrunklineError;
 }
 
@@ -27,7 +27,7 @@ interface FindImportsOptions extends ImportPlace {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The files that exist. Of a project's files, the nearest one of each kind counts. */
+/** Finds the files that exist. For project files, only the nearest one of each kind counts. */
 export async function findImports(options: FindImportsOptions): Promise<FoundImport[]> {
   const sources = options.programs === undefined ? IMPORT_SOURCES : options.programs.map(importSource);
   const folders = await foldersUpward(options.cwd);
@@ -53,7 +53,7 @@ export async function findImports(options: FindImportsOptions): Promise<FoundImp
   return found;
 }
 
-/** Reads a file the user named. Without a program, the content tells which one wrote it. */
+/** Reads a file the user named. If no program is given, the content tells which one wrote it. */
 export async function readImport(
   file: string,
   options: FindImportsOptions & { readonly program?: string | undefined },
@@ -73,7 +73,7 @@ export async function readImport(
   return { source, path, scope: inProject ? "project" : "user", ...parsed };
 }
 
-/** Throws `USAGE` with the nearest id if there is none. */
+/** Finds a program by id. Throws `USAGE` with the nearest id if there is none. */
 export function importSource(id: string): ImportSource {
   const source = IMPORT_SOURCES.find((candidate) => candidate.id === id);
   if (source !== undefined) return source;

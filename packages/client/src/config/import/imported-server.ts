@@ -9,7 +9,7 @@ export interface ImportPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a reader may use besides the file's text. */
+/** What a reader can use besides the file's text. */
 export interface ImportContext extends ImportPlace {
   /** The file being read. */
   readonly path: string;
@@ -24,7 +24,7 @@ export interface ImportedServer {
   readonly entry: ServerEntry;
   /** Definitions of the inputs the entry uses. */
   readonly inputs: readonly InputDefinition[];
-  /** Anything that was not imported, or that means something slightly different here. */
+  /** Anything that was not imported, or that has a slightly different meaning here. */
   readonly notes: readonly string[];
 }
 
@@ -44,6 +44,6 @@ export interface ImportSource {
   userFiles(place: ImportPlace): readonly string[];
   /** The project's files, relative to the project folder. */
   readonly projectFiles: readonly string[];
-  /** Parses a file. Throws `CONFIG_INVALID` if it is unreadable as a whole; a bad entry is only skipped. */
+  /** Parses a file. Throws `CONFIG_INVALID` if the whole file is unreadable; a bad entry is only skipped. */
   parse(text: string, context: ImportContext): ParsedServers;
 }

@@ -1,4 +1,4 @@
-// How each program writes variables, and what they are in our syntax.
+// Translates each program's variables to our syntax.
 import { variableName } from "../written-entry.js";
 import { literalText, type Substitution, translateText } from "./substitution.js";
 
@@ -7,7 +7,7 @@ type Translate = (text: string, note: (message: string) => void) => string;
 
 const NAME = /^[A-Za-z_]\w*$/;
 
-/** For programs that substitute nothing. */
+/** For programs that expand no variables. */
 export const asItIs: Translate = literalText;
 
 /** Claude Code and Claude Desktop write `${NAME}` and `${NAME:-default}`, like the `mcpServers` dialect. */
@@ -20,7 +20,7 @@ export const vsCode: Translate = bracedVariables((body, note) => {
   return editorVariable(body, note);
 });
 
-/** Cursor has an editor's variables, and `${NAME}` is the environment. */
+/** Cursor: an editor's variables, and `${NAME}` for the environment. */
 export const cursor: Translate = bracedVariables((body, note) => editorVariable(body, note) ?? `\${${body}}`);
 
 /** Windsurf: `${env:X}` and `${file:path}`. */
@@ -68,7 +68,7 @@ function environment(body: string): string | undefined {
   return body.startsWith("env:") && NAME.test(body.slice("env:".length)) ? `\${${body}}` : undefined;
 }
 
-/** Editor variables that our expansion also supports. */
+/** Translates editor variables that our expansion also supports. */
 function editorVariable(body: string, note: (message: string) => void): string | undefined {
   switch (body) {
     case "workspaceFolder":
@@ -85,8 +85,8 @@ function editorVariable(body: string, note: (message: string) => void): string |
 }
 
 /**
- * A file's content as a value. It is usually a secret, and copying secrets into a file that may be shared would be
- * worse than one more step. So the value comes from the environment, and the user is told.
+ * Translates a variable for a file's content, which is usually a secret. Copying secrets into a file that may be shared
+ * would be worse than one more step, so the value comes from the environment, and a note tells the user.
  */
 function fileVariable(path: string, note: (message: string) => void): string {
   const name = variableName(lastPart(path.trim()));

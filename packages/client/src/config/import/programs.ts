@@ -14,24 +14,24 @@ import type { ImportContext, ImportedServer, ImportPlace, ImportSource } from ".
 import { asItIs, cline, cursor, gemini, likeOurs, opencode, vsCode, windsurf } from "./program-variables.js";
 import { parseJsonFile, type ReadEntry, readServers } from "./read-servers.js";
 
-/** Joins paths by the rules of the given platform, whatever this process runs on. */
+/** Joins paths by the rules of the given platform, regardless of the one this process runs on. */
 export function joinOn(platform: NodeJS.Platform, ...parts: string[]): string {
   return (platform === "win32" ? win32 : posix).join(...parts);
 }
 
-/** Where programs keep user data: Application Support, %APPDATA% or ~/.config. */
+/** Returns where programs keep user data: Application Support, %APPDATA% or ~/.config. */
 function applicationFolder({ platform, userHome, env }: ImportPlace): string {
   if (platform === "darwin") return joinOn(platform, userHome, "Library", "Application Support");
   if (platform === "win32") return env.APPDATA || joinOn(platform, userHome, "AppData", "Roaming");
   return configFolder({ platform, userHome, env });
 }
 
-/** ~/.config, even on macOS: for programs that do it the Unix way everywhere. */
+/** Returns ~/.config, even on macOS, for programs that follow Unix conventions everywhere. */
 function configFolder({ platform, userHome, env }: ImportPlace): string {
   return env.XDG_CONFIG_HOME || joinOn(platform, userHome, ".config");
 }
 
-/** `type` as programs spell it; undefined if absent, null if unsupported. */
+/** Reads `type` as programs spell it; undefined if absent, null if unsupported. */
 function transportOf(value: unknown): "stdio" | "http" | "sse" | undefined | null {
   if (value === undefined) return undefined;
   switch (String(value).toLowerCase().replace(/[-_]/g, "")) {
@@ -52,7 +52,7 @@ function transportOf(value: unknown): "stdio" | "http" | "sse" | undefined | nul
 /** How programs with the usual fields differ. */
 interface Usual {
   typeField?: string;
-  /** Fields that may hold the URL, strongest first, and the transport each implies when no type is given. */
+  /** Fields that can hold the URL, strongest first, and the transport each implies when no type is given. */
   urlFields?: readonly (readonly [field: string, type: "http" | "sse"])[];
   /** Fields that only this program has. */
   rest?: (reader: EntryReader) => EntryFields;
@@ -99,7 +99,7 @@ const vscode: ImportSource = {
   projectFiles: [".vscode/mcp.json"],
   parse: (text, context) => {
     const root = parseJsonFile(text, context.path);
-    // Before it had its own file, the table was under "mcp" in settings.json.
+    // Before VS Code had a separate file, the table was under "mcp" in settings.json.
     const holder = isRecord(root.mcp) && root.servers === undefined ? root.mcp : root;
     const inputs = Array.isArray(holder.inputs) ? holder.inputs.filter(isInput) : [];
     return readServers(holder.servers, { translate: vsCode, read: usual(), inputs });
@@ -242,7 +242,7 @@ const readOpencode: ReadEntry = (reader) => {
     disabled: reader.flag("enabled") === false,
     timeout: reader.seconds("timeout", "ms", CONNECT_SECONDS),
   };
-  // The program is the first word of its command.
+  // The program is the first word of the command.
   const [command, ...args] = [reader.raw("command")].flat().filter((word) => typeof word === "string");
   if (command !== undefined) {
     return entryOf({
@@ -305,7 +305,7 @@ export const JSON_PROGRAMS: readonly ImportSource[] = [
   clineSource,
 ];
 
-/** Notes that sign-in data stays with the other program. */
+/** Skips sign-in fields and tells the user to sign in again. */
 function withoutSignIn(...fields: string[]): (reader: EntryReader) => EntryFields {
   return (reader) => {
     for (const field of fields) {
@@ -315,7 +315,7 @@ function withoutSignIn(...fields: string[]): (reader: EntryReader) => EntryField
   };
 }
 
-/** Claude Code's tables for the current project, nearest folder first. */
+/** Returns Claude Code's tables for the current project, nearest folder first. */
 function projectTables(projects: unknown, context: ImportContext): { table: unknown; note: string }[] {
   if (!isRecord(projects)) return [];
   const normalized = (path: string) => {
@@ -329,7 +329,7 @@ function projectTables(projects: unknown, context: ImportContext): { table: unkn
   });
 }
 
-/** Zed's older entries keep the program, its arguments and its environment together under "command". */
+/** Flattens Zed's older entries, which keep the program, its arguments and its environment together under "command". */
 function flattenZed(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { command, ...rest } = fields;
   if (!isRecord(command)) return fields;

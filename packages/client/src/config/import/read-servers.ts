@@ -1,11 +1,11 @@
-// The path from a file's text to servers, shared by all programs.
+// Turns a file's text into servers; shared by all programs.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { type InputDefinition, inputsOf, type ServerEntry } from "../written-entry.js";
 import { EntryReader, type Fields } from "./entry-reader.js";
 import type { ImportedServer, ParsedServers } from "./imported-server.js";
 
-/** An entry, or the reason why there is none. */
+/** Returns an entry, or the reason why there is none. */
 export type ReadEntry = (reader: EntryReader, name: string) => ServerEntry | { readonly skipped: string };
 
 interface ReadServersOptions {

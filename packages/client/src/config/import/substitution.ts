@@ -1,10 +1,10 @@
 // Translates other programs' substitutions to ours. Text that another program takes literally must survive our
-// expansion, so anything that we would expand and it would not is escaped.
+// expansion, so anything that only we would expand is escaped.
 
 export interface Substitution {
   /** Matches the program's substitutions. Needs the flag `g`. */
   readonly pattern: RegExp;
-  /** Our form of one match, or undefined if the program would have left the text alone. */
+  /** Returns our form of one match, or undefined if the program would have left the text alone. */
   readonly render: (match: RegExpExecArray) => string | undefined;
 }
 
@@ -12,7 +12,7 @@ export interface Substitution {
 export function literalText(text: string): string {
   return text.replace(/\$\{([^}]+)\}/g, (match, body: string) => {
     if (/^[^:]+(?::-.*)?$/s.test(body)) return `\\${match}`;
-    // A backslash does not stop these, since it may belong to a path. A default is never expanded again.
+    // A backslash does not stop these, because it may belong to a path. A default is never expanded again.
     if (/^(?:env|input|workspaceFolder):/.test(body)) return `\${env:TRUNKLINE_LITERAL:-${match}}`;
     return match;
   });
@@ -39,8 +39,8 @@ export function translateText(text: string, substitution: Substitution, note: (m
 }
 
 /**
- * Here, a backslash before `${NAME}` makes it plain text, so the substitution needs a form that a backslash does not
- * stop.
+ * In our syntax, a backslash before `${NAME}` makes it plain text, so the substitution needs a form that a backslash
+ * does not stop.
  */
 function afterBackslash(before: string, rendered: string, note: (message: string) => void): string {
   const [, name] = /^\$\{([^:}]+)/.exec(rendered) ?? [];

@@ -221,7 +221,7 @@ describe("reading other programs' files", () => {
     ["gemini", "gemini-settings.json", "bookmarks", /"trust" was not imported/],
     ["opencode", "opencode.json", "browser", /environment variable BROWSER_KEY/],
     ["cline", "cline-mcp-settings.json", "local", /"autoApprove" was not imported/],
-  ])("reports what of %s cannot be imported (%s, %s)", (program, file, name, note) => {
+  ])("reports which parts of %s cannot be imported (%s, %s)", (program, file, name, note) => {
     const { servers } = importSource(program).parse(fixture(file), context);
     expect(servers.find((server) => server.name === name)?.notes).toContainEqual(expect.stringMatching(note));
   });
@@ -231,7 +231,7 @@ describe("reading other programs' files", () => {
     ["codex", "codex-config.toml", "broken", "it has neither a command nor a URL"],
     ["zed", "zed-settings.jsonc", "mcp-server-context7", expect.stringContaining("Zed extension")],
     ["opencode", "opencode.json", "organisation", "it has neither a command nor a URL"],
-  ])("skips what only %s can use, with the reason (%s, %s)", (program, file, name, reason) => {
+  ])("skips entries that only %s can use, with the reason (%s, %s)", (program, file, name, reason) => {
     expect(importSource(program).parse(fixture(file), context).skipped).toEqual([{ name, reason }]);
   });
 
