@@ -5,7 +5,7 @@ import type { Store } from "./store.js";
 
 /** Wraps an open store as a {@link ContentStore}. Closing it closes the store. */
 export function asContentStore(store: Store): ContentStore {
-  // The compiler has checked that the class has a method for each operation; the name is only known at run time.
+  // The compiler has checked that the class has a method for each operation; only the name is dynamic.
   const methods = store as unknown as Readonly<Record<string, Method>>;
   return {
     put: (bytes, options) => store.put(bytes, options),
@@ -18,7 +18,7 @@ export function asContentStore(store: Store): ContentStore {
         throw new TrunklineError("INVALID_ARGUMENT", `The store has no operation "${operation}".`);
       }
       const method = methods[camelCase(operation)] as Method;
-      // The server has validated the parameters; the store validates values again if it matters.
+      // The server has validated the parameters; the store checks values again when it matters.
       const result = await method.call(store, fromWire(params), options);
       return toWire(result) as Readonly<Record<string, unknown>>;
     },

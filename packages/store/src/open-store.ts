@@ -1,4 +1,4 @@
-// Opens a store: which threads must start before the first call, and what is allowed.
+// Opens a store: decides which threads must start before the first call, and which operations are allowed.
 import { resolve } from "node:path";
 import { type Embedder, isTrunklineError, type Logger, silentLogger, TrunklineError } from "@trunkline/core";
 import type { GuardedPaths } from "./engine/files/guard.js";
@@ -10,21 +10,21 @@ const THREAD_ENTRY = new URL("./store-thread.js", import.meta.url);
 export interface OpenStoreOptions extends GuardedPaths {
   /** The store's folder; created on first use. */
   readonly path: string;
-  /** The base of relative paths. Default: the process's working directory. */
+  /** The base for relative paths. Default: the process's working directory. */
   readonly cwd?: string | undefined;
   readonly logger?: Logger | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Rejects every change. The store must exist. */
   readonly readOnly?: boolean | undefined;
-  /** Starts the writer thread with the first write instead of on opening. For readers: the store opens faster. */
+  /** Starts the writer thread on the first write instead of on opening, so the store opens faster for readers. */
   readonly lazyWriter?: boolean | undefined;
-  /** Enables search by meaning. It runs in this process; its owner closes it, after the store. */
+  /** Enables search by meaning. The embedder runs in this process. Its owner closes it, after the store. */
   readonly embedder?: Embedder | undefined;
 }
 
 /**
  * Opens the embedded store, creating or migrating it if needed, and brings its index up to date. A store that can only
- * be read, such as one on a read-only file system, is opened for reading: changes are then rejected with `IO`.
+ * be read, such as one on a read-only file system, is opened for reading; changes are then rejected with `IO`.
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const {
@@ -54,7 +54,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return store;
 }
 
-/** Whether a reader is enough. Any problem is left to the writer to fix or report. */
+/** Returns whether a reader is enough. Leaves any problem to the writer to fix or report. */
 async function openReader(pool: StoreThreads, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     if (!(await pool.reader.isCurrent({}, { signal }))) return false;

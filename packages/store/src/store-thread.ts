@@ -1,5 +1,5 @@
-// The entry point of a store thread, and the table of all handlers by the role of the thread that runs them. A new
-// operation is one line here. A handler is loaded on its first call, so threads start quickly.
+// The entry point of a store thread, and the table of all handlers by the role of the thread that runs them. To add an
+// operation, add a line here. A handler is loaded on its first call, so threads start quickly.
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { TrunklineError } from "@trunkline/core";
 import type { PrepareElsewhere } from "./engine/indexing/background.js";
@@ -102,7 +102,7 @@ const MOST_PREPARERS = 2;
 interface Opened {
   readonly handlers: Handlers;
   readonly databases: Databases;
-  /** Ends everything the thread has started itself. */
+  /** Ends everything the thread has started. */
   close?(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ if (parentPort !== null) start(parentPort, workerData as WorkerStart);
 
 function start(parent: MessagePort, data: WorkerStart): void {
   let opening: Promise<Opened> | undefined;
-  // Opened by the first call, which then reports any failure; the next call tries again.
+  // The first call opens the databases and reports any failure; the next call tries again.
   const opened = () => {
     opening ??= open(data).catch((error: unknown) => {
       opening = undefined;
@@ -158,7 +158,7 @@ async function open(data: WorkerStart): Promise<Opened> {
   switch (role) {
     case "writer": {
       const { WriteQueue } = await import("./engine/writing/write-queue.js");
-      // Loads all of them now: otherwise the next call could overtake one that is still loading its handler.
+      // Load all handlers now: otherwise the next call could overtake one whose handler is still loading.
       const loading = Object.entries(WRITES).map(async ([name, load]) => [name, await load()] as const);
       const writes: (readonly [string, Write])[] = await Promise.all(loading);
       const databases = openForWriting(folder, indexers);

@@ -75,7 +75,7 @@ export class Store implements StoreMethods, AsyncDisposable {
   readonly #sessions: ClientSessions;
   readonly #makeEmbedding: () => Embedding;
   readonly #makeGrep: () => StoreGrep;
-  /** Created with the first model. */
+  /** Created when the first model is set. */
   #embedding: Embedding | undefined;
   /** Created by the first grep. */
   #grep: StoreGrep | undefined;
@@ -93,13 +93,13 @@ export class Store implements StoreMethods, AsyncDisposable {
     this.#refusal = refusal;
   }
 
-  /** Stores bytes without a document; they are retained for seven days after the last put. */
+  /** Stores bytes without a document. They are kept for seven days after the last put. */
   async put(bytes: Uint8Array, options: StoreCallOptions = {}): Promise<ContentId> {
     this.#mayWrite();
     return await this.#pool.mover.put({ bytes }, rpc(options));
   }
 
-  /** All or part of the bytes of a content, verified against their hashes. */
+  /** Returns all or part of a content's bytes, verified against their hashes. */
   async bytes(id: ContentId, options: StoreCallOptions & { start?: number; end?: number } = {}): Promise<Uint8Array> {
     const { start, end } = options;
     return await this.#pool.reader.content({ id: parseContentId(id), start, end }, rpc(options));
@@ -109,7 +109,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.reader.has({ id: parseContentId(id) }, rpc(options));
   }
 
-  /** Every content id that starts with these digits, sorted. */
+  /** Returns every content id that starts with these digits, sorted. */
   async resolve(prefix: string, options: StoreCallOptions = {}): Promise<readonly ContentId[]> {
     return await this.#pool.reader.resolve({ prefix }, rpc(options));
   }
@@ -142,7 +142,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.reader.get({ ...params, ...output, absolute, allowWrite }, rpc(options));
   }
 
-  /** Returns what is in the graph so far; {@link indexed} waits until it is complete. */
+  /** Returns what is in the graph so far. {@link indexed} waits until it is complete. */
   async graph(params: GraphParams, options: StoreCallOptions = {}): Promise<GraphResult> {
     return await this.#pool.reader.graph({ ...params, absolute: this.#absolute(params.name) }, rpc(options));
   }
@@ -161,7 +161,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     );
   }
 
-  /** Complete, or `truncated` with a cursor. A slow pattern does not block other calls. */
+  /** Returns a complete result, or a `truncated` one with a cursor. A slow pattern does not block other calls. */
   async grep(params: GrepParams, options: StoreCallOptions & GrepCallOptions = {}): Promise<GrepResult> {
     const { signal, onMatches } = options;
     if (this.#closed) throw new TrunklineError("CLOSED", "The store has been closed.");
@@ -223,21 +223,19 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.mover.download(resolved, rpc(options));
   }
 
-  /** Starts a session for the client; its previous open session is stopped first. */
+  /** Starts a session for the client. Stops its previous open session first. */
   async start(params: OperationParams<"start"> = {}, options: StoreCallOptions = {}): Promise<SessionStarted> {
     this.#mayWrite();
     return await this.#sessions.start(params, options);
   }
 
-  /**
-   * Makes an open session, possibly from an earlier process, the client's current one; its previous session is stopped.
-   */
+  /** Makes an open session, possibly from an earlier process, the client's current one. Stops its previous session. */
   async resume(params: OperationParams<"resume">, options: StoreCallOptions = {}): Promise<SessionStarted> {
     this.#mayWrite();
     return await this.#sessions.resume(params.sessionId, options);
   }
 
-  /** Sessions of all clients and processes, newest first. `open`: only open ones. */
+  /** Lists sessions of all clients and processes, newest first. `open`: only open ones. */
   async listSessions(
     params: OperationParams<"list_sessions"> = {},
     options: StoreCallOptions = {},
@@ -245,7 +243,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.reader.listSessions(params, rpc(options));
   }
 
-  /** Ends the client's session and its watchers, after all detected changes are indexed. */
+  /** Stops the client's session and its watchers after indexing all detected changes. */
   async stop(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<SessionSummary> {
     return await this.#sessions.stop(options);
   }
@@ -273,7 +271,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     return this.#sessions.onChanged(listener);
   }
 
-  /** Checks every chunk, reference and index. Damage is part of the result; it does not reject. */
+  /** Checks every chunk, reference and index. Reports damage in the result instead of rejecting. */
   async verify(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<VerifyResult> {
     return await this.#pool.mover.verify({}, rpc(options));
   }
@@ -284,7 +282,7 @@ export class Store implements StoreMethods, AsyncDisposable {
     return await this.#pool.mover.gc({}, rpc(options));
   }
 
-  /** Rebuilds the indexes, and repairs damaged chunks from files that still have them. */
+  /** Rebuilds the indexes and repairs damaged chunks from files that still have them. */
   async repair(_params: Record<string, never> = {}, options: StoreCallOptions = {}): Promise<RepairResult> {
     this.#mayWrite();
     return await this.#pool.mover.repair({}, rpc(options));
@@ -308,7 +306,7 @@ export class Store implements StoreMethods, AsyncDisposable {
 
   /**
    * Changes the embedding model. Everything is embedded again in the background. The previous model keeps answering
-   * until the new one has processed everything, so close it only after {@link indexed}.
+   * until the new one has processed everything, so close the previous one only after {@link indexed}.
    */
   useEmbedder(embedder: Embedder): void {
     if (this.#closed) return;

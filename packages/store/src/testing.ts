@@ -1,5 +1,5 @@
-// The conformance suite for the ContentStore port. The cases only use the port, so any store can run them; a test
-// runner turns each into a separate test.
+// The conformance suite for the ContentStore port. The cases only use the port, so any store can run them. A test
+// runner turns each case into a separate test.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { type ContentId, type ContentStore, contentIdOf, isTrunklineError } from
 
 /** The input of a case. */
 export interface StoreCase {
-  /** A store that only this case uses. Opening it again returns the same store. */
+  /** Opens a store that only this case uses. Opening it again returns the same store. */
   open(): Promise<ContentStore>;
   /** An empty folder for files; relative paths in operations are resolved against it. */
   readonly folder: string;

@@ -50,11 +50,11 @@ export type FilterParams = Pick<
 export interface StoreCallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** The calling client: each has its own current session. Default: one client. */
+  /** The calling client. Each client has its own current session. Default: a single shared client. */
   readonly client?: string | undefined;
   /** Folders that `get` may write to with `outputPath`. Default: empty. */
   readonly allowWrite?: readonly string[] | undefined;
-  /** Called with the changes `watch` has indexed. */
+  /** Called with the changes that `watch` has indexed. */
   readonly onChanges?: ((changes: readonly WatchedChange[]) => void) | undefined;
   /** Lets `download` reach private, loopback and link-local addresses. Default: false. */
   readonly allowPrivateAddresses?: boolean | undefined;

@@ -1,5 +1,5 @@
 // The table of operations. Types, store methods, the server's schemas and validators, `describe`, the reference page,
-// the `trunkline store` commands, their completion and the script API all derive from it: a new parameter is one line
+// the `trunkline store` commands, their completions and the script API all derive from it: a new parameter is one line
 // here plus the code that uses it. Names are wire names; wire.ts maps them to TypeScript.
 import { type ParameterSet, param, type StoreOperation } from "@trunkline/core";
 import type {
@@ -93,7 +93,7 @@ const filters = {
   ),
 } as const;
 
-/** They describe the stored documents. */
+/** Parameters that describe the stored documents. */
 const description = {
   collection: text("The collection to add to.", { default: "default", cli: { value: "name" } }),
   tags: texts("Tags for each document.", {
@@ -330,7 +330,7 @@ export const OPERATIONS = {
       }),
       limit: count("Maximum number of nodes.", { min: 1, default: 100 }),
       reverse: flag("Follow incoming relations: what imports or calls it.", { aliases: ["incoming"] }),
-      // The command has --format for this.
+      // The command uses --format for this.
       format: choice("The format of the result.", ["json", "mermaid"], { default: "json", cli: false }),
       list_types: flag("List the types of nodes with their counts."),
       list_type: text("List the nodes of this type.", {

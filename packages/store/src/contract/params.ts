@@ -2,7 +2,7 @@
 import { TrunklineError } from "@trunkline/core";
 import type { MetadataParam } from "./operations.js";
 
-/** Metadata as an object. `key=value` gives a string; any other form is `INVALID_ARGUMENT`. */
+/** Returns metadata as an object. `key=value` gives a string; any other form throws `INVALID_ARGUMENT`. */
 export function metadataObject(metadata: MetadataParam | undefined): Record<string, unknown> {
   if (metadata === undefined) return {};
   if (!Array.isArray(metadata)) return { ...(metadata as Record<string, unknown>) };
@@ -31,7 +31,7 @@ export function wholeNumber(
   throw new TrunklineError("INVALID_ARGUMENT", `${name} must be a whole number from ${from} to ${to}, not ${value}.`);
 }
 
-/** `10-40`, `10-` or `10`; both ends are inclusive. */
+/** Parses `10-40`, `10-` or `10`; both ends are inclusive. */
 export function parseRange(
   text: string,
   { name, first }: { name: string; first: 0 | 1 },
@@ -47,7 +47,7 @@ export function parseRange(
   return { from, to };
 }
 
-/** A position in a listing that a later call continues from. Opaque to callers. */
+/** Encodes the position where a later call continues a listing. Opaque to callers. */
 export function encodeCursor(place: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString("base64url");
 }

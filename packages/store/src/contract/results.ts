@@ -28,9 +28,9 @@ export interface AddResult {
   readonly newBytes: number;
   /** Files that were added: new ones and those whose content changed. */
   readonly files: number;
-  /** Files that were skipped: unchanged ones and those that could not be read. */
+  /** Files that were skipped because they are unchanged or could not be read. */
   readonly skipped: number;
-  /** Documents whose files are gone from the folder. */
+  /** Documents whose files are no longer in the folder. */
   readonly removed?: number;
   readonly snapshotId?: string;
   readonly problems?: readonly FileProblem[];
@@ -40,7 +40,7 @@ export type ListResult =
   | { readonly documents: readonly DocumentInfo[]; readonly total: number; readonly cursor?: string }
   | { readonly paths: readonly string[]; readonly total: number; readonly cursor?: string };
 
-/** A node without its position in a result. */
+/** A node in a result, without its position. */
 export interface GraphNodeInfo {
   readonly key: string;
   readonly type: string;
@@ -64,7 +64,7 @@ export interface RelatedDocuments {
   readonly edges: readonly GraphEdgeInfo[];
   /** There are more nodes than the limit. */
   readonly truncated?: boolean;
-  /** What is missing from the graph so far. */
+  /** What the graph does not include yet. */
   readonly notice?: string;
 }
 
@@ -147,7 +147,7 @@ export interface DiffResult {
 
 export interface RestoreResult {
   readonly restored: number;
-  /** Files that already had the same content, or that the patterns excluded. */
+  /** Files that already had the same content or were excluded by the patterns. */
   readonly skipped: number;
   readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
   /** With `dry_run`: the paths that would be written. */
@@ -182,7 +182,7 @@ export interface SearchResult {
   readonly cursor?: string;
   /** Words with few or no matches, and the words searched for instead. */
   readonly corrections?: readonly { readonly from: string; readonly to: string; readonly similarity: number }[];
-  /** Why a different method ran than the one requested, or what semantic search does not cover yet. */
+  /** Why a different method ran than the requested one, or what semantic search does not cover yet. */
   readonly notice?: string;
 }
 
@@ -222,7 +222,7 @@ export interface VerifyResult {
   readonly steps: readonly { readonly name: string; readonly checked: number; readonly ms: number }[];
 }
 
-/** The result of `repair`. `lost` lists the hashes of chunks that no file has any more. */
+/** The result of `repair`. `lost` lists the hashes of chunks that no file contains any more. */
 export interface RepairResult {
   readonly documents: number;
   readonly chunks: number;
@@ -242,7 +242,7 @@ export interface SessionInfo {
   readonly label: string | null;
   readonly started: string;
   readonly stopped: string | null;
-  /** Documents that were added, changed or removed in it. */
+  /** Documents that were added, changed or removed in the session. */
   readonly documents: number;
   readonly pinned: number;
 }
@@ -262,7 +262,7 @@ export interface GcResult {
   readonly steps: number;
 }
 
-/** A matching line. Each line of a document is shown once: as a match or as context. */
+/** A matching line. Each line of a document appears once, either as a match or as context. */
 export interface GrepMatch {
   readonly path: string;
   readonly hash: string;
@@ -277,9 +277,9 @@ export interface GrepState {
   /** There are more matches: continue with `cursor`. */
   readonly truncated: boolean;
   readonly cursor?: string;
-  /** Binary contents that were skipped. */
+  /** Number of binary contents that were skipped. */
   readonly binary: number;
-  /** The time limit was reached at this document. `total` and `files` cover what was searched until then. */
+  /** The document at which the time limit was reached. `total` and `files` cover what was searched before that. */
   readonly timedOut?: { readonly path: string; readonly budgetMs: number };
 }
 

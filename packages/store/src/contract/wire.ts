@@ -1,8 +1,8 @@
 // Converts between the two spellings of the contract. TypeScript uses `includeContent` and `listSnapshots`; the wire,
-// and so the JSON of the command line, uses `include_content` and `list_snapshots`. This is the only place that
-// converts between them.
+// and so the CLI's JSON, uses `include_content` and `list_snapshots`. This is the only place that converts between
+// them.
 
-/** `include_content` in TypeScript spelling. */
+/** `include_content` as TypeScript spells it. */
 export type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S;
@@ -10,7 +10,7 @@ export type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}
 /** An object with its own keys in camelCase; nested values are unchanged. */
 export type CamelKeys<T> = { [Name in keyof T as Name extends string ? CamelCase<Name> : Name]: T[Name] };
 
-/** Their keys are user-defined or data: file extensions, headers. */
+/** Fields whose keys are user-defined or data, such as file extensions and headers. */
 const OPAQUE: ReadonlySet<string> = new Set(["metadata", "headers", "fileTypes", "explain"]);
 
 export function camelCase(name: string): string {
@@ -22,8 +22,8 @@ export function snakeCase(name: string): string {
 }
 
 /**
- * Converts wire parameters to the form the store's methods take. No parameter contains an object with keys of ours, so
- * this is shallow.
+ * Converts wire parameters to the form the store's methods take. Shallow, because no parameter contains an object with
+ * keys of ours.
  */
 export function fromWire(params: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [camelCase(name), value]));

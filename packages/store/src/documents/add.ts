@@ -1,5 +1,5 @@
-// `add`: a file, a folder, several of them, or inline content. Runs in the mover: reading, hashing, chunking and
-// compressing happen here, the writer only writes.
+// `add`: adds files, folders or inline content. Runs in the mover, which reads, hashes, chunks and compresses; the
+// writer only writes.
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { isTrunklineError, TrunklineError } from "@trunkline/core";
@@ -17,7 +17,7 @@ import { type Batch, DocumentBatcher } from "./document-batch.js";
 import { factsOf, readSmallFile, uploadLargeFile, WHOLE_FILE_BYTES } from "./file-content.js";
 import { problemText, walk } from "./walk.js";
 
-/** Parameters of `add` as they arrive in the mover: paths are absolute, content is bytes. */
+/** Parameters of `add` as the mover receives them: paths are absolute, content is bytes. */
 export interface ResolvedAddParams extends Omit<AddParams, "path" | "paths" | "content"> {
   readonly paths?: readonly string[] | undefined;
   readonly content?: Uint8Array | undefined;
@@ -130,7 +130,7 @@ async function addFolder(
 ): Promise<TakenPath> {
   const root = params.path;
   const problems: FileProblem[] = [];
-  // Written while the folder is walked. The writer handles it before the documents.
+  // Written while the folder is walked. The writer handles this before the documents.
   const remembered = env.writer.rememberRoot({ collection: batch.collection, path: root });
   remembered.catch(() => {});
   const known = knownFiles(env, batch, root);
@@ -210,7 +210,7 @@ function knownFiles(env: DocumentMover, batch: Batch, root: string): Map<string,
   return known;
 }
 
-/** The content of a document that may be unchanged even though its file's timestamps differ. */
+/** Returns the content of a document, which can be unchanged even though its file's timestamps differ. */
 function knownContent(env: DocumentMover, { id }: KnownFile) {
   return env.truth.one<{ hash: Uint8Array; type: ContentType; title: string | null }>(
     `SELECT d.title, c.hash, c.type
@@ -264,7 +264,7 @@ export async function takeFile(
 }
 
 /**
- * Marks documents of this folder as removed if their files were not found, except those that the call did not look at.
+ * Marks documents of this folder as removed if their files were not found, except those that the call did not check.
  */
 async function removeMissing(
   env: DocumentMover,
@@ -296,7 +296,7 @@ function isAtOrBelow(path: string, places: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Whether an error ends the whole call instead of one file. */
+/** Whether an error ends the whole call, not just one file. */
 function isFatal(error: unknown): boolean {
   if (!isTrunklineError(error)) return false;
   return error.code === "ABORTED" || error.code === "CLOSED" || error.data?.sqlite !== undefined;

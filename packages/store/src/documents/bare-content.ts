@@ -1,4 +1,4 @@
-// Bytes by content id, the basis of the ContentStore port.
+// Reads and writes bytes by content id, the basis of the ContentStore port.
 import type { ContentId } from "@trunkline/core";
 import { prepareContent } from "../engine/content/prepare.js";
 import {
@@ -29,7 +29,7 @@ export async function putContent(
   throw new Error("content with all its chunks was not stored");
 }
 
-/** All or part of the bytes of a content, verified. */
+/** Returns all or part of a content's bytes, verified. */
 export function contentBytes(
   { truth }: ReadEnvironment,
   { id, start, end }: { id: string; start?: number | undefined; end?: number | undefined },
@@ -40,7 +40,7 @@ export function contentBytes(
     if (start === undefined && end === undefined) return readContent(truth, content, call.check);
     return readRange(truth, content, { start: start ?? 0, end: end ?? content.size });
   });
-  // Buffers may be views of a shared pool; only a dedicated buffer can be transferred.
+  // A buffer can be a view of a shared pool; only a dedicated one can be transferred.
   const own =
     bytes.byteLength === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer as ArrayBuffer) : new Uint8Array(bytes);
   return new Transferred<Uint8Array>(own, [own.buffer]);

@@ -29,7 +29,7 @@ export type DocumentMover = MoveEnvironment<{
   removeDocuments: typeof removeDocuments;
 }>;
 
-/** Also holds the name as an absolute path, so paths relative to the caller's folder work. */
+/** The name as an absolute path, so paths relative to the caller's folder work. */
 export interface WithAbsolute {
   readonly absolute?: string | undefined;
 }
@@ -73,7 +73,7 @@ function documentsMeant(truth: Db, params: UpdateParams & WithAbsolute): Documen
   );
 }
 
-/** A name refers to one document, a glob to several. */
+/** Finds the document with this name, or all documents that match a glob. */
 function namedOrGlob(
   truth: Db,
   name: string,
@@ -130,8 +130,8 @@ export function undeleteDocument(
 }
 
 /**
- * `snapshot`: records the current sequence number of a collection. Versions carry the range of numbers in which they
- * were current, so nothing is copied, whatever the size of the collection.
+ * `snapshot`: records the current sequence number of a collection. Each version has the range of numbers in which it
+ * was current, so nothing is copied, however large the collection is.
  */
 export function takeSnapshot(
   { truth }: WriteContext,
@@ -165,13 +165,13 @@ export function takeSnapshot(
   return snapshotInfo(row, name);
 }
 
-/** A snapshot as shown in results. */
+/** Returns a snapshot in the form used in results. */
 export function snapshotInfo(row: SnapshotRow, collection: string): SnapshotInfo {
   const { id, label, documents, bytes } = row;
   return { id, collection, label, created: new Date(row.created).toISOString(), documents, bytes };
 }
 
-/** Marks documents whose files are gone as removed, by id. */
+/** Marks documents as removed, by id, because their files are gone. */
 export function removeDocuments(
   { truth }: WriteContext,
   { ids, session }: { ids: readonly number[]; session?: string | undefined },

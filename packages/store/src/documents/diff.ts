@@ -37,12 +37,12 @@ export function diff(
   });
 }
 
-/** Path to content, for everything that may differ. */
+/** Path to content, for everything that can differ. */
 type Tree = Map<string, number>;
 
 /**
- * Only documents with a version that began or ended in between can differ, so the cost depends on the number of
- * changes.
+ * Compares two states of a collection. Only documents with a version that began or ended in between can differ, so the
+ * cost depends on the number of changes.
  */
 function changesBetween(truth: Db, from: Side, to: Side): DiffResult {
   const low = Math.min(from.seq, to.seq);
@@ -68,7 +68,7 @@ function changesBetween(truth: Db, from: Side, to: Side): DiffResult {
   return compare(before, after);
 }
 
-/** For snapshots of different collections: compares everything. */
+/** Compares everything, for snapshots of different collections. */
 function compareTrees(truth: Db, from: Side, to: Side): DiffResult {
   const tree = ({ collection, seq }: Side): Tree =>
     new Map(
@@ -94,7 +94,7 @@ function contentAt(truth: Db, document: number, seq: number): number | undefined
   )?.content;
 }
 
-/** A removed path and an added path with the same content are one rename. */
+/** Compares two trees. A removed path and an added path with the same content count as a rename. */
 export function compare(before: Tree, after: Tree): DiffResult {
   const modified = [...after].filter(([path, content]) => before.has(path) && before.get(path) !== content);
   const added = new Map([...after].filter(([path]) => !before.has(path)));

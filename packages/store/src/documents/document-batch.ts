@@ -15,7 +15,7 @@ export interface Batch {
   readonly session: string | undefined;
 }
 
-/** The totals over all batches. */
+/** Totals over all batches. */
 interface BatchTotals {
   readonly offered: number;
   readonly added: number;
@@ -27,7 +27,7 @@ type Place = Omit<IncomingDocument, "content">;
 
 interface Waiting {
   readonly document: IncomingDocument;
-  /** Prepares the content again with all its chunks, in case the store has dropped some in the meantime. */
+  /** Prepares the content again with all its chunks, in case the store has dropped some of them. */
   readonly again: (() => PreparedContent) | undefined;
 }
 
@@ -72,7 +72,7 @@ export class DocumentBatcher {
     await this.#take({ document: { ...place, content }, again: undefined });
   }
 
-  /** Waits until everything is acknowledged. */
+  /** Waits until all batches are acknowledged. */
   async finish(): Promise<BatchTotals> {
     await this.#send();
     await Promise.all(this.#underWay);
@@ -99,7 +99,7 @@ export class DocumentBatcher {
     const sent: Promise<void> = this.#deliver(waiting, data).finally(() => {
       this.#underWay = this.#underWay.filter((other) => other !== sent);
     });
-    // The next send or finish reports it; until then it must not count as unhandled.
+    // The next send or finish reports the error; until then it must not count as unhandled.
     sent.catch((error: unknown) => {
       this.#failure ??= { error };
     });

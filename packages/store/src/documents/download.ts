@@ -1,5 +1,5 @@
 // `download`: writes to a partial file first, so an interrupted download can resume, then adds it to the store like any
-// file. A wrong checksum or too many bytes stores nothing.
+// other file. If the checksum is wrong or the file is too large, nothing is stored.
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -39,7 +39,7 @@ interface Partial {
   readonly facts: string;
 }
 
-/** `download`. `timeout_ms` limits how long the server may send nothing. */
+/** `download`. `timeout_ms` limits how long the server can stay silent. */
 export async function download(
   env: MoveEnvironment,
   params: ResolvedDownloadParams,

@@ -1,4 +1,4 @@
-// Reads files that may be changing: stores one consistent state of a file, or nothing.
+// Reads files that may be changing. Stores one consistent state of a file, or nothing.
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
@@ -28,7 +28,7 @@ interface OpenFile {
   readonly before: Stats;
 }
 
-/** The facts that show whether a file has changed. */
+/** Returns the facts that show whether a file has changed. */
 export function factsOf(stats: Stats, checkedUs: number): FileFacts {
   return {
     mode: stats.mode & 0o7777,
@@ -39,12 +39,12 @@ export function factsOf(stats: Stats, checkedUs: number): FileFacts {
   };
 }
 
-/** Microseconds since 1970. */
+/** Returns microseconds since 1970. */
 function nowUs(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000);
 }
 
-/** Reads a small file. `known` is its previous hash: if unchanged, nothing is prepared. */
+/** Reads a small file. `known` is its previous hash: if the file is unchanged, nothing is prepared. */
 export function readSmallFile(
   path: string,
   { isStored, known }: { isStored: IsStored; known: string | undefined },
@@ -91,7 +91,7 @@ export async function uploadLargeFile(
   throw changedWhileRead(path);
 }
 
-/** Reads at most `limit` bytes, so reading ends even if a file grows as fast as it is read. */
+/** Reads at most `limit` bytes, so reading ends even if the file grows just as fast. */
 function* fileParts(fd: number, limit: number): Generator<Uint8Array> {
   for (let left = limit; left > 0; ) {
     const buffer = Buffer.allocUnsafe(Math.min(STREAM_BYTES, left));
@@ -138,7 +138,7 @@ async function uploadStream(
       const answer = await env.writer.appendUpload({ upload, position, chunks, data }, { signal, transfer: [data] });
       upload = answer.upload;
       newBytes += answer.newBytes;
-      // gc may have removed chunks that existed a moment ago; then all are sent.
+      // gc may have removed chunks that existed a moment ago; in that case, send them all.
       if (answer.missing.length === 0) break;
     }
     position += ends.length;

@@ -13,14 +13,14 @@ import { relatedTo } from "../graph/graph-query.js";
 import { findSymbol, symbolSource } from "../graph/symbol.js";
 import { writeOutput } from "./write-output.js";
 
-/** Parameters of `get`, plus the relative path as an absolute one. */
+/** Parameters of `get`, plus the path resolved to an absolute one. */
 export interface ResolvedGetParams extends GetParams {
   readonly absolute?: string | undefined;
   /** Folders that `outputPath` may point into. */
   readonly allowWrite?: readonly string[] | undefined;
 }
 
-/** `get`: a document's fields and versions, and all or part of its content. */
+/** `get`: returns a document's fields and versions, and all or part of its content. */
 export async function getDocument(env: ReadEnvironment, params: ResolvedGetParams, call: Call): Promise<GetResult> {
   if (params.symbol === undefined) return getPart(env, params, call);
   if (params.lines !== undefined || params.bytes !== undefined) {
@@ -34,7 +34,7 @@ export async function getDocument(env: ReadEnvironment, params: ResolvedGetParam
   });
   const symbol = await findSymbol(source, params.symbol);
   const lines = `${symbol.startLine}-${symbol.endLine}`;
-  // The lines belong to this version, even if a newer one arrived in the meantime.
+  // The lines belong to this version, even if a newer one has arrived since.
   const result = getPart(
     env,
     { ...params, version: params.hash === undefined ? version : params.version, lines },
@@ -113,7 +113,7 @@ function locate(truth: Db, params: ResolvedGetParams): Located {
   return { document, content, version };
 }
 
-/** A live document with this name, otherwise a removed one, so its content is still available. */
+/** Finds a live document with this name, otherwise a removed one, whose content is still available. */
 function findByName(truth: Db, name: string, { collection, absolute }: ResolvedGetParams): DocumentRow {
   const [gone] =
     documentsNamed(truth, name, { collection, absolute }).length > 0
@@ -141,7 +141,7 @@ function atVersion(truth: Db, document: DocumentRow, number: number | undefined)
   return { document, content, version };
 }
 
-/** The document that has this content now or had it last; the newest if there are several. */
+/** Finds the document that has this content now or had it last; the newest if there are several. */
 function documentWith(truth: Db, content: number, collection: string | undefined): DocumentRow | undefined {
   const id = collection === undefined ? null : requireCollection(truth, collection);
   return truth.get<DocumentRow>(
@@ -169,7 +169,7 @@ function contentFields(content: ContentRow): Pick<GetResult, "hash" | "size" | "
 }
 
 function versionsOf(truth: Db, document: number): VersionInfo[] {
-  // Several rows can share a number: the content came back, or only mode or time changed.
+  // Several rows can share a number if the content came back, or if only the mode or time changed.
   const rows = truth.all<{ number: number; hash: Uint8Array; size: number; added: number }>(
     `SELECT v.number, c.hash, c.size, min(v.added) AS added FROM versions v JOIN contents c ON c.id = v.content
      WHERE v.document = ? GROUP BY v.number ORDER BY v.number`,
@@ -207,7 +207,7 @@ function partOf(
   return includeContent ? encoded(readContent(truth, content, call.check), content.type) : {};
 }
 
-/** Counts lines as editors do; a last line without a newline counts too. */
+/** Returns a range of lines. Counts lines as editors do: a last line without a newline counts too. */
 export function lineRange(text: string, from: number, to: number): Pick<GetResult, "content" | "encoding" | "lines"> {
   let line = 1;
   let start = from === 1 ? 0 : -1;

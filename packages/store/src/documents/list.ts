@@ -35,7 +35,7 @@ export interface ListedRow {
 export const LISTED_COLUMNS =
   "d.id, d.path, d.created, d.modified, d.indexed, c.hash, c.size, c.type, k.name AS collection";
 
-/** `list`: in pages, with a cursor that stays valid while documents are added and removed. */
+/** `list`: lists documents in pages, with a cursor that stays valid while documents are added and removed. */
 export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListParams): ListResult {
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? params.recent ?? DEFAULT_LIMIT;
   const offset = wholeNumber(params.offset, { name: "offset" }) ?? 0;
@@ -76,7 +76,7 @@ export function listDocuments({ truth }: ReadEnvironment, params: ResolvedListPa
   });
 }
 
-/** A document's fields in results. */
+/** Returns a document's fields as shown in results. */
 export function documentInfo(db: Db, row: ListedRow): DocumentInfo {
   return {
     path: row.path,

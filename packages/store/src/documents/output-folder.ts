@@ -1,5 +1,5 @@
-// An output folder that cannot be escaped: every step down goes through an open folder, so a symbolic link, planted
-// before or during the write, has no effect. A file gets its name only when it is complete.
+// An output folder that cannot be escaped. Every step down goes through an open folder, so a symbolic link has no
+// effect, whether planted before or during the write. A file gets its name only when it is complete.
 import {
   closeSync,
   constants,
@@ -28,7 +28,7 @@ interface OpenFolder {
   readonly path: string;
 }
 
-/** How many folders are kept open. */
+/** Maximum number of folders to keep open. */
 const MOST_OPEN = 64;
 
 export class OutputFolder {
@@ -39,10 +39,7 @@ export class OutputFolder {
     this.#root = root;
   }
 
-  /**
-   * Creates the folder if it does not exist. The folder itself may be reached through links, because the caller named
-   * it.
-   */
+  /** Creates the folder if it does not exist. The path itself can contain links, because the caller named it. */
   static make(path: string): OutputFolder {
     makeFolder(path);
     return new OutputFolder(openFolder(realpathSync(path)));

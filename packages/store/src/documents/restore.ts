@@ -73,7 +73,7 @@ function documentsOf(truth: Db, params: RestoreParams): RestoredRow[] {
   );
 }
 
-/** The target of each document. Roots are stripped; if two targets collide, the root names keep them apart. */
+/** Returns the target of each document. Roots are stripped; if two targets collide, the root names keep them apart. */
 export function targetsOf<R extends { path: string; root: string | null }>(
   rows: readonly R[],
 ): [R, string | undefined][] {
@@ -103,7 +103,7 @@ function rootName(root: string): string {
   return root.split("/").findLast((part) => part !== "") ?? "root";
 }
 
-/** A path that stays inside the folder, or `undefined`. */
+/** Returns a path that stays inside the folder, or `undefined`. */
 function safeRelative(path: string): string | undefined {
   const parts = path
     .replace(/^[A-Za-z]:/, "")
@@ -138,7 +138,7 @@ function place(
   });
 }
 
-/** What already exists at the target. */
+/** Checks what already exists at the target. */
 function existing(path: string, row: RestoredRow): "free" | "same" | "other" | "not-a-file" {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return "free";

@@ -1,8 +1,8 @@
-// A unified diff by Myers' algorithm. Equal starts and ends are stripped first, so space is linear for the part that
-// matters.
+// A unified diff by Myers' algorithm. Common prefixes and suffixes are stripped first, so memory use is linear for the
+// part that differs.
 
 const CONTEXT = 3;
-/** Above this many differing lines the shortest script costs too much, so the middle is shown as replaced. */
+/** Above this many differing lines, the shortest script costs too much and the middle is shown as replaced. */
 const MAX_EDITS = 4000;
 
 interface Edit {
@@ -10,7 +10,7 @@ interface Edit {
   readonly line: string;
 }
 
-/** Empty if the texts are equal. */
+/** Returns a unified diff, empty if the texts are equal. */
 export function unifiedDiff(
   before: string,
   after: string,
@@ -22,7 +22,7 @@ export function unifiedDiff(
   return [`--- ${from}`, `+++ ${to}`, ...hunks].join("\n").concat("\n");
 }
 
-/** Marks a last line without a newline, as other tools do. */
+/** Splits text into lines. Marks a last line without a newline, as other tools do. */
 function linesOf(text: string): string[] {
   if (text === "") return [];
   const lines = text.split("\n");

@@ -1,5 +1,5 @@
-// Walks a folder: files in a stable order, .gitignore applied at every level, symbolic links never followed out of the
-// folder.
+// Walks a folder. Files come in a stable order, .gitignore applies at every level, and symbolic links are never
+// followed out of the folder.
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
@@ -18,7 +18,7 @@ interface WalkOptions {
   readonly exclude: readonly string[] | undefined;
   /** The store's folder with links resolved. It is never entered. */
   readonly store: string;
-  /** Other folders that are never entered: those of Git and Trunkline. */
+  /** Other folders that are never entered: Git's and Trunkline's. */
   readonly guard: Guard;
   readonly onProblem: (problem: FileProblem) => void;
   readonly check: () => void;
@@ -35,7 +35,7 @@ interface Rules {
   readonly rules: Ignore;
 }
 
-/** Every file below the root that the rules allow. */
+/** Yields every file below the root that the rules allow. */
 export function* walk(options: WalkOptions): Generator<WalkedFile> {
   const included = options.include?.length ? compileGlobs(options.include) : () => true;
   const excluded = compileGlobs(options.exclude);
@@ -92,14 +92,14 @@ function factsOf(path: string, { onProblem }: WalkOptions): Stats | undefined {
   try {
     return lstatSync(path);
   } catch (error) {
-    // Node replaces bytes in a name that are not UTF-8, and no file with the resulting name exists.
+    // Node replaces bytes in a name that are not UTF-8, so no file with the resulting name exists.
     const isRenamed = systemCodeOf(error) === "ENOENT" && path.includes("\ufffd");
     onProblem({ path, message: isRenamed ? "its name is not UTF-8" : problemText(error) });
     return undefined;
   }
 }
 
-/** A link counts as its target if that is a file inside the root. */
+/** Returns the target of a link if it is a file inside the root. */
 function linkTarget(path: string, options: WalkOptions): Stats | undefined {
   try {
     const target = realpathSync(path);
@@ -124,13 +124,13 @@ function readRules(folder: string, base: string): Rules | undefined {
     const text = readFileSync(join(folder, ".gitignore"), "utf8");
     return { base, rules: ignore({ allowRelativePaths: true }).add(text) };
   } catch (error) {
-    // The file may be gone, or be a folder with that name: then it has no rules.
+    // The file may be gone, or a folder may have that name: there are no rules then.
     if (["ENOENT", "EISDIR", "EACCES"].includes(systemCodeOf(error) ?? "")) return undefined;
     throw error;
   }
 }
 
-/** The innermost file with a rule for the path decides. */
+/** Checks the rules; the innermost file with a rule for the path decides. */
 function isIgnored(rules: readonly Rules[], path: string): boolean {
   for (let index = rules.length - 1; index >= 0; index--) {
     const { base, rules: own } = rules[index] as Rules;
@@ -141,7 +141,7 @@ function isIgnored(rules: readonly Rules[], path: string): boolean {
   return false;
 }
 
-/** A readable reason why a file could not be added. */
+/** Returns a readable reason why a file could not be added. */
 export function problemText(error: unknown): string {
   const code = systemCodeOf(error);
   if (code === "ENOENT") return "disappeared before it could be read";

@@ -26,8 +26,8 @@ export interface ExtractLimits {
 }
 
 /**
- * In UTF-16 units. Longer texts are nearly always generated: a bundle, a table. Low enough that even on a busy machine
- * the length decides and not the time, so the same text always has the same graph.
+ * In UTF-16 units. Longer texts are nearly always generated, such as bundles or tables. Low enough that this limit
+ * applies before the time limit even on a busy machine, so the same text always has the same graph.
  */
 export const DEFAULT_MAX_LENGTH = 1024 * 1024;
 /** Milliseconds. */
@@ -45,8 +45,8 @@ const NOTHING = {
 } as const;
 
 /**
- * Extracts from one document. Never fails because of its content: `incomplete` reports the parts that could not be
- * read.
+ * Extracts the graph of one document. Never fails because of its content: `incomplete` reports the parts that could not
+ * be read.
  */
 export async function extractGraph(input: ExtractInput, limits: ExtractLimits = {}): Promise<FileGraph> {
   await loadGrammar(input.language ?? languageOf(input.path, input.text));
@@ -60,7 +60,7 @@ export async function loadGrammar(language: GraphLanguage | undefined): Promise<
   if (language !== undefined && hasGrammar(language)) await loadParser(language);
 }
 
-/** {@link extractGraph} for a language whose grammar is loaded, for use inside a transaction. */
+/** {@link extractGraph} for a language whose grammar is already loaded, for use inside a transaction. */
 export function extractGraphSync(input: ExtractInput, limits: ExtractLimits = {}): FileGraph {
   const { path, text } = input;
   const language = input.language ?? languageOf(path, text);
@@ -103,7 +103,10 @@ function incomplete(graph: FileGraph, reason: Incomplete["reason"], message: str
   return { ...graph, incomplete: { reason, message } };
 }
 
-/** Source never contains NUL; many replacement characters mean the bytes were not UTF-8. */
+/**
+ * Whether a text looks binary. Source never contains NUL, and many replacement characters mean the bytes were not
+ * UTF-8.
+ */
 function looksBinary(text: string): boolean {
   const head = text.slice(0, 8192);
   if (head.includes("\0")) return true;
@@ -112,7 +115,7 @@ function looksBinary(text: string): boolean {
   return replaced > 8 && replaced * 20 > head.length;
 }
 
-/** Type names, recognized by their capital letter: they show which files of an imported namespace a file uses. */
+/** Finds type names by their capital letter. They show which files of an imported namespace a file uses. */
 function mentionsOf(text: string): string[] {
   const names = new Set<string>();
   for (const match of text.matchAll(/(?<![\w.])\p{Lu}[\p{L}\p{N}_]*/gu)) {

@@ -1,4 +1,4 @@
-// The code graph on disk. Each live document stores what its own text says; edges between documents are resolved from
+// The code graph on disk. Each live document stores what its own text says. Edges between documents are resolved from
 // that afterwards, for every new document and every document that depends on one that was added, changed or removed.
 // Keys and lookup names are stored once, by number.
 import { compress, decompress } from "@cloudpss/zstd/wasm";
@@ -23,7 +23,10 @@ import {
 /** UTF-8 needs at most three bytes per UTF-16 unit, so anything longer is certainly too long to parse. */
 const LARGEST_READ = DEFAULT_MAX_LENGTH * 3;
 
-/** The zstd level. These blobs are read repeatedly and replaced when a document changes, so speed matters, not size. */
+/**
+ * The zstd level. These blobs are read repeatedly and replaced when a document changes, so speed matters more than
+ * size.
+ */
 const BLOB_LEVEL = 1;
 
 interface FileRow {
@@ -103,19 +106,25 @@ export const graphIndexer: Indexer = {
   },
 };
 
-/** Whether a file of this name can contribute to the graph. A file without an extension may be a script. */
+/** Whether a file with this name can contribute to the graph. A file without an extension may be a script. */
 function saysSomething(path: string): boolean {
   return languageOf(path) !== undefined || isConfigPath(path) || !baseNameOf(path).includes(".");
 }
 
-/** Every document is a node, so that links to images and imports of data resolve; most contribute nothing else. */
+/**
+ * Builds a document's graph. Every document is a node, so links to images and imports of data resolve; most contribute
+ * nothing else.
+ */
 async function graphOf(entry: IndexEntry, text: IndexText | undefined): Promise<FileGraph> {
   const graph = await extractGraph({ path: entry.path, text: text?.body ?? "" });
   if (entry.size <= LARGEST_READ || !saysSomething(entry.path)) return graph;
   return { ...graph, incomplete: { reason: "size", message: `It has ${entry.size} bytes and was not parsed.` } };
 }
 
-/** The document was removed, or a new version is on its way: which one becomes clear once everything is indexed. */
+/**
+ * Marks a document as gone: it was removed, or a new version is on its way. Which of the two becomes clear once
+ * everything is indexed.
+ */
 function leave(index: Db, entryId: number): void {
   const row = index.get<{ id: number }>("UPDATE graph_files SET gone = 1 WHERE entry = ? RETURNING id", entryId);
   if (row !== undefined) index.run("INSERT OR IGNORE INTO graph_pending VALUES (?)", row.id);
@@ -169,7 +178,7 @@ function dropRows(index: Db, table: string, file: number): void {
   index.run(`DELETE FROM graph_${table} WHERE file = ?`, file);
 }
 
-/** Marks the documents affected by a change for resolution. */
+/** Marks the documents that a change affects, so they are resolved again. */
 function touch(index: Db, collection: string, { keys, under }: Affected): void {
   for (const key of keys) {
     index.run(
@@ -278,7 +287,7 @@ function keyNumbers(index: Db): (key: string) => number {
   };
 }
 
-/** Recently used graphs. A graph depends only on path and text, so these serve as its cache key. */
+/** Recently used graphs. A graph depends only on path and text, so these form its cache key. */
 const recent = new Map<string, FileGraph>();
 const MOST_RECENT = 200;
 

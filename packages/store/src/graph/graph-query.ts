@@ -1,4 +1,4 @@
-// `graph`: how documents and the symbols in them relate, starting from a node found by hash, name or key.
+// `graph`: shows how documents and the symbols in them relate, starting from a node found by hash, name or key.
 import { TrunklineError } from "@trunkline/core";
 import type { GraphParams, GraphResult, RelatedDocuments } from "../contract/index.js";
 import { wholeNumber } from "../contract/params.js";
@@ -34,7 +34,7 @@ export interface ResolvedGraphParams extends GraphParams {
   readonly absolute?: string | undefined;
 }
 
-/** The starting node and its collection: a path may be in several. */
+/** The starting node and its collection, because a path can be in several. */
 interface Origin {
   readonly key: string;
   readonly collection: string | undefined;
@@ -73,7 +73,7 @@ export function graph(env: ReadEnvironment, params: ResolvedGraphParams, call: C
   });
 }
 
-/** What a live document is related to, for `get`. */
+/** Returns what a live document is related to, for `get`. */
 export function relatedTo(
   env: GraphDatabases,
   { path, collection, depth }: { path: string; collection: string; depth: number },
@@ -95,7 +95,10 @@ function reading<T>({ truth, index }: GraphDatabases, work: () => T): T {
   return truth.reading(() => index.reading(work));
 }
 
-/** Internal edges always say whether they are resolved; answers only mark the unresolved ones. */
+/**
+ * Converts an edge for results. Internal edges always say whether they are resolved; results only mark the unresolved
+ * ones.
+ */
 function answerEdge({ resolved, ...edge }: GraphEdge): Omit<GraphEdge, "resolved"> & { resolved?: false } {
   return resolved ? edge : { ...edge, resolved: false };
 }
@@ -125,7 +128,7 @@ function originOfDocument({ truth }: GraphDatabases, document: DocumentRow): Ori
   return { key: fileKey(document.path), collection: name };
 }
 
-/** The newest document with this content; else one that had it; else the content itself. */
+/** Finds the newest document with this content, otherwise one that had it, otherwise the content itself. */
 function originByHash(env: GraphDatabases, hash: string, collection: string | undefined): Origin {
   const content = resolveContent(env.truth, hash);
   const id = collection === undefined ? null : requireCollection(env.truth, collection);
@@ -142,7 +145,7 @@ function originByHash(env: GraphDatabases, hash: string, collection: string | un
   return document.current === 1 ? origin : { ...origin, key: versionKey(document.path, hexOf(content.hash)) };
 }
 
-/** A document of this name, or else a symbol defined under it. */
+/** Finds a document with this name, or else a symbol with this name. */
 function originByName(env: GraphDatabases, name: string, { collection, absolute }: ResolvedGraphParams): Origin {
   const found = documentsNamed(env.truth, name, { collection, absolute });
   if (found.length > 1) throw severalDocuments(env.truth, name, found);
@@ -159,7 +162,7 @@ function originByName(env: GraphDatabases, name: string, { collection, absolute 
     .filter(({ key }) => last === name || (parseKey(key)?.qualifiedName ?? "").endsWith(name));
   const [only, ...others] = symbols;
   if (only === undefined) {
-    // Throws that there is no such document.
+    // Throws if there is no such document.
     return originOfDocument(env, oneDocument(env.truth, name, { collection, absolute }));
   }
   if (others.length === 0) return only;

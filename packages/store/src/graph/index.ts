@@ -1,4 +1,4 @@
-/** The code graph: what one document says, how documents relate, and how to traverse it. */
+/** The code graph: what each document says, how documents relate, and how to traverse the graph. */
 export {
   DEFAULT_MAX_LENGTH,
   DEFAULT_TIME_MS,

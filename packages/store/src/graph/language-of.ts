@@ -56,7 +56,7 @@ const BY_PROGRAM: readonly (readonly [RegExp, GraphLanguage])[] = [
 const CPP_IN_HEADER =
   /^[ \t]*(?:class\s+\w+[^;]*[{:]|namespace\s+\w*|template\s*<|using\s+\w+|(?:public|private|protected)\s*:)|\bstd::/m;
 
-/** The language of a document; undefined if there is no parser for it. */
+/** Returns the language of a document; undefined if there is no parser for it. */
 export function languageOf(path: string, text = ""): GraphLanguage | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");

@@ -1,5 +1,5 @@
 // A graph in memory. Mirrors the tables of the on-disk index: the files' graphs, the keys they provide, the keys they
-// asked for, and the edges by owner; and it shows which of them a change affects.
+// asked for, and the edges by owner. Reports which files a change affects.
 
 import type { FileGraph, GraphEdge, GraphSymbol, Relation } from "./model/graph-model.js";
 import { fileKey } from "./model/node-keys.js";
@@ -25,7 +25,7 @@ export class MemoryGraph implements GraphSource, Neighbours {
     return [...(this.#providers.get(key) ?? [])].sort();
   }
 
-  /** Adds or updates files. Returns the paths that were resolved: these and those that depend on them. */
+  /** Adds or updates files. Returns the paths that were resolved: these files and those that depend on them. */
   put(files: readonly FileGraph[]): string[] {
     return this.#change(files.map((after) => [after.path, after]));
   }
@@ -95,7 +95,7 @@ export class MemoryGraph implements GraphSource, Neighbours {
     }
   }
 
-  /** All edges that originate in one file's text. */
+  /** Returns all edges that originate in one file's text. */
   edgesOf(path: string): readonly GraphEdge[] {
     return this.#resolved.get(path)?.edges ?? [];
   }

@@ -17,7 +17,7 @@ const SHAPES: Partial<Record<NodeType, readonly [string, string]>> = {
 
 const MAX_LABEL = 80;
 
-/** The chart's source. Edges to unresolved targets are dotted. */
+/** Returns the chart's source. Edges to unresolved targets are dotted. */
 export function toMermaid(traversal: Pick<Traversal, "origin" | "nodes" | "edges">): string {
   const ids = new Map<string, string>();
   const lines = ["flowchart LR"];
@@ -38,7 +38,7 @@ export function toMermaid(traversal: Pick<Traversal, "origin" | "nodes" | "edges
   return `${lines.join("\n")}\n`;
 }
 
-/** Escapes text for quotes: Mermaid uses entities with `#`. */
+/** Escapes text for a quoted label: Mermaid uses entities with `#`. */
 function label(name: string): string {
   const short = name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name;
   return toOneLine(short).replace(/[#"<>&`\\[\]{}|]/g, (char) => `#${char.charCodeAt(0)};`);

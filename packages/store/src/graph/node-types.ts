@@ -1,4 +1,4 @@
-// `list_types` and `list_type` of `graph`: which nodes exist.
+// `list_types` and `list_type` of `graph`: list which nodes exist.
 import { TrunklineError } from "@trunkline/core";
 import type { GraphResult } from "../contract/index.js";
 import { hexOf } from "../engine/sqlite/contents.js";
@@ -63,7 +63,7 @@ const LISTINGS: Readonly<Partial<Record<NodeType, Listing>>> = {
   },
 };
 
-/** The number of nodes of each type. */
+/** Counts the nodes of each type. */
 export function typesOf(env: GraphDatabases, collection: string | undefined): { type: NodeType; count: number }[] {
   const scope = [collection ?? null, collection ?? null];
   const counts = new Map<NodeType, number>();
@@ -108,7 +108,7 @@ export function nodesOfType(
   return { type, nodes, total, ...(total > nodes.length ? { truncated: true } : {}) };
 }
 
-/** `type` is one of NODE_TYPES. */
+/** Builds the listing of a symbol type. `type` is one of NODE_TYPES, so it is safe in SQL. */
 function symbolListing(type: NodeType): Listing {
   return {
     from: "index",

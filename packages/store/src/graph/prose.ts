@@ -1,5 +1,5 @@
-// Links and headings of Markdown and HTML. A heading is a symbol whose qualified name is its anchor, so that links to
-// it resolve by name.
+// Extracts links and headings from Markdown and HTML. A heading is a symbol whose qualified name is its anchor, so
+// links to it resolve by name.
 
 import type { FileEdge, GraphLanguage, GraphLink, GraphSymbol } from "./model/graph-model.js";
 import { fileKey, symbolKey } from "./model/node-keys.js";
@@ -30,7 +30,7 @@ export function readProse(path: string, text: string, language: GraphLanguage): 
   return { ...outline(path, headings, lineCount), links: links.slice(0, MAX_LINKS) };
 }
 
-/** The anchor that GitHub and most renderers give a heading. */
+/** Returns the anchor that GitHub and most renderers give a heading. */
 export function slugOf(heading: string): string {
   return heading
     .trim()
@@ -92,7 +92,7 @@ function addLink(links: GraphLink[], raw: string, line: number, label?: string):
   });
 }
 
-// No nested quantifiers: each is linear per line, and lines are capped at a length that keeps that cheap.
+// No nested quantifiers: each pattern is linear per line, and the length of lines is capped to keep that cheap.
 const INLINE =
   /!?\[((?:[^[\]\\]|\\.|\[[^[\]]*\]){0,500})\]\(\s*(<[^<>\n]{0,1000}>|(?:[^\s()\\]|\\.|\([^\s()]{0,500}\)){1,1000})(?:\s+(?:"[^"]{0,500}"|'[^']{0,500}'|\([^)]{0,500}\)))?\s*\)/g;
 const REFERENCE = /!?\[([^[\]]{1,300})\](?:\[([^[\]]{0,300})\])?(?![(:])/g;

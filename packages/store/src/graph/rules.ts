@@ -26,14 +26,14 @@ const RULES: Partial<Record<GraphLanguage, LanguageRules>> = {
   php: phpRules,
 };
 
-/** The rules for a language with a grammar. */
+/** Returns the rules for a language with a grammar. */
 export function rulesOf(language: GraphLanguage): LanguageRules {
   const rules = RULES[language];
   if (rules === undefined) throw new TrunklineError("INTERNAL", `There are no rules for ${language}.`);
   return rules;
 }
 
-/** The text as the grammar can read it; same length. */
+/** Returns the text in a form the grammar can read, with the same length. */
 export function parsedText(text: string, language: GraphLanguage): string {
   return language === "c" ? maskCppWords(text) : text;
 }

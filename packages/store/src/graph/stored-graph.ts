@@ -1,5 +1,5 @@
-// Both databases as one graph. Edges from texts come from the index; tags, collections, equal content and versions are
-// read from the content database.
+// Presents both databases as one graph. Edges found in texts come from the index; tags, collections, equal content and
+// versions are read from the content database.
 
 import { bytesOf, hexOf } from "../engine/sqlite/contents.js";
 import type { Db, SqlValue } from "../engine/sqlite/database.js";
@@ -38,7 +38,7 @@ export class StoredGraph implements Neighbours {
     this.#truth = truth;
     this.#index = index;
     this.#collection = options.collection ?? null;
-    // Half of them may be known already; anything beyond would be cut anyway.
+    // Half of these may be known already; anything beyond would be cut anyway.
     this.#most = 2 * options.limit + 2;
     this.#check = options.check;
   }
@@ -83,7 +83,10 @@ export class StoredGraph implements Neighbours {
     }));
   }
 
-  /** A document has tags and is in a collection; documents with the same content point to each other. */
+  /**
+   * Lists a document's outgoing relations: it has tags, is in a collection, and points to documents with the same
+   * content.
+   */
   #outgoing(parsed: ParsedKey): (readonly [Relation, () => string[]])[] {
     const { path = "", hash = "" } = parsed;
     switch (parsed.space) {
@@ -172,7 +175,7 @@ export class StoredGraph implements Neighbours {
     )?.hash;
   }
 
-  /** The contents a document had before. */
+  /** Returns the contents a document had before. */
   #versions(path: string): string[] {
     const rows = this.#truth.all<{ hash: Uint8Array }>(
       `SELECT c.hash, max(v.seq_from) AS last FROM documents d JOIN versions v ON v.document = d.id

@@ -1,4 +1,5 @@
-// One definition in a document, for `get`. Parsed on the spot, so that older versions have symbols too.
+// Finds one definition in a document, for `get`. The document is parsed on the spot, so older versions have symbols
+// too.
 import { TrunklineError } from "@trunkline/core";
 import { decodeText } from "../engine/content/text.js";
 import { type ContentRow, readContent } from "../engine/sqlite/contents.js";
@@ -8,7 +9,7 @@ import { type ExtractInput, extractGraph, type GraphSymbol, parseKey } from "./i
 
 const NAMES_IN_HINT = 20;
 
-/** The input of {@link findSymbol}. */
+/** Builds the input of {@link findSymbol}. */
 export function symbolSource(
   truth: Db,
   { content, path }: { readonly content: ContentRow; readonly path: string | undefined },
@@ -18,7 +19,9 @@ export function symbolSource(
   return { path: path ?? "content", text: decodeText(readContent(truth, content, call.check)) };
 }
 
-/** The definition with this name: a node key, a qualified name (`Hub.start`), the end of one, or the name alone. */
+/**
+ * Finds the definition with this name: a node key, a qualified name (`Hub.start`), the end of one, or the name alone.
+ */
 export async function findSymbol(source: ExtractInput, name: string): Promise<GraphSymbol> {
   const { symbols, incomplete } = await extractGraph(source);
   const wanted = parseKey(name)?.qualifiedName ?? name;
@@ -48,7 +51,7 @@ export async function findSymbol(source: ExtractInput, name: string): Promise<Gr
   });
 }
 
-/** A second definition of the same name ends in `~2`. */
+/** Removes the `~2` that marks a second definition of the same name. */
 function withoutNumber(qualifiedName: string): string {
   return qualifiedName.replace(/~\d+$/, "");
 }

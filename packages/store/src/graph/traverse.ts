@@ -13,16 +13,16 @@ export interface GraphNode {
   readonly distance: number;
 }
 
-/** What is known about a node besides its key. */
+/** What is known about a node apart from its key. */
 export type NodeDescription = Partial<Omit<GraphNode, "key" | "distance">>;
 
-/** What {@link traverse} needs of the graph. */
+/** The parts of the graph that {@link traverse} needs. */
 export interface Neighbours {
-  /** Edges that start at the key, or end there with `reverse`; only those of `relation`, if given. */
+  /** Yields edges that start at the key, or end there with `reverse`; only those of `relation`, if given. */
   edges(key: string, filter: { readonly relation?: Relation; readonly reverse: boolean }): Iterable<GraphEdge>;
   /** The keys of a file's symbols. */
   symbols(fileKey: string): Iterable<string>;
-  /** Default: what the key itself tells. */
+  /** Default: what the key itself says. */
   describe?(key: string): NodeDescription | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface Traversal {
   readonly truncated: boolean;
 }
 
-/** The relation with this name, in any case; undefined if there is none. */
+/** Parses a relation's name, ignoring case; undefined if there is none. */
 export function parseRelation(text: string): Relation | undefined {
   const upper = text
     .trim()
@@ -55,7 +55,7 @@ export function parseRelation(text: string): Relation | undefined {
 }
 
 /**
- * Breadth first, so that each node has its shortest distance. A file's calls are those of its symbols, returned as
+ * Traverses breadth first, so each node has its shortest distance. A file's calls are those of its symbols, returned as
  * edges of the file. Edges keep their direction, even with `reverse`.
  */
 export function traverse(origin: string, options: TraverseOptions, neighbours: Neighbours): Traversal {
@@ -94,7 +94,7 @@ export function traverse(origin: string, options: TraverseOptions, neighbours: N
   return { origin: describe(origin, neighbours), nodes, edges: [...edges.values()], truncated };
 }
 
-/** Most informative first: if the limit cuts, it cuts unresolved edges. */
+/** Returns edges with the most informative first, so the limit cuts unresolved ones. */
 function edgesOf(
   key: string,
   filter: { readonly relation?: Relation; readonly reverse: boolean },

@@ -1,5 +1,5 @@
-// Compiles a pattern's tree to a nondeterministic automaton, and its sets to classes of characters that it cannot tell
-// apart. The matcher makes it deterministic while reading.
+// Compiles a pattern's tree to a nondeterministic automaton, and its sets to classes of characters that the automaton
+// cannot tell apart. The matcher makes it deterministic while reading.
 import { TrunklineError } from "@trunkline/core";
 import { type CharSet, charSet, has, MAX_CODE_POINT } from "./char-set.js";
 import type { Look, Node } from "./syntax.js";
@@ -18,7 +18,7 @@ interface LookOp {
 }
 
 /**
- * Instruction `i` is `op[i]`; a character continues at `a` if it is in set `b`, a split at `a` and `b`, look `b` at
+ * Instruction `i` is `op[i]`. A character continues at `a` if it is in set `b`, a split at `a` and `b`, look `b` at
  * `a`.
  */
 export interface Automaton {
@@ -69,7 +69,7 @@ class Builder {
     return idOf(this.#lookIds, `${look.look} ${look.ascii}`, () => this.looks.push(look) - 1);
   }
 
-  /** Instructions that match the node and continue at `next`; returns the first of them. */
+  /** Emits instructions that match the node and continue at `next`; returns the first of them. */
   compile(node: Node, next: number): number {
     switch (node.kind) {
       case "empty":
@@ -104,7 +104,7 @@ class Builder {
     for (let count = 0; count < min; count++) {
       const before = this.op.length;
       after = this.compile(node, after);
-      // Nothing was added, so nothing ever will be: a{0} a thousand times.
+      // Nothing was added, so nothing ever will be, as with a{0} a thousand times.
       if (this.op.length === before) break;
     }
     return after;
@@ -186,12 +186,12 @@ function isAnchored(node: Node): boolean {
   }
 }
 
-/** Symbols that no set of the automaton tells apart, and what is known about each class. */
+/** Classes of symbols that no set of the automaton tells apart, and what is known about each class. */
 export interface SymbolClasses {
   /** The number of classes, including those for the line feed and for invalid bytes. */
   readonly count: number;
   readonly lineFeed: number;
-  /** A byte that is not part of a character. Nothing matches it, and it is not a word character. */
+  /** The class of a byte that is not part of a character. Nothing matches it, and it is not a word character. */
   readonly invalid: number;
   /** The class of every interval: symbols from `from[i]` up to the next. */
   readonly from: Int32Array;
@@ -261,7 +261,7 @@ export function classify(automaton: Automaton): SymbolClasses {
   };
 }
 
-/** The interval that contains the symbol, searched from `low` on. */
+/** Finds the interval that contains the symbol, searching from `low` on. */
 export function intervalAt(from: Int32Array, symbol: number, low: number): number {
   let below = low;
   let above = from.length - 1;

@@ -5,7 +5,7 @@ export type CharSet = readonly number[];
 
 export const MAX_CODE_POINT = 0x10ffff;
 
-/** A set from pairs in any order, overlapping or not. */
+/** Builds a set from pairs in any order, overlapping or not. */
 export function charSet(pairs: readonly number[]): CharSet {
   const ranges: [number, number][] = [];
   for (let index = 0; index < pairs.length; index += 2) {
@@ -31,7 +31,7 @@ export function union(a: CharSet, b: CharSet): CharSet {
   return charSet([...a, ...b]);
 }
 
-/** Everything not in the set, up to `max`. */
+/** Returns everything not in the set, up to `max`. */
 export function complement(set: CharSet, max = MAX_CODE_POINT): CharSet {
   const result: number[] = [];
   let next = 0;
@@ -72,14 +72,14 @@ export function has(set: CharSet, codePoint: number): boolean {
   return false;
 }
 
-/** The number of code points in the set. */
+/** Returns the number of code points in the set. */
 export function sizeOf(set: CharSet): number {
   let size = 0;
   for (let index = 0; index < set.length; index += 2) size += (set[index + 1] as number) - (set[index] as number) + 1;
   return size;
 }
 
-/** Every code point of the set, in order. */
+/** Yields every code point of the set, in order. */
 export function* members(set: CharSet): Generator<number> {
   for (let index = 0; index < set.length; index += 2) {
     for (let codePoint = set[index] as number; codePoint <= (set[index + 1] as number); codePoint++) yield codePoint;

@@ -1,14 +1,14 @@
 // Contents that a grep thread has read and verified, cached for the next query: reading one takes several times as long
-// as searching it. Content never changes under its hash, so nothing here can be stale.
+// as searching it. Content never changes under its hash, so nothing in the cache can be stale.
 
-/** A content as the scanner needs it. `undefined`: it is binary. */
+/** A content as the scanner needs it. `undefined` if it is binary. */
 export type ScannableText = Buffer | undefined;
 
 /** A block of memory that holds consecutive contents and is dropped as a whole. */
 interface Arena {
   readonly memory: Buffer;
   used: number;
-  /** The query that last used it. */
+  /** The query that last used this arena. */
   query: number;
   readonly hashes: string[];
 }
@@ -26,7 +26,7 @@ const ENTRY_BYTES = 256;
 
 /**
  * Caches as much as its budget allows. Contents not used by recent queries are dropped first. Contents used by the
- * current query are not dropped to make room for more of it: if the store is larger than the budget, a part of it then
+ * current query are never dropped to make room for more of them: if the store is larger than the budget, part of it
  * stays from query to query, whereas LRU would always drop what is needed next.
  */
 export class ContentCache {
@@ -43,17 +43,17 @@ export class ContentCache {
     this.#arenaBytes = Math.min(ARENA_BYTES, Math.floor(budgetBytes / 16));
   }
 
-  /** Its size, never more than the budget. */
+  /** The size of the cache, never more than the budget. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Sets the query that contents are requested for. */
+  /** Sets the query that requests contents from now on. */
   begin(query: number): void {
     this.#query = query;
   }
 
-  /** The content, wrapped so that binary content differs from none. */
+  /** Returns the content, wrapped to tell binary content from a missing one. */
   get(hash: string): { readonly text: ScannableText } | undefined {
     const kept = this.#kept.get(hash);
     if (kept === undefined) return undefined;
@@ -62,7 +62,7 @@ export class ContentCache {
     return { text: binary ? undefined : arena.memory.subarray(start, end) };
   }
 
-  /** Stores a copy, if there is room or can be made. */
+  /** Stores a copy if there is room, or if room can be made. */
   add(hash: string, text: ScannableText): void {
     if (this.#kept.has(hash)) return;
     const length = text?.length ?? 0;
@@ -86,7 +86,7 @@ export class ContentCache {
   }
 
   #arenaFor(length: number): Arena | undefined {
-    // A long content gets its own arena, so that little is wasted at the end of the others.
+    // A long content gets its own arena, so little is wasted at the end of the others.
     const alone = length > this.#arenaBytes / 8;
     const filling = this.#filling;
     if (!alone && filling !== undefined && filling.used + length <= filling.memory.length) return filling;

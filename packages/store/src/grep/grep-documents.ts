@@ -1,4 +1,4 @@
-// `grep` in a reader: which documents may match, page by page. The grep threads read and match them.
+// `grep` in a reader: finds the documents that may match, page by page. The grep threads read and match them.
 import { sep } from "node:path";
 import { TrunklineError } from "@trunkline/core";
 import { reachedSeq } from "../engine/indexing/catch-up.js";
@@ -33,12 +33,12 @@ export interface GrepPageParams {
   readonly limit: number;
 }
 
-/** Up to this many candidate documents are looked up one by one; beyond that, all documents are scanned. */
+/** Up to this many candidate documents are looked up one by one; with more, all documents are scanned. */
 const MOST_LOOKED_UP = 20_000;
 
 /**
- * Resolves the given paths: the path itself, also from the working directory; if nothing is there, whatever ends in it.
- * Throws `NOT_FOUND` for a path that matches nothing.
+ * Resolves the given paths: the path itself, also from the working directory; if neither exists, every path that ends
+ * in it. Throws `NOT_FOUND` for a path that matches nothing.
  */
 export function grepPlaces(
   { truth }: ReadEnvironment,
@@ -85,7 +85,7 @@ function placesEndingIn(truth: Db, { from, where, values }: Selection, name: str
   return rows.map((row) => row.place);
 }
 
-/** The next character. */
+/** Returns the next character. */
 function after(character: string): string {
   return String.fromCharCode(character.charCodeAt(0) + 1);
 }
@@ -100,10 +100,10 @@ interface Row {
 
 const COLUMNS = "d.path, c.hash, c.size, c.type, v.id AS version";
 
-/** One page of the documents that may match, and of binary ones, which are counted. */
+/** Returns one page of the documents that may match, and of binary ones, which are counted. */
 export function grepPage(env: ReadEnvironment, params: GrepPageParams, call: Call): GrepPage {
   const { truth, index } = env;
-  // The index before the content database: changes in between have a higher sequence number than the index knows.
+  // Read the index before the content database: changes in between have a higher sequence number than the index knows.
   return index.reading(() => {
     const candidates = candidatesOf(env, params.trigrams);
     return truth.reading(() => {
@@ -126,7 +126,7 @@ export function grepPage(env: ReadEnvironment, params: GrepPageParams, call: Cal
   });
 }
 
-/** The same content at the same path in two collections is one to the reader of the answer. */
+/** Whether a row is not a repetition: the same content at the same path in two collections counts once. */
 function isFirst(row: Row, position: number, rows: readonly Row[]): boolean {
   const before = rows[position - 1];
   return before === undefined || before.path !== row.path || Buffer.compare(before.hash, row.hash) !== 0;
@@ -155,7 +155,7 @@ interface KeptCandidates {
 
 const kept = new WeakMap<Db, KeptCandidates>();
 
-/** The entries that may match according to the current index; undefined if every document may. */
+/** Returns the entries that may match according to the current index; undefined if every document may. */
 function candidatesOf(
   { truth, index }: ReadEnvironment,
   query: TrigramQuery | "none",
@@ -172,8 +172,8 @@ function candidatesOf(
 }
 
 /**
- * The ids of documents whose current version may match, that the index has not seen, or that are binary; undefined if
- * there are many.
+ * Returns the ids of documents whose current version may match, that the index has not seen, or that are binary;
+ * undefined if there are many.
  */
 function documentsToLookUp({ truth, index }: ReadEnvironment, candidates: ReadonlySet<number>): number[] | undefined {
   if (candidates.size > MOST_LOOKED_UP) return undefined;
@@ -193,7 +193,7 @@ interface Bounds {
   readonly values: readonly SqlValue[];
 }
 
-/** The range of paths the page covers. `undefined`: it is empty. */
+/** Returns the range of paths the page covers, or `undefined` if it is empty. */
 function boundsOf({ places, from }: GrepPageParams): Bounds | undefined {
   const sql: string[] = [];
   const values: SqlValue[] = [];
@@ -217,7 +217,7 @@ function boundsOf({ places, from }: GrepPageParams): Bounds | undefined {
   return { sql: sql.map((condition) => ` AND ${condition}`).join(""), values };
 }
 
-/** All documents, ordered by path and hash. */
+/** Reads all documents, ordered by path and hash. */
 function scan(truth: Db, { from, where, values }: Selection, bounds: Bounds, limit: number): Row[] {
   return truth.all<Row>(
     `SELECT ${COLUMNS} FROM ${from} WHERE ${where}${bounds.sql} ORDER BY d.path, c.hash LIMIT ?`,
@@ -227,7 +227,7 @@ function scan(truth: Db, { from, where, values }: Selection, bounds: Bounds, lim
   );
 }
 
-/** These documents, in the same order. */
+/** Reads the documents with these ids, in the same order. */
 function lookUp(truth: Db, { from, where, values }: Selection, bounds: Bounds, ids: readonly number[]): Row[] {
   return truth.all<Row>(
     `SELECT ${COLUMNS} FROM json_each(?) j CROSS JOIN ${from}
@@ -238,7 +238,7 @@ function lookUp(truth: Db, { from, where, values }: Selection, bounds: Bounds, i
   );
 }
 
-/** Whether a document is at one of the places or in a folder there. */
+/** Returns a test for whether a document is at one of the places or in a folder there. */
 function placeTest(places: readonly string[] | undefined): (row: Row) => boolean {
   if (places === undefined) return () => true;
   const all = new Set(places);

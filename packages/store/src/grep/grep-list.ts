@@ -1,5 +1,5 @@
-// The documents grep goes through, as a reader caches and sends them. Listing tens of thousands of them takes SQLite
-// longer than grep needs to search their contents, so the list is cached as long as nothing changes.
+// The documents that grep goes through, in the form a reader caches and sends them. Listing tens of thousands of them
+// takes SQLite longer than grep needs to search their contents, so the list is cached as long as nothing changes.
 
 import type { Db } from "../engine/sqlite/database.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
@@ -20,7 +20,7 @@ interface Place {
   readonly hash?: string | undefined;
 }
 
-/** Documents that may match, in order and as columns. `next`: where the following page starts. */
+/** Documents that may match, in order and as columns. `next` is where the following page starts. */
 export interface GrepPage {
   /** A JSON list. */
   readonly paths: string;
@@ -44,7 +44,7 @@ export function pageOf(documents: readonly ListedDocument[], next: GrepPage["nex
 
 export const EMPTY_PAGE = pageOf([], undefined);
 
-/** The documents of a page, on the receiving side. */
+/** Restores the documents of a page, on the receiving side. */
 export function documentsOf({ paths, hashes, sizes, binary }: GrepPage): GrepDocument[] {
   const isBinary = new Set(binary);
   const split = hashes.split(" ");
@@ -57,7 +57,10 @@ export function documentsOf({ paths, hashes, sizes, binary }: GrepPage): GrepDoc
   }));
 }
 
-/** Binary documents are counted, those the index has not seen may match, and for the others the index decides. */
+/**
+ * Whether a document has to be searched or counted: binary ones are counted, those the index has not seen may match,
+ * and for the others the index decides.
+ */
 export function mayMatch({ binary, entry }: ListedDocument, candidates: ReadonlySet<number> | undefined): boolean {
   return candidates === undefined || binary || entry === undefined || candidates.has(entry);
 }
@@ -69,7 +72,7 @@ const KEPT_MS = 5 * 60_000;
 class DocumentList {
   readonly key: string;
   readonly #documents: ListedDocument[] = [];
-  /** Where documents that are not in the list yet start. */
+  /** Where the documents that are not in the list yet start. */
   #next: Place | undefined;
   #state: "begun" | "complete" | "given up" = "begun";
 
@@ -97,7 +100,7 @@ class DocumentList {
     if (next === undefined) this.#state = "complete";
   }
 
-  /** Up to `limit` documents that may match, from a position on. */
+  /** Returns up to `limit` documents that may match, from a position on. */
   page(
     { from, limit }: { from: Place | undefined; limit: number },
     candidates: ReadonlySet<number> | undefined,
@@ -130,8 +133,8 @@ class DocumentList {
 const kept = new WeakMap<Db, { list: DocumentList; timer: NodeJS.Timeout }>();
 
 /**
- * The list of a selection for the state of both databases in the current transactions; it may be empty so far. Each
- * reader keeps the last one.
+ * Returns the list of a selection for the state of both databases in the current transactions; it may still be empty.
+ * Each reader keeps the last one.
  */
 export function listOf({ truth, index }: ReadEnvironment, selection: string): DocumentList {
   const key = `${truth.pragma<number>("data_version")} ${index.pragma<number>("data_version")} ${selection}`;

@@ -1,5 +1,5 @@
 // Messages between the main thread and the grep threads. Documents and counts travel as columns: with tens of thousands
-// of them, sending an object each would take longer than searching their contents.
+// of them, sending one object each would take longer than searching their contents.
 import type { PatternOptions } from "./pattern.js";
 import type { ScannedMatch, ScanOptions } from "./scan.js";
 
@@ -22,7 +22,7 @@ export interface Batch extends BatchDocuments {
   readonly options: PatternOptions;
   /** `afterLine` applies to the first document only; `collect` and `collectBytes` to all together. */
   readonly scan: ScanOptions;
-  /** When to give up, in terms of Date.now(). */
+  /** When to give up, as a Date.now() value. */
   readonly deadline: number;
   /** [0]: non-zero to give up now. [1]: the document the thread is at. */
   readonly shared: SharedArrayBuffer;
@@ -48,12 +48,12 @@ export interface SentAnswer {
   readonly id: number;
   /** Index, count and skipped of each document with matches, in order. */
   readonly counts: Int32Array;
-  /** Those whose matches were collected, in order. */
+  /** Documents whose matches were collected, in order. */
   readonly collected: readonly (readonly [index: number, matches: readonly ScannedMatch[]])[];
   readonly binary: readonly number[];
-  /** The document that was not finished, if time ran out or it was told to stop. */
+  /** The document that was not finished, if time ran out or the thread was told to stop. */
   readonly stoppedAt?: number;
-  /** The document a killed thread was busy with; `stoppedAt` may be before it. */
+  /** The document a killed thread was working on; `stoppedAt` can be before it. */
   readonly stuckAt?: number;
   readonly error?: SentError;
 }
@@ -66,20 +66,20 @@ export interface BatchAnswer {
 }
 
 export interface GrepThreadData {
-  /** A module that exports `openGrepReader(data)`: how the thread reads contents itself. */
+  /** A module that exports `openGrepReader(data)`, with which the thread reads contents itself. */
   readonly reader?: { readonly module: string; readonly data?: unknown };
 }
 
 export interface GrepThreadStart extends GrepThreadData {
-  /** How much of what it has read it may cache; 0 for nothing. */
+  /** How many bytes of the contents it has read the thread can cache; 0 for none. */
   readonly cacheBytes: number;
-  /** How long it caches it when idle. */
+  /** How long an idle thread keeps its cache. */
   readonly cacheIdleMs: number;
 }
 
 /** Reads contents inside a grep thread. */
 export interface GrepReader {
   read(document: { readonly path: string; readonly hash: string }): Uint8Array | Promise<Uint8Array>;
-  /** Runs something that reads many times; may be faster. */
+  /** Runs work that reads many times, which can be faster this way. */
   together?<T>(work: () => T): T;
 }

@@ -39,7 +39,7 @@ export interface Query {
   readonly wanted: (path: string) => boolean;
 }
 
-/** Where the previous answer ended. Throws `INVALID_ARGUMENT` for another query's cursor. */
+/** Decodes where the previous answer ended. Throws `INVALID_ARGUMENT` for another query's cursor. */
 export function readCursor(cursor: string, digest: string): Place {
   const [of, path, hash, line, total, files, binary, known] = decodeCursor(cursor, 8);
   const numbers = [line, total, files, binary, known];
@@ -59,7 +59,7 @@ export function readCursor(cursor: string, digest: string): Place {
   };
 }
 
-/** An answer in the making: takes batch answers in order until it is full, and keeps counting. */
+/** An answer in progress. Takes batch answers in order until it is full, then only counts. */
 export class Page {
   readonly #query: Query;
   readonly #matches: GrepMatch[] = [];
@@ -95,14 +95,14 @@ export class Page {
       before,
       after,
       afterLine: first !== undefined && isSame(first, from) ? (from?.line ?? 0) : 0,
-      // One more than fits, so that a page knows there is more.
+      // One more than fits, so the page knows whether there is more.
       collect: full ? 0 : limits.maxMatches - this.#matches.length + 1,
       collectBytes: full ? 0 : limits.maxBytes - this.#bytes,
       firstOnly: mode === "files",
     };
   }
 
-  /** Takes a batch's answer. False: the page is done, and running work is not needed. */
+  /** Takes a batch's answer. Returns false if the page is done and running work is not needed. */
   take(documents: readonly GrepDocument[], answer: BatchAnswer): boolean {
     const { from } = this.#query;
     if (from?.known !== true) this.#binary += answer.binary;
@@ -121,7 +121,7 @@ export class Page {
     return false;
   }
 
-  /** The matches added since the last call. */
+  /** Returns the matches added since the last call. */
   untold(): readonly GrepMatch[] {
     const matches = this.#matches.slice(this.#told);
     this.#told = this.#matches.length;
@@ -172,7 +172,7 @@ export class Page {
       this.#bytes += match.sizeBytes;
       taken++;
     }
-    // The thread may also have collected less than there is, because it would not have fitted.
+    // The thread may also have collected fewer matches than there are, because they would not have fitted.
     if (this.#end === undefined && taken < found.count - found.skipped) this.#endAt(document, { taken, isContinued });
   }
 
@@ -222,7 +222,7 @@ export class Page {
     return { matches: this.#matches, total: this.#total, files: this.#fileCount, ...state };
   }
 
-  /** All documents have been searched: later pages need not count again. */
+  /** Adds the totals: all documents have been searched, so later pages do not need to count again. */
   #withTotals(end: Place): Place {
     return { ...end, total: this.#total, files: this.#fileCount, binary: this.#binary, known: true };
   }

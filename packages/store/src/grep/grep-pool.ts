@@ -14,17 +14,20 @@ import type {
 import { columnsOf, partsOf, together } from "./parts.js";
 
 export interface GrepPoolOptions extends GrepThreadData {
-  /** Threads to keep. Default 2. */
+  /** Number of threads to keep. Default 2. */
   readonly threads?: number | undefined;
-  /** Maximum threads, so that one query does not wait for another. Default 8. */
+  /** Maximum number of threads, so one query does not wait for another. Default 8. */
   readonly maxThreads?: number | undefined;
   /** Total size of the threads' content caches. Default: 256 MB, or an eighth of the memory. */
   readonly cacheBytes?: number | undefined;
-  /** How long they are kept after the last query. Default 5 minutes. */
+  /** How long the caches are kept after the last query. Default 5 minutes. */
   readonly cacheIdleMs?: number | undefined;
 }
 
-/** A batch before the pool adds its part. Its documents come with their contents if the threads do not read. */
+/**
+ * A batch before the pool adds its part. Its documents come with their contents if the threads do not read contents
+ * themselves.
+ */
 export interface BatchRequest extends Omit<Batch, "id" | "shared" | "keep" | keyof BatchDocuments> {
   readonly documents: readonly { readonly path: string; readonly hash: string }[];
   readonly contents?: readonly Uint8Array[] | undefined;
@@ -53,7 +56,7 @@ const NOTHING = { counts: new Int32Array(), collected: [], binary: [] };
 
 const THREAD_ENTRY = new URL("./grep-thread.js", import.meta.url);
 
-/** Starting a thread takes longer than searching this few documents: one is enough. */
+/** Up to this many documents, one thread is enough: starting another takes longer than searching them. */
 const FEW_DOCUMENTS = 128;
 
 /** A thread checks whether to stop at least this often, unless something is very wrong. */
@@ -70,7 +73,7 @@ export class GrepPool implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** How many batches of one query are worth running at once. */
+  /** How many batches of one query are worth running in parallel. */
   get width(): number {
     return this.#kept + 1;
   }
@@ -80,7 +83,7 @@ export class GrepPool implements AsyncDisposable {
     return this.#options.reader !== undefined;
   }
 
-  /** Starts a thread, so that it is ready for the first batch. */
+  /** Starts a thread, so it is ready for the first batch. */
   warm(): void {
     if (!this.#closed && this.#threads.length === 0) this.#start(0);
   }
@@ -102,7 +105,7 @@ export class GrepPool implements AsyncDisposable {
     const parts = partsOf(documents, isEnough ? 1 : this.#kept);
     const answers = parts.map(({ home, positions }) => {
       const own = positions.map((position) => documents[position] as { path: string; hash: string });
-      // Only the first document of the batch can be a resumed one.
+      // Only the first document of the batch can be resumed.
       const scan = positions[0] === 0 ? request.scan : { ...request.scan, afterLine: 0 };
       return this.#run({ ...request, ...columnsOf(own), scan }, home, signal);
     });
@@ -161,7 +164,7 @@ export class GrepPool implements AsyncDisposable {
     }
   }
 
-  /** What can start now, and where. Queries take turns: one without a thread goes first. */
+  /** Returns the next job that can start, and its thread. Queries take turns: one without a thread goes first. */
   #next(): { job: Job; thread: Thread } | undefined {
     const running = new Set(this.#threads.map((thread) => thread.job?.batch.query));
     for (const starved of [true, false]) {
@@ -179,7 +182,7 @@ export class GrepPool implements AsyncDisposable {
       const own = this.#threads.find(({ number }) => number === home);
       if (own === undefined) return this.#start(home);
       if (own.job === undefined) return own;
-      // Worth waiting for, unless another query has it.
+      // This thread is worth waiting for, unless the query has no other thread.
       if (!starved) return undefined;
     }
     const idle = this.#threads.find(({ job }) => job === undefined);
@@ -238,7 +241,7 @@ export class GrepPool implements AsyncDisposable {
     if (!this.#closed) this.#dispatch();
   }
 
-  /** Removes and ends the thread; false if that was done before. */
+  /** Removes and ends the thread; false if that was already done. */
   #drop(thread: Thread): boolean {
     const index = this.#threads.indexOf(thread);
     if (index === -1) return false;
@@ -259,7 +262,7 @@ export class GrepPool implements AsyncDisposable {
       }
       const thread = this.#threads.find((candidate) => candidate.job === job);
       if (thread === undefined) return;
-      // What the batch had found is lost with the thread: it counts as stopped at its start.
+      // Everything the batch had found is lost with the thread, so it counts as stopped at its start.
       const stuckAt = Atomics.load(new Int32Array(job.batch.shared), 1);
       this.#drop(thread);
       job.settle({ id: job.batch.id, ...NOTHING, stoppedAt: 0, stuckAt });
@@ -281,7 +284,10 @@ function inOnePiece(contents: readonly Uint8Array[]): Pick<BatchDocuments, "byte
   return { bytes, data };
 }
 
-/** A container may have less memory than the machine; without a limit, the value is 0 or enormous. */
+/**
+ * Returns the available memory. A container can have less than the machine; without a limit, the value is 0 or
+ * enormous.
+ */
 function availableBytes(): number {
   const limit = process.constrainedMemory?.() ?? 0;
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

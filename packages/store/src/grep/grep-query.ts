@@ -1,5 +1,5 @@
-// The operation `grep`: documents from a source, through the threads, into one answer in path order, page by page.
-// Nothing is dropped silently: what is not in an answer is behind its cursor.
+// The operation `grep`: takes documents from a source, through the threads, into one answer in path order, page by
+// page. Nothing is dropped silently: anything missing from an answer can be reached with its cursor.
 import { createHash } from "node:crypto";
 import { abortable, abortError, TrunklineError } from "@trunkline/core";
 import type { FilterParams, GrepMatch, GrepParams, GrepResult } from "../contract/index.js";
@@ -11,7 +11,7 @@ import type { BatchRequest, GrepPool } from "./grep-pool.js";
 import type { TrigramQuery } from "./literals.js";
 import { compilePattern } from "./pattern.js";
 
-/** grep's own parameters: documents and filters are up to the source. */
+/** grep's own parameters. Documents and filters are up to the source. */
 export type GrepQuery = Omit<GrepParams, "documents" | keyof FilterParams>;
 
 /** A document that may match. `read` is only needed if the pool's threads have no reader. */
@@ -25,7 +25,7 @@ export interface GrepDocument {
 }
 
 export interface GrepRequest {
-  /** Documents without these trigrams cannot match, and a source may skip them. "none": all may match. */
+  /** Documents without these trigrams cannot match, so a source can skip them. "none": all may match. */
   readonly trigrams: TrigramQuery | "none";
   readonly paths: readonly string[] | undefined;
   /** Documents with an earlier path are not needed. */
@@ -33,7 +33,7 @@ export interface GrepRequest {
   readonly signal: AbortSignal;
 }
 
-/** Provides documents: in batches of any size, ordered by path, then hash, by their UTF-8 bytes. */
+/** Provides documents in batches of any size, ordered by path, then hash, by their UTF-8 bytes. */
 export interface GrepSource {
   documents(request: GrepRequest): AsyncIterable<readonly GrepDocument[]>;
 }
@@ -41,17 +41,17 @@ export interface GrepSource {
 export interface GrepLimits {
   /** Default 10 s. */
   readonly budgetMs?: number | undefined;
-  /** Matches in one answer; default 1,000. */
+  /** Maximum matches in one answer; default 1,000. */
   readonly maxMatches?: number | undefined;
-  /** Approximate bytes of text in one answer; default 1 MiB. */
+  /** Approximate maximum bytes of text in one answer; default 1 MiB. */
   readonly maxBytes?: number | undefined;
-  /** Files in one answer of `count` or `files_with_matches`; default 10,000. */
+  /** Maximum files in one answer of `count` or `files_with_matches`; default 10,000. */
   readonly maxFiles?: number | undefined;
 }
 
 const BATCH_BYTES = 4 << 20;
 const BATCH_DOCUMENTS = 1024;
-/** The assumed length if a source does not say. */
+/** The assumed size if a source does not give one. */
 const USUAL_BYTES = 8192;
 
 export interface GrepCallOptions {
@@ -61,7 +61,7 @@ export interface GrepCallOptions {
 }
 
 /**
- * Searches. Rejects with `INVALID_ARGUMENT` for a bad pattern, and with `TIMEOUT` if not even one document was
+ * Runs a query. Rejects with `INVALID_ARGUMENT` for a bad pattern, and with `TIMEOUT` if not even one document was
  * finished.
  */
 export async function grep(
@@ -130,10 +130,10 @@ interface Search {
   readonly onMatches: GrepCallOptions["onMatches"];
 }
 
-/** Sends out a few batches at a time, and takes their answers in order. */
+/** Sends out a few batches at a time and takes their answers in order. */
 async function search(query: Query, page: Page, { source, pool, stop, onMatches }: Search): Promise<void> {
   const deadline = Date.now() + query.limits.budgetMs;
-  // While the source looks for documents.
+  // Start a thread while the source looks for documents.
   pool.warm();
   const underWay: { documents: readonly GrepDocument[]; answer: Promise<BatchAnswer> }[] = [];
   const takeOne = async (): Promise<boolean> => {
@@ -170,7 +170,7 @@ async function search(query: Query, page: Page, { source, pool, stop, onMatches 
   while (underWay.length > 0) if (!(await takeOne())) return;
 }
 
-/** The wanted documents, in batches worth a message. */
+/** Yields the wanted documents in batches large enough to be worth a message. */
 async function* batches(
   query: Query,
   page: Page,
@@ -178,7 +178,7 @@ async function* batches(
 ): AsyncGenerator<GrepDocument[]> {
   let batch: GrepDocument[] = [];
   let bytes = 0;
-  // The first batch is small, so that a page that fills up quickly is answered quickly.
+  // The first batch is small, so a page that fills up quickly is returned quickly.
   let most = { bytes: BATCH_BYTES / 8, documents: BATCH_DOCUMENTS / 8 };
   const request = {
     trigrams: query.pattern.trigrams(),
@@ -211,13 +211,13 @@ function isAnswered(document: GrepDocument, from: Place | undefined): boolean {
   return order < 0 || (order === 0 && from.line === WHOLE_DOCUMENT);
 }
 
-/** Orders by UTF-8 bytes, which equals code point order. */
+/** Compares by UTF-8 bytes, which equals code point order. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** The contents, unless the threads read for themselves. */
+/** Reads the contents, unless the threads read them themselves. */
 async function contentsOf(
   documents: readonly GrepDocument[],
   query: Query,

@@ -11,7 +11,7 @@ export interface GrepReaderData {
   readonly folder: string;
 }
 
-/** Called by the thread. */
+/** Opens the reader. Called by the thread. */
 export function openGrepReader({ folder }: GrepReaderData): GrepReader {
   const truth = openDatabase(join(folder, TRUTH_FILE), {
     readOnly: true,
@@ -36,7 +36,7 @@ export function openGrepReader({ folder }: GrepReaderData): GrepReader {
   };
 }
 
-/** Most contents are a single chunk with the content's hash: one lookup is enough. */
+/** Reads a content with one lookup if possible: most are a single chunk with the content's hash. */
 function wholeChunk(truth: Db, hash: string): Uint8Array | undefined {
   const row = truth.get<{ size: number; codec: number; data: Uint8Array }>(
     "SELECT size, codec, data FROM chunks WHERE hash = ?",
@@ -47,6 +47,6 @@ function wholeChunk(truth: Db, hash: string): Uint8Array | undefined {
 
 function readWhole(truth: Db, hash: string): Uint8Array {
   const content = findContent(truth, hash);
-  // Deleted since it was listed and removed by gc: there is nothing to find.
+  // The document was deleted after it was listed, and gc removed the content: there is nothing to find.
   return content === undefined ? new Uint8Array() : readContent(truth, content);
 }

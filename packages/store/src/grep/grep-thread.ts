@@ -15,7 +15,7 @@ const cache = new ContentCache(cacheBytes);
 /** Thrown by the checkpoint. */
 class Stopped extends Error {}
 
-/** Reuses what was learned about a pattern for the next batch. */
+/** Returns a scanner that keeps what it learned about a pattern for the next batch. */
 function scannerFor(batch: Batch): Scanner {
   const key = JSON.stringify([batch.pattern, batch.options]);
   const scanner = scanners.get(key) ?? new Scanner(compilePattern(batch.pattern, batch.options));
@@ -33,7 +33,7 @@ async function openReader(): Promise<GrepReader> {
   return await module.openGrepReader(wanted.data);
 }
 
-/** Searches documents in order. `next` stops when a content has to be waited for, and resumes. */
+/** Searches documents in order. `next` stops when it has to wait for a content, and resumes later. */
 class Run {
   readonly #batch: Batch;
   readonly #reader: GrepReader | undefined;
@@ -72,7 +72,7 @@ class Run {
     }
   }
 
-  /** Runs until a content has to be waited for; undefined when all is done. */
+  /** Runs until it has to wait for a content; undefined when all is done. */
   #slice(scanner: Scanner): Promise<ScannableText> | undefined {
     while (this.#index < this.#hashes.length) {
       Atomics.store(this.#shared, 1, this.#index);
@@ -84,7 +84,7 @@ class Run {
     return undefined;
   }
 
-  /** The content; a promise only if the reader needs one. */
+  /** Returns the content, as a promise only if the reader needs one. */
   #text(index: number): ScannableText | Promise<ScannableText> {
     const { bytes, data, keep } = this.#batch;
     const lies = bytes?.[index];
@@ -133,7 +133,7 @@ class Run {
   }
 }
 
-/** A failed attempt is not kept: the next batch tries again. */
+/** Opens the reader once. A failed attempt is not kept, so the next batch tries again. */
 function opened(): Promise<GrepReader> {
   opening ??= openReader();
   opening.catch(() => {
@@ -142,7 +142,7 @@ function opened(): Promise<GrepReader> {
   return opening;
 }
 
-// Open it before the first batch.
+// Open the reader before the first batch.
 if (wanted !== undefined) void opened();
 
 async function run(batch: Batch): Promise<SentAnswer> {

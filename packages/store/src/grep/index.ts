@@ -1,4 +1,4 @@
-/** grep: patterns in ripgrep's dialect over documents, in its own threads. */
+/** grep: searches documents for patterns in ripgrep's dialect, in its own threads. */
 
 export type { GrepReader } from "./grep-messages.js";
 export { GrepPool, type GrepPoolOptions } from "./grep-pool.js";

@@ -1,6 +1,6 @@
-// What a text must contain for a pattern to match: one literal, for a quick byte search, and a condition on trigrams,
-// for an index. Both err only on the side of "may match". The trigram part follows Russ Cox, "Regular Expression
-// Matching with a Trigram Index".
+// Derives what a text must contain for a pattern to match: one literal, for a quick byte search, and a condition on
+// trigrams, for an index. Both err only on the side of "may match". The trigram part follows Russ Cox, "Regular
+// Expression Matching with a Trigram Index".
 import { type CharSet, members, sizeOf } from "./char-set.js";
 import type { Node } from "./syntax.js";
 
@@ -14,7 +14,7 @@ export type Fold = (codePoint: number) => number;
 
 /**
  * Folds what every case-insensitive index folds: ASCII, the long s and the Kelvin sign. Other letters are left alone; a
- * query then lists each of their cases, which is right for any folding.
+ * query then lists each of their cases, which is correct for any folding.
  */
 export const foldAscii: Fold = (codePoint) => {
   if (codePoint >= 0x41 && codePoint <= 0x5a) return codePoint + 32;
@@ -26,14 +26,14 @@ export const foldAscii: Fold = (codePoint) => {
 /** For a case-sensitive index. */
 export const keepCase: Fold = (codePoint) => codePoint;
 
-/** undefined is no condition at all. */
+/** `undefined` means no condition at all. */
 type Condition = TrigramQuery | undefined;
 
 interface Info {
   readonly canBeEmpty: boolean;
-  /** Everything it matches, if that is little. */
+  /** Everything the node matches, if that is little. */
   readonly exact: ReadonlySet<string> | undefined;
-  /** Every match starts with one of these and ends with one of those. */
+  /** Every match starts with one of `prefix` and ends with one of `suffix`. */
   readonly prefix: ReadonlySet<string>;
   readonly suffix: ReadonlySet<string>;
   readonly match: Condition;
@@ -47,7 +47,7 @@ const NOTHING: ReadonlySet<string> = new Set([""]);
 const ANYTHING: Info = { canBeEmpty: false, exact: undefined, prefix: NOTHING, suffix: NOTHING, match: undefined };
 const EMPTY_INFO: Info = { canBeEmpty: true, exact: NOTHING, prefix: NOTHING, suffix: NOTHING, match: undefined };
 
-/** The condition that a matching text fulfils; "none" if the pattern has no literal that is long enough. */
+/** Returns the condition that a matching text fulfils; "none" if the pattern has no literal that is long enough. */
 export function trigramQuery(node: Node, fold: Fold = foldAscii): TrigramQuery | "none" {
   const info = simplify(infoOf(node, fold), true);
   return (info.exact === undefined ? info.match : andStrings(info.match, info.exact)) ?? "none";
@@ -124,7 +124,7 @@ function either(left: Info, right: Info): Info {
   });
 }
 
-/** Keeps the sets small: their content moves into the condition, and only their ends are kept. */
+/** Keeps the sets small by moving their content into the condition and keeping only their ends. */
 function simplify(info: Info, force = false): Info {
   if (info.exact) {
     const shortest = minLength(info.exact);
@@ -180,8 +180,8 @@ function minLength(set: ReadonlySet<string>): number {
 }
 
 /**
- * Adds to the condition: one of the strings, by its trigrams. A string that is too short says nothing, so the whole set
- * says nothing.
+ * Adds to the condition that the text contains one of the strings, by their trigrams. A string that is too short says
+ * nothing, so the whole set says nothing.
  */
 function andStrings(condition: Condition, strings: ReadonlySet<string>): Condition {
   if (strings.size === 0 || minLength(strings) < 3) return condition;
@@ -215,7 +215,7 @@ function combine(kind: "and" | "or", conditions: readonly TrigramQuery[]): Trigr
   return of.length === 1 ? (of[0] as TrigramQuery) : { kind, of };
 }
 
-/** The condition as text. Equal conditions have equal texts. */
+/** Returns the condition as text. Equal conditions have equal texts. */
 export function queryText(query: TrigramQuery): string {
   if (query.kind === "trigram") return JSON.stringify(query.text);
   return `(${query.of.map(queryText).join(query.kind === "and" ? " AND " : " OR ")})`;
@@ -232,11 +232,11 @@ export function mayMatch(query: TrigramQuery | "none", contains: (trigram: strin
 /** A text that every match contains. */
 export interface RequiredLiteral {
   readonly text: string;
-  /** Whether the pattern is nothing else, so that finding the text is a match. */
+  /** Whether the pattern is only this text, so finding it is a match. */
   readonly whole: boolean;
 }
 
-/** The longest literal that the pattern requires. */
+/** Returns the longest literal that the pattern requires. */
 export function requiredLiteral(node: Node): RequiredLiteral | undefined {
   let best = "";
   let run = "";
@@ -263,7 +263,7 @@ export function requiredLiteral(node: Node): RequiredLiteral | undefined {
       case "repeat":
         if (part.min === 0) end();
         else {
-          // Once, and then possibly more of it.
+          // The node occurs once, then possibly more often.
           visit(part.node);
           end();
         }

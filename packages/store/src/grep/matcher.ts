@@ -1,15 +1,15 @@
-// Finds matching lines in linear time: a deterministic automaton, built lazily from the nondeterministic one as the
-// text needs its states. No backtracking, so no pattern can run away on a hostile text. Works on the bytes themselves;
-// invalid UTF-8 matches nothing, as in ripgrep.
+// Finds matching lines in linear time with a deterministic automaton, built lazily from the nondeterministic one as the
+// text needs its states. There is no backtracking, so no pattern can run away on a hostile text. Works on the bytes
+// themselves; invalid UTF-8 matches nothing, as in ripgrep.
 import { type Automaton, classify, intervalAt, OP_CHAR, OP_MATCH, OP_SPLIT, type SymbolClasses } from "./automaton.js";
 
 const UNKNOWN = -1;
 const MATCH = -2;
 const DEAD = -3;
-/** The byte starts a multi-byte character. */
+/** Marks a byte that starts a multi-byte character. */
 const MULTI = -4;
 
-/** What is known about the character before a state, as bits; a state is a set of instructions plus these. */
+/** What is known about the character before a state, as bits. A state is a set of instructions plus these bits. */
 const AT_START = 1;
 const AFTER_WORD = 2;
 const AFTER_ASCII_WORD = 4;
@@ -18,7 +18,7 @@ const AFTER_INVALID = 8;
 /** States are discarded when their table reaches this many entries. */
 const MAX_TABLE = 4 << 20;
 const SLAB_BYTES = 1 << 20;
-/** Instructions processed while building states, between two checkpoints: well under a millisecond. */
+/** Instructions processed between two checkpoints while building states: well under a millisecond. */
 const WORK_PER_CHECK = 50_000;
 
 /** Called regularly during long work; throws to stop it. */
@@ -40,7 +40,7 @@ export class Matcher {
   readonly #stack: number[] = [];
   #work = 0;
   #checkpoint: Checkpoint = () => {};
-  /** The bits that any look of the pattern needs: states that differ only in others are the same. */
+  /** The bits that any look of the pattern needs. States that differ only in other bits are the same. */
   readonly #relevant: number;
   /** The state of a search in mid-line before any match has started, and the bytes that keep it there. */
   #idle = UNKNOWN;
@@ -87,8 +87,8 @@ export class Matcher {
   }
 
   /**
-   * An offset in the first matching line, or -1. `from` and `to` must be line starts or the end of the text. The offset
-   * is at most that of the line feed that ends the line.
+   * Returns an offset in the first matching line, or -1. `from` and `to` must be line starts or the end of the text.
+   * The offset is at most that of the line feed that ends the line.
    */
   find(bytes: Uint8Array, from: number, to: number, checkpoint: Checkpoint): number {
     this.#checkpoint = checkpoint;
@@ -115,7 +115,7 @@ export class Matcher {
   #position = 0;
   #state = 0;
 
-  /** Runs until `stop`; a character may extend to `end`. Leaves its position in #position and #state. */
+  /** Runs until `stop`; a character can extend to `end`. Leaves its position in #position and #state. */
   #run(bytes: Uint8Array, from: number, stop: number, end: number, first: number): number {
     let position = from;
     let state = first;
@@ -134,7 +134,7 @@ export class Matcher {
         continue;
       }
       let next = table[state + (byteClass[bytes[position] as number] as number)] as number;
-      // The hot loop: known states and ASCII. Most of a text passes in the idle state, where no table is needed.
+      // The hot loop: known states and ASCII. Most of a text is passed in the idle state, where no table is needed.
       while (next >= 0) {
         state = next;
         if (++position >= stop) break;
@@ -176,7 +176,7 @@ export class Matcher {
     return -1;
   }
 
-  /** The state after a symbol of this class, from the table or built now. */
+  /** Returns the state after a symbol of this class, from the table or newly built. */
   #next(state: number, symbolClass: number): number {
     const known = this.#table[state + symbolClass] as number;
     if (known !== UNKNOWN) return known;
@@ -187,7 +187,7 @@ export class Matcher {
       this.#checkpoint();
     }
     if (this.#table.length >= MAX_TABLE) {
-      // Still linear, only slower: the text produces more states than are worth keeping.
+      // The text produces more states than are worth keeping. This is slower, but still linear.
       this.#reset();
       return this.#step(set, before, symbolClass);
     }
@@ -218,7 +218,7 @@ export class Matcher {
     return this.#stateOf(members, after & this.#relevant);
   }
 
-  /** Follows splits from an instruction and adds what it reaches: characters, looks and the match. */
+  /** Follows splits from an instruction and adds everything it reaches: characters, looks and the match. */
   #close(instruction: number, members: number[]): void {
     const { op, a, b } = this.#automaton;
     const stack = this.#stack;
@@ -232,7 +232,9 @@ export class Matcher {
     }
   }
 
-  /** The members after following every look that holds between `before` and the symbol; undefined if it matches. */
+  /**
+   * Returns the members after following every look that holds between `before` and the symbol; undefined if it matches.
+   */
   #resolveLooks(set: Int32Array, before: number, symbolClass: number): Int32Array | number[] | undefined {
     const { op, a, b, looks } = this.#automaton;
     if (looks.length === 0) return set;
@@ -273,7 +275,7 @@ export class Matcher {
     }
   }
 
-  /** The number of the state, ready to be added to a class; created if new. */
+  /** Returns the number of the state, ready to be added to a class; created if new. */
   #stateOf(members: number[], before: number): number {
     const { op } = this.#automaton;
     if (members.some((instruction) => op[instruction] === OP_MATCH)) return MATCH;
@@ -318,7 +320,7 @@ export class Matcher {
   }
 
   #findIdle(): void {
-    // After a character that is in no set, if there is one; an invalid byte works as well.
+    // The state after a character that is in no set, if there is one; an invalid byte works as well.
     const idle = this.#next(0, this.#byteClass[0] as number);
     if (idle < 0) return;
     for (let byte = 0; byte < 0x80; byte++) {
@@ -328,7 +330,7 @@ export class Matcher {
   }
 }
 
-/** The character at the position as `code point * 8 + length`; invalid bytes are -1 with length one. */
+/** Decodes the character at the position as `code point * 8 + length`; invalid bytes are -1 with length one. */
 function decode(bytes: Uint8Array, position: number, end: number): number {
   const INVALID = (-1 << 3) | 1;
   const lead = bytes[position] as number;

@@ -1,8 +1,8 @@
-// Character classes in ripgrep's dialect: [a-z], nested sets, &&, --, ~~, [:alpha:], \p{..} and the escapes.
+// Parses character classes in ripgrep's dialect: [a-z], nested sets, &&, --, ~~, [:alpha:], \p{..} and the escapes.
 import { type CharSet, charSet, difference, intersection, single, union } from "./char-set.js";
 import { asciiPerlClass, foldAsciiCase, foldCase, perlClass, posixClass, unicodeProperty } from "./unicode.js";
 
-/** What classes need of the pattern reader; declared here so that the two files do not import each other. */
+/** What classes need from the pattern reader, declared here so the two files do not import each other. */
 interface ClassReader {
   at: number;
   readonly done: boolean;
@@ -16,7 +16,7 @@ interface ClassReader {
 
 const MAX_CLASS_DEPTH = 250;
 
-/** After `[`. */
+/** Parses a class after its `[`. */
 export function parseClass(reader: ClassReader, depth = 0): CharSet {
   const start = reader.at - 1;
   if (depth > MAX_CLASS_DEPTH) reader.fail(`classes are nested deeper than ${MAX_CLASS_DEPTH}`, start, start + 1);
@@ -34,7 +34,7 @@ export function parseClass(reader: ClassReader, depth = 0): CharSet {
     return difference(union(a, b), intersection(a, b));
   };
   reader.skipSpace();
-  // Leading hyphens are literal, any number of them; so is a leading bracket.
+  // Any number of leading hyphens is literal; so is a leading bracket.
   while (reader.take("-")) {
     items = union(items, single(0x2d));
     reader.skipSpace();
@@ -79,7 +79,7 @@ function parseItem(reader: ClassReader, depth: number): CharSet {
   return parseRangeFrom(reader, char.codePointAt(0) as number, start);
 }
 
-/** After a character that may start a range. */
+/** Parses the rest of a range after a character that can start one. */
 function parseRangeFrom(reader: ClassReader, from: number, start: number): CharSet {
   reader.skipSpace();
   if (reader.peek() !== "-" || reader.peek(1) === "]" || reader.peek(1) === "-") return single(from);
@@ -98,7 +98,7 @@ function parseRangeFrom(reader: ClassReader, from: number, start: number): CharS
   return [from, to];
 }
 
-/** After `[` in a class: `:alpha:]`, or nothing. */
+/** Parses `:alpha:]` after `[` in a class, or nothing. */
 function parsePosix(reader: ClassReader): CharSet | undefined {
   const start = reader.at;
   if (!reader.take(":")) return undefined;
@@ -117,7 +117,7 @@ function parsePosix(reader: ClassReader): CharSet | undefined {
 const LETTER_ESCAPES: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
 const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** After `\`: a code point or a class. `start` is the position of the backslash. */
+/** Parses what follows `\`: a code point or a class. `start` is the position of the backslash. */
 export function parseClassEscape(reader: ClassReader, start: number): number | CharSet {
   const char = reader.next();
   if (char === "") reader.fail("a \\ at the end escapes nothing", start);

@@ -1,4 +1,4 @@
-// Parses ripgrep's dialect, that of Rust's regex crate, into a tree. Character classes are in parse-class.ts.
+// Parses ripgrep's dialect, which is that of Rust's regex crate, into a tree. Character classes are in parse-class.ts.
 import { type CharSet, difference, has, single } from "./char-set.js";
 import { parseClass, parseClassEscape } from "./parse-class.js";
 import { concat, EMPTY, type Look, type Node, patternError } from "./syntax.js";
@@ -12,7 +12,7 @@ interface Flags {
   readonly unicode: boolean;
 }
 
-/** A position in the pattern with the flags in force there. */
+/** A position in the pattern, with the flags in force there. */
 class Reader {
   readonly pattern: string;
   readonly chars: readonly string[];
@@ -29,7 +29,7 @@ class Reader {
     return this.at >= this.chars.length;
   }
 
-  /** The current character, or "" at the end. */
+  /** Returns the current character, or "" at the end. */
   peek(ahead = 0): string {
     return this.chars[this.at + ahead] ?? "";
   }
@@ -38,14 +38,14 @@ class Reader {
     return this.chars[this.at++] ?? "";
   }
 
-  /** Consumes the text if it is next. */
+  /** Consumes the text if it comes next. */
   take(text: string): boolean {
     for (let index = 0; index < text.length; index++) if (this.peek(index) !== text[index]) return false;
     this.at += text.length;
     return true;
   }
 
-  /** Under `(?x)`: skips white space and comments. */
+  /** Skips white space and comments under `(?x)`. */
   skipSpace(): void {
     if (!this.flags.extended) return;
     while (!this.done) {
@@ -79,7 +79,7 @@ export function parsePattern(pattern: string, options: { ignoreCase: boolean }):
   return node;
 }
 
-/** A literal text. */
+/** Parses literal text. */
 export function parseLiteral(text: string, options: { ignoreCase: boolean }): Node {
   const reader = new Reader(text, { ignoreCase: options.ignoreCase, dotAll: false, extended: false, unicode: true });
   const parts: Node[] = [];
@@ -123,7 +123,7 @@ function parseRepetition(reader: Reader, parts: Node[]): void {
   let max: number | undefined = operator === "?" ? 1 : undefined;
   if (operator === "{") [min, max] = parseCounts(reader, start);
   reader.skipSpace();
-  // Lazy or not: the same lines match.
+  // Lazy or greedy, the same lines match.
   reader.take("?");
   parts.push({ kind: "repeat", node, min, max });
 }
@@ -151,7 +151,7 @@ function parseCounts(reader: Reader, start: number): [number, number | undefined
   return [min, max];
 }
 
-/** What `(?i)` alone leaves: nothing, and nothing to repeat. */
+/** What `(?i)` alone leaves: nothing to match and nothing to repeat. */
 const FLAGS_ONLY: Node = { kind: "concat", parts: [] };
 
 function parseAtom(reader: Reader, depth: number, names: Set<string>): Node | undefined {
@@ -207,7 +207,7 @@ function parseGroup(reader: Reader, depth: number, names: Set<string>): Node {
   const node = parseAlternation(reader, depth + 1, names);
   if (!reader.take(")")) reader.fail("unclosed group", start, start + 1);
   reader.flags = outer;
-  // A group is one thing to repeat, even if only flags are left.
+  // A group can be repeated, even if it contains only flags.
   return node === FLAGS_ONLY ? EMPTY : node;
 }
 
@@ -223,7 +223,7 @@ function parseGroupName(reader: Reader, names: Set<string>): void {
   names.add(name);
 }
 
-/** After `(?`: sets flags. True if that was all, as in `(?i)`; false if a group follows, as in `(?i:`. */
+/** Parses flags after `(?`. Returns true if that was all, as in `(?i)`; false if a group follows, as in `(?i:`. */
 function parseFlags(reader: Reader, start: number): boolean {
   let on = true;
   let any = false;
@@ -301,8 +301,8 @@ function literal(reader: Reader, codePoint: number, start: number): Node {
 }
 
 /**
- * A line never contains a line feed: classes lose it, and a class that can match nothing else is an error, as in
- * ripgrep.
+ * Builds a set node. A line never contains a line feed, so classes lose it, and a class that can match nothing else is
+ * an error, as in ripgrep.
  */
 function setNode(reader: Reader, set: CharSet, start: number): Node {
   const rest = has(set, 0x0a) ? difference(set, LINE_FEED) : set;
@@ -315,13 +315,13 @@ function setNode(reader: Reader, set: CharSet, start: number): Node {
     );
   }
   const isAscii = (rest[rest.length - 1] as number) < 0x80;
-  // Below 0x80 a byte is a character.
+  // Below 0x80, a byte is a character.
   return reader.flags.unicode || isAscii || isNonAsciiLiteral(reader, start)
     ? { kind: "set", set: rest }
     : { kind: "set", set: rest, bytes: true };
 }
 
-/** Under `(?-u)`, `é` still means the character; `\xE9` means the byte. */
+/** Whether a literal is a character even under `(?-u)`: `é` means the character, `\xE9` the byte. */
 function isNonAsciiLiteral(reader: Reader, start: number): boolean {
   return reader.at === start + 1 && codePointOf(reader.chars[start] ?? "") >= 0x80;
 }

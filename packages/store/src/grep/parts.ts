@@ -1,11 +1,11 @@
-// Splits one batch across several threads: each content belongs to one thread, which then has it in memory when it
-// comes up again. The answers are merged as if one thread had given them.
+// Splits one batch across several threads. Each content belongs to one thread, which then has it in memory when it is
+// needed again. The answers are merged as if one thread had given them.
 import type { BatchAnswer, BatchDocuments, DocumentMatches, SentAnswer } from "./grep-messages.js";
 
 /** The documents of a batch that belong to one thread. */
 interface Part {
   readonly home: number;
-  /** Their positions in the batch. */
+  /** The positions of the documents in the batch. */
   readonly positions: readonly number[];
 }
 
@@ -18,7 +18,7 @@ export function partsOf(documents: readonly { readonly hash: string }[], threads
   return parts.filter(({ positions }) => positions.length > 0);
 }
 
-/** What a thread needs to know about documents. */
+/** Returns what a thread needs to know about documents. */
 export function columnsOf(documents: readonly { readonly path: string; readonly hash: string }[]): BatchDocuments {
   return {
     paths: JSON.stringify(documents.map(({ path }) => path)),
@@ -26,7 +26,7 @@ export function columnsOf(documents: readonly { readonly path: string; readonly 
   };
 }
 
-/** Merges the parts' answers in order. If one part was stopped, everything after that position is dropped. */
+/** Merges the parts' answers in order. If a part was stopped, everything after that position is dropped. */
 export function together(
   parts: readonly { readonly positions: readonly number[] }[],
   answers: readonly SentAnswer[],

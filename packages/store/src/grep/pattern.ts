@@ -1,4 +1,4 @@
-// A pattern ready for grep: parsed, with what an index and a byte search can know about it in advance.
+// A pattern ready for grep: parsed, with everything an index and a byte search can know about it in advance.
 import { TrunklineError } from "@trunkline/core";
 import { type Automaton, buildAutomaton } from "./automaton.js";
 import {
@@ -28,13 +28,13 @@ export interface CompiledPattern {
   readonly automaton: Automaton;
   /** A literal that every matching line must contain. */
   readonly literal: RequiredLiteral | undefined;
-  /** What a content must contain to be worth reading; "none" if nothing is known. */
+  /** Returns what a content must contain to be worth reading; "none" if nothing is known. */
   trigrams(fold?: Fold): TrigramQuery | "none";
 }
 
 const MAX_PATTERN_LENGTH = 100_000;
 
-/** Compiles a pattern in ripgrep's dialect. Throws `INVALID_ARGUMENT` with what is wrong and where. */
+/** Compiles a pattern in ripgrep's dialect. Throws `INVALID_ARGUMENT`, saying what is wrong and where. */
 export function compilePattern(pattern: string, options: PatternOptions = {}): CompiledPattern {
   if (pattern.length > MAX_PATTERN_LENGTH) {
     throw new TrunklineError("INVALID_ARGUMENT", `The pattern is longer than ${MAX_PATTERN_LENGTH} characters.`);

@@ -1,4 +1,4 @@
-// Scans one content: which lines match, with numbers, text and context. Synchronous and pure, so it can run in any
+// Scans one content for matching lines, with numbers, text and context. Synchronous and pure, so it can run in any
 // worker.
 import { type Checkpoint, Matcher } from "./matcher.js";
 import type { CompiledPattern } from "./pattern.js";
@@ -8,11 +8,11 @@ export interface ScanOptions {
   readonly maxCount: number;
   readonly before: number;
   readonly after: number;
-  /** Collect matches from the line after this one. */
+  /** Collect matches only after this line. */
   readonly afterLine: number;
-  /** The maximum number of matches to collect; all are counted. */
+  /** Maximum number of matches to collect; all are counted. */
   readonly collect: number;
-  /** Stop collecting after this many bytes of text; the match that exceeds it is the last. */
+  /** Stop collecting after this many bytes of text; the match that exceeds the limit is the last. */
   readonly collectBytes: number;
   /** Stop after the first match. */
   readonly firstOnly: boolean;
@@ -22,17 +22,17 @@ export interface ScanOptions {
 export interface ScannedMatch {
   readonly line: number;
   readonly text: string;
-  /** The lines before it that were not shown yet; each line is shown once, as in ripgrep. */
+  /** The lines before the match that were not shown yet; each line is shown once, as in ripgrep. */
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** The size of all its text in the content. */
+  /** The size of the match and its context in the content. */
   readonly sizeBytes: number;
 }
 
 export interface ScanResult {
   readonly binary: boolean;
   readonly count: number;
-  /** How many of them come before the ones to collect. */
+  /** How many matches come before the ones to collect. */
   readonly skipped: number;
   readonly matches: readonly ScannedMatch[];
 }
@@ -43,7 +43,9 @@ const BINARY: ScanResult = { binary: true, count: 0, skipped: 0, matches: [] };
 const NONE: ScanResult = { binary: false, count: 0, skipped: 0, matches: [] };
 const NO_CHECKPOINT: Checkpoint = () => {};
 
-/** Finds lines by one pattern in a series of contents. Keeps what it learned about the pattern between contents. */
+/**
+ * Finds lines that match one pattern in a series of contents. Keeps what it learned about the pattern between contents.
+ */
 export class Scanner {
   readonly #matcher: Matcher;
   readonly #literal: Buffer | undefined;
@@ -59,7 +61,7 @@ export class Scanner {
     this.#invert = pattern.options.invert === true;
   }
 
-  /** The matching lines of a content. `checkpoint` is called regularly and may throw to stop. */
+  /** Finds the matching lines of a content. `checkpoint` is called regularly and can throw to stop. */
   scan(bytes: Uint8Array, options: ScanOptions, checkpoint: Checkpoint = NO_CHECKPOINT): ScanResult {
     const text = scannable(bytes);
     return text === undefined ? BINARY : this.scanText(text, options, checkpoint);
@@ -77,7 +79,7 @@ export class Scanner {
       : new Collector(text, options).run(this.#matching(text, checkpoint), limit);
   }
 
-  /** How many lines match, counting up to `limit`. */
+  /** Counts matching lines, up to `limit`. */
   #count(text: Buffer, limit: number, checkpoint: Checkpoint): number {
     let count = 0;
     for (let position = 0; position < text.length; ) {
@@ -88,7 +90,7 @@ export class Scanner {
     return count;
   }
 
-  /** The start of each matching line. */
+  /** Yields the start of each matching line. */
   *#matching(text: Buffer, checkpoint: Checkpoint): Generator<number> {
     for (let position = 0; position < text.length; ) {
       const found = this.#find(text, position, checkpoint);
@@ -99,7 +101,7 @@ export class Scanner {
     }
   }
 
-  /** The start of each line that does not match. */
+  /** Yields the start of each line that does not match. */
   *#others(text: Buffer, checkpoint: Checkpoint): Generator<number> {
     let position = 0;
     for (const start of this.#matching(text, checkpoint)) {
@@ -109,13 +111,13 @@ export class Scanner {
     for (; position < text.length; position = lineAfter(text, position)) yield position;
   }
 
-  /** An offset in the first matching line at or after `from`, which must be a line start; or -1. */
+  /** Returns an offset in the first matching line at or after `from`, which must be a line start; or -1. */
   #find(text: Buffer, from: number, checkpoint: Checkpoint): number {
     const literal = this.#literal;
     if (literal === undefined) return this.#matcher.find(text, from, text.length, checkpoint);
     let vain = 0;
     for (let position = from; position < text.length; ) {
-      // A literal that occurs in every other line only costs time.
+      // Searching for a literal that occurs in every other line only costs time.
       if (++vain > 16 && (position - from) / vain < MIN_BYTES_PER_LITERAL) {
         return this.#matcher.find(text, position, text.length, checkpoint);
       }
@@ -132,7 +134,7 @@ export class Scanner {
   }
 }
 
-/** The start of the next line. Most lines are short, and searching here is cheaper than the call. */
+/** Returns the start of the next line. Most lines are short, and searching here is cheaper than a call. */
 function lineAfter(text: Buffer, position: number): number {
   const near = Math.min(position + 64, text.length);
   for (let at = position; at < near; at++) if (text[at] === 0x0a) return at + 1;
@@ -141,13 +143,13 @@ function lineAfter(text: Buffer, position: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
-/** The searchable text of a content; undefined if it is binary. */
+/** Returns the searchable text of a content; undefined if it is binary. */
 export function scannable(bytes: Uint8Array): Buffer | undefined {
   const text = textOf(bytes);
   return text.includes(0) ? undefined : text;
 }
 
-/** The bytes without a byte order mark; marked UTF-16 becomes UTF-8. */
+/** Returns the bytes without a byte order mark; marked UTF-16 becomes UTF-8. */
 function textOf(bytes: Uint8Array): Buffer {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const [first, second] = buffer;
@@ -166,7 +168,7 @@ class Collector {
   /** The line at #position has number #line. */
   #position = 0;
   #line = 1;
-  /** The last line shown, and how many context lines may still follow it. */
+  /** The last line shown, and how many context lines can still follow it. */
   #shown = 0;
   #owed = 0;
 
@@ -179,7 +181,7 @@ class Collector {
     const { collect, collectBytes, afterLine } = this.#options;
     let count = 0;
     let skipped = 0;
-    // The last collected match waits for its following lines until the next match is known.
+    // The last collected match stays open for its following lines until the next match is known.
     let open = false;
     for (const start of starts) {
       count++;
@@ -193,14 +195,14 @@ class Collector {
     return { binary: false, count, skipped, matches: this.#matches };
   }
 
-  /** Advances to the line at `target`, counting, and adds context lines to the open match. */
+  /** Advances to the line at `target`, counts lines, and adds context lines to the open match. */
   #advance(target: number, open: boolean): void {
     let position = this.#position;
     let line = this.#line;
     const last = open ? this.#matches.at(-1) : undefined;
     while (position < target) {
       if (last === undefined || this.#owed === 0) {
-        // Only the number of these lines matters. Far from the end of the text this is all there is to do.
+        // Only the number of these lines matters. Far from the end of the text, there is nothing else to do.
         if (target >= this.#text.length) {
           position = target;
           break;

@@ -9,7 +9,7 @@ import { compareText, type GrepCallOptions, GrepPool, type GrepRequest, type Gre
 
 const READER_MODULE = new URL("./grep-reader.js", import.meta.url).href;
 
-/** Small, so that matching starts early. */
+/** Small, so matching starts early. */
 const FIRST_PAGE = 500;
 const PAGE = 5000;
 
@@ -28,7 +28,7 @@ export class StoreGrep {
     this.#cwd = cwd;
   }
 
-  /** Searches. `session` is already an id. */
+  /** Runs a query. `session` is already an id. */
   async run(
     params: Omit<GrepParams, "session"> & { session: string | undefined },
     options: GrepCallOptions,
@@ -40,7 +40,7 @@ export class StoreGrep {
       : undefined;
     const source =
       documents === undefined ? storeSource(this.#readers, { filters, paths: given }) : givenSource(documents);
-    // The source resolves the paths. They and the filters are part of the query because a cursor is bound to them.
+    // The source resolves the paths. Paths and filters are part of the query because a cursor is bound to them.
     const query = { ...sortedByName(rest), pattern: rest.pattern, cursor, within: documents ?? given, filters };
     return await grep(query, { source, pool: this.#threads }, options);
   }
@@ -50,12 +50,12 @@ export class StoreGrep {
   }
 }
 
-/** Makes the order of parameters irrelevant. */
+/** Sorts parameters, so their order does not matter. */
 function sortedByName<T extends object>(params: T): T {
   return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
 }
 
-/** Documents the caller knows, whether or not the store has them under these paths. */
+/** Provides documents the caller knows, whether or not the store has them under these paths. */
 function givenSource(documents: readonly { readonly path: string; readonly hash: string }[]): GrepSource {
   const distinct = new Map(documents.map(({ path, hash }) => [JSON.stringify([path, hash]), { path, hash }]));
   const sorted = [...distinct.values()].sort((a, b) => compareText(a.path, b.path) || compareText(a.hash, b.hash));
@@ -66,7 +66,7 @@ function givenSource(documents: readonly { readonly path: string; readonly hash:
   };
 }
 
-/** The store's documents. Fetches the next page while the current one is searched. */
+/** Provides the store's documents. Fetches the next page while the current one is searched. */
 function storeSource(
   readers: ReaderCalls,
   { filters, paths }: { filters: GrepFilters; paths: readonly GivenPath[] | undefined },

@@ -1,4 +1,4 @@
-// The syntax tree of a pattern, and the error for invalid ones. Anything that does not affect which lines match is
+// The syntax tree of a pattern, and the error for invalid patterns. Anything that does not affect which lines match is
 // dropped: groups, their names, greediness.
 import { TrunklineError } from "@trunkline/core";
 import type { CharSet } from "./char-set.js";
@@ -38,7 +38,7 @@ interface PatternPlace {
   readonly end: number;
 }
 
-/** The error for a pattern that ripgrep would reject too; its message shows the position. */
+/** Builds the error for a pattern that ripgrep would reject too; its message shows the position. */
 export function patternError(problem: string, place: PatternPlace, hint?: string): TrunklineError {
   const { pattern, start, end } = place;
   const chars = [...pattern];

@@ -1,7 +1,7 @@
-// The trigram index: which contents cannot match a pattern. It is updated after the write is acknowledged, so an entry
-// it has not reached is a candidate for every pattern. Entries are stored in segments; small ones are merged with their
-// neighbours. Removed entries disappear from a segment at that point: ids are never reused, so no one asks for them
-// meanwhile.
+// The trigram index: tells which contents cannot match a pattern. It is updated after the write is acknowledged, so an
+// entry it has not reached is a candidate for every pattern. Entries are stored in segments; small ones are merged with
+// their neighbours. Merging drops removed entries. Until then they do no harm: ids are never reused, so no query asks
+// for them.
 import type { Indexer, PreparedEntry } from "../engine/indexing/indexer.js";
 import type { Db } from "../engine/sqlite/database.js";
 import type { TrigramQuery } from "./literals.js";
@@ -9,7 +9,8 @@ import { TRIGRAM_KEYS, textKeys, trigramKey } from "./trigram-keys.js";
 import { type Block, type EntryKeys, makeBlocks, readBlock } from "./trigram-segment.js";
 
 /**
- * This many segments are merged into one of up to this many entries, unless one of them already makes up most of it.
+ * This many segments are merged into one with at most MOST_ENTRIES entries, unless one of them already makes up most of
+ * it.
  */
 const PUT_TOGETHER = 8;
 const MOST_ENTRIES = 1024;
@@ -39,7 +40,7 @@ export const trigramIndexer: Indexer = {
     addEntries(index, [{ entry, text, made: text === undefined ? undefined : textKeys(text.body) }]);
   },
   addAll: addEntries,
-  /** The index depends only on content. */
+  /** Does nothing: the index depends only on content. */
   update() {},
   remove(index, entryId) {
     index.run("DELETE FROM trigram_unread WHERE entry = ?", entryId);
@@ -133,8 +134,8 @@ function putTogether(index: Db): number {
 }
 
 /**
- * The ids of the entries that may match; undefined for all. Includes entries the index has not reached, and may include
- * removed ones.
+ * Returns the ids of the entries that may match; undefined for all. Includes entries the index has not reached, and can
+ * include removed ones.
  */
 export function findCandidates(index: Db, query: TrigramQuery | "none"): Set<number> | undefined {
   if (query === "none") return undefined;
@@ -166,7 +167,7 @@ function candidatesIn(index: Db, segment: Segment, query: TrigramQuery): Readonl
   }
 }
 
-/** The entries of a segment that contain a trigram. */
+/** Returns the entries of a segment that contain a trigram. */
 function listOf(index: Db, { id, first }: Segment, key: number): readonly number[] {
   const start = id * TRIGRAM_KEYS;
   const row = index.get<{ id: number; lists: Uint8Array }>(

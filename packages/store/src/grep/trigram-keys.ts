@@ -1,5 +1,5 @@
-// Trigrams as numbers: three characters of seven bits each. Characters outside ASCII share these numbers; a collision
-// only means reading a text that cannot match, never missing one.
+// Trigrams as numbers: three characters of seven bits each. Characters outside ASCII share these numbers. A collision
+// only means reading a text that cannot match, never missing one that does.
 import { foldAscii } from "./literals.js";
 
 const CHARACTER_BITS = 7;
@@ -26,7 +26,7 @@ const LINE_FEED = 0x0a;
 let lastSeen: Uint16Array | undefined;
 let texts = 0;
 
-/** The distinct keys of a text, unordered. Matches never span lines, so trigrams don't either. */
+/** Returns the distinct keys of a text, unordered. Matches never span lines, so trigrams don't either. */
 export function textKeys(text: string): Int32Array {
   lastSeen ??= new Uint16Array(TRIGRAM_KEYS);
   if (++texts > 0xffff) {

@@ -1,7 +1,7 @@
 // A segment of the trigram index: which of a run of entries contain each trigram. Its lists are sorted by trigram and
-// split into blocks, so that one lookup finds a list. A list is the distance of its key from the previous one, its
-// length, and the distances of its entries, as numbers of seven bits per byte, lowest first, with the eighth bit set if
-// more follow.
+// split into blocks, so one lookup finds a list. A list is the distance of its key from the previous one, its length,
+// and the distances of its entries, as numbers of seven bits per byte, lowest first, with the eighth bit set if more
+// follow.
 import { TRIGRAM_KEYS } from "./trigram-keys.js";
 
 /** An entry and the distinct keys of its text. */
@@ -18,13 +18,15 @@ export interface Block {
 
 /** A block ends with the list that reaches this length. */
 const BLOCK_BYTES = 2048;
-/** A 32-bit number. */
+/** Maximum bytes of a 32-bit number. */
 const LONGEST_NUMBER = 5;
 
-/** For each key found while building a segment: how many entries have it, then where its list ends. Otherwise 0. */
+/**
+ * For each key found while building a segment: first how many entries have it, then where its list ends. Otherwise 0.
+ */
 let places: Int32Array | undefined;
 
-/** The blocks of a segment. Entries are in id order, the first at `base` or above. */
+/** Builds the blocks of a segment. Entries are in id order, the first at `base` or above. */
 export function makeBlocks(entries: readonly EntryKeys[], base: number): Block[] {
   places ??= new Int32Array(TRIGRAM_KEYS);
   const met = countKeys(entries, places);
@@ -53,7 +55,7 @@ export function makeBlocks(entries: readonly EntryKeys[], base: number): Block[]
   return writer.finish();
 }
 
-/** Returns the distinct keys, in order. */
+/** Counts the entries of each key. Returns the distinct keys, in order. */
 function countKeys(entries: readonly EntryKeys[], counts: Int32Array): Int32Array {
   const met: number[] = [];
   for (const { keys } of entries) {

@@ -1,5 +1,5 @@
 // Unicode properties and simple case folding as code point sets. They are derived from the JavaScript engine's own
-// regular expressions, which costs some ten milliseconds each, once. The few that nearly every pattern needs are in a
+// regular expressions. Each takes about ten milliseconds, once, so the few that nearly every pattern needs are in a
 // table.
 import { type CharSet, charSet, complement, difference, union } from "./char-set.js";
 import { UNICODE_TABLES } from "./unicode-tables.js";
@@ -15,7 +15,7 @@ function planeTexts(): { plane: number; text: string }[] {
     const units = new Uint16Array(plane === 0 ? 0x10000 : 0x20000);
     for (let low = 0; low < 0x10000; low++) {
       if (plane === 0) {
-        // Surrogates are not characters; a space keeps the offsets.
+        // Surrogates are not characters; replace them with spaces to keep the offsets.
         units[low] = low >= 0xd800 && low <= 0xdfff ? 0x20 : low;
       } else {
         const offset = plane * 0x10000 + low - 0x10000;
@@ -30,7 +30,7 @@ function planeTexts(): { plane: number; text: string }[] {
 
 const SURROGATES: CharSet = [0xd800, 0xdfff];
 
-/** All code points matched by a class in the engine's own syntax, such as `\p{Lu}`. Throws `SyntaxError`. */
+/** Returns all code points matched by a class in the engine's own syntax, such as `\p{Lu}`. Throws `SyntaxError`. */
 export function setOfClass(source: string): CharSet {
   const runs = new RegExp(`(?:${source})+`, "gu");
   const one = new RegExp(`^(?:${source})$`, "u");
@@ -58,7 +58,7 @@ export const TABLE_CLASSES = {
   cased: "[\\p{Changes_When_Casemapped}\\p{Changes_When_Casefolded}]",
 } as const;
 
-/** The table form of a set: differences in base 36. */
+/** Encodes a set for the table, as differences in base 36. */
 export function encodeSet(set: CharSet): string {
   return set.map((value, index) => (value - (set[index - 1] ?? 0)).toString(36)).join(" ");
 }
@@ -87,12 +87,12 @@ function kept(source: string): CharSet {
 /** All code points except surrogates. */
 export const ANY: CharSet = complement(SURROGATES);
 
-/** `\d`, `\s` and `\w` as defined by Unicode Technical Standard 18. */
+/** Returns `\d`, `\s` or `\w` as defined by Unicode Technical Standard 18. */
 export function perlClass(letter: "d" | "s" | "w"): CharSet {
   return fromTable(letter);
 }
 
-/** `\d`, `\s` and `\w` under `(?-u)`. */
+/** Returns `\d`, `\s` or `\w` under `(?-u)`. */
 export function asciiPerlClass(letter: "d" | "s" | "w"): CharSet {
   switch (letter) {
     case "d":
@@ -121,12 +121,13 @@ const POSIX: Readonly<Record<string, CharSet>> = {
   xdigit: [0x30, 0x39, 0x41, 0x46, 0x61, 0x66],
 };
 
-/** The class for `[:name:]`. */
+/** Returns the class for `[:name:]`. */
 export function posixClass(name: string): CharSet | undefined {
   return Object.hasOwn(POSIX, name) ? POSIX[name] : undefined;
 }
 
-// Names are compared loosely (`greek`, `Old Italic`, `isLu`), but the engine needs the exact ones, so they are listed.
+// Names are matched loosely (`greek`, `Old Italic`, `isLu`), but the engine needs the exact names, so they are listed
+// here.
 const CATEGORIES =
   "L Letter Lu Uppercase_Letter Ll Lowercase_Letter Lt Titlecase_Letter LC Cased_Letter Lm Modifier_Letter Lo Other_Letter M Mark Mn Nonspacing_Mark Mc Spacing_Mark Me Enclosing_Mark N Number Nd Decimal_Number Nl Letter_Number No Other_Number P Punctuation Pc Connector_Punctuation Pd Dash_Punctuation Ps Open_Punctuation Pe Close_Punctuation Pi Initial_Punctuation Pf Final_Punctuation Po Other_Punctuation S Symbol Sm Math_Symbol Sc Currency_Symbol Sk Modifier_Symbol So Other_Symbol Z Separator Zs Space_Separator Zl Line_Separator Zp Paragraph_Separator C Other Cc Control Cf Format Cs Surrogate Co Private_Use Cn Unassigned digit punct cntrl".split(
     " ",
@@ -149,7 +150,7 @@ function byLooseName(names: readonly string[], name: string): string | undefined
   return names.find((candidate) => loose(candidate) === name);
 }
 
-/** The set for `\p{name}` or `\p{name=value}`; undefined if there is no such property. */
+/** Returns the set for `\p{name}` or `\p{name=value}`, or undefined if there is no such property. */
 export function unicodeProperty(text: string): CharSet | undefined {
   const parts = /^([^=:]*)[=:](.*)$/s.exec(text);
   if (parts) return propertyValue(loose(parts[1] ?? ""), loose(parts[2] ?? ""));
@@ -194,10 +195,10 @@ function script(property: string, name: string): CharSet | undefined {
 
 let orbits: Map<number, readonly number[]> | undefined;
 
-/** Every code point with case variants, mapped to all of them including itself. */
+/** Maps every code point that has case variants to all of them, including itself. */
 function caseOrbits(): Map<number, readonly number[]> {
   if (orbits !== undefined) return orbits;
-  // With `iu` the engine uses simple case folding, like Rust; upper and lower case only suggest candidates.
+  // With `iu` the engine uses simple case folding, like Rust. The upper and lower case forms are only candidates.
   const sameButForCase = /^(.)\1$/iu;
   const groups = new Map<number, Set<number>>();
   const cased = fromTable("cased");
@@ -221,7 +222,7 @@ function join(groups: Map<number, Set<number>>, a: number, b: number): void {
 
 let foldable: readonly number[] | undefined;
 
-/** The set plus all case variants of its members. */
+/** Adds all case variants of a set's members. */
 export function foldCase(set: CharSet): CharSet {
   const all = caseOrbits();
   foldable ??= [...all.keys()].sort((a, b) => a - b);
@@ -238,7 +239,7 @@ export function foldCase(set: CharSet): CharSet {
   return added.length === 0 ? set : union(set, charSet(added));
 }
 
-/** {@link foldCase} under `(?-u)`: ASCII letters only. */
+/** Does the same as {@link foldCase} under `(?-u)`: ASCII letters only. */
 export function foldAsciiCase(set: CharSet): CharSet {
   const pairs = [...set];
   for (let index = 0; index < set.length; index += 2) {

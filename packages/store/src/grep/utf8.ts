@@ -3,7 +3,7 @@ import type { CharSet } from "./char-set.js";
 
 const LENGTH_LIMITS = [0x7f, 0x7ff, 0xffff, 0x10ffff];
 
-/** The set in UTF-8: each result is a sequence of ranges, one per byte. */
+/** Encodes a set in UTF-8. Each result is a sequence of ranges, one per byte. */
 export function utf8Sequences(set: CharSet): CharSet[][] {
   const sequences: CharSet[][] = [];
   for (let index = 0; index < set.length; index += 2) add(sequences, set[index] as number, set[index + 1] as number);

@@ -1,4 +1,4 @@
-// `export` and `import`: the whole content database in one file, and its history replayed into another store.
+// `export` and `import`: writes the whole content database to one file, and replays its history into another store.
 import { existsSync, statSync } from "node:fs";
 import { placeFileSync, TrunklineError } from "@trunkline/core";
 import { takeSnapshot } from "../documents/change.js";
@@ -20,7 +20,7 @@ import type { MoveEnvironment } from "../engine/threads/thread-context.js";
 import { ChunkPacker, type PackedChunk, unpackChunk } from "../engine/writing/incoming.js";
 import type { WriteContext } from "../engine/writing/write-queue.js";
 
-/** `export`: a compact copy of the content database at this moment. The file appears once it is complete. */
+/** `export`: writes a compact copy of the current content database. The file appears only when it is complete. */
 export function exportStore(
   { truth }: MoveEnvironment,
   { path, overwrite = false }: { path: string; overwrite?: boolean | undefined },
@@ -45,7 +45,7 @@ export interface ImportedContent {
   readonly chunks: readonly PackedChunk[];
 }
 
-/** One moment of the export's history. */
+/** One event in the export's history. */
 export type ImportedEvent =
   | {
       readonly kind: "version";
@@ -70,7 +70,7 @@ type ImportEnvironment = MoveEnvironment<{
   importEvents: typeof importEventBatch;
 }>;
 
-/** `import`: everything in an export, in its original order. Existing content is not stored again. */
+/** `import`: adds everything in an export, in its original order. Existing content is not stored again. */
 export async function importStore(
   env: ImportEnvironment,
   { path }: { path: string },
@@ -90,7 +90,7 @@ export async function importStore(
   }
 }
 
-/** Reports problems as problems of the file, not of the store. */
+/** Opens an export file. Reports problems as problems of the file, not of the store. */
 function openExport(path: string): Db {
   if (!existsSync(path)) throw new TrunklineError("NOT_FOUND", `File not found: ${path}`);
   const foreign = (cause?: unknown) =>
@@ -214,7 +214,7 @@ function historyOf(source: Db): ImportedEvent[] {
   return timed.sort((a, b) => a.seq - b.seq || a.order - b.order).map(({ event }) => event);
 }
 
-/** Runs in the writer: contents with all their chunks. */
+/** Imports contents with all their chunks. Runs in the writer. */
 export function importContentBatch(
   { truth }: WriteContext,
   { contents, data }: { contents: readonly ImportedContent[]; data: ArrayBuffer },
@@ -233,7 +233,7 @@ export function importContentBatch(
   return { newBytes };
 }
 
-/** Runs in the writer: a part of the history. */
+/** Imports a part of the history. Runs in the writer. */
 export function importEventBatch(context: WriteContext, { events }: { events: readonly ImportedEvent[] }): void {
   const { truth } = context;
   for (const event of events) {

@@ -43,7 +43,7 @@ export async function gc(
     steps++;
     call.progress({ progress: steps, message: state.phase });
   }
-  // Others may free pages meanwhile; those are left for the next run.
+  // Limit the steps: pages that others free in the meantime are left for the next run.
   const last = steps + MOST_SHRINKING_STEPS;
   for (let more = true; more && steps < last; steps++) {
     call.check();
@@ -53,7 +53,7 @@ export async function gc(
   return { ...state.counts, steps };
 }
 
-/** Returns free pages to the file system; `more` until there are none. Runs in the writer. */
+/** Returns free pages to the file system; `more` is true until there are none left. Runs in the writer. */
 export function shrink({ truth, index }: Databases, _params: Record<string, never>): { more: boolean } {
   const more = [truth, index].map((db) => {
     db.exec("PRAGMA incremental_vacuum(500)");
@@ -62,7 +62,7 @@ export function shrink({ truth, index }: Databases, _params: Record<string, neve
   return { more: more.includes(true) };
 }
 
-/** One step. Returns where the next one starts. */
+/** Runs one step and returns where the next one starts. */
 export function gcStep({ truth }: WriteContext, { state, now }: { state: GcState; now: number }): GcState {
   switch (state.phase) {
     case "expire":
@@ -121,7 +121,7 @@ function emptyTrash(truth: Db, state: GcState): GcState {
       id,
     );
     if (last === undefined) truth.run("DELETE FROM documents WHERE id = ?", id);
-    // A snapshot still contains it: it stays, but cannot come back as a document.
+    // A snapshot still contains the document: keep it, but it cannot be undeleted.
     else truth.run("UPDATE documents SET state = 'removed', version = ? WHERE id = ?", last.id, id);
   }
   const next = { ...state.counts, documents, versions };
@@ -166,7 +166,7 @@ function nextWindow(truth: Db, table: "contents" | "chunks", state: GcState): Gc
   return last === null || after >= last ? nextPhase(state) : { ...state, after };
 }
 
-/** Interrupted downloads that were never resumed. */
+/** Removes interrupted downloads that were never resumed. */
 function removeOldPartials(folder: string, now: number): void {
   const partials = join(folder, PARTIAL_FOLDER);
   if (statSync(partials, { throwIfNoEntry: false }) === undefined) return;

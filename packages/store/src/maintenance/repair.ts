@@ -66,7 +66,7 @@ function damagedChunks({ truth }: Databases, call: Call): { id: number; hash: st
   return damaged;
 }
 
-/** A chunk's bytes, from a file that a document with this chunk was read from. */
+/** Looks for a chunk's bytes in the files of the documents that contain it. */
 function findAgain({ truth }: Databases, chunk: number, hash: string, call: Call): Uint8Array | undefined {
   const paths = truth.all<{ path: string }>(
     `SELECT DISTINCT d.path FROM content_chunks cc JOIN versions v ON v.content = cc.content JOIN documents d ON d.id = v.document
@@ -88,7 +88,7 @@ function findAgain({ truth }: Databases, chunk: number, hash: string, call: Call
   return undefined;
 }
 
-/** Runs in the writer: replaces damaged bytes. */
+/** Replaces a chunk's damaged bytes. Runs in the writer. */
 export function replaceChunk({ truth }: WriteContext, { hash, bytes }: { hash: string; bytes: Uint8Array }): void {
   const { codec, data, size } = prepareChunk(bytes, () => false);
   truth.run(

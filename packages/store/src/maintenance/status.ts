@@ -9,8 +9,8 @@ import { graphProgress } from "../graph/graph-indexer.js";
 import { embeddingProgress } from "../search/embedding-queue.js";
 
 /**
- * `status`. Total bytes cover every version of every document plus content without a document; the savings are the
- * difference to the bytes of distinct chunks.
+ * `status`. Total bytes cover every version of every document plus content without a document. The savings are the
+ * total minus the bytes of distinct chunks.
  */
 export function status(env: ReadEnvironment, params: StatusParams): StatusResult {
   const { truth } = env;
@@ -64,14 +64,17 @@ function details(env: ReadEnvironment, chunks: { bytes: number; stored: number }
   };
 }
 
-/** How many documents are searchable by meaning: with the model used last, and with others that still have vectors. */
+/**
+ * Counts the documents that are searchable by meaning, with the most recently used model and with others that still
+ * have vectors.
+ */
 function embeddings({ index }: ReadEnvironment) {
   const [latest, ...older] = embeddingProgress(index);
   if (latest === undefined) return {};
   return { embeddings: older.length === 0 ? latest : { ...latest, older } };
 }
 
-/** How far each index has come. */
+/** Reports how far each index has come. */
 function indexProgress({ truth, index, indexers }: ReadEnvironment) {
   const { last, total } = index.one<{ last: number; total: number }>(
     "SELECT coalesce(max(id), 0) AS last, count(*) AS total FROM entries",

@@ -1,4 +1,4 @@
-// `verify`: every chunk, content, reference and index, in named steps that report what they checked.
+// `verify`: checks every chunk, content, reference and index, in named steps that report what they checked.
 import { isTrunklineError, messageOf } from "@trunkline/core";
 import type { VerifyProblem, VerifyResult } from "../contract/index.js";
 import { openChunk } from "../engine/content/prepare.js";
@@ -110,7 +110,7 @@ async function checkContents({ env, call, report }: Verification): Promise<numbe
 
 function readAll(truth: Db, content: ContentRow, call: Call): void {
   for (const _chunk of readChunks(truth, content, call.check)) {
-    // Reading verifies.
+    // Reading a chunk verifies it.
   }
 }
 
@@ -187,7 +187,7 @@ function checkReferences({ env, call, report }: Verification): number {
   });
 }
 
-/** Problems found by the indexers themselves. Runs in the writer. */
+/** Returns the problems found by the indexers themselves. Runs in the writer. */
 export function checkIndexers({ index, indexers }: Databases, _params: Record<string, never>): string[] {
   return indexers.flatMap((indexer) => {
     try {
@@ -199,7 +199,7 @@ export function checkIndexers({ index, indexers }: Databases, _params: Record<st
   });
 }
 
-/** Problems found by the indexers themselves. They need to write for that, so a read-only store reports none. */
+/** Asks the indexers for problems. Their checks need to write, so a read-only store reports none. */
 async function askIndexers({ writer }: VerifyEnvironment, { signal }: Call): Promise<readonly string[]> {
   try {
     await writer.ready({}, { signal });
@@ -213,7 +213,7 @@ async function askIndexers({ writer }: VerifyEnvironment, { signal }: Call): Pro
 async function checkIndex({ env, call, report }: Verification): Promise<number> {
   for (const message of await askIndexers(env, call)) report({ kind: "index", message });
   const { index, truth } = env;
-  // Read entries first: later changes to the content database have a higher sequence number and are skipped.
+  // Read the entries first: later changes to the content database have a higher sequence number and are skipped.
   const { entries, keywordRows, reached } = index.reading(() => ({
     reached: reachedSeq(index),
     entries: index.all<{ id: number; document: number; version: number; live: number }>("SELECT * FROM entries"),

@@ -1,5 +1,5 @@
-// Extracts the words of an ASCII text, as nearly all source is: character by character, without creating strings for
-// repetitions. Regular expressions over every word took a good part of the indexing time.
+// Extracts the words of an ASCII text, which nearly all source code is: character by character, without creating
+// strings for repeated words. Running regular expressions over every word took a large part of the indexing time.
 
 const OTHER = 0;
 const LOWER = 1;
@@ -10,12 +10,12 @@ KINDS.fill(DIGIT, 0x30, 0x3a);
 KINDS.fill(UPPER, 0x41, 0x5b);
 KINDS.fill(LOWER, 0x61, 0x7b);
 
-/** Where a word was last seen in the current text, by its hash; only an identical word counts. */
+/** Where a word was last seen in the current text, by its hash. Only an identical word counts as seen. */
 const SLOTS = 1 << 14;
 const starts = new Int32Array(SLOTS);
 const lengths = new Int32Array(SLOTS);
 
-/** Words of at least `shortest` characters as written, mostly once each, and the parts of compound ones. */
+/** Returns words of at least `shortest` characters as written, mostly once each, and the parts of compound words. */
 export function asciiWords(
   text: string,
   shortest: number,
@@ -46,7 +46,7 @@ export function asciiWords(
   return { whole, parts };
 }
 
-/** `HTTPRequest`: the second part starts one character earlier. */
+/** Detects the second part in `HTTPRequest`, which starts one character earlier. */
 function isSecondStart(kind: number, before: number, beforeThat: number): boolean {
   return kind === LOWER && before === UPPER && beforeThat === UPPER;
 }

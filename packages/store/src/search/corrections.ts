@@ -1,11 +1,11 @@
-// Corrects typos: words that are missing or very rare are replaced by the most similar word in the documents.
+// Corrects typos: replaces words that are missing or very rare with the most similar word in the documents.
 import { splitIdentifier } from "../engine/content/text.js";
 import type { Db } from "../engine/sqlite/database.js";
 import { editDistance } from "./edit-distance.js";
 import { foldWord, gramTerms } from "./fuzzy-indexer.js";
 import { ftsWord, type Term } from "./terms.js";
 
-/** One corrected word, for the answer. */
+/** One corrected word, for the result. */
 export interface Correction {
   readonly from: string;
   readonly to: string;
@@ -15,13 +15,13 @@ export interface Correction {
 const SHORTEST_TYPO = 4;
 const MOST_EDITS = 2;
 const MOST_CANDIDATES = 200;
-/** A word in at most this many rows may be a typo that someone else also made … */
+/** A word in at most this many rows can be a typo that someone else also made … */
 const HARDLY_ANY = 2;
 /** … if a word one edit away is this many times more frequent. */
 const MUCH_MORE = 20;
 const COUNTED_ROWS = 1000;
 
-/** The terms, with corrections if `similarity` (0 to 1) allows them. */
+/** Turns words into terms, with corrections if `similarity` (0 to 1) allows them. */
 export function correctTerms(
   index: Db,
   words: readonly string[],
@@ -68,7 +68,7 @@ function correctIdentifier(index: Db, word: string, similarity: number): Found |
   return { to: corrected.join("_"), similarity: least, unknown: true };
 }
 
-/** The most similar word in the documents; among equals, the most frequent. */
+/** Finds the most similar word in the documents; among equals, the most frequent. */
 function likest(
   index: Db,
   word: string,
@@ -103,7 +103,7 @@ function alike(a: string, b: string, distance: number): number {
   return 1 - distance / Math.max(a.length, b.length);
 }
 
-/** How many rows of the keyword index have it; stops counting at `most`. */
+/** Counts the rows of the keyword index that match the query, up to `most`. */
 function rowsWith(index: Db, query: string, most: number): number {
   return index.one<{ n: number }>(
     "SELECT count(*) AS n FROM (SELECT 1 FROM keyword WHERE keyword MATCH ? LIMIT ?)",

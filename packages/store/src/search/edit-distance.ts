@@ -1,6 +1,6 @@
 /**
- * The Damerau–Levenshtein distance (insert, remove, replace, swap neighbours), or `limit + 1` once it certainly exceeds
- * `limit`.
+ * Returns the Damerau–Levenshtein distance (insert, remove, replace, swap neighbours), or `limit + 1` once it certainly
+ * exceeds `limit`.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   const beyond = limit + 1;

@@ -8,7 +8,7 @@ import type { Call } from "../engine/threads/rpc.js";
 import { signsOf } from "./vector-math.js";
 import { type EmbedderRow, embedderRow, type Passage, passagesOf, vectorBytes } from "./vectors-indexer.js";
 
-/** A text without a vector of the model. */
+/** A text for which the model has no vector yet. */
 export interface WaitingText {
   readonly hash: string;
   readonly text: string;
@@ -24,7 +24,7 @@ export interface EmbeddingStep {
 const ENTRIES_PER_LOOK = 64;
 const FORGOTTEN_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** The next texts to embed. Skips entries whose passages all have vectors. */
+/** Returns the next texts to embed. Skips entries whose passages all have vectors. */
 export function nextTexts(
   { truth, index }: { truth: Db; index: Db },
   { model, dimensions, most }: { model: string; dimensions: number; most: number },
@@ -73,7 +73,7 @@ function look(
     if (texts.size > 0 && texts.size + missing.length > most) break;
     cut.push({ entry: entry.id, passages });
     for (const { hash, text: waiting } of missing.slice(0, most)) texts.set(hash, { hash, text: waiting });
-    // A long text comes back until nothing of it is missing.
+    // A long text is returned again until all its passages have vectors.
     if (missing.length > most) break;
     through = entry.id;
   }
@@ -108,7 +108,7 @@ function advance(index: Db, model: string, through: number): void {
   index.run("UPDATE embedders SET entry = max(entry, ?) WHERE model = ?", through, model);
 }
 
-/** Stores vectors and remembers how far the model is. */
+/** Stores vectors and records how far the model has come. */
 export function keepVectors(
   { index }: { index: Db },
   {
@@ -120,7 +120,7 @@ export function keepVectors(
 ): void {
   index.immediate(() => {
     const row = embedderRow(index, model);
-    // The index was rebuilt meanwhile; the queue starts over.
+    // The index was rebuilt in the meantime; the queue starts over.
     if (row === undefined) return;
     for (const { hash, vector } of vectors) {
       const bytes = Buffer.from(hash, "hex");
@@ -136,7 +136,7 @@ export function keepVectors(
   }, call.check);
 }
 
-/** A model is complete: remove what only older models or removed documents needed. */
+/** Marks a model as complete, and removes data that only older models or removed documents needed. */
 function complete(index: Db, row: EmbedderRow, call: Call): void {
   index.immediate(() => {
     index.run("UPDATE embedders SET complete = 1 WHERE id = ?", row.id);
@@ -153,7 +153,7 @@ function complete(index: Db, row: EmbedderRow, call: Call): void {
   }, call.check);
 }
 
-/** How far each model is, for `status`. Counts documents in every searchable version. */
+/** Returns how far each model has come, for `status`. Counts documents in every searchable version. */
 export function embeddingProgress(index: Db) {
   const { total } = index.one<{ total: number }>("SELECT count(*) AS total FROM entries");
   return index

@@ -1,5 +1,5 @@
 // The caller's side of embedding: the model runs in the caller's process, next to the write path. It embeds texts from
-// the index in small steps, and queries in between.
+// the index in small steps, with queries in between.
 import { type Embedder, type Logger, messageOf } from "@trunkline/core";
 import type { Remotes } from "../engine/threads/rpc.js";
 import type { keepVectors, nextTexts } from "./embedding-queue.js";
@@ -8,7 +8,7 @@ const TEXTS_PER_STEP = 32;
 const RETRY_MS = 30_000;
 const REMEMBERED_QUERIES = 64;
 
-/** A query's vector with its model, or why there is none. */
+/** A query's vector with its model, or the reason why there is none. */
 export type QueryVector = { readonly model: string; readonly vector: Float32Array } | { readonly missing: string };
 
 type IndexerCalls = Remotes<{ nextTexts: typeof nextTexts; keepVectors: typeof keepVectors }>;
@@ -29,14 +29,14 @@ export class Embedding {
   readonly #stop = new AbortController();
   readonly #queries = new Map<string, Float32Array>();
 
-  /** `follow`: embeds new documents. A read-only store gets its vectors from others. */
+  /** `follow`: embeds new documents. A read-only store relies on other processes for its vectors. */
   constructor(indexer: IndexerCalls, { logger, follow }: { logger: Logger; follow: boolean }) {
     this.#indexer = indexer;
     this.#logger = logger;
     this.#follow = follow;
   }
 
-  /** Switches to this model. A previous one keeps answering until the new one is complete. */
+  /** Switches to this model. The previous one keeps answering until the new one is complete. */
   use(embedder: Embedder): void {
     if (this.#current === undefined || this.#current.model === embedder.model || !this.#follow) {
       this.#current = embedder;
@@ -45,7 +45,7 @@ export class Embedding {
     this.wake();
   }
 
-  /** There may be something new. Does not wait. */
+  /** Checks for new texts in the background. Does not wait. */
   wake(): void {
     const embedder = this.#next ?? this.#current;
     if (embedder === undefined || !this.#follow || this.#stop.signal.aborted) return;
@@ -63,12 +63,12 @@ export class Embedding {
       });
   }
 
-  /** Resolves when there is nothing left to embed, or the model failed. */
+  /** Resolves when there is nothing left to embed, or when the model has failed. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
-  /** The vector of a query. A failing model does not fail the search. */
+  /** Embeds a query. A failing model does not fail the search. */
   async queryVector(query: string, signal: AbortSignal | undefined): Promise<QueryVector> {
     const embedder = this.#current;
     if (embedder === undefined) return { missing: "the store has no embedding model" };
@@ -86,7 +86,7 @@ export class Embedding {
     }
   }
 
-  /** Stops the work. The model's owner closes it. Idempotent. */
+  /** Stops the work. Does not close the model, which its owner does. Idempotent. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#retry);
@@ -117,7 +117,7 @@ export class Embedding {
 
   #fail(error: unknown): void {
     if (this.#stop.signal.aborted) return;
-    // Once per reason: an endpoint that is down fails every time.
+    // Log each reason once: an endpoint that is down fails every time.
     if (this.#failure !== messageOf(error)) this.#logger.warn("embedding failed", { error });
     this.#failure = messageOf(error);
     this.#retry = setTimeout(() => this.wake(), RETRY_MS).unref();

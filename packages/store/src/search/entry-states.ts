@@ -1,5 +1,5 @@
-// The state of all entries, cached until a document changes. Background indexers write the same database all the time,
-// but change nothing here.
+// The state of all entries, cached until a document changes. Background indexers write to the same database all the
+// time, but do not change this state.
 import type { Db } from "../engine/sqlite/database.js";
 
 /** By entry id: missing, an older version in a snapshot, or current. */
@@ -18,13 +18,13 @@ export interface Entries {
 
 const kept = new WeakMap<Db, Entries>();
 
-/** The current entries of the index. */
+/** Returns the current entries of the index. */
 export function entriesOf(index: Db): Entries {
   const facts = index.all<{ key: string; value: string | number }>(
     "SELECT key, value FROM facts WHERE key IN ('seq', 'vectors_made')",
   );
   const last = index.one<{ last: number }>("SELECT coalesce(max(id), 0) AS last FROM entries").last;
-  // A rebuilt index reuses its numbers and reaches the same sequence number.
+  // A rebuilt index reuses its ids and reaches the same sequence number.
   const key = [...facts.map((fact) => fact.value), last].join("/");
   const known = kept.get(index);
   if (known?.key === key) return known;

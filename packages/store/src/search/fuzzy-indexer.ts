@@ -1,6 +1,6 @@
 // The words that typos are corrected to: every distinct word of the texts, unstemmed, with its trigrams. FTS5's own
-// vocabulary only has stems, and a stem in a query would be stemmed again. Updated after the acknowledgement; words of
-// removed documents stay, and are ignored because no document has them.
+// vocabulary only has stems, and a stem in a query would be stemmed again. Updated after the write is acknowledged.
+// Words of removed documents stay, but are ignored because no document has them.
 //
 // FTS5 also stores which words have a trigram, one row per word: a table with a row for each trigram of each word took
 // longer to fill.
@@ -49,7 +49,7 @@ export const fuzzyIndexer: Indexer = {
   },
 };
 
-/** The form in which words are compared: lowercase, without diacritics, as in the keyword index before stemming. */
+/** Folds a word for comparison: lowercase, without diacritics, as in the keyword index before stemming. */
 export function foldWord(word: string): string {
   if (isAscii(word)) return word.toLowerCase();
   return word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
@@ -60,7 +60,7 @@ function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text);
 }
 
-/** The trigrams of a word, with markers for start and end, as stored for words of a length. */
+/** Returns the trigrams of a word, with markers for start and end, as stored for words of this length. */
 export function gramTerms(word: string, length: number): string[] {
   const padded = `^${word}$`;
   const grams = new Set<string>();
@@ -68,7 +68,7 @@ export function gramTerms(word: string, length: number): string[] {
   return [...grams];
 }
 
-/** The distinct words of an entry that typos may be corrected to. */
+/** Returns the distinct words of an entry that typos can be corrected to. */
 export function wordsOfEntry(
   entry: Pick<IndexEntry, "title" | "path" | "tags" | "metadata">,
   text: IndexText | undefined,

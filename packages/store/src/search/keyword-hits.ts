@@ -1,4 +1,4 @@
-// Keyword ranking: BM25 over every document that has some of the words. All of them are counted.
+// Keyword ranking: BM25 over every document that has some of the words. The total counts all of them.
 
 import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Db } from "../engine/sqlite/database.js";
@@ -7,7 +7,7 @@ import type { Scope } from "./search-scope.js";
 import { ftsTerm, isCompound, type Term } from "./terms.js";
 import { boundOfRank } from "./vector-math.js";
 
-/** An entry and its BM25, positive and unbounded. */
+/** An entry and its BM25 score, positive and unbounded. */
 interface KeywordHit {
   readonly entry: number;
   readonly score: number;
@@ -17,9 +17,9 @@ export interface KeywordHits {
   /** Best first. */
   readonly best: readonly KeywordHit[];
   readonly total: number;
-  /** The BM25 of any entry; 0 if it has none of the words. */
+  /** The BM25 score of any entry; 0 if it has none of the words. */
   scoreOf(entry: number): number;
-  /** The total weight of the words: the BM25 of a text of usual length with each of them once. */
+  /** The total weight of the words: the BM25 score of a text of usual length with each of them once. */
   readonly weight: number;
 }
 
@@ -27,7 +27,7 @@ const NOTHING: KeywordHits = { best: [], total: 0, scoreOf: () => 0, weight: 0 }
 /** A hit never has a zero score. */
 const LEAST_SCORE = 1e-6;
 
-/** Entries in the scope that have some of the terms. `most`: how many of the best to return. */
+/** Finds entries in the scope that have some of the terms. `most`: how many of the best to return. */
 export function keywordHits(
   index: Db,
   { terms, scope, most }: { terms: readonly Term[]; scope: Scope; most: number },

@@ -4,7 +4,7 @@ import { type IndexText, identifierWords, splitIdentifier } from "../engine/cont
 import type { Indexer } from "../engine/indexing/indexer.js";
 
 /**
- * A long text becomes several rows, so that no statement runs for long and distant words do not count as near. Row id =
+ * A long text becomes several rows, so no statement runs for long and distant words do not count as near. Row id =
  * entry id * KEYWORD_ROWS_PER_ENTRY + piece number.
  */
 export const KEYWORD_ROWS_PER_ENTRY = 4096;
@@ -55,13 +55,13 @@ export const keywordIndexer: Indexer = {
   },
 };
 
-/** The root's location says nothing about a document; its name does, and the path below it. */
+/** Returns the root's name and the path below it. Where the root is located says nothing about a document. */
 export function pathInRoot({ path, root }: { readonly path: string; readonly root: string | undefined }): string {
   const above = root === undefined ? -1 : Math.max(root.lastIndexOf("/"), root.lastIndexOf("\\"));
   return root !== undefined && above >= 0 && path.startsWith(root) ? path.slice(above + 1) : path;
 }
 
-/** Cuts at line ends, so that no word is split. */
+/** Cuts at line ends, so no word is split. */
 function piecesOf(text: IndexText | undefined): { body: string; words: string }[] {
   if (text === undefined) return [];
   if (text.body.length <= PIECE_LENGTH) return [text];
@@ -77,7 +77,7 @@ function piecesOf(text: IndexText | undefined): { body: string; words: string }[
   return pieces;
 }
 
-/** Keys and values as words: `owner=ada` is found by `ada` and by `owner`. */
+/** Returns keys and values as words: `owner=ada` is found by `ada` and by `owner`. */
 function metadataText(metadata: Readonly<Record<string, unknown>>): string {
   return Object.entries(metadata)
     .map(([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value)}`)

@@ -1,5 +1,5 @@
-// What the keyword index says about a single word: which entries have it, and what it adds to each score. BM25 is a sum
-// over the query's words, so the parts can be cached: the next query with the same word reuses them. Frequent words
+// Looks up a single word in the keyword index: which entries have it, and how much it adds to each score. BM25 is a sum
+// over the query's words, so the parts can be cached, and the next query with the same word reuses them. Frequent words
 // have precomputed lists; FTS5 answers the rest.
 
 import { bm25WeightOfFts5 } from "@trunkline/core";
@@ -8,7 +8,7 @@ import { ABSENT, type Entries, entriesOf } from "./entry-states.js";
 import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
 import { RANK_SCALE } from "./ranks-indexer.js";
 
-/** Entries that have a word, each once, and the word's BM25 in each: positive, unbounded. */
+/** Entries that have a word, each once, and the word's BM25 score in each: positive and unbounded. */
 export interface Postings {
   readonly entries: Int32Array;
   readonly scores: Float32Array;
@@ -25,7 +25,7 @@ class Words {
   readonly #index: Db;
   readonly #entries: Entries;
   readonly #postings = new Map<string, Postings>();
-  /** The last entry covered by lists, and how many lists there were when that was read. */
+  /** The last entry covered by lists. */
   readonly #covered: number;
   readonly #changed: readonly number[];
   #kept = 0;
@@ -42,16 +42,19 @@ class Words {
     return this.#entries.count;
   }
 
-  /** Whether it is still up to date. */
+  /** Whether these words are still up to date. */
   fits(entries: Entries, covered: number): boolean {
     return entries.key === this.#entries.key && covered === this.#covered;
   }
 
-  /** The entries that have a term. `query` is the term in FTS5 syntax, `word` the term if it is a single word. */
+  /**
+   * Returns the entries that have a term. `query` is the term in FTS5 syntax; `word` is the term if it is a single
+   * word.
+   */
   postings(query: string, word: string | undefined, check: () => void): Postings {
     const known = this.#postings.get(query);
     if (known !== undefined) {
-      // Move it to the end: the most recently used is evicted last.
+      // Move the term to the end, so the least recently used is evicted first.
       this.#postings.delete(query);
       this.#postings.set(query, known);
       return known;
@@ -67,7 +70,7 @@ class Words {
     return found;
   }
 
-  /** From the lists and, for what they do not cover, from FTS5. */
+  /** Reads postings from the lists and, for entries they do not cover, from FTS5. */
   #listed(query: string, word: string, check: () => void): Postings | undefined {
     if (this.#covered === 0) return undefined;
     const term = stemOf(this.#index, word);
@@ -155,11 +158,11 @@ function completeSegments(index: Db): number {
 const stems = new WeakMap<Db, Map<string, string | undefined>>();
 const KEPT_STEMS = 10_000;
 
-/** The stem of a word according to the keyword index; undefined if it is not exactly one. Asks FTS5 itself. */
+/** Asks FTS5 for the stem of a word; undefined if it is not exactly one. */
 function stemOf(index: Db, word: string): string | undefined {
   let known = stems.get(index);
   if (known === undefined) {
-    // In memory: the store may be read-only.
+    // In memory, because the store might be read-only.
     index.exec(`PRAGMA temp_store = MEMORY;
       CREATE VIRTUAL TABLE temp.stemming USING fts5(
         word, content='', tokenize='porter unicode61 remove_diacritics 2');
@@ -179,7 +182,7 @@ function stemOf(index: Db, word: string): string | undefined {
 
 const kept = new WeakMap<Db, Words>();
 
-/** The words of the current index. */
+/** Returns the words of the current index. */
 export function wordsOf(index: Db): Words {
   const entries = entriesOf(index);
   const covered = coveredBy(index)?.last ?? 0;

@@ -1,7 +1,7 @@
-// What frequent words add to each entry's score, precomputed: BM25 of a word in thousands of texts takes FTS5 tens of
-// milliseconds, and reading these lists takes a fraction of one. Built in the background in segments of entries; FTS5
-// answers for entries without a segment. Only the part of BM25 that depends on the text is stored: how rare the word is
-// changes with every document.
+// Precomputes how much frequent words add to each entry's score: BM25 of a word in thousands of texts takes FTS5 tens
+// of milliseconds, while reading these lists takes a fraction of one. Built in the background in segments of entries;
+// FTS5 answers for entries without a segment. Only the part of BM25 that depends on the text is stored, because the
+// rarity of a word changes with every document.
 
 import { bm25WeightOfFts5 } from "@trunkline/core";
 import type { Indexer } from "../engine/indexing/indexer.js";
@@ -10,10 +10,10 @@ import { KEYWORD_ROWS_PER_ENTRY, KEYWORD_WEIGHTS } from "./keyword-indexer.js";
 
 /** A word in fewer texts than this is fast enough on demand. */
 const FREQUENT = 300;
-/** Entries per segment: at least, to keep their number low, and at most. */
+/** Minimum and maximum number of entries per segment. The minimum keeps the number of segments low. */
 const LEAST_ENTRIES = 1024;
 const MOST_ENTRIES = 8192;
-/** Changed entries that are looked up one by one; beyond that, everything is recomputed. */
+/** Up to this many changed entries are looked up one by one; beyond that, everything is recomputed. */
 const MOST_CHANGED = 200;
 const TERMS_PER_LOOK = 200;
 
@@ -100,10 +100,10 @@ function nextSegment(index: Db): Segment | undefined {
   return { id, first, last, term: "" };
 }
 
-/** A word's list for this segment, and for earlier ones from before it was frequent. */
+/** Builds a word's list for this segment, and for earlier segments in which it was not frequent yet. */
 function rankTerm(index: Db, segment: Segment, { term, doc }: { term: string; doc: number }): void {
   const query = `"${term.replaceAll('"', '""')}"`;
-  // FTS5 stems its query again, which may turn a stem into another word; those are skipped.
+  // FTS5 stems its query again, which can turn a stem into another word; skip those.
   if (index.one<{ n: number }>("SELECT count(*) AS n FROM keyword WHERE keyword MATCH ?", query).n !== doc) return;
   const { rows } = index.one<{ rows: number }>("SELECT count(*) AS rows FROM entries");
   const without = index.all<Segment>(

@@ -34,7 +34,7 @@ interface RankQuery {
   readonly scope: Scope;
   /** How many hits to return. */
   readonly most: number;
-  /** Entries that are included wherever they rank, if found at all. */
+  /** Entries that are included wherever they rank, if they are found at all. */
   readonly pinned: ReadonlySet<number>;
 }
 
@@ -43,14 +43,14 @@ const COMPARED = 200;
 /** This many semantic hits join the keyword hits. */
 const JOINING = 100;
 
-/** The minimum similarity for a hit without any of the words: everything is somewhat similar to anything. */
+/** The minimum similarity for a hit without any of the words, because any two texts are somewhat similar. */
 const LEAST_COSINE = 0.2;
-/** The same if no document has any of the words, which may then mean nothing at all. */
+/** The same if no document has any of the words: the query might not mean anything. */
 const LEAST_COSINE_ALONE = 0.35;
 
 export function rank(index: Db, query: RankQuery, check: () => void): Ranking {
   const { embedded, type: asked = "hybrid" } = query;
-  // Everything is somewhat similar to nothing.
+  // An empty query is somewhat similar to everything.
   if (query.query.trim() === "") return { type: "keyword", hits: [], total: 0 };
   const { terms, scope } = query;
   const words = () => keywordHits(index, { terms, scope, most: Math.max(query.most, COMPARED) }, check);
@@ -116,13 +116,13 @@ function byBoth(
   const joining = semantic.filter(
     ({ entry, score }, at) => best.has(entry) || (score >= floor && (at < JOINING || pinned.has(entry))),
   );
-  // Joining hits may have the words too, further down than the best reach.
+  // Joining hits can contain the words too, but rank below the best keyword hits.
   const also = joining.flatMap(({ entry }) => {
     const score = best.has(entry) ? 0 : keyword.scoreOf(entry);
     return score > 0 ? [{ entry, score }] : [];
   });
   const fused = fuse([...keyword.best, ...also], joining, weight);
-  // Fusion is relative to the best hit; how good that is shows in each side's scores.
+  // Fused scores are relative to the best hit, so scale them by how good that hit is on either side.
   const sure = Math.max(boundedBm25(keyword.best[0]?.score ?? 0), joining[0]?.score ?? 0);
   const hits = fused.map(({ entry, score, ...parts }): Hit => {
     const words = keyword.scoreOf(entry);
@@ -144,13 +144,13 @@ function byBoth(
   return { type: "hybrid", hits, total: keyword.total + joined };
 }
 
-/** How far the nearest hit is ahead of the next. */
+/** Returns how far the nearest hit is ahead of the next one. */
 function leadOf([first, second]: readonly SemanticHit[]): number {
   if (first === undefined || second === undefined || first.score <= 0) return 0;
   return (first.score - second.score) / first.score;
 }
 
-/** A number as shown in answers. */
+/** Rounds a score to the four decimals shown in results. */
 export function rounded(number: number): number {
   return Number(number.toFixed(4));
 }

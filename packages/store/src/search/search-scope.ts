@@ -1,4 +1,4 @@
-// Which entries a search may find, computed before anything is ranked or cut, and cached until something changes.
+// Which entries a search can find, computed before anything is ranked or cut, and cached until something changes.
 
 import type { Db } from "../engine/sqlite/database.js";
 import { collectionId, RESULTS_COLLECTION } from "../engine/sqlite/documents.js";
@@ -6,7 +6,7 @@ import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
 import { type Entries, entriesOf, LIVE } from "./entry-states.js";
 
-/** By entry id: 1 if the entry may be found. */
+/** By entry id: 1 if the entry can be found. */
 export type Scope = Uint8Array;
 
 const KEPT_SCOPES = 8;
@@ -18,7 +18,7 @@ interface Kept {
 
 const kept = new WeakMap<Db, Kept>();
 
-/** The entries selected by the filters. */
+/** Returns the entries selected by the filters. */
 export function scopeOf(env: ReadEnvironment, filters: SelectionParams): Scope {
   const entries = entriesOf(env.index);
   const given = Object.entries(filters).filter(([, value]) => value !== undefined);
@@ -40,7 +40,7 @@ export function scopeOf(env: ReadEnvironment, filters: SelectionParams): Scope {
   return scope;
 }
 
-/** All but stored results, which are found only if their collection is named. */
+/** Returns all live entries except stored results, which are searched only when their collection is named. */
 function liveEntries({ truth, index }: ReadEnvironment, { states }: Entries): Scope {
   const scope = states.map((state) => (state === LIVE ? 1 : 0));
   const results = collectionId(truth, RESULTS_COLLECTION);

@@ -1,4 +1,4 @@
-// `search`: words and meaning rank, filters apply before any cut, snippets are cut from the content.
+// `search`: ranks by words and meaning, applies filters before any cut, and cuts snippets from the content.
 import { TrunklineError } from "@trunkline/core";
 import type { SearchHit, SearchParams, SearchResult } from "../contract/index.js";
 import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
@@ -28,7 +28,7 @@ export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
 
 const DEFAULT_LIMIT = 10;
 const DEFAULT_SIMILARITY = 0.7;
-/** The smallest value four digits can show. */
+/** The smallest value that four decimals can show. */
 const LEAST_SHOWN_SCORE = 0.0001;
 
 export function search(
@@ -108,7 +108,7 @@ function pinnedFirst(hits: readonly Hit[], pinned: ReadonlySet<number>): readonl
   return [...hits].sort((a, b) => Number(pinned.has(b.entry)) - Number(pinned.has(a.entry)));
 }
 
-/** Every document whose content hash starts with these digits. */
+/** Finds every document whose content hash starts with these digits. */
 function byHash({ truth, index }: ReadEnvironment, params: ResolvedSearchParams): Ranking {
   const selection = selectDocuments(truth, filtersOf(params));
   const hits = matchingIds(truth, params.hash as string, Number.MAX_SAFE_INTEGER).flatMap((id) =>
@@ -163,7 +163,7 @@ function describe(
     hash: hexOf(row.hash),
     title: row.title ?? baseNameOf(row.path),
     path: row.path,
-    // A word in nearly every document is worth next to nothing, but still not zero.
+    // A word in nearly every document is worth almost nothing, but more than zero.
     score: hit.score > 0 ? Math.max(LEAST_SHOWN_SCORE, rounded(hit.score)) : 0,
     snippet,
     ...(line === undefined ? {} : { line }),

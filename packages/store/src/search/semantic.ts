@@ -3,7 +3,7 @@ import type { Db } from "../engine/sqlite/database.js";
 import type { Scope } from "./search-scope.js";
 import { vectorIndexOf } from "./vector-index.js";
 
-/** An entry, its cosine, and the passage that has it. */
+/** An entry, its cosine, and the passage with that cosine. */
 export interface SemanticHit {
   readonly entry: number;
   readonly score: number;
@@ -15,7 +15,7 @@ interface SemanticQuery {
   readonly vector: Float32Array;
 }
 
-/** Entries in the scope, nearest first; `undefined` if the model has no vectors here. */
+/** Returns entries in the scope, nearest first; `undefined` if the model has no vectors here. */
 export function semanticHits(
   index: Db,
   { model, vector }: SemanticQuery,
@@ -35,7 +35,7 @@ export function semanticHits(
 
 const LOOKED_AT = 20;
 
-/** How much the nearest passages look like code, on average. */
+/** Returns how much the nearest passages look like code, on average. */
 export function codeShareOf(index: Db, hits: readonly SemanticHit[]): number {
   const first = hits.slice(0, LOOKED_AT);
   if (first.length === 0) return 0;
@@ -43,7 +43,7 @@ export function codeShareOf(index: Db, hits: readonly SemanticHit[]): number {
   return sum / first.length;
 }
 
-/** Where a passage is in its text. */
+/** Returns where a passage is in its text. */
 export function passageRow(
   index: Db,
   passage: number,
@@ -51,7 +51,7 @@ export function passageRow(
   return index.get("SELECT from_line, to_line, code FROM passages WHERE id = ?", passage);
 }
 
-/** How many searchable documents have vectors, if not all do. */
+/** Counts the searchable documents with vectors; undefined if all have them. */
 export function missingVectors(index: Db, model: string): { embedded: number; total: number } | undefined {
   const row = index.get<{ entry: number }>("SELECT entry FROM embedders WHERE model = ?", model);
   const reached = row?.entry ?? 0;

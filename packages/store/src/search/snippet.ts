@@ -1,11 +1,11 @@
-// The part of a text that shows why it was found.
+// Cuts out the part of a text that shows why it was found.
 import { splitIdentifier } from "../engine/content/text.js";
 
 const MAX_LINE_LENGTH = 240;
 
 /**
- * The line with most of the terms, and lines around it; `within` are the lines found by meaning. The number is that of
- * the line itself.
+ * Returns the line with the most terms, and the lines around it. `within` are the lines found by meaning. The number is
+ * that of the line itself.
  */
 export function cutSnippet(
   text: string,

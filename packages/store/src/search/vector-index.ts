@@ -1,6 +1,6 @@
-// One model's vectors in memory, one bit per dimension: its sign. Three passes, each over fewer candidates and more
-// precise: the number of differing bits for all; the query's numbers against the bits for the likely ones; full vectors
-// from the database for the best of those.
+// One model's vectors in memory, one bit per dimension: its sign. A search makes three passes, each more precise and
+// over fewer candidates. The first counts differing bits for all; the second compares the query's numbers with the bits
+// of the likely ones; the third reads full vectors from the database for the best of those.
 
 import type { Db } from "../engine/sqlite/database.js";
 import { ABSENT, type Entries, entriesOf } from "./entry-states.js";
@@ -26,7 +26,7 @@ interface NearPassage {
   readonly similarity: number;
 }
 
-/** How many reach the second pass, at least and as a share of all, and how many the third. */
+/** How many reach the second pass (a minimum, and a share of all), and how many reach the third. */
 const LEAST_LIKELY = 2000;
 const LIKELY_SHARE = 0.02;
 const COMPARED = 300;
@@ -95,7 +95,7 @@ class VectorIndex {
       this.#embedder,
       this.#lastVector,
       vector,
-      // The first time, everything comes in passage order through the second part.
+      // The first time, the second part returns everything in passage order.
       isFirst ? 0 : passage,
       isFirst ? 0 : 1,
       this.#embedder,
@@ -132,7 +132,9 @@ class VectorIndex {
     if (room > LEAST_ROOM && to * 4 < room) this.#resize(Math.max(LEAST_ROOM, to * 2));
   }
 
-  /** The nearest passages in the scope, best first; the best passage of each entry in `also` is always compared. */
+  /**
+   * Returns the nearest passages in the scope, best first. The best passage of each entry in `also` is always compared.
+   */
   nearest(query: Float32Array, { scope, also = [] }: { scope: Scope; also?: Iterable<number> }): NearPassage[] {
     const signs = new Int32Array(this.#words);
     setSigns(signs, 0, query);
@@ -167,7 +169,7 @@ class VectorIndex {
 
   #compare(query: Float32Array, rows: readonly number[]): NearPassage[] {
     const length = lengthOf(query);
-    // In table order, so that neighbours are read together.
+    // In table order, so neighbours are read together.
     const ids = Float64Array.from(new Set(rows.map((row) => this.#vectors[row] as number))).sort();
     const numbers = new Map<number, number>();
     const found = this.#index.tuples<[number, Uint8Array]>(
@@ -215,13 +217,13 @@ class VectorIndex {
 
 const kept = new WeakMap<Db, { key: string; vectors: VectorIndex }>();
 
-/** A model's vectors, up to date; `undefined` if it has none. */
+/** Returns a model's vectors, up to date; `undefined` if it has none. */
 export function vectorIndexOf(index: Db, model: string, check: () => void): VectorIndex | undefined {
   const row = embedderRow(index, model);
   if (row === undefined) return undefined;
-  // An older index that this process may only read.
+  // An older index that this process can only read.
   if (index.get("SELECT 1 FROM sqlite_schema WHERE name = 'vector_signs'") === undefined) return undefined;
-  // A rebuilt index reuses its numbers.
+  // A rebuilt index reuses its ids.
   const made = index.get<{ value: string }>("SELECT value FROM facts WHERE key = 'vectors_made'")?.value ?? "";
   const key = `${made}/${row.id}/${row.model}`;
   let state = kept.get(index);

@@ -11,20 +11,20 @@ export function setSigns(bits: Int32Array, at: number, numbers: Float32Array): v
   }
 }
 
-/** The signs of a vector in their stored form. */
+/** Returns the signs of a vector in their stored form. */
 export function signsOf(numbers: Float32Array): Uint8Array {
   const bits = new Int32Array(Math.ceil(numbers.length / 32));
   setSigns(bits, 0, numbers);
   return new Uint8Array(bits.buffer);
 }
 
-/** Stored signs as 32-bit words. */
+/** Converts stored signs to 32-bit words. */
 export function wordsOf(bytes: Uint8Array): Int32Array {
   if (bytes.byteOffset % 4 === 0) return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2);
   return new Int32Array(bytes.slice().buffer);
 }
 
-/** The number of bits in which each row differs from `signs`. */
+/** Counts the bits in which each row differs from `signs`. */
 export function countDistances(
   bits: Int32Array,
   signs: Int32Array,
@@ -39,7 +39,7 @@ export function countDistances(
       continue;
     }
     // First adds three words bit by bit, which leaves two words to count instead of three: sums and carries. The
-    // counts, four side by side in one number, are added up at the end; they fit for up to 1,024 dimensions.
+    // counts, four side by side in one number, are added up at the end. They fit for up to 1,024 dimensions.
     let ones = 0;
     let twos = 0;
     let word = 0;
@@ -57,7 +57,7 @@ export function countDistances(
   return distances;
 }
 
-/** The number of set bits in each of the four bytes. */
+/** Counts the set bits in each of the four bytes. */
 function bitsInBytes(bits: number): number {
   let x = bits - ((bits >>> 1) & 0x55555555);
   x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
@@ -68,7 +68,7 @@ function sumOfBytes(x: number): number {
   return (x & 0xff) + ((x >>> 8) & 0xff) + ((x >>> 16) & 0xff) + (x >>> 24);
 }
 
-/** The smallest distance that includes at least `wanted` rows; `most` if there are not enough. */
+/** Returns the smallest distance that includes at least `wanted` rows; `most` if there are not enough. */
 export function distanceOfRank(distances: Uint16Array, { wanted, most }: { wanted: number; most: number }): number {
   const counts = new Uint32Array(most + 1);
   for (let row = 0; row < distances.length; row++) {
@@ -123,7 +123,7 @@ export class SignTable {
 
 /** Decodes numbers from the database. */
 export function floatsOf(bytes: Uint8Array): Float32Array {
-  // Copies if necessary, because the driver's buffer may not start at a multiple of four.
+  // Copy if necessary: the driver's buffer does not always start at a multiple of four.
   if (bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2);
   return new Float32Array(bytes.slice().buffer);
 }
@@ -148,8 +148,8 @@ export function cosine(query: Float32Array, vector: Float32Array, queryLength: n
 const BUCKETS = 2048;
 
 /**
- * A bound that about `rank` of the numbers reach, and at least that many if they exist, so little more than the wanted
- * part has to be sorted. Ignores numbers up to `above`.
+ * Returns a bound that about `rank` of the numbers reach, and at least that many if they exist, so little more than the
+ * wanted part has to be sorted. Ignores numbers up to `above`.
  */
 export function boundOfRank(numbers: Float32Array, rank: number, above = Number.NEGATIVE_INFINITY): number {
   let least = Number.POSITIVE_INFINITY;
@@ -173,6 +173,6 @@ export function boundOfRank(numbers: Float32Array, rank: number, above = Number.
   }
   let bucket = BUCKETS;
   for (let sum = counts[bucket] as number; sum < rank && bucket > 0; ) sum += counts[--bucket] as number;
-  // Slightly lower, so values at the edge are not lost to rounding.
+  // Slightly lower, so rounding does not lose values at the edge.
   return bucket === 0 ? least : least + (bucket - 0.001) / scale;
 }

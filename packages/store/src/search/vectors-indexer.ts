@@ -20,10 +20,10 @@ export interface Passage {
 }
 
 const PASSAGE_TOKENS = 200;
-/** Texts up to this size are not split; the model reads 256. */
+/** Texts of up to this many tokens are not split; the model reads 256. */
 const WHOLE_TOKENS = 250;
 const OVERLAP_TOKENS = 30;
-/** For a text beyond this, about 2 MB, semantic search only covers the start. */
+/** In a text with more passages than this, about 2 MB, semantic search only covers the start. */
 const MOST_PASSAGES = 2500;
 
 /** The `vectors` indexer: creates the tables and drops removed entries. The embedding queue fills them. */
@@ -132,7 +132,10 @@ function tokensOf(text: string): number {
   return tokens;
 }
 
-/** The title if there is one, otherwise the file name as words. Without folders, so a moved file keeps its vectors. */
+/**
+ * Returns the title if there is one, otherwise the file name as words. Leaves out folders, so a moved file keeps its
+ * vectors.
+ */
 function headerOf({ title, path }: Pick<IndexEntry, "title" | "path">, text: IndexText): string {
   const known = title ?? text.title;
   if (known !== undefined) return text.body.slice(0, 400).includes(known) ? "" : known;
@@ -141,7 +144,10 @@ function headerOf({ title, path }: Pick<IndexEntry, "title" | "path">, text: Ind
   return /\p{L}{3}/u.test(name) && !/^[0-9a-f-]{8,}$/i.test(name) ? name.replace(/[-_.]+/g, " ") : "";
 }
 
-/** The share of punctuation that is common in code and rare in prose, on a scale from 0 to 1. */
+/**
+ * Estimates how much a text looks like code, from 0 to 1, by the share of punctuation that is common in code and rare
+ * in prose.
+ */
 function codeShare(text: string): number {
   const marks = text.match(/[(){}[\]=_;<>+*/\\|&$#@"`]/g)?.length ?? 0;
   const visible = text.replace(/\s+/g, "").length;
@@ -149,12 +155,12 @@ function codeShare(text: string): number {
   return Math.min(1, Math.max(0, (marks / visible - 0.03) / 0.07));
 }
 
-/** Numbers in their stored form: little-endian, as on every platform that Node runs on. */
+/** Encodes numbers for storage: little-endian, as on every platform that Node runs on. */
 export function vectorBytes(vector: Float32Array): Uint8Array {
   return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
-/** The row of a model; `undefined` if nothing was embedded with it. */
+/** Returns the row of a model; `undefined` if nothing was embedded with it. */
 export function embedderRow(index: Db, model: string): EmbedderRow | undefined {
   return index.get<EmbedderRow>("SELECT * FROM embedders WHERE model = ?", model);
 }

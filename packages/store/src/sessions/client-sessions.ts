@@ -43,17 +43,17 @@ export class ClientSessions {
     this.#guarded = guarded;
   }
 
-  /** The id of the client's session, if it has one. */
+  /** Returns the id of the client's session, if it has one. */
   current({ client = "" }: StoreCallOptions): string | undefined {
     return this.#sessions.get(client)?.id;
   }
 
-  /** The id of the client's session. Throws if it has none. */
+  /** Returns the id of the client's session. Throws if it has none. */
   require(options: StoreCallOptions): string {
     return this.#open(options).id;
   }
 
-  /** The session id that a filter refers to: the client's own session for `true`. */
+  /** Returns the session id that a filter refers to: the client's own session for `true`. */
   meant(session: boolean | string | undefined, options: StoreCallOptions): string | undefined {
     if (session === undefined || session === false) return undefined;
     return session === true ? this.require(options) : session;
@@ -110,7 +110,7 @@ export class ClientSessions {
         throw new TrunklineError("NOT_FOUND", `Cannot watch ${root}: ${messageOf(error)}`, { cause: error });
       });
       session.watchers.push(watcher);
-      // The session was stopped in the meantime: nothing else would stop this watcher.
+      // The session was stopped in the meantime, so nothing else would stop this watcher.
       if (this.#sessions.get(client) !== session) await watcher.stop();
     }
     return { watching: params.paths };

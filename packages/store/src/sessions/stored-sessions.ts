@@ -31,7 +31,7 @@ const DEFAULT_LIMIT = 100;
 const SESSIONS = `SELECT s.*, (SELECT count(*) FROM session_documents d WHERE d.session = s.id) AS documents,
   (SELECT count(*) FROM pins p WHERE p.session = s.id) AS pinned FROM sessions s`;
 
-/** Sessions, newest first; `open`: only open ones. */
+/** Lists sessions, newest first. `open`: only open ones. */
 export function listSessions(
   { truth }: ReadEnvironment,
   params: { limit?: number | undefined; open?: boolean | undefined },

@@ -1,4 +1,4 @@
-// Applies a watcher's findings to the store: existing files are added, missing ones are marked removed.
+// Applies a watcher's findings to the store: adds existing files and marks missing ones as removed.
 import { realpathSync, statSync } from "node:fs";
 import { dirname, sep } from "node:path";
 import { isFolderSync, isTrunklineError, systemCodeOf } from "@trunkline/core";
@@ -65,7 +65,7 @@ export async function takeChanges(env: DocumentMover, params: TakeChangesParams,
   return { files: added + changed, removed, changes, problems };
 }
 
-/** The version of a live document. */
+/** Returns the version of a live document. */
 function versionAt({ truth }: DocumentMover, collection: string, path: string): number | undefined {
   return truth.get<{ version: number }>(
     `SELECT d.version FROM documents d JOIN collections k ON k.id = d.collection
@@ -82,7 +82,7 @@ function staysInside(root: string, path: string, guard: Guard): boolean {
   return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
 }
 
-/** Live documents at a path, or below it if it was a folder. */
+/** Finds live documents at a path, or below it if it was a folder. */
 function liveAt({ truth }: DocumentMover, collection: string, path: string): { id: number; path: string }[] {
   const id = collectionId(truth, collection);
   if (id === undefined) return [];

@@ -1,5 +1,5 @@
 // Watches folders and files for a session. Events only say where to look. Bursts are collected, then each path is
-// checked in its current state, so an editor that writes a new file and renames it causes one change.
+// checked in its current state, so an editor that writes a new file and renames it causes only one change.
 import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { type Logger, systemCodeOf } from "@trunkline/core";
@@ -7,7 +7,7 @@ import { type FSWatcher, watch } from "chokidar";
 import ignore, { type Ignore } from "ignore";
 import { Guard, type GuardedPaths, realPathOf } from "../engine/files/guard.js";
 
-/** How long a path has to be quiet, and how long a burst may delay its processing. */
+/** How long a path has to be quiet, and how long a burst can delay its processing. */
 const QUIET_MS = 50;
 const LONGEST_MS = 500;
 
@@ -56,7 +56,7 @@ export class Watcher {
     this.#watcher.on("error", (error) => target.logger.warn("watching failed", { root, error }));
   }
 
-  /** Starts watching; resolves once changes are detected. */
+  /** Starts watching. Resolves once changes are being detected. */
   static async start(root: string, target: WatchTarget, places: UnwatchedPlaces): Promise<Watcher> {
     lstatSync(root);
     const watcher = new Watcher(root, target, places);
@@ -95,7 +95,7 @@ export class Watcher {
   #isIgnored(path: string): boolean {
     const way = relative(this.#root, path);
     if (way === "" || way.startsWith("..")) return false;
-    // No link is followed on the way down, so the rest of the path is the same below the real root.
+    // The watcher follows no links, so the rest of the path is the same below the real root.
     if (this.#guard.leavesOut(join(this.#realRoot, way), this.#realRoot)) return true;
     for (let folder = dirname(path); ; folder = dirname(folder)) {
       const rules = this.#rulesIn(folder);
@@ -114,7 +114,7 @@ export class Watcher {
   }
 }
 
-/** It is unknown here whether the path is a folder, so rules for folders apply too. */
+/** Applies rules for folders too, because it is unknown here whether the path is a folder. */
 function either(rules: Ignore, name: string): { ignored: boolean; unignored: boolean } {
   const file = rules.test(name);
   return file.ignored || file.unignored ? file : rules.test(`${name}/`);

@@ -10,7 +10,7 @@ describe("the table of operations", () => {
   });
 
   it.each(operations)(
-    "%s has aliases that map to one parameter each, and are not parameters themselves",
+    "%s has aliases that map to one parameter each and are not parameters themselves",
     (_, { params }) => {
       const names = Object.keys(params);
       const aliases = Object.values(params).flatMap(

@@ -52,7 +52,7 @@ describe("add", () => {
     ]);
   });
 
-  it("does not follow a link out of the folder, and reports it", async () => {
+  it("reports a link out of the folder instead of following it", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "in/real.txt": "inside", "out/secret.txt": "outside" });
     symlinkSync(join(folder, "out", "secret.txt"), join(folder, "in", "leak.txt"));
@@ -240,7 +240,7 @@ describe("get", () => {
 });
 
 describe("snapshots", () => {
-  it("keep deleted and changed content through gc, and can be listed, searched and restored", async () => {
+  it("keep deleted and changed content through gc, and support list, search and restore", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "t/a.txt": "albatross", "t/b.txt": "bittern" });
     chmodSync(join(folder, "t", "a.txt"), 0o640);
@@ -268,7 +268,7 @@ describe("snapshots", () => {
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 
-  it("restore leaves other files alone unless told to overwrite, and a dry run writes nothing", async () => {
+  it("restore leaves other files alone unless told to overwrite, and writes nothing in a dry run", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "t/a.txt": "mine", "t/sub/b.md": "b" });
     await store.add({ path: "t", collection: "c" });
@@ -302,7 +302,7 @@ describe("snapshots", () => {
 });
 
 describe("gc", () => {
-  it("removes unreferenced content, and keeps documents, pins, versions and fresh bare content", async () => {
+  it("removes unreferenced content but keeps documents, pins, versions and recent content without a document", async () => {
     const { store } = await temporaryStore();
     const kept = await store.add({ content: "kept", name: "kept" });
     await store.add({ content: "kept too", name: "kept" });
@@ -320,7 +320,7 @@ describe("gc", () => {
     expect(await store.verify()).toMatchObject({ ok: true });
   });
 
-  it("does not delay a large result for indexing, and still finds lines in it", async () => {
+  it("leaves large results out of the keyword index, but grep still finds lines in them", async () => {
     const { store } = await temporaryStore();
     const content = `${"a line of a long answer\n".repeat(20_000)}the needle\n`;
     const { hash } = await store.add({ content, name: "long", collection: "results" });
@@ -382,7 +382,7 @@ describe("export and import", () => {
 });
 
 describe("an import", () => {
-  it("reports a missing or invalid export file, without blaming the store", async () => {
+  it("reports a missing or invalid export file without blaming the store", async () => {
     const { store, folder } = await temporaryStore();
     makeFiles(folder, { "notes.md": "These are notes and no database, however long they become.\n".repeat(50) });
     await expect(store.import({ path: "nowhere" })).rejects.toMatchObject({
@@ -398,7 +398,7 @@ describe("an import", () => {
 });
 
 describe("several processes", () => {
-  it("see each other's writes, and all concurrent writes survive", async () => {
+  it("see each other's writes, and lose none of the concurrent ones", async () => {
     const { store, path } = await temporaryStore();
     await using other = await openStore({ path });
     await Promise.all(

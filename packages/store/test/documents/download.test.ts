@@ -97,7 +97,7 @@ describe("fetching", () => {
 });
 
 describe("download", () => {
-  it("stores what it fetched, after a redirect, with the URL as its path", async () => {
+  it("follows a redirect and stores the response with the URL as its path", async () => {
     const { store } = await temporaryStore();
     const base = await serve((request, response) => {
       if (request.url === "/old") response.writeHead(301, { location: "/new" }).end();
@@ -179,7 +179,7 @@ describe("download", () => {
     expect(ranges).toEqual([undefined, `bytes=${answer.resumedBytes}-`]);
   });
 
-  it("stops if the server is silent for too long, and at once if cancelled", async () => {
+  it("stops if the server is silent for too long, and immediately if cancelled", async () => {
     const { store } = await temporaryStore();
     const url = await serve(() => {});
     await expect(store.download({ url, timeoutMs: 50 }, LOCAL)).rejects.toMatchObject({ code: "TIMEOUT" });

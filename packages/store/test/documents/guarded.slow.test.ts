@@ -1,4 +1,4 @@
-// What a store does not add or overwrite, and who may read it.
+// What a store does not add or overwrite, and who can read it.
 
 import {
   chmodSync,
@@ -36,7 +36,7 @@ async function pathsIn(store: Store): Promise<string[]> {
 }
 
 describe("folders of Git, Trunkline and the program", () => {
-  it("are not added with the folder around them, not even through links", async () => {
+  it("are not added with the folder around them, even through links", async () => {
     const folder = temporaryFolder();
     write(folder, {
       "work/a.md": "a",
@@ -69,7 +69,7 @@ describe("folders of Git, Trunkline and the program", () => {
     expect(await pathsIn(store)).toEqual([join(folder, "work", "b.md")]);
   });
 
-  it("are not written by restore, whatever documents are called", async () => {
+  it("are not written by restore, whatever the documents are called", async () => {
     const folder = temporaryFolder();
     const unwritable = [join(folder, "out", "work.json")];
     const options = { path: join(folder, "store"), cwd: folder, ownFolders: [join(folder, "out", "own")], unwritable };
@@ -119,20 +119,17 @@ describe.skipIf(process.platform === "win32")("a store", () => {
     expect(modesIn(path)).toEqual(PRIVATE);
   });
 
-  it.each([{}, { lazyWriter: true }, { readOnly: true }])(
-    "is made private when it is opened as %j",
-    async (options) => {
-      const path = join(temporaryFolder(), "store");
-      await (await openStore({ path })).close();
-      for (const name of readdirSync(path)) chmodSync(join(path, name), 0o644);
-      chmodSync(path, 0o755);
-      await using store = await openStore({ path, ...options });
-      await store.list({});
-      expect(modesIn(path)).toEqual(PRIVATE);
-    },
-  );
+  it.each([{}, { lazyWriter: true }, { readOnly: true }])("becomes private when opened with %j", async (options) => {
+    const path = join(temporaryFolder(), "store");
+    await (await openStore({ path })).close();
+    for (const name of readdirSync(path)) chmodSync(join(path, name), 0o644);
+    chmodSync(path, 0o755);
+    await using store = await openStore({ path, ...options });
+    await store.list({});
+    expect(modesIn(path)).toEqual(PRIVATE);
+  });
 
-  it("does not change a folder that holds other things", async () => {
+  it("does not change the permissions of a folder with other files in it", async () => {
     const path = temporaryFolder();
     chmodSync(path, 0o755);
     write(path, { "index.html": "mine" });

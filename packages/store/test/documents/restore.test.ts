@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryStore } from "../support/temporary.js";
 
-/** Every file below a folder: its bytes, mode and time. */
+/** Reads every file below a folder: its bytes, mode and time. */
 function picture(folder: string): Record<string, { bytes: string; mode: number; mtimeMs: number }> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return Object.fromEntries(
@@ -37,7 +37,7 @@ function write(path: string, content: string | Uint8Array, { mode = 0o644, secon
 
 describe("restore", () => {
   it.skipIf(process.platform === "win32")(
-    "restores each of two snapshots byte for byte, with modes and times, whatever was edited since",
+    "restores each of two snapshots byte for byte, with modes and times, whatever was edited since then",
     async () => {
       const { store, folder } = await temporaryStore();
       const work = join(folder, "work");
@@ -55,7 +55,7 @@ describe("restore", () => {
       const first = await store.snapshot({ label: "before" });
 
       write(join(work, "run.sh"), "#!/bin/sh\necho changed\n", { mode: 0o700, seconds: 1_650_000_000 });
-      // Only the mode, and only the time.
+      // Change only the mode of one and only the time of the other.
       chmodSync(join(work, "empty"), 0o640);
       utimesSync(join(work, "secret"), 1_655_000_000, 1_655_000_000);
       rmSync(join(work, "deep", "er"), { recursive: true });
@@ -73,7 +73,7 @@ describe("restore", () => {
     },
   );
 
-  it("never leaves its folder, whatever documents are called and whatever links are in the way", async () => {
+  it("never writes outside its folder, whatever the documents are called and whatever links are in the way", async () => {
     const { store, folder } = await temporaryStore();
     const out = join(folder, "out");
     const outside = join(folder, "outside");

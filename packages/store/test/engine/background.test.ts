@@ -6,7 +6,7 @@ import { temporaryFolder, temporaryStore } from "../support/temporary.js";
 
 const FILES = 300;
 
-/** Each file calls a function of the next one. */
+/** Writes files that each call a function of the next one. */
 async function writeChain(folder: string): Promise<string> {
   const source = join(folder, "source");
   await mkdir(source);
@@ -35,7 +35,7 @@ async function expectComplete(store: Store): Promise<void> {
 }
 
 describe("background indexing of many documents", () => {
-  it("indexes every one of them, whichever thread prepares it", async () => {
+  it("indexes every document, whichever thread prepares it", async () => {
     const cwd = await temporaryFolder();
     const source = await writeChain(cwd);
     const { store } = await temporaryStore({ cwd });
@@ -44,7 +44,7 @@ describe("background indexing of many documents", () => {
     await expectComplete(store);
   });
 
-  it("resumes where it was when the store was closed in the middle", async () => {
+  it("resumes where it stopped when the store was closed", async () => {
     const cwd = await temporaryFolder();
     const source = await writeChain(cwd);
     const { store, path } = await temporaryStore({ cwd });

@@ -49,7 +49,7 @@ describe("calls", () => {
     expect(messages.at(-1)).toEqual({ progress: 1, total: 1, message: "1 files added" });
   });
 
-  it("reject with CLOSED after close, and close is idempotent", async () => {
+  it("reject with CLOSED after close, which is idempotent", async () => {
     const { store } = await temporaryStore();
     const pending = store.add({ content: "x", name: "x" });
     const settled = expect(pending).rejects.toMatchObject({ code: "CLOSED" });

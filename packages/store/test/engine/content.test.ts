@@ -42,7 +42,7 @@ describe("chunking", () => {
     expect(fresh.length).toBeLessThanOrEqual(3);
   });
 
-  it("compresses where that helps, and does not open a damaged chunk", () => {
+  it("compresses when that helps, and does not open a damaged chunk", () => {
     const text = prepareChunk(Buffer.from("again and again ".repeat(100)), () => false);
     expect([text.codec, (text.data?.length ?? 0) < 200]).toEqual([1, true]);
     expect(prepareChunk(seededRandom().bytes(5000), () => false).codec).toBe(0);
@@ -57,7 +57,7 @@ describe("chunking", () => {
 });
 
 describe("compression", () => {
-  it("returns each thread's own bytes, however many compress at once", async () => {
+  it("returns each thread's own bytes, however many threads compress at once", async () => {
     const program = new URL("../programs/compressing.js", import.meta.url);
     const wrong = await Promise.all(
       [1, 2, 3, 4].map(async () => {
@@ -102,7 +102,7 @@ describe("text", () => {
     expect(titleOf("#!/bin/sh\n# comment")).toBeUndefined();
   });
 
-  it("cuts out the line with most of the words", () => {
+  it("cuts out the line with the most words", () => {
     const text = "nothing\nan index only\nthe indexing of queries\nend";
     expect(cutSnippet(text, ["index", "query"], { context: 1, lineNumbers: true })).toEqual({
       snippet: "2: an index only\n3: the indexing of queries\n4: end",
@@ -192,7 +192,7 @@ describe("restore targets", () => {
 });
 
 describe("ranges", () => {
-  it("include both ends and may be open", () => {
+  it("include both ends and can be open-ended", () => {
     expect(parseRange("10-40", { name: "lines", first: 1 })).toEqual({ from: 10, to: 40 });
     expect(parseRange("7", { name: "lines", first: 1 })).toEqual({ from: 7, to: 7 });
     expect(parseRange("7-", { name: "lines", first: 1 }).from).toBe(7);

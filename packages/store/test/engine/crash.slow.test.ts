@@ -25,7 +25,7 @@ async function killedWriter(
     acknowledged.push(line);
     if (armed) return;
     armed = true;
-    // The moment of the kill is what is being tested; nothing waits for it.
+    // The test is about the moment of the kill; nothing waits for it.
     setTimeout(() => child.kill("SIGKILL"), afterMs);
   });
   const [code, signal] = (await once(child, "exit")) as [number | null, string | null];

@@ -30,7 +30,7 @@ function mountSmall(folder: string, size: string): void {
   onTestFinished(() => void execFileSync("umount", ["-l", folder]));
 }
 
-/** A closed store with two documents on its own file system, which `freeze` makes read-only. */
+/** Creates a closed store with two documents on its own file system, which `freeze` makes read-only. */
 async function mountedStore(): Promise<{ folder: string; path: string; freeze: () => void }> {
   const folder = await temporaryFolder();
   const mounted = join(folder, "fixed");
@@ -112,7 +112,7 @@ describe("damage", () => {
     }
   });
 
-  it("notices an index that lost rows, and repair restores them", async () => {
+  it("notices an index that lost rows, and restores them with repair", async () => {
     const { store, path } = await temporaryStore();
     await store.add({ content: "narwhal", name: "n" });
     const db = new Database(join(path, "index.sqlite"));
@@ -197,7 +197,7 @@ describe("the disk", () => {
     const { folder, path, freeze } = await mountedStore();
     freeze();
     await using store = await openStore({ path, cwd: folder });
-    // A second process would do the same: both read.
+    // Like a second process: both can read.
     await using other = await openStore({ path, cwd: folder });
     for (const reader of [store, other]) {
       expect(await reader.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
@@ -221,7 +221,7 @@ describe("the disk", () => {
     await expect(store.gc()).rejects.toMatchObject(refused);
   });
 
-  it.skipIf(!canMount)(`reads what a killed process left, even if nothing can be written${NEEDS_ROOT}`, async () => {
+  it.skipIf(!canMount)(`reads what a killed process left, even if nothing is writable${NEEDS_ROOT}`, async () => {
     const folder = await temporaryFolder();
     const mounted = join(folder, "fixed");
     mountSmall(mounted, "20m");
@@ -238,29 +238,35 @@ describe("the disk", () => {
     expect(await again.search({ query: "heron", type: "keyword" })).toMatchObject({ total: 1 });
   });
 
-  it.skipIf(!canMount)(`says what to do if the files next to the databases were not copied${NEEDS_ROOT}`, async () => {
-    const { path, freeze } = await mountedStore();
-    for (const name of readdirSync(path)) if (/-(?:wal|shm)$/.test(name)) rmSync(join(path, name));
-    freeze();
-    await expect(openStore({ path })).rejects.toMatchObject({
-      code: "IO",
-      message: expect.stringMatching(/content\.sqlite-wal and content\.sqlite-shm are missing/),
-      hint: expect.stringMatching(/Copy the store/),
-    });
-  });
+  it.skipIf(!canMount)(
+    `explains what to do if the files next to the databases were not copied${NEEDS_ROOT}`,
+    async () => {
+      const { path, freeze } = await mountedStore();
+      for (const name of readdirSync(path)) if (/-(?:wal|shm)$/.test(name)) rmSync(join(path, name));
+      freeze();
+      await expect(openStore({ path })).rejects.toMatchObject({
+        code: "IO",
+        message: expect.stringMatching(/content\.sqlite-wal and content\.sqlite-shm are missing/),
+        hint: expect.stringMatching(/Copy the store/),
+      });
+    },
+  );
 
-  it.skipIf(process.platform === "win32")("reads for a user who may not write the folder, and rejects changes", () => {
-    // Root may write everywhere, so the test switches to another user; an ordinary user stays as is.
-    const script = fileURLToPath(new URL("../programs/without-permission.js", import.meta.url));
-    const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: "utf8" });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(JSON.parse(stdout)).toEqual({
-      folder: { found: 1, code: "IO", message: expect.stringMatching(/store is not writable\.$/) },
-      files: { found: 1, code: "IO", message: expect.stringMatching(/content\.sqlite is not writable\.$/) },
-    });
-  });
+  it.skipIf(process.platform === "win32")(
+    "reads for a user who cannot write to the folder, and rejects changes",
+    () => {
+      // Root can write everywhere, so the test switches to another user. An ordinary user stays as is.
+      const script = fileURLToPath(new URL("../programs/without-permission.js", import.meta.url));
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: "utf8" });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(JSON.parse(stdout)).toEqual({
+        folder: { found: 1, code: "IO", message: expect.stringMatching(/store is not writable\.$/) },
+        files: { found: 1, code: "IO", message: expect.stringMatching(/content\.sqlite is not writable\.$/) },
+      });
+    },
+  );
 
-  it("leaves nothing behind in the folder but its own files", async () => {
+  it("leaves only its own files in the folder", async () => {
     const { store, path } = await temporaryStore();
     await store.add({ content: "x", name: "x" });
     await store.close();

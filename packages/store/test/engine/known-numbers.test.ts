@@ -30,7 +30,7 @@ describe("numbers cached in memory", () => {
     expect(knownNumbers(index, TEXTS).get("b")).toBeUndefined();
   });
 
-  it("are forgotten when their transaction is rolled back, even if others use them by now", () => {
+  it("are forgotten when their transaction is rolled back, even if others use them by then", () => {
     give("a");
     const undone = () =>
       index.immediate(

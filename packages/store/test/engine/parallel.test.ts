@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryStore } from "../support/temporary.js";
 
 describe("many callers at once", () => {
-  it("write and read through several threads, and all get the bytes that were stored", async () => {
+  it("write and read through several threads and get back the bytes they stored", async () => {
     const { store } = await temporaryStore();
     const text = (index: number) => `line ${index} of a text that compresses well\n`.repeat(200 + index * 17);
     const indexes = Array.from({ length: 100 }, (_, index) => index);

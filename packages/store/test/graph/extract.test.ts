@@ -102,7 +102,7 @@ describe("the graph of one file", () => {
     ["/a/run", "hello", undefined],
     ["/a/.ts", "", undefined],
     ["/a/x.toString", "", undefined],
-  ])("knows the language of %s with %j", (path, text, expected) => {
+  ])("knows the language of %s with the text %j", (path, text, expected) => {
     expect(languageOf(path, text)).toBe(expected);
   });
 });

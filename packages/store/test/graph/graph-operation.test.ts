@@ -64,7 +64,7 @@ async function walk(store: Store, params: GraphParams): Promise<Walk> {
   return found;
 }
 
-/** `from RELATION to` without the project root; unresolved targets have a `?`. */
+/** Lists edges as `from RELATION to` without the project root. Unresolved targets have a `?`. */
 async function edges(store: Store, root: string, params: GraphParams): Promise<string[]> {
   const found = await walk(store, params);
   return found.edges
@@ -229,7 +229,7 @@ describe("graph", () => {
     });
   });
 
-  it("lists the documents a name may mean, and rejects invalid requests", async () => {
+  it("lists the documents that match an ambiguous name, and rejects invalid requests", async () => {
     const { store, root } = await projectStore({ "a/index.ts": "export const a = 1;", "b/index.ts": "", "c.ts": "" });
     await expect(store.graph({ name: "index.ts" })).rejects.toMatchObject({
       code: "AMBIGUOUS",

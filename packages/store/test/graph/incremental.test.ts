@@ -12,7 +12,7 @@ import { graphOf, resolvedLines } from "./support.js";
 const read = async (path: string, text: string) => await extractGraph({ path, text });
 
 describe("a change resolves only what depends on it", () => {
-  it("and leaves the others alone if nothing they can see has changed", async () => {
+  it("and leaves other files alone if nothing they can see has changed", async () => {
     const graph = await graphOf({
       "/p/a.ts": `import { b } from "./b.js"; b();`,
       "/p/b.ts": "export function b() { one(); }",
@@ -30,12 +30,12 @@ describe("a change resolves only what depends on it", () => {
     expect(resolvedLines(graph, "/p/a.ts", "IMPORTS")).toEqual(["file -> external:./b"]);
     expect(graph.put([await read("/p/b/index.ts", "export function b() {}")])).toEqual(["/p/a.ts", "/p/b/index.ts"]);
     expect(resolvedLines(graph, "/p/a.ts", "CALLS")).toEqual(["file -> symbol:/p/b/index.ts#b"]);
-    // One that takes precedence.
+    // Add a file that takes precedence.
     expect(graph.put([await read("/p/b.ts", "export function b() {}")])).toEqual(["/p/a.ts", "/p/b.ts"]);
     expect(resolvedLines(graph, "/p/a.ts", "CALLS")).toEqual(["file -> symbol:/p/b.ts#b"]);
   });
 
-  it("when a file is removed, through all that re-exported its names", async () => {
+  it("when a file is removed, through every file that re-exported its names", async () => {
     const graph = await graphOf({
       "/p/a.ts": `import { deep } from "./index.js"; deep();`,
       "/p/index.ts": `export * from "./deep.js";`,
@@ -92,7 +92,7 @@ describe("a change resolves only what depends on it", () => {
     expect(resolvedLines(graph, "/d/a.md", "REFERENCES")).toEqual(["file -> file:/d/b.md"]);
   });
 
-  it("and ends with the same graph as building it at once, in any order of changes", async () => {
+  it("and ends with the same graph as a full build, whatever the order of changes", async () => {
     const files: Record<string, string> = {
       "/p/package.json": `{ "name": "p", "main": "src/index.ts" }`,
       "/p/src/index.ts": `export * from "./a.js"; export { b as c } from "./b";`,

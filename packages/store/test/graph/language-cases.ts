@@ -1,4 +1,4 @@
-// Expected content of each fixture: generated once, then checked against the sources.
+// The expected content of each fixture, generated once and then checked against the sources.
 
 /** The expected result of one fixture. Lines are in the format of support.ts. */
 export interface LanguageCase {
@@ -11,7 +11,7 @@ export interface LanguageCase {
   readonly implements: readonly string[];
 }
 
-/** One per language, plus one for TSX. */
+/** One case per language, plus one for TSX. */
 export const LANGUAGE_CASES: readonly LanguageCase[] = [
   {
     fixture: "typescript/hub.ts",

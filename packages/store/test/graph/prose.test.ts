@@ -68,7 +68,7 @@ describe("links and headings", () => {
     ]);
   });
 
-  it("resolve to the stored file or heading, and are kept by name otherwise", async () => {
+  it("resolve to the stored file or heading, and otherwise keep their name", async () => {
     const graph = await graphOf({
       "/docs/guide.md": GUIDE,
       "/docs/api.md": "# API\n\n## Open a store\n",

@@ -10,7 +10,7 @@ import { LANGUAGE_CASES } from "./language-cases.js";
 import { edgeLines, fixtureGraph, symbolLines } from "./support.js";
 
 describe("extraction survives", () => {
-  it("syntax errors, and keeps what is around them", async () => {
+  it("syntax errors, and keeps the code around them", async () => {
     const graph = await extractGraph({
       path: "/a.ts",
       text: "export function before() { after(); }\nclass { ]] = = \nfunction after() {}\nconst x = {{{\n",
@@ -95,7 +95,7 @@ describe("extraction survives", () => {
     expect(graph.incomplete?.message).toContain("500");
   });
 
-  it("an empty text and one of spaces", async () => {
+  it("an empty text and a text of spaces", async () => {
     for (const text of ["", "   \n\n\t", "\ufeff"]) {
       expect(await extractGraph({ path: "/a.py", text })).toMatchObject({
         symbols: [],
@@ -118,7 +118,7 @@ describe("extraction survives", () => {
     expect(JSON.stringify(graph).length).toBeLessThan(60 * 1024 * 1024);
   });
 
-  it("functions nested deeper than the limit, which count as part of the enclosing one", async () => {
+  it("functions nested deeper than the limit, which count as part of the enclosing function", async () => {
     const text = `${Array.from({ length: 40 }, (_, depth) => `function f${depth}(){`).join("")}last();${"}".repeat(40)}`;
     const graph = await extractGraph({ path: "/deep.js", text });
     expect(graph.incomplete?.reason).toBe("depth");

@@ -5,7 +5,7 @@ import { extractGraph, type FileGraph, type GraphEdge, MemoryGraph, type Relatio
 
 const FIXTURES = fileURLToPath(new URL("./fixtures/", import.meta.url));
 
-/** The graph of a fixture. Sources that the project's own tools would check have `.txt` appended. */
+/** Extracts the graph of a fixture. Sources that the project's own tools would check have `.txt` appended. */
 export async function fixtureGraph(name: string): Promise<FileGraph> {
   const folder = join(FIXTURES, name, "..");
   const base = name.slice(name.lastIndexOf("/") + 1);
@@ -13,12 +13,12 @@ export async function fixtureGraph(name: string): Promise<FileGraph> {
   return await extractGraph({ path: `/fixtures/${name}`, text: readFileSync(join(folder, file), "utf8") });
 }
 
-/** `kind qualifiedName` of all symbols, in source order. */
+/** Lists all symbols as `kind qualifiedName`, in source order. */
 export function symbolLines(graph: FileGraph): string[] {
   return graph.symbols.map(({ kind, qualifiedName }) => `${kind} ${qualifiedName}`);
 }
 
-/** `from -> to` of a relation's edges as far as the file alone tells; unknown targets have a `?`. */
+/** Lists a relation's edges as `from -> to`, as far as the file alone tells. Unknown targets have a `?`. */
 export function edgeLines(graph: FileGraph, relation: Relation): string[] {
   return graph.edges
     .filter((edge) => edge.relation === relation)
@@ -29,21 +29,21 @@ function short(key: string): string {
   return key.startsWith("file:") ? "file" : key.slice(key.lastIndexOf("#") + 1);
 }
 
-/** `kind specifier imported>local,…` of all imports. */
+/** Lists all imports as `kind specifier imported>local,…`. */
 export function importLines(graph: FileGraph): string[] {
   return graph.imports.map(({ kind, specifier, names }) =>
     `${kind} ${specifier} ${names.map(({ imported, local }) => `${imported}>${local}`).join(",")}`.trim(),
   );
 }
 
-/** All files, resolved against each other. Keys are paths, values their texts. */
+/** Builds the graph of all files, resolved against each other. Keys are paths, values their texts. */
 export async function graphOf(files: Readonly<Record<string, string>>): Promise<MemoryGraph> {
   const graph = new MemoryGraph();
   graph.put(await Promise.all(Object.entries(files).map(([path, text]) => extractGraph({ path, text }))));
   return graph;
 }
 
-/** `from -> to` of a file's resolved edges; keys unchanged, except for the file's own path. */
+/** Lists a file's resolved edges as `from -> to`. Keys are unchanged, except for the file's own path. */
 export function resolvedLines(graph: MemoryGraph, path: string, relation: Relation): string[] {
   return graph
     .edgesOf(path)

@@ -15,7 +15,7 @@ const SOURCES: readonly (readonly [GraphLanguage, string])[] = [
   ["go", 'package a\nimport ("b"; c "d")\nfunc (r *R) F(x, y int) (string, error) { return r.G(x) }\n'],
 ];
 
-/** Everything rules can ask of a node. */
+/** Returns everything that rules can ask of a node. */
 function told(node: Node, depth = 0): unknown {
   const fields = ["name", "body", "parameters", "value", "object", "left", "type", "nothing"];
   const list = (nodes: readonly Node[]) => nodes.map((child) => child.id);
@@ -34,7 +34,7 @@ describe("a node read from the parser's memory", () => {
   it.each(SOURCES)("returns the same as the library's own node (%s)", async (language, text) => {
     const parser = await loadParser(language);
     const library = parser.parse(text);
-    // Parsing the same text again creates other nodes: ids are numbered in order of appearance.
+    // Parsing the same text again creates different nodes, so ids are numbered in order of appearance.
     const numbered = (root: Node) => {
       const numbers = new Map<unknown, number>();
       return JSON.stringify(told(root)).replace(/\d{5,}/g, (id) => {

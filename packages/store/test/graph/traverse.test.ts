@@ -29,7 +29,7 @@ function nodeLines({ nodes }: Traversal): string[] {
 }
 
 describe("a walk through the graph", () => {
-  it("excludes the origin, finds each node's shortest distance and sorts by it", async () => {
+  it("excludes the origin, finds each node's shortest distance and sorts by distance", async () => {
     const graph = await sample();
     const result = traverse("file:/p/a.ts", { relation: "IMPORTS", depth: 5 }, graph);
     expect(nodeLines(result)).toEqual(["1 file file:/p/b.ts", "1 external external:node:fs", "2 file file:/p/c.ts"]);
@@ -102,7 +102,7 @@ describe("a Mermaid chart", () => {
 `);
   });
 
-  it("cannot be broken by a name", () => {
+  it("stays valid with any name", () => {
     const name = 'a"]; click n0 "javascript:alert(1)"\nend <b>|x|';
     const chart = toMermaid({
       origin: { key: "file:/x", type: "file", name },
@@ -133,7 +133,7 @@ describe("node keys", () => {
     expect(parseKey(key)).toEqual(expected);
   });
 
-  it("are told from other strings", () => {
+  it("are distinguishable from other strings", () => {
     for (const text of ["", "file", "file:", "symbol:/a.ts", "symbol:#x", "http://x", ":x"])
       expect(parseKey(text)).toBeUndefined();
   });

@@ -9,7 +9,7 @@ function content(number: number, length = 2000): Buffer {
 }
 
 describe("the contents a thread caches", () => {
-  it("are returned unchanged, binary ones as such", () => {
+  it("are returned unchanged, and binary ones are marked as such", () => {
     const cache = new ContentCache(BUDGET);
     for (let number = 0; number < 100; number++) cache.add(`h${number}`, content(number));
     cache.add("binary", undefined);

@@ -1,4 +1,4 @@
-// How a grep thread reads documents that are files in a folder.
+// Reads documents that are files in a folder, for a grep thread.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TrunklineError } from "@trunkline/core";

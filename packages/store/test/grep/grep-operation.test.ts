@@ -14,7 +14,7 @@ function makeFiles(folder: string, files: Readonly<Record<string, string | Uint8
   }
 }
 
-/** `name:line` of every match on all pages. */
+/** Lists every match on all pages as `name:line`. */
 async function found(store: Store, params: GrepParams): Promise<string[]> {
   const all: string[] = [];
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
@@ -142,7 +142,7 @@ describe("grep on a store", () => {
     await expect(store.grep({ pattern: "needle", snapshot: "none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("shows a snapshot as it was, even after the index was rebuilt", async () => {
+  it("shows a snapshot as it was, even after a rebuild of the index", async () => {
     const { store } = await temporaryStore();
     await store.add({ content: "old needle\n", name: "changed" });
     await store.add({ content: "needle to go\n", name: "deleted" });
@@ -164,7 +164,7 @@ describe("grep on a store", () => {
     await check();
   });
 
-  it("finds what is not indexed yet, and what just changed, at once", async () => {
+  it("immediately finds documents that are not indexed yet or have just changed", async () => {
     const { store } = await temporaryStore();
     for (let number = 0; number < 100; number++) {
       await store.add({ content: `needle${number}end\n`, name: "same name" });
@@ -205,7 +205,7 @@ describe("grep on a store", () => {
     expect((await found(store, { pattern: "needle" })).sort()).toEqual(["n:1", "n:2"]);
   });
 
-  it("continues with a cursor, complete and in order, and rejects it for another query", async () => {
+  it("continues with a cursor, completely and in order, and rejects it for another query", async () => {
     const { store } = await temporaryStore();
     const names = Array.from({ length: 30 }, (_, number) => `n${String(number).padStart(2, "0")}`);
     const text = Array.from({ length: 200 }, (_, line) => (line % 2 === 0 ? "a needle" : "hay")).join("\n");
@@ -262,8 +262,8 @@ describe("grep on a store", () => {
     const { store } = await treeStore();
     await store.add({ content: `${`${"a".repeat(50_000)}!\n`.repeat(40)}`, name: "hostile" });
     expect(await store.grep({ pattern: "(a+)+$", count: true })).toMatchObject({ total: 0, truncated: false });
-    // Half an hour of work. A query gives up after its time budget, so it is repeated until stopped: the reads below
-    // always have one to compete with.
+    // Half an hour of work. A query gives up after its time budget, so it is repeated until stopped. That way the reads
+    // below always compete with a running query.
     const below = random(3);
     const letters = new Uint8Array(1 << 20).map(() => (below(2) === 0 ? 0x61 : 0x62));
     await store.add({ content: letters, name: "toil" });
@@ -287,7 +287,7 @@ describe("grep on a store", () => {
     expect(await toil).toBe("ABORTED");
   });
 
-  it("finds what a content was changed to after it was searched", async () => {
+  it("finds the new text of a document that changed after a search", async () => {
     const { store, folder } = await treeStore();
     expect(await found(store, { pattern: "needle = \\d" })).toEqual(["a.ts:2"]);
     makeFiles(folder, { "t/a.ts": "const needle = 2;\n", "t/new.ts": "needle = 3\n" });
@@ -297,11 +297,11 @@ describe("grep on a store", () => {
     expect(await found(store, { pattern: "[n]eedle = \\d" })).toEqual(["a.ts:1", "new.ts:1"]);
     await store.delete({ name: "new.ts" });
     expect(await found(store, { pattern: "[n]eedle = \\d" })).toEqual(["a.ts:1"]);
-    // The same query again, from the reader's cache.
+    // Runs the same query again, from the reader's cache.
     expect(await found(store, { pattern: "[n]eedle = \\d" })).toEqual(["a.ts:1"]);
   });
 
-  it("stops on abort, and when the store closes", async () => {
+  it("stops on abort and when the store closes", async () => {
     const { store } = await treeStore();
     const reason = AbortSignal.abort();
     await expect(store.grep({ pattern: "needle" }, { signal: reason })).rejects.toMatchObject({ code: "ABORTED" });
@@ -348,7 +348,7 @@ describe("grep on a store", () => {
       message: expect.stringContaining("c.md"),
     });
     expect(await found(again, { pattern: "needle", exclude: ["c.md"] })).toEqual(["a.ts:2", "b.ts:1", "b.ts:4"]);
-    // The index says that it cannot match, so it is not read.
+    // The index says that the document cannot match, so it is not read.
     expect(await found(again, { pattern: "import x" })).toEqual(["a.ts:1"]);
     await again.snapshot({ label: "s" });
     expect(await found(again, { pattern: "import x", snapshot: "s" })).toEqual(["a.ts:1"]);

@@ -28,7 +28,7 @@ function matchesOf(result: GrepResult) {
   return result;
 }
 
-/** All pages of a query. */
+/** Returns all pages of a query. */
 async function pages(
   files: readonly { name: string; bytes: Uint8Array }[],
   params: GrepQuery,
@@ -124,7 +124,7 @@ describe("an answer", () => {
 describe("threads with their own reader", () => {
   const module = new URL("./disk-reader.js", import.meta.url).href;
 
-  it("find the same as in memory, and report what cannot be read", async () => {
+  it("find the same matches as in memory, and report documents they cannot read", async () => {
     const tree = makeTree();
     const folder = writeTree(tree);
     await using own = new GrepPool({ reader: { module, data: { folder } }, cacheBytes: 0 });
@@ -135,7 +135,7 @@ describe("threads with their own reader", () => {
     await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("read a content once, cache it by hash, and forget it when idle", async () => {
+  it("read each content once, cache it by hash, and drop it when idle", async () => {
     const tree = makeTree();
     const folder = writeTree(tree);
     await using own = new GrepPool({ reader: { module, data: { folder } }, cacheIdleMs: 500 });
@@ -148,7 +148,7 @@ describe("threads with their own reader", () => {
     await expect(grep({ pattern: "x" }, { source: changed, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await vi.waitFor(
       async () => {
-        // Longer than the cache lives.
+        // Wait longer than the cache lives.
         await new Promise((resolve) => setTimeout(resolve, 600));
         await expect(grep({ pattern: "x" }, { source, pool: own })).rejects.toMatchObject({ code: "NOT_FOUND" });
       },
@@ -177,7 +177,7 @@ describe("threads with their own reader", () => {
 });
 
 describe("onMatches", () => {
-  it("receives the matches of the answer, in order, before the rest is counted", async () => {
+  it("receives the matches of the result, in order, before the rest is counted", async () => {
     const many = Array.from({ length: 9000 }, (_, number) => text(`f${String(number).padStart(4, "0")}`, "foo\n"));
     let searched = 0;
     const source = new MemorySource(many);
@@ -220,7 +220,7 @@ describe("context", () => {
     ]);
   });
 
-  it("may differ before and after, and has line numbers on request", async () => {
+  it("can differ before and after a match, and has line numbers on request", async () => {
     const result = matchesOf(
       await ask([file], { pattern: "5|9", beforeContext: 1, afterContext: 0, lineNumbers: true }),
     );
@@ -248,7 +248,7 @@ describe("pages", () => {
     [{ pattern: "o", beforeContext: 3, lineNumbers: true }],
     [{ pattern: "o", invert: true, maxCount: 7 }],
     [{ pattern: "", afterContext: 1 }],
-  ])("together equal one answer, for any size: %j", async (params) => {
+  ])("add up to one complete answer, for any page size: %j", async (params) => {
     const whole = matchesOf(await ask(tree, params, { maxMatches: 1e6, maxBytes: 1e9 }));
     expect(whole.truncated).toBe(false);
     for (const limits of [{ maxMatches: 1 + Math.ceil(whole.total / 9) }, { maxMatches: 50 }, { maxBytes: 1500 }]) {

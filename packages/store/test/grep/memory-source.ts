@@ -2,7 +2,7 @@
 import { contentIdOf } from "@trunkline/core";
 import { compareText, type GrepDocument, type GrepRequest, type GrepSource, mayMatch } from "../../src/grep/index.js";
 
-/** A source over names and bytes. `requests` records what it was asked. */
+/** A source over names and bytes. `requests` records what it was asked for. */
 export class MemorySource implements GrepSource {
   readonly requests: GrepRequest[] = [];
   readonly #documents: { document: GrepDocument; trigrams: Set<string> | undefined }[];
@@ -26,7 +26,7 @@ export class MemorySource implements GrepSource {
   }
 }
 
-/** The trigrams of a text in an index that ignores ASCII case. */
+/** Returns the trigrams of a text in an index that ignores ASCII case. */
 export function trigramsOf(bytes: Uint8Array): Set<string> {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe ? "utf-16be" : "utf-8";
   const text = new TextDecoder(encoding).decode(bytes);

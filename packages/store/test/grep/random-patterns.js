@@ -1,4 +1,4 @@
-// Random patterns in ripgrep's dialect, most of them valid, over the alphabet of the tree.
+// Generates random patterns in ripgrep's dialect, most of them valid, over the alphabet of the tree.
 
 const ATOMS =
   "foo|bar|a|b|x|o|\u00e9|\u03c3|\u00df|k|s|0| |-|.|.|\\w|\\W|\\d|\\D|\\s|\\S|\\b|\\B|^|$|[a-f]|[^a-f]|[[:alpha:]]|[^[:space:]]|[\\w--[a-c]]|[a-z&&[^o]]|[\u03b1-\u03c9]|\\p{Greek}|\\p{Lu}|\\PL|\\x{e9}|\\x41|\\.|\\-|(?i:foo)|(?i:\u03c3)|(?i:[^k])|(?s:.)|(?-u:\\w)|(?-u:\\b)|[\\s\\S]|\\A|\\z|(?x: f o o )".split(

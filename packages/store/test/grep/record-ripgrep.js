@@ -1,4 +1,5 @@
-// Writes ripgrep.json: the real ripgrep's answers to cases.js on tree.js. Run it with ripgrep installed, then format.
+// Writes ripgrep.json: the real ripgrep's answers to cases.js on tree.js. Run this script with ripgrep installed, then
+// format the file.
 import { rmSync, writeFileSync } from "node:fs";
 import { CASES, REFUSED } from "./cases.js";
 import { askRg, rgVersion, writeTree } from "./rg.js";

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 
 /** @typedef {{ pattern: string, ignoreCase?: boolean, word?: boolean, invert?: boolean, fixed?: boolean, maxCount?: number }} Case */
 
-/** The installed version, if any. */
+/** Returns the installed version, if any. */
 export function rgVersion() {
   const { stdout } = spawnSync("rg", ["--version"], { encoding: "utf8" });
   return stdout?.split("\n")[0] || undefined;
@@ -23,7 +23,7 @@ export function writeTree(tree) {
 }
 
 /**
- * The matching lines by file, or "error" if ripgrep rejects the pattern.
+ * Returns the matching lines by file, or "error" if ripgrep rejects the pattern.
  * @param {string} folder @param {Case} what @returns {Record<string, number[]> | "error"}
  */
 export function askRg(folder, what) {

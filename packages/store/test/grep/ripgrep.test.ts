@@ -13,7 +13,7 @@ const tree = makeTree();
 const trigrams = new Map(tree.map(({ name, bytes }) => [name, trigramsOf(bytes)]));
 const ALL = { before: 0, after: 0, afterLine: 0, collect: 1e9, collectBytes: 1e12, firstOnly: false };
 
-/** What our grep finds, in the format of `askRg`. */
+/** Runs our grep and returns the result in the format of `askRg`. */
 function askOurs(what: Case): Record<string, number[]> | "error" {
   try {
     const scanner = new Scanner(compilePattern(what.pattern, what));
@@ -34,19 +34,19 @@ const recorded = JSON.parse(readFileSync(new URL("./ripgrep.json", import.meta.u
   answers: { what: Case; lines: Record<string, number[]> | "error" }[];
 };
 
-describe(`the lines ${recorded.version} was recorded to find`, () => {
+describe(`the recorded results of ${recorded.version}`, () => {
   it("exist for every case", () => {
     expect(recorded.answers.map((answer) => answer.what)).toEqual([...CASES, ...REFUSED]);
   });
 
-  it.each(recorded.answers)("are found for $what", ({ what, lines }) => {
+  it.each(recorded.answers)("match ours for $what", ({ what, lines }) => {
     expect(askOurs(what)).toEqual(lines);
   });
 });
 
 const version = rgVersion();
 describe(`the real ${version ?? "ripgrep"}${needs("ripgrep", version !== undefined)}`, () => {
-  it.skipIf(version === undefined)("finds the same lines as ours, on every case", () => {
+  it.skipIf(version === undefined)("finds the same lines as ours in every case", () => {
     const folder = writeTree(tree);
     try {
       for (const what of [...CASES, ...REFUSED]) expect([what, askOurs(what)]).toEqual([what, askRg(folder, what)]);
@@ -55,7 +55,7 @@ describe(`the real ${version ?? "ripgrep"}${needs("ripgrep", version !== undefin
     }
   });
 
-  it.skipIf(version === undefined)("finds the same lines as ours, on 150 random patterns", () => {
+  it.skipIf(version === undefined)("finds the same lines as ours for 150 random patterns", () => {
     const folder = writeTree(tree);
     const below = random(11);
     try {
@@ -75,7 +75,7 @@ describe(`the real ${version ?? "ripgrep"}${needs("ripgrep", version !== undefin
 });
 
 describe("the trigram filter", () => {
-  it("never skips a matching content, on 2,000 random patterns", () => {
+  it("never skips matching content, for 2,000 random patterns", () => {
     const below = random(5);
     let filtering = 0;
     let leftOut = 0;
@@ -92,7 +92,7 @@ describe("the trigram filter", () => {
         expect([what, name, scanner.scan(bytes, { ...ALL, maxCount: 0 }).count]).toEqual([what, name, 0]);
       }
     }
-    // A filter that filters nothing would pass as well.
+    // A filter that filters nothing would pass too.
     expect(filtering).toBeGreaterThan(200);
     expect(leftOut).toBeGreaterThan(2000);
   });

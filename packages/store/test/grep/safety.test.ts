@@ -9,7 +9,7 @@ beforeAll(() => {
 });
 afterAll(async () => await pool.close());
 
-/** A text where every position starts thousands of alternatives: the most work a pattern can cause. */
+/** Creates a text where every position starts thousands of alternatives: the most work a pattern can cause. */
 function toil(bytes: number): Buffer {
   const below = random(3);
   return Buffer.from(new Uint8Array(bytes).map(() => (below(2) === 0 ? 0x61 : 0x62)));
@@ -25,7 +25,7 @@ describe("a pattern that makes other engines backtrack", () => {
     ["^(([a-z])+.)+[A-Z]([a-z])+$"],
     ["(.*)*(.*)*(.*)*=!"],
     ["\\s*,?\\s*(\\w+\\s*)*;"],
-  ])("finishes at once: %s", async (pattern) => {
+  ])("finishes immediately: %s", async (pattern) => {
     const source = new MemorySource([
       { name: "a", bytes: Buffer.from(`${"a".repeat(200_000)}!\n`) },
       { name: "x", bytes: Buffer.from(`${"x".repeat(200_000)}\n${" ".repeat(100_000)}\n`) },
@@ -44,7 +44,7 @@ describe("the time limit", () => {
     });
   });
 
-  it("keeps earlier matches, says where it ended, and continues from there", async () => {
+  it("keeps earlier matches, says where the query stopped, and continues from there", async () => {
     const source = new MemorySource([
       { name: "a", bytes: Buffer.from("quick\n") },
       { name: "toil", bytes: toil(4 << 20) },
@@ -63,7 +63,7 @@ describe("the time limit", () => {
     expect(await grep({ pattern, exclude: ["toil"] }, { source, pool })).toMatchObject({ total: 2, truncated: false });
   });
 
-  it("applies per query: others continue meanwhile", async () => {
+  it("applies per query, so others continue", async () => {
     const source = new MemorySource(
       Array.from({ length: 12 }, (_, number) => ({ name: `toil${number}`, bytes: toil(1 << 20) })),
     );
@@ -81,7 +81,7 @@ describe("the time limit", () => {
 });
 
 describe("a signal", () => {
-  it("stops a query at once", async () => {
+  it("stops a query immediately", async () => {
     const source = new MemorySource([{ name: "toil", bytes: toil(4 << 20) }]);
     const controller = new AbortController();
     const result = grep({ pattern: TOIL }, { source, pool }, { signal: controller.signal });

@@ -1,5 +1,5 @@
 // The tree on which grep and ripgrep are compared: every kind of line ending, encoding and character that has ever
-// caused trouble. The same on every machine.
+// caused trouble. It is the same on every machine.
 
 /** @param {number} seed */
 export function random(seed) {
@@ -43,7 +43,7 @@ function times(count, next) {
   return Array.from({ length: count }, next).join("");
 }
 
-/** Names and bytes, sorted by name. @returns {{ name: string, bytes: Buffer }[]} */
+/** Returns names and bytes, sorted by name. @returns {{ name: string, bytes: Buffer }[]} */
 export function makeTree() {
   const below = random(7);
   const words = WORDS.slice(0, -1);

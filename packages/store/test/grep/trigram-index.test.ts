@@ -40,7 +40,7 @@ afterAll(() => {
 });
 
 describe("the trigram index", () => {
-  it("skips no matching entry on 1,500 random patterns, and skips many others", () => {
+  it("skips many entries but no matching one, for 1,500 random patterns", () => {
     const below = random(23);
     let leftOut = 0;
     for (let count = 0; count < 1500; count++) {
@@ -58,7 +58,7 @@ describe("the trigram index", () => {
     expect(leftOut).toBeGreaterThan(1000);
   });
 
-  it("folds case like patterns that ignore it", () => {
+  it("folds case in the same way as case-insensitive patterns", () => {
     for (const word of [
       "kelvin",
       "small",
@@ -75,7 +75,7 @@ describe("the trigram index", () => {
     }
   });
 
-  it("treats unreadable and not yet indexed entries as candidates", () => {
+  it("treats unreadable and unindexed entries as candidates", () => {
     const { trigrams } = compilePattern("zzz nowhere");
     const candidates = () => [...(findCandidates(index, trigrams()) ?? [])].sort((a, b) => a - b);
     expect(candidates()).toEqual([]);
@@ -88,7 +88,7 @@ describe("the trigram index", () => {
     expect(candidates()).toEqual([]);
   });
 
-  it("merges small segments without loss, and drops removed entries then", () => {
+  it("merges small segments without loss, and drops removed entries when it does", () => {
     const segments = () => index.one<{ n: number }>("SELECT count(*) AS n FROM trigram_segments").n;
     const candidatesOf = (word: string) => findCandidates(index, compilePattern(word).trigrams());
     const before = ["needle", "return", "the", "\u00e9t\u00e9"].map((word) => [word, candidatesOf(word)]);
@@ -114,7 +114,7 @@ describe("the trigram index", () => {
     expect(trigramIndexer.check?.(index)).toEqual([]);
   });
 
-  it("indexes many entries at once like one by one", () => {
+  it("gives the same result for many entries at once as for one by one", () => {
     const made = tree.map(({ bytes }, number) => {
       const text = indexTextOf(bytes);
       return { entry: entryOf(1001 + number), text, made: textKeys(text.body) };
@@ -134,7 +134,7 @@ describe("the trigram index", () => {
 });
 
 describe("the keys of a text", () => {
-  it("are those of its trigrams, each once, for any content", () => {
+  it("are the keys of its trigrams, each once, for any content", () => {
     const short = ["", "a", "ab", "abc", "ABCabc", "\u00e9", "a\u00e9b", "abc\u00e9", "\u{1f600}\u{1f600}a\u{1f600}"];
     const texts = [...short, "xxabcabc\u00e9\u{1f600}zabc", "\u017f\u212a\u017f kelvin \u212a"];
     for (const text of [...texts, ...tree.map(({ bytes }) => bytes.toString())]) {

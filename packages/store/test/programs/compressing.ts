@@ -1,4 +1,4 @@
-// Prepares and opens chunks without pause, and counts those that came back wrong.
+// Prepares and opens chunks without pause, and counts those that come back wrong.
 import { parentPort, threadId } from "node:worker_threads";
 import { openChunk, prepareChunk } from "../../src/engine/content/prepare.js";
 
@@ -9,7 +9,7 @@ for (let round = 0; round < 3000; round++) {
   try {
     openChunk({ hash, size, codec, data: data ?? bytes });
   } catch {
-    // Counted: the test reports how many there were.
+    // Only count it: the test reports how many there were.
     wrong++;
   }
 }

@@ -1,5 +1,5 @@
-// Creates a store, removes write permission, and prints what still works: first without permission to write the folder,
-// then without permission to write the files.
+// Creates a store, removes write permission, and prints what still works: first with a read-only folder, then with
+// read-only files.
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

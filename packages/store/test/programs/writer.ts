@@ -1,5 +1,5 @@
 // Writes forever and prints each acknowledged name on a line until it is killed. With "lean" it runs the writer's code
-// in its own thread, which starts faster; otherwise it uses the store like everyone else.
+// in its own thread, which starts faster; otherwise it opens the store in the usual way.
 import { writeSync } from "node:fs";
 
 const [folder = "", prefix = "", kind = "store"] = process.argv.slice(2);

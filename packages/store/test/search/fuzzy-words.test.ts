@@ -9,7 +9,7 @@ function wordsOf(text: string): string[] {
 }
 
 describe("the words that typos are corrected to", () => {
-  it("are whole words and the parts of compound ones, lowercase, each once", () => {
+  it("are whole words and the parts of compound words, lowercase, each once", () => {
     expect(wordsOf("parseHTTPRequest(parser) // Parser of HTTPRequest, abc x9 utf8Text\nparser")).toEqual([
       "parsehttprequest",
       "parser",

@@ -14,7 +14,7 @@ describe("the weight of semantic search", () => {
     expect(weights[4]).toBeLessThan(0.35);
   });
 
-  it("is higher for programs, and lower if the query names identifiers", () => {
+  it("is higher for code, and lower if the query names identifiers", () => {
     const asked = { ...signs, coverage: 0.6 };
     expect(meaningWeight({ ...asked, code: 1 })).toBeGreaterThan(meaningWeight(asked) + 0.05);
     expect(meaningWeight({ ...asked, code: 1, identifiers: 1 })).toBeLessThan(0.5);
@@ -35,7 +35,7 @@ describe("the weight of semantic search", () => {
 });
 
 describe("fusion", () => {
-  it("ranks first what both sides have, and keeps what only one has", () => {
+  it("ranks hits found by both sides first, and keeps those found by only one", () => {
     const fused = fuse(scored([1, 9], [2, 8]), scored([3, 0.9], [2, 0.8]), 0.5);
     expect(fused.map(({ entry }) => entry)).toEqual([2, 1, 3]);
     expect(fused[1]).toMatchObject({ keyword: 1, semantic: 0, score: 0.5 });

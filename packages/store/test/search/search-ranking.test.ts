@@ -32,7 +32,7 @@ function reading(path: string) {
   return env;
 }
 
-/** Numbers that are the same in every run. */
+/** Generates numbers that are the same in every run. */
 function numbers(count: number, seed: number): Float32Array {
   let state = seed;
   return Float32Array.from({ length: count }, () => {
@@ -61,7 +61,7 @@ describe("signs of vectors", () => {
     }
   });
 
-  it("are cut at a bound that keeps as many as requested, and few more", () => {
+  it("are cut at a bound that keeps at least as many as requested, but few more", () => {
     const all = numbers(5000, 7);
     for (const rank of [1, 10, 300, 4999]) {
       const bound = boundOfRank(all, rank);
@@ -75,7 +75,9 @@ describe("signs of vectors", () => {
 
 const WORDS = "harbour lantern meadow copper velvet thunder cradle saddle".split(" ");
 
-/** Texts in which every word of the list is frequent, in different numbers and lengths. */
+/**
+ * Creates a store with texts of different lengths, in which every word of the list is frequent to a different degree.
+ */
 async function largeStore(): Promise<{ store: Store; path: string; folder: string }> {
   const made = await temporaryStore();
   const root = join(made.folder, "zebrafold", "texts");
@@ -168,7 +170,7 @@ describe("vectors in memory", () => {
 });
 
 describe("hybrid search", () => {
-  it("ignores distant hits, and asks for more if no document has any of the words", async () => {
+  it("ignores distant hits, and is stricter if no document has any of the words", async () => {
     // Queries have a known angle to every document.
     const cosines: Readonly<Record<string, number>> = {
       "qwvx zzpt": 0.3,
@@ -210,7 +212,7 @@ describe("hybrid search", () => {
 });
 
 describe("an index written by another process", () => {
-  it("is seen by search, grep and graph of an open store", async () => {
+  it("is visible to search, grep and graph of an open store", async () => {
     const { store, path } = await temporaryStore({ embedder: new FakeEmbedder() });
     await store.add({ content: 'import { b } from "./b.js";\nb();\n', name: "/p/a.ts" });
     await store.indexed();

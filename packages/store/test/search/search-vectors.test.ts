@@ -17,7 +17,7 @@ function textOf(body: string) {
 }
 
 describe("passages", () => {
-  it("leave a short text whole and prefix its title or name", () => {
+  it("keep a short text whole and start with its title or name", () => {
     expect(passagesOf({ title: undefined, path: "/x/garden-notes.md" }, textOf("Roses."))).toMatchObject([
       { text: "garden notes\nRoses.", fromLine: 1, toLine: 1 },
     ]);
@@ -44,7 +44,7 @@ describe("passages", () => {
     expect(Math.max(...passages.map(({ text }) => text.length))).toBeLessThan(1800);
   });
 
-  it("tell programs from prose", () => {
+  it("distinguish code from prose", () => {
     const [prose] = passagesOf({ title: undefined, path: "1" }, textOf("Bees dance on the comb, and others follow."));
     const [code] = passagesOf(
       { title: undefined, path: "1" },
@@ -56,7 +56,7 @@ describe("passages", () => {
 });
 
 describe("embedding in the background", () => {
-  it("finds synonyms without a common word, with the position in a long text", async () => {
+  it("finds synonyms without a common word, and their position in a long text", async () => {
     const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
     const filler = Array.from({ length: 200 }, (_, n) => `filler ${n} about nothing much at all`);
     await store.add({ content: [...filler, "kitten kitten kitten kitten", ...filler].join("\n"), name: "long.md" });
@@ -70,7 +70,7 @@ describe("embedding in the background", () => {
     expect(Math.abs((long?.line ?? 0) - 201)).toBeLessThan(40);
   });
 
-  it("embeds equal text once, nothing twice after a restart, and reports its progress", async () => {
+  it("embeds equal text once, embeds nothing again after a restart, and reports its progress", async () => {
     const embedder = new FakeEmbedder();
     const { store, folder, path } = await temporaryStore({ embedder });
     await store.add({ content: "same text", name: "1" });
@@ -87,7 +87,7 @@ describe("embedding in the background", () => {
     expect(embedder.seen.filter((text) => text === "same text")).toHaveLength(1);
   });
 
-  it("resumes where it was stopped, and reports what is missing meanwhile", async () => {
+  it("resumes where it stopped, and until then reports what is missing", async () => {
     const embedder = new FakeEmbedder();
     const { store, folder, path } = await temporaryStore({ embedder });
     let lists = 0;
@@ -155,7 +155,7 @@ describe("embedding in the background", () => {
     expect(await store.status()).toMatchObject({ embeddings: { model: "new", embedded: 2, complete: true } });
   });
 
-  it("follows changes: a new version is found by its new text", async () => {
+  it("finds a new version by its new text", async () => {
     const { store } = await temporaryStore({ embedder: new FakeEmbedder() });
     await store.add({ content: "feline", name: "a.md" });
     await store.add({ content: "unrelated", name: "b.md" });

@@ -58,7 +58,7 @@ describe("fuzzy search", () => {
     }
   });
 
-  it("leaves known words alone, and all words if switched off or below the similarity", async () => {
+  it("leaves known words alone, and corrects nothing if switched off or below the similarity", async () => {
     const { store } = await temporaryStore();
     await addAll(store, documents);
     expect(await search(store, { query: "database", type: "keyword" })).not.toHaveProperty("corrections");
@@ -91,7 +91,7 @@ describe("fuzzy search", () => {
 });
 
 describe("a search that cannot use meaning", () => {
-  it("falls back to keyword and says why", async () => {
+  it("falls back to keyword search and says why", async () => {
     const { store } = await temporaryStore();
     await addAll(store, { "a.md": "heron" });
     for (const type of ["hybrid", "semantic"] as const) {
@@ -110,7 +110,7 @@ describe("a search that cannot use meaning", () => {
     for (const { score } of results) expect(score).toBeGreaterThan(0);
   });
 
-  it("falls back to keyword if the model fails for the query", async () => {
+  it("falls back to keyword search if the model fails for the query", async () => {
     const embedder = new FakeEmbedder();
     const { store } = await temporaryStore({ embedder });
     await addAll(store, { "a.md": "heron" });
@@ -212,7 +212,7 @@ describe("a query", () => {
     ["read_file encoding", 0.5],
     ["Array.from", 1],
     ["What is it?", 0],
-  ])("%j consists of identifiers to the part of %d", (query, share) => {
+  ])("%j has an identifier share of %d", (query, share) => {
     expect(identifierShare(query)).toBe(share);
   });
 });

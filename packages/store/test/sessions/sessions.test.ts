@@ -51,7 +51,7 @@ describe("sessions", () => {
 });
 
 describe("watch", () => {
-  it("indexes new, changed, renamed and removed files, and sums up at the end", async () => {
+  it("indexes new, changed, renamed and removed files, and summarises them at the end", async () => {
     const { store, folder } = await temporaryStore();
     const src = join(folder, "src");
     mkdirSync(src);
@@ -62,7 +62,7 @@ describe("watch", () => {
     await store.start({ label: "editing" });
     await watched(store, ["src"], 3, () => {
       writeFileSync(join(src, "new.ts"), "fresh");
-      // Like an editor: writes a new file that replaces the old one.
+      // Like an editor: write a new file that replaces the old one.
       writeFileSync(join(src, "old.ts.tmp"), "after");
       renameSync(join(src, "old.ts.tmp"), join(src, "old.ts"));
       rmSync(join(src, "gone.ts"));
@@ -78,7 +78,7 @@ describe("watch", () => {
     expect(await store.list({ pattern: "gone.ts", snapshot: "start" })).toMatchObject({ total: 1 });
   });
 
-  it("notifies listeners which documents changed", async () => {
+  it("tells listeners which documents changed", async () => {
     const { store, folder } = await temporaryStore();
     const src = join(folder, "src");
     mkdirSync(src);

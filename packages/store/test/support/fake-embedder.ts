@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Embedder } from "@trunkline/core";
 
-/** Words that are synonyms to the fake model, so that meaning can be told from spelling. */
+/** Words that the fake model treats as synonyms, so tests can tell meaning from spelling. */
 const SAME: Readonly<Record<string, string>> = { kitten: "cat", feline: "cat", automobile: "car", vehicle: "car" };
 
 /** Equal text gives equal vectors: the sum of one direction per word, at length 1. */
 export class FakeEmbedder implements Embedder {
   readonly model: string;
   readonly dimensions = 64;
-  /** Every text it was given, in order. */
+  /** Every text that was embedded, in order. */
   readonly seen: string[] = [];
-  /** Called before each list of texts; may wait or throw. */
+  /** Called before each list of texts; can wait or throw. */
   before: ((texts: readonly string[]) => Promise<void> | void) | undefined;
 
   constructor(model = "fake-1") {

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type OpenStoreOptions, openStore, type Store } from "../../src/index.js";
 
-/** An empty folder that is removed with the test. */
+/** Creates an empty folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-store-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A store in its own folder, closed with the test. Relative paths are relative to the folder. */
+/** Opens a store in its own folder and closes it after the test. Relative paths are relative to the folder. */
 export async function temporaryStore(
   options: Partial<OpenStoreOptions> = {},
 ): Promise<{ store: Store; folder: string; path: string }> {

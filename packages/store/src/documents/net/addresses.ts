@@ -1,5 +1,5 @@
-// Decides which addresses a download may reach. Rejects everything that is not clearly public: a URL from a page or a
-// model must not fetch the content of an internal service.
+// Decides which addresses a download can reach. Rejects everything that is not clearly public, so a URL from a page or
+// a model cannot fetch content from an internal service.
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 const refused = new BlockList();
@@ -45,7 +45,7 @@ export function isPublicAddress(address: string): boolean {
   return publicIpv6.check(bare, "ipv6") && !refused.check(bare, "ipv6");
 }
 
-/** The IPv4 address inside `::ffff:a.b.c.d` in any of its spellings. */
+/** Extracts the IPv4 address from `::ffff:a.b.c.d` in any of its spellings. */
 function mappedIpv4(address: string): string | undefined {
   // The URL parser normalizes every spelling: ::ffff:7f00:1.
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);

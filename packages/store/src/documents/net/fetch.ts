@@ -1,4 +1,4 @@
-// HTTP for downloads: follows redirects one by one and connects only to addresses that were checked.
+// HTTP for downloads: follows redirects one by one and connects only to checked addresses.
 import { lookup } from "node:dns/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -9,7 +9,7 @@ interface FetchRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Whether an address may be reached. */
+  /** Whether the request may connect to an address. */
   readonly isAllowed: (address: string) => boolean;
   /** All addresses of a host name. Default: the system resolver. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
@@ -28,7 +28,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Headers that are not forwarded to another origin. */
 const PRIVATE_HEADERS = /^(?:authorization|cookie|proxy-authorization|x-api-key)$/i;
 
-/** Fetches a URL and follows redirects. Throws `INVALID_ARGUMENT` for an address that may not be reached. */
+/** Fetches a URL and follows redirects. Throws `INVALID_ARGUMENT` for an address that is not allowed. */
 export async function fetchChecked(request: FetchRequest): Promise<FetchAnswer> {
   let url = parseUrl(request.url);
   let headers = { ...request.headers };
@@ -61,7 +61,7 @@ function parseUrl(text: string): URL {
 async function send(url: URL, request: FetchRequest): Promise<IncomingMessage> {
   const { headers, signal } = request;
   const address = await checkedAddress(url, request);
-  // Connects to the exact address that was checked: a second lookup could return a different one.
+  // Connect to the exact address that was checked: a second lookup could return a different one.
   const pinned: LookupFunction = (_host, options, callback) => {
     const family = isIP(address);
     if (options.all) callback(null, [{ address, family }]);
@@ -80,7 +80,7 @@ async function send(url: URL, request: FetchRequest): Promise<IncomingMessage> {
 }
 
 /**
- * The first address of the host name, if all of them are allowed. The URL parser has already normalized unusual
+ * Returns the first address of the host name if all of them are allowed. The URL parser has already normalized unusual
  * spellings.
  */
 async function checkedAddress(
@@ -118,7 +118,7 @@ async function resolveByName(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map((found) => found.address);
 }
 
-/** The connection error. The caller's abort reason takes precedence. */
+/** Builds the connection error. The caller's abort reason takes precedence. */
 export function connectionError(url: URL | string, error: unknown, signal: AbortSignal): TrunklineError {
   if (signal.aborted) {
     if (signal.reason instanceof TrunklineError) return signal.reason;

@@ -4,12 +4,12 @@ import { createHash } from "node:crypto";
 
 /** Minimum chunk size, except for the last chunk of a content. */
 export const MIN_CHUNK_BYTES = 4 * 1024;
-/** The chunk size to aim for. */
+/** Target chunk size. */
 const AVERAGE_CHUNK_BYTES = 16 * 1024;
 /** Maximum chunk size. */
 export const MAX_CHUNK_BYTES = 64 * 1024;
 
-// Cut points are rare before the average size (16 bits have to be zero) and common after it (12 bits), so sizes cluster
+// Cut points are rare before the average size (16 bits must be zero) and common after it (12 bits), so sizes cluster
 // around the average. The hash shifts left, so its high bits depend on the last 32 bytes.
 const MASK_BEFORE_AVERAGE = 0xffff0000 | 0;
 const MASK_AFTER_AVERAGE = 0xfff00000 | 0;
@@ -25,8 +25,8 @@ function makeGear(): Int32Array {
 }
 
 /**
- * The end of the chunk that starts at `start`. The bytes up to `end` must contain a complete chunk or the rest of the
- * content.
+ * Returns the end of the chunk that starts at `start`. The bytes up to `end` must contain a complete chunk or the rest
+ * of the content.
  */
 export function cutPoint(bytes: Uint8Array, start: number, end: number): number {
   const remaining = end - start;
@@ -46,7 +46,7 @@ export function cutPoint(bytes: Uint8Array, start: number, end: number): number 
   return limit;
 }
 
-/** All cut points of in-memory content. Each is the end of one chunk. */
+/** Returns all cut points of in-memory content. Each is the end of one chunk. */
 export function cutPoints(bytes: Uint8Array): number[] {
   const ends: number[] = [];
   for (let start = 0; start < bytes.length; ) {

@@ -29,10 +29,10 @@ export interface PreparedContent {
   readonly text: IndexText | undefined;
 }
 
-/** Whether a chunk is stored already and does not have to be compressed and sent again. */
+/** Whether a chunk is already stored and does not need to be compressed and sent again. */
 export type IsStored = (hash: string) => boolean;
 
-/** SHA-256 in hex digits. */
+/** Returns the SHA-256 in hex digits. */
 export function sha256(bytes: Uint8Array): string {
   return hashOf("sha256", bytes, "hex");
 }
@@ -62,7 +62,7 @@ export function prepareChunk(bytes: Uint8Array, isStored: IsStored, hash = sha25
   return { hash, size: bytes.length, codec: CODEC.raw, data: bytes };
 }
 
-/** The bytes of a stored chunk, verified against size and hash. Throws `IO` with `data.chunk` on a mismatch. */
+/** Returns the bytes of a stored chunk, verified against size and hash. Throws `IO` with `data.chunk` on a mismatch. */
 export function openChunk(stored: { hash: string; size: number; codec: number; data: Uint8Array }): Uint8Array {
   const bytes = decodeChunk(stored);
   if (bytes === undefined || bytes.length !== stored.size || sha256(bytes) !== stored.hash) {

@@ -1,4 +1,4 @@
-// Detects text, and extracts the input of the keyword index from it.
+// Detects text and extracts the input of the keyword index from it.
 
 /** The two values of `type` in the contract. */
 export type ContentType = "text" | "binary";
@@ -14,7 +14,7 @@ export interface IndexText {
 
 const SNIFFED_BYTES = 64 * 1024;
 
-/** Text has no NUL in its first 64 KB, or starts with a UTF-16 byte order mark. */
+/** Detects text: no NUL in the first 64 KB, or a UTF-16 byte order mark at the start. */
 export function contentTypeOf(beginning: Uint8Array): ContentType {
   if (utf16EncodingOf(beginning) !== undefined) return "text";
   return beginning.subarray(0, SNIFFED_BYTES).includes(0) ? "binary" : "text";
@@ -34,7 +34,7 @@ function utf16EncodingOf(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined
   return undefined;
 }
 
-/** Everything the keyword index needs from a text. */
+/** Extracts everything the keyword index needs from a text. */
 export function indexTextOf(bytes: Uint8Array): IndexText {
   const body = decodeText(bytes);
   return { title: titleOf(body), body, words: identifierWords(body) };
@@ -70,8 +70,8 @@ const TITLE_ELEMENT = /<title[^>]*>\s*([^<]{1,300}?)\s*<\/title>/i;
 const MAX_TITLE_LENGTH = 200;
 
 /**
- * The first heading or title element in the first 2 KB. Shell comments look like headings, so a text that starts with
- * `#!` has no title.
+ * Finds the first heading or title element in the first 2 KB. Shell comments look like headings, so a text that starts
+ * with `#!` has no title.
  */
 export function titleOf(text: string): string | undefined {
   const beginning = text.slice(0, 2048);
@@ -84,16 +84,17 @@ const BOUNDARY = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 /** Longer identifiers are not split. */
 export const MAX_IDENTIFIER_LENGTH = 120;
 
-/** The parts of an identifier. One without parts is returned whole. */
+/** Splits an identifier into its parts. One without parts is returned whole. */
 export function splitIdentifier(identifier: string): string[] {
   return identifier.split(/[^\p{L}\p{N}]+/u).flatMap((part) => (part === "" ? [] : part.split(BOUNDARY)));
 }
 
-/** The parts of every compound identifier in the text, once per identifier. */
+/** Returns the parts of every compound identifier in the text, once per identifier. */
 export function identifierWords(text: string): string {
   const words: string[] = [];
   const seen = new Set<string>();
-  // Character by character: a regular expression that looks for case changes in every word takes ten times as long.
+  // Goes character by character: a regular expression that looks for case changes in every word takes ten times as
+  // long.
   for (let at = 0; at < text.length; ) {
     let kind = kindAt(text, at);
     if (kind === OTHER) {
@@ -132,7 +133,7 @@ const LETTER = 5;
 /** The kind of each character in the basic plane, filled on demand. */
 const kinds = new Uint8Array(0x10000);
 
-/** The kind of the character at the offset; none past the end. */
+/** Returns the kind of the character at the offset; none past the end. */
 function kindAt(text: string, at: number): number {
   if (at >= text.length) return OTHER;
   const unit = text.charCodeAt(at);

@@ -1,5 +1,5 @@
 // Globs for paths, as in .gitignore: `*` and `?` stay within a name, `**` crosses folders, `{a,b}` and `[a-z]` work. A
-// pattern without a slash matches the base name; one with a slash may start at any folder.
+// pattern without a slash matches the base name; one with a slash can start at any folder.
 
 const SPECIAL = /[*?[\]{}]/;
 
@@ -8,7 +8,7 @@ export function isGlob(text: string): boolean {
   return SPECIAL.test(text);
 }
 
-/** Returns a test for paths. */
+/** Compiles a glob to a test for paths. */
 export function compileGlob(pattern: string): (path: string) => boolean {
   const trimmed = pattern.replace(/^\.\//, "").replace(/\/$/, "/**");
   const source = globSource(trimmed);
@@ -17,7 +17,7 @@ export function compileGlob(pattern: string): (path: string) => boolean {
   return (path) => regex.test(path);
 }
 
-/** Whether any of the patterns matches. An empty list matches nothing. */
+/** Compiles globs to a test that passes if any of them matches. An empty list matches nothing. */
 export function compileGlobs(patterns: readonly string[] | undefined): (path: string) => boolean {
   const tests = (patterns ?? []).map(compileGlob);
   return (path) => tests.some((test) => test(path));

@@ -1,4 +1,4 @@
-// Paths that a store never indexes or overwrites, apart from its own folder: those of Trunkline's and Git's files.
+// Paths that a store never indexes or overwrites besides its own folder: Trunkline's and Git's files.
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { hasReservedName, isReservedName, isWithin, systemCodeOf } from "@trunkline/core";
@@ -21,13 +21,13 @@ export class Guard {
     this.#unwritable = [...this.#own, ...unwritable.map(realPathOf)];
   }
 
-  /** Whether to skip a file or folder below a root. Both must have links resolved. The root itself is not checked. */
+  /** Whether to skip a file or folder below a root. Links must be resolved in both. The root itself is not checked. */
   leavesOut(path: string, root: string): boolean {
     if (hasReservedName(relative(root, path))) return true;
     return this.#own.some((folder) => isWithin(path, folder) && !isWithin(root, folder));
   }
 
-  /** Why a file may not be written below a folder (links resolved); undefined if it may. */
+  /** Returns why a file must not be written below a folder (links resolved), or undefined if it can be. */
   refusal(target: string, folder: string): string | undefined {
     if (target.split("/").some(isReservedName)) return "files of Git and Trunkline are never written";
     const path = join(folder, target);

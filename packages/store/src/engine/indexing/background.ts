@@ -5,23 +5,21 @@ import type { Db } from "../sqlite/database.js";
 import { describeEntry, readIndexText } from "./catch-up.js";
 import { hasIndexedText, type IndexEntry, type Indexer, type IndexingRun, type PreparedEntry } from "./indexer.js";
 
-/** How long one transaction keeps adding entries: a write may be waiting for the lock. */
+/** How long one transaction keeps adding entries. Kept short because a write may be waiting for the lock. */
 const LOCK_MS = 100;
-/** Long enough for another process that waits for the lock to retry. */
+/** Long enough for another process to retry if it is waiting for the lock. */
 const PAUSE_MS = 15;
-/**
- * How many entries are prepared in another thread at a time, and how many such slices are prepared ahead of the write.
- */
+/** Entries per slice when other threads prepare them. MOST_AHEAD is how many slices they prepare ahead of the write. */
 const ENTRIES_ELSEWHERE = 128;
 /** Up to this many entries are prepared in this thread. */
 const ENTRIES_HERE = 64;
 const MOST_AHEAD = 4;
 
-/** Prepares a range of entries in another thread. Undefined if the range is empty by now. */
+/** Prepares a range of entries in another thread. Returns undefined if the range has become empty. */
 export type PrepareElsewhere = (indexer: string, range: Range, signal: AbortSignal) => Promise<Slice | undefined>;
 
 /**
- * Runs background indexers, either those with a dedicated thread or the others, until they have processed all entries.
+ * Runs background indexers until they have processed all entries: either those with a dedicated thread or the others.
  * Returns the number of entries indexed.
  */
 export async function runBackground(
@@ -46,7 +44,7 @@ export async function runBackground(
   return taken + (await followTogether(databases, own, call));
 }
 
-/** Whether enough entries are left to justify starting other threads. */
+/** Whether enough entries are left to make other threads worth starting. */
 function hasMany(index: Db, indexer: Indexer): boolean {
   const from = reached(index, indexer);
   return index.get("SELECT 1 FROM entries WHERE id > ? LIMIT 1 OFFSET ?", from, ENTRIES_HERE) !== undefined;
@@ -80,7 +78,7 @@ async function followTogether(
   return taken;
 }
 
-/** Prepares the next slices in other threads while one is written. */
+/** Prepares the next slices in other threads while the current one is written. */
 async function followAlone(
   { index, prepareElsewhere }: { readonly index: Db; readonly prepareElsewhere: PrepareElsewhere },
   indexer: Indexer,
@@ -109,7 +107,7 @@ async function followAlone(
   return taken;
 }
 
-/** Returns false if another process was faster and the slice is obsolete. */
+/** Writes a slice. Returns false if another process was faster and the slice is obsolete. */
 async function writeSlice(
   index: Db,
   { indexer, slice }: { readonly indexer: Indexer; readonly slice: Slice },
@@ -136,7 +134,7 @@ async function writeSlice(
 }
 
 /**
- * Adds entries, at least one if any exist, until the transaction's time is up. Skips entries removed in the meantime.
+ * Adds entries, at least one if any exist, until the transaction's time is up. Skips entries that have been removed.
  * Returns how many it processed.
  */
 function takeUp(index: Db, indexer: Indexer, entries: Slice["prepared"]): number {
@@ -169,7 +167,9 @@ async function settle(index: Db, indexer: Indexer, call: IndexingRun): Promise<v
   }
 }
 
-/** After a long transaction, gives others a chance to take the lock; after a short one, lets messages be processed. */
+/**
+ * Gives others a chance to take the lock after a long transaction; after a short one, only lets messages be processed.
+ */
 function pauseAfter(started: number): Promise<void> {
   const isLong = performance.now() - started >= LOCK_MS / 2;
   return new Promise((resolve) => {
@@ -182,17 +182,17 @@ function reached(index: Db, indexer: Indexer): number {
   return index.one<{ entry: number }>("SELECT entry FROM indexers WHERE name = ?", indexer.name).entry;
 }
 
-/** A slice has at most this many entries, fewer if their texts are long. */
+/** Maximum entries per slice; fewer if their texts are long. */
 const MOST_ENTRIES = 1024;
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 
 /** Consecutive entries, ready to be indexed. */
 export interface Slice {
-  /** The entry before the first one, and the last one. */
+  /** The id before the first entry, and the id of the last one. */
   readonly from: number;
   readonly last: number;
   readonly count: number;
-  /** Without those that gc has removed in the meantime. */
+  /** Excludes entries that gc has removed since. */
   readonly prepared: readonly PreparedEntry[];
 }
 
@@ -209,7 +209,9 @@ export interface ClosedRange extends Range {
 /** Entries that another indexer has just looked up, by id. */
 export type KnownEntries = Map<number, { readonly entry: IndexEntry; readonly text: IndexText | undefined }>;
 
-/** The slice at the start of a range; with `to`, the whole range. Undefined if the range is empty. */
+/**
+ * Prepares the slice at the start of a range, or with `to` the whole range. Returns undefined if the range is empty.
+ */
 export async function prepareSlice(
   context: { readonly truth: Db; readonly index: Db; readonly indexer: Indexer; readonly known?: KnownEntries },
   { from, to }: Range,
@@ -243,7 +245,7 @@ export async function prepareSlice(
   return count === 0 ? undefined : { from, last: to ?? last, count, prepared };
 }
 
-/** The next entries after a given one, for {@link prepareSlice}; undefined if there are no more. */
+/** Returns the range of entries after a given one, for {@link prepareSlice}; undefined if there are no more. */
 export function nextRange(index: Db, from: number, entries: number): ClosedRange | undefined {
   const { to } = index.one<{ to: number | null }>(
     'SELECT max(id) AS "to" FROM (SELECT id FROM entries WHERE id > ? ORDER BY id LIMIT ?)',

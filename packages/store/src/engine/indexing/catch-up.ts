@@ -1,6 +1,6 @@
 // Closes the gap between the content database and the index. Every document change has a sequence number in the content
-// database; the index records the number it has reached in the transaction that indexes the change. It may be behind
-// after a crash, but never silently: the gap is closed on opening and after every commit.
+// database; the index records the number it has reached in the same transaction that indexes the change. The index can
+// fall behind after a crash, but never silently: the gap is closed on opening and after every commit.
 import { isTrunklineError } from "@trunkline/core";
 import { type IndexText, lazyIndexText } from "../content/text.js";
 import { type ContentRow, hexOf, readContent } from "../sqlite/contents.js";
@@ -9,7 +9,7 @@ import { currentSeq, type DocumentRow, metadataOf, tagsOf, type VersionRow } fro
 import { createIndexTables, indexFits } from "../sqlite/schema.js";
 import { hasIndexedText, type IndexEntry, type Indexer, type IndexingRun } from "./indexer.js";
 
-/** Both databases in a thread that can write. */
+/** Both databases, in a thread that can write. */
 export interface IndexingContext {
   readonly truth: Db;
   readonly index: Db;
@@ -19,7 +19,7 @@ export interface IndexingContext {
   check(): void;
 }
 
-/** How many documents one index transaction processes. */
+/** Number of documents per index transaction. */
 const SLICE = 500;
 
 /** Prepares the index: creates it, or rebuilds it if it does not match the content database or an indexer changed. */
@@ -90,7 +90,7 @@ export function catchUp(context: IndexingContext, onSlice?: (seq: number, target
   }
 }
 
-/** The sequence number up to which changes are indexed. */
+/** Returns the sequence number up to which changes are indexed. */
 export function reachedSeq(index: Db): number {
   return index.one<{ value: number }>("SELECT value FROM facts WHERE key = 'seq'").value;
 }
@@ -104,7 +104,7 @@ function takeSlice(context: IndexingContext, target: number): number {
     SLICE,
   );
   for (const document of changed) takeDocument(context, document);
-  // Some numbers belong to changes that a later change of the same document has replaced.
+  // Some numbers belong to changes that a later change to the same document has replaced.
   const reached = changed.length < SLICE ? target : (changed.at(-1)?.seq ?? target);
   index.run("UPDATE facts SET value = ? WHERE key = 'seq'", reached);
   return changed.length;
@@ -193,20 +193,20 @@ function removeEntry({ index, indexers }: IndexingContext, id: number): void {
   index.run("DELETE FROM entries WHERE id = ?", id);
 }
 
-/** The text of an entry for an indexer, from the current write or from the store. */
+/** Returns the text of an entry for an indexer, from the current write or from the store. */
 function textFor(context: IndexingContext, indexer: Indexer, entry: IndexEntry): IndexText | undefined {
   if (!hasIndexedText(entry) || indexer.wantsText?.(entry) === false) return undefined;
   return context.texts.get(entry.content) ?? readIndexText(context.truth, entry.content);
 }
 
-/** The text of a content, read from the store. Content over 64 MB is found by name, not by text. */
+/** Reads the text of a content from the store. Content over 64 MB is found by name, not by text. */
 export function readIndexText(truth: Db, content: number): IndexText | undefined {
   const row = truth.one<ContentRow>("SELECT id, hash, size, type FROM contents WHERE id = ?", content);
   if (row.size > MAX_INDEXED_BYTES) return undefined;
   try {
     return lazyIndexText(readContent(truth, row));
   } catch (error) {
-    // One damaged content must not keep the rest from being found; verify reports it.
+    // One damaged content must not make the rest unsearchable; verify reports it.
     if (isTrunklineError(error, "IO") && error.data?.damaged === true) return undefined;
     throw error;
   }
@@ -214,7 +214,7 @@ export function readIndexText(truth: Db, content: number): IndexText | undefined
 
 const MAX_INDEXED_BYTES = 64 * 1024 * 1024;
 
-/** The entry as passed to indexers; `undefined` if gc has removed its document in the meantime. */
+/** Returns the entry as indexers receive it, or `undefined` if gc has removed its document. */
 export function describeEntry(
   truth: Db,
   entry: { id: number; document: number; version: number },

@@ -10,11 +10,11 @@ export interface IndexEntry {
   readonly id: number;
   readonly document: number;
   readonly version: number;
-  /** Row id of the content in the content database. Equal content has equal ids. */
+  /** Row id of the content in the content database. Equal contents share an id. */
   readonly content: number;
   readonly hash: string;
   readonly path: string;
-  /** The folder it was added from. */
+  /** The folder the document was added from. */
   readonly root: string | undefined;
   readonly title: string | undefined;
   readonly collection: string;
@@ -25,8 +25,8 @@ export interface IndexEntry {
 }
 
 /**
- * The text of a stored result above this size is not indexed; it can only be searched by its hash. A caller waiting for
- * the result must not wait for indexing.
+ * The text of a larger stored result is not indexed: it can only be searched by its hash. A caller waiting for the
+ * result must not wait for indexing.
  */
 const MAX_INDEXED_RESULT_BYTES = 256 * 1024;
 
@@ -40,7 +40,7 @@ export interface IndexingRun {
   /** Throws if the run was cancelled. Cheap enough for inner loops. */
   check(): void;
   progress(progress: ToolProgress): void;
-  /** For asynchronous work. */
+  /** Cancels asynchronous work. */
   readonly signal: AbortSignal;
 }
 
@@ -58,19 +58,19 @@ export interface PreparedEntry {
  * in slices of a few entries, in order of entry id, and resume after a restart.
  */
 export interface Indexer {
-  /** Identifies its progress in `status`. */
+  /** Identifies the indexer's progress in `status`. */
   readonly name: string;
   /** When this changes, {@link clear} is called and everything is indexed again. */
   readonly version: number;
   readonly when: "write" | "background";
   /**
-   * For background indexers: slow enough to get a dedicated thread. With many entries, {@link prepare} runs in
+   * For background indexers that are slow enough to need a dedicated thread. With many entries, {@link prepare} runs in
    * additional threads: its result is sent between threads, the text is not.
    */
   readonly alone?: boolean;
   /** Creates the tables if they do not exist. */
   create(index: Db): void;
-  /** For background indexers: the slow part (parsing, embedding), before the write lock is taken. */
+  /** For background indexers: does the slow part (parsing, embedding) before the write lock is taken. */
   prepare?(entry: IndexEntry, text: IndexText | undefined, signal: AbortSignal): Promise<unknown>;
   /**
    * Adds an entry. `text` is undefined for binary content and if `wantsText` is false for the entry; `prepared` is the
@@ -79,16 +79,18 @@ export interface Indexer {
   add(index: Db, entry: IndexEntry, text: IndexText | undefined, prepared?: unknown): void;
   /** For background indexers: used instead of {@link add} if adding many entries at once is faster. */
   addAll?(index: Db, entries: readonly PreparedEntry[]): void;
-  /** Tags, metadata or path changed; the content did not. If missing, the entry is removed and added again. */
+  /**
+   * Called if tags, metadata or path changed but the content did not. If missing, the entry is removed and added again.
+   */
   update?(index: Db, entry: IndexEntry): void;
-  /** The entry is no longer the current version of a live document, but a snapshot still needs it. */
+  /** Called if the entry is no longer the current version of a live document but a snapshot still needs it. */
   hide?(index: Db, entryId: number): void;
   /**
    * For background indexers: does part of the work that remains once all entries are added, for about the given time.
    * Returns 0 when nothing is left.
    */
   settle?(index: Db, forMs: number): number;
-  /** For background indexers with `settle`: how many documents still wait for it. */
+  /** For background indexers with `settle`: how many documents are still waiting for it. */
   pending?(index: Db): number;
   /** Removes an entry. It may never have been added. */
   remove(index: Db, entryId: number): void;

@@ -1,5 +1,5 @@
-// An in-memory cache of the numbers a table assigned to texts. Most words and keys of a document are known already, and
-// looking up each of them took a large part of indexing time.
+// An in-memory cache of the numbers a table assigned to texts. Most words and keys of a document are already known, and
+// looking up each of them took a large part of the indexing time.
 import type { Db } from "../sqlite/database.js";
 
 /** A table whose rows are only ever added, except when the whole index is rebuilt. */
@@ -11,7 +11,7 @@ interface NumberedTexts {
 const MOST_KEPT = 200_000;
 const kept = new WeakMap<Db, Map<string, KnownNumbers>>();
 
-/** The known numbers of a table. Call it again in each transaction. */
+/** Returns the known numbers of a table. Call it again in each transaction. */
 export function knownNumbers(index: Db, { table, column }: NumberedTexts): KnownNumbers {
   const tables = kept.get(index) ?? new Map<string, KnownNumbers>();
   kept.set(index, tables);
@@ -63,7 +63,7 @@ class KnownNumbers {
   }
 }
 
-/** Changes when the index is rebuilt. */
+/** Returns a value that changes when the index is rebuilt. */
 function madeOf(index: Db): string | undefined {
   return index.get<{ value: string }>("SELECT value FROM facts WHERE key = 'vectors_made'")?.value;
 }

@@ -14,7 +14,7 @@ export interface ContentRow {
   readonly type: ContentType;
 }
 
-/** A chunk to store. Without `data` it has to exist already. */
+/** A chunk to store. Without `data` it must already exist. */
 export interface IncomingChunk {
   readonly hash: string;
   readonly size: number;
@@ -45,7 +45,7 @@ export function findContent(db: Db, hash: string): ContentRow | undefined {
   return db.get<ContentRow>("SELECT id, hash, size, type FROM contents WHERE hash = ?", bytesOf(hash));
 }
 
-/** The row id of a chunk, storing it if necessary. `undefined` if it is not stored and has no data. */
+/** Returns the row id of a chunk, storing it if necessary. `undefined` if it is not stored and has no data. */
 export function storeChunk(db: Db, chunk: IncomingChunk): { id: number; isNew: boolean } | undefined {
   const hash = bytesOf(chunk.hash);
   const known = db.get<{ id: number }>("SELECT id FROM chunks WHERE hash = ?", hash);
@@ -74,7 +74,7 @@ export function insertContent(
   return id;
 }
 
-/** The ids that start with these digits, sorted; at most `limit`. */
+/** Returns the ids that start with these digits, sorted; at most `limit`. */
 export function matchingIds(db: Db, prefix: string, limit = 100): ContentId[] {
   const digits = parseContentIdPrefix(prefix);
   const from = bytesOf(digits.padEnd(64, "0"));
@@ -88,7 +88,7 @@ export function matchingIds(db: Db, prefix: string, limit = 100): ContentId[] {
   return rows.map((row) => hexOf(row.hash) as ContentId);
 }
 
-/** The content with this full or abbreviated id. Throws `NOT_FOUND`, or `AMBIGUOUS` with the matches. */
+/** Finds the content with this full or abbreviated id. Throws `NOT_FOUND`, or `AMBIGUOUS` with the matches. */
 export function resolveContent(db: Db, prefix: string): ContentRow {
   const matches = matchingIds(db, prefix);
   if (matches.length > 1) {
@@ -107,15 +107,15 @@ const CHUNKS_OF_CONTENT = `SELECT k.hash, k.size, k.codec, k.data FROM content_c
   WHERE cc.content = ? ORDER BY cc.position`;
 
 /**
- * The chunks of a content in order, each verified. The full hash is only verified at the end, so a reader must not
- * trust early parts alone.
+ * Yields the chunks of a content in order, each verified. The full hash is only verified at the end, so a reader must
+ * not trust early parts alone.
  */
 export function* readChunks(db: Db, content: ContentRow, check: () => void = () => {}): Generator<Uint8Array> {
   const hash = createHash("sha256");
   let size = 0;
   let single = false;
-  // Row by row only if reading all rows at once would be expensive: preparing a statement takes longer than reading a
-  // short content.
+  // Read row by row only if reading all rows at once would be expensive: preparing a statement takes longer than
+  // reading a short content.
   const isShort = content.size <= SHORT_BYTES;
   const rows = isShort
     ? db.all<ChunkRow>(CHUNKS_OF_CONTENT, content.id)
@@ -138,8 +138,8 @@ export function readContent(db: Db, content: ContentRow, check: () => void = () 
 }
 
 /**
- * The bytes from `start` up to `end`. Only the chunks that contain them are read and verified; the hash of the content
- * is verified if all of it is requested.
+ * Reads the bytes from `start` up to `end`. Only the chunks that contain them are read and verified; the hash of the
+ * content is verified if all of it is requested.
  */
 export function readRange(db: Db, content: ContentRow, range: { start: number; end: number }): Uint8Array {
   const start = Math.max(0, Math.min(range.start, content.size));

@@ -7,7 +7,7 @@ export type SqlValue = string | number | bigint | Uint8Array | null;
 
 interface OpenDatabaseOptions {
   readonly readOnly?: boolean;
-  /** `FULL` if a commit has to survive a power loss. */
+  /** `FULL` if a commit must survive a power loss. */
   readonly synchronous: "FULL" | "NORMAL";
   readonly applicationId: number;
 }
@@ -49,7 +49,7 @@ export class Db {
     return translate(() => this.#prepare(sql).all(...values) as Row[]);
   }
 
-  /** The first column of every row. */
+  /** Returns the first column of every row. */
   column<Value>(sql: string, ...values: SqlValue[]): Value[] {
     return translate(() => {
       let statement = this.#columns.get(sql);
@@ -61,7 +61,7 @@ export class Db {
     });
   }
 
-  /** Every row as an array of columns: faster than objects for very many rows. */
+  /** Returns every row as an array of columns, which is faster than objects for very many rows. */
   lists<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]): Row[] {
     return translate(
       () =>
@@ -73,11 +73,11 @@ export class Db {
   }
 
   /**
-   * Row by row, so long work can be stopped between rows. The connection cannot run statements that write in the
-   * meantime.
+   * Yields row by row, so long work can be stopped between rows. The connection cannot run statements that write until
+   * this ends.
    */
   *iterate<Row>(sql: string, ...values: SqlValue[]): Generator<Row> {
-    // Not from the cache: a statement that is being stepped cannot be used again.
+    // Bypass the cache: a statement that is being stepped cannot be used again.
     const statement = translate(() => this.#raw.prepare<SqlValue[], Row>(sql));
     const rows = statement.iterate(...values);
     try {
@@ -91,7 +91,7 @@ export class Db {
     }
   }
 
-  /** Like {@link iterate}, with each row as an array of columns: for very many rows. */
+  /** Like {@link iterate}, but yields each row as an array of columns, for very many rows. */
   *tuples<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]): Generator<Row> {
     const statement = translate(() => this.#raw.prepare<SqlValue[]>(sql).raw());
     const rows = statement.iterate(...values) as IterableIterator<Row>;
@@ -206,10 +206,10 @@ export function openDatabase(file: string, options: OpenDatabaseOptions): Db {
       }
       raw.pragma(`cache_size = -${CACHE_KIB}`);
       if (!readOnly) {
-        // These two only take effect before the first table is created.
+        // These two pragmas only take effect before the first table is created.
         retryWhileBusy(() => raw.pragma(`page_size = ${PAGE_BYTES}`));
         retryWhileBusy(() => raw.pragma("auto_vacuum = INCREMENTAL"));
-        // Switching to WAL ignores the busy timeout, so it is retried here.
+        // Switching to WAL ignores the busy timeout, so retry here.
         retryWhileBusy(() => raw.pragma("journal_mode = WAL"));
         raw.pragma(`synchronous = ${synchronous}`);
       }

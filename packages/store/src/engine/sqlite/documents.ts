@@ -1,18 +1,18 @@
 // Documents, their versions, tags and metadata in the content database. Every document change takes the next sequence
-// number: it orders the history that snapshots refer to, and shows how far behind the index is.
+// number, which orders the history that snapshots refer to and shows how far behind the index is.
 import { TrunklineError } from "@trunkline/core";
 import type { Db } from "./database.js";
 
-/** The collection whose documents expire after seven days: results that were too large to return inline. */
+/** The collection for results that were too large to return inline. Its documents expire after seven days. */
 export const RESULTS_COLLECTION = "results";
 
-/** `removed`: its file is gone. `trash`: it was deleted, and `undelete` can restore it. */
+/** `removed`: the file is gone. `trash`: the document was deleted, and `undelete` can restore it. */
 export type DocumentState = "live" | "removed" | "trash";
 
 /** The file a document comes from; missing for inline content. */
 export interface FileFacts {
   readonly mode: number;
-  /** Microseconds: a double represents them exactly, and utimes can set them. */
+  /** In microseconds, which a double represents exactly and utimes can set. */
   readonly mtimeUs: number;
   readonly inode: number;
   readonly birthMs: number;
@@ -86,7 +86,10 @@ export function ensureCollection(db: Db, name: string): number {
   return db.run("INSERT INTO collections (name, created) VALUES (?, ?)", name, Date.now()).id;
 }
 
-/** Stores content at a path: as a new document, a new version, or no change. Returns what happened to the document. */
+/**
+ * Stores content at a path, as a new document or a new version, unless nothing changed. Returns what happened to the
+ * document.
+ */
 export function putDocument(
   db: Db,
   change: DocumentChange,
@@ -184,7 +187,7 @@ function updateDocument(
   return sameContent ? "unchanged" : "changed";
 }
 
-/** A folder added inside an already added one keeps the outer root, so restore returns the whole tree. */
+/** Keeps the outer root if a folder inside it is added, so restore returns the whole tree. */
 function keepOuterRoot(known: string | null, next: string | undefined): string | null {
   if (next === undefined) return known;
   if (known !== null && next.startsWith(known.endsWith("/") ? known : `${known}/`)) return known;

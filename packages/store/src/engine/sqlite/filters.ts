@@ -22,11 +22,11 @@ export interface Selection {
   readonly from: string;
   readonly where: string;
   readonly values: readonly SqlValue[];
-  /** Whether it selects a past state. */
+  /** Whether this selects a past state. */
   readonly historic: boolean;
 }
 
-/** The filters plus those that only some operations have. `session` has been resolved to an id. */
+/** The shared filters plus those that only some operations have. `session` has been resolved to an id. */
 export interface SelectionParams extends Omit<FilterParams, "session"> {
   readonly session?: string | undefined;
   readonly type?: "text" | "binary" | undefined;
@@ -48,7 +48,7 @@ export function defineFilterFunctions(db: Db): void {
   });
 }
 
-/** The documents, and their versions, that the filters select. */
+/** Selects the documents and versions that match the filters. */
 export function selectDocuments(db: Db, params: SelectionParams): Selection {
   const where: string[] = [];
   const values: SqlValue[] = [];
@@ -98,7 +98,7 @@ export function selectDocuments(db: Db, params: SelectionParams): Selection {
   };
 }
 
-/** Stored results are only included if their collection is named. */
+/** Excludes stored results, which are only included if their collection is named. */
 function addWithoutResults(db: Db, add: (sql: string, ...values: SqlValue[]) => void): void {
   const results = collectionId(db, RESULTS_COLLECTION);
   if (results !== undefined) add("d.collection <> ?", results);
@@ -121,7 +121,7 @@ export function requireCollection(db: Db, name: string): number {
   });
 }
 
-/** A snapshot by its id, or the newest with this label. */
+/** Finds a snapshot by its id, or the newest one with this label. */
 export function findSnapshot(db: Db, idOrLabel: string, collection?: number): SnapshotRow {
   const found = db.get<SnapshotRow>(
     `SELECT * FROM snapshots WHERE (id = ? OR label = ?) AND (? IS NULL OR collection = ?)

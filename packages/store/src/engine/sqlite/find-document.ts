@@ -8,12 +8,13 @@ import { requireCollection } from "./filters.js";
 interface FindOptions {
   readonly collection?: string | undefined;
   readonly states?: readonly DocumentState[];
-  /** The name resolved to an absolute path; tried before path ends. */
+  /** The name resolved to an absolute path. Tried before matching path ends. */
   readonly absolute?: string | undefined;
 }
 
 /**
- * Every document that the name matches: the exact path if it exists, otherwise path ends, otherwise a glob's matches.
+ * Finds every document that the name matches: the exact path if it exists, otherwise path ends, otherwise a glob's
+ * matches.
  */
 export function documentsNamed(db: Db, name: string, options: FindOptions = {}): DocumentRow[] {
   const exact = [name, ...(options.absolute === undefined ? [] : [options.absolute])];
@@ -28,13 +29,13 @@ export function documentsNamed(db: Db, name: string, options: FindOptions = {}):
   return bySuffix.length > 0 || !isGlob(name) ? bySuffix : documentsMatching(db, name, options);
 }
 
-/** Every document that a glob matches. */
+/** Finds every document that a glob matches. */
 export function documentsMatching(db: Db, pattern: string, options: FindOptions = {}): DocumentRow[] {
   const test = compileGlob(pattern);
   return query(db, "1 = ?", 1, options).filter((row) => test(row.path));
 }
 
-/** The only document with this name. Throws `NOT_FOUND`, or `AMBIGUOUS` with the paths. */
+/** Finds the only document with this name. Throws `NOT_FOUND`, or `AMBIGUOUS` with the paths. */
 export function oneDocument(db: Db, name: string, options: FindOptions = {}): DocumentRow {
   const found = documentsNamed(db, name, options);
   const [first, ...others] = found;
@@ -47,7 +48,7 @@ export function oneDocument(db: Db, name: string, options: FindOptions = {}): Do
   return first;
 }
 
-/** The error for a name that matches several documents. */
+/** Builds the error for a name that matches several documents. */
 export function severalDocuments(db: Db, name: string, found: readonly DocumentRow[]): TrunklineError {
   const paths = found.slice(0, 20).map((row) => describePlace(db, row));
   return new TrunklineError("AMBIGUOUS", `"${name}" matches ${found.length} documents: ${paths.join(", ")}.`, {

@@ -163,7 +163,7 @@ export function migrateTruth(db: Db): void {
   });
 }
 
-/** The format of an open content database. Throws on a newer one. */
+/** Returns the format of an open content database. Throws if it is newer than ours. */
 export function checkFormat(db: Db): number {
   const version = db.pragma<number>("user_version");
   if (version > FORMAT_VERSION) {
@@ -193,7 +193,7 @@ CREATE INDEX entries_by_document ON entries (document);
 CREATE INDEX entries_by_content ON entries (content);
 `;
 
-/** Whether the index belongs to this content database, has the current schema, and is not ahead of it. */
+/** Whether the index belongs to this content database, has the current schema, and is not ahead of the database. */
 export function indexFits(index: Db, truth: Db): boolean {
   if (index.pragma<number>("user_version") !== INDEX_VERSION) return false;
   const storeId = index.get<{ value: string }>("SELECT value FROM facts WHERE key = 'store_id'")?.value;

@@ -32,8 +32,8 @@ import {
 import type { Databases, ReadEnvironment } from "./thread-context.js";
 
 /**
- * For the writer: creates the folder, the databases and their tables, and migrates. If a store can only be read, the
- * error has `readOnly` in its data.
+ * For the writer: creates the folder, the databases and their tables, and runs migrations. If a store can only be read,
+ * the error has `readOnly` in its data.
  */
 export function openForWriting(folder: string, indexers: readonly Indexer[]): Databases {
   try {
@@ -51,7 +51,7 @@ export function openForWriting(folder: string, indexers: readonly Indexer[]): Da
     migrateTruth(truth);
     const index = openIndex(folder, truth, indexers);
     defineFilterFunctions(truth);
-    // Again: SQLite has created files with modes from the umask.
+    // Repeated because SQLite has created files whose modes come from the umask.
     keepPrivate(folder);
     return { truth, index, indexers };
   } catch (error) {
@@ -60,12 +60,12 @@ export function openForWriting(folder: string, indexers: readonly Indexer[]): Da
   }
 }
 
-/** The names in a store's folder. Anything else there means that it is a user's folder that contains a store. */
+/** The names in a store's folder. Anything else means that it is a user's folder that contains a store. */
 const OWN_ENTRY = /^(?:content|index)\.sqlite|^(?:journal|partial)$/;
 
 /**
- * Only the owner may read a store: it can hold mail, keys or anything else that was fetched. Changes modes by path,
- * never by opening: closing a file drops the locks that another thread of this process holds on it.
+ * Makes a store readable only by its owner: it can hold mail, keys or anything else that was fetched. Changes modes by
+ * path, never by opening a file: closing it drops the locks that another thread of this process holds on it.
  */
 function keepPrivate(folder: string): void {
   const user = process.getuid?.();
@@ -84,7 +84,10 @@ function keepPrivate(folder: string): void {
   for (const name of names) if (/^(?:content|index)\.sqlite/.test(name)) tighten(join(folder, name));
 }
 
-/** A folder without write permission makes the store read-only, even if its files are writable. */
+/**
+ * Throws if the folder or its databases are not writable. A folder without write permission makes the store read-only,
+ * even if its files are writable.
+ */
 function requireWritable(folder: string): void {
   const files = [TRUTH_FILE, INDEX_FILE].map((name) => join(folder, name)).filter((file) => existsSync(file));
   for (const path of [folder, ...files]) {
@@ -124,18 +127,18 @@ function leaveEmpty(database: string, end: string): void {
     const { mode, uid, gid } = statSync(database);
     writeFileSync(made, "", { mode: mode & 0o777, flag: "wx" });
     if (process.getuid?.() === 0) chownSync(made, uid, gid);
-    // Linked, not created in place: closing a file drops the locks that another thread of this process may hold on it
-    // by then.
+    // Link the file instead of creating it in place: closing a file drops the locks that another thread of this process
+    // may already hold on it.
     linkSync(made, database + end);
   } catch (error) {
-    // Another process was faster, or the disk is full: the store works without them.
+    // Another process was faster, or the disk is full: the store works without these files.
     if (systemCodeOf(error) === undefined) throw error;
   } finally {
     rmSync(made, { force: true });
   }
 }
 
-/** The index can be rebuilt, so a damaged one is moved out of the way and replaced. */
+/** Opens the index. It can be rebuilt, so a damaged one is moved out of the way and replaced. */
 function openIndex(folder: string, truth: Db, indexers: readonly Indexer[]): Db {
   try {
     return openSoundIndex(folder, truth, indexers);
@@ -159,7 +162,7 @@ function openSoundIndex(folder: string, truth: Db, indexers: readonly Indexer[])
   }
 }
 
-/** For background indexers: they write to the index, never to the content database. */
+/** For background indexers, which write to the index but never to the content database. */
 export function openForIndexing(folder: string, indexers: readonly Indexer[]): Databases {
   const { truth, index: readOnly } = openForReading(folder, indexers);
   readOnly.close();
@@ -167,7 +170,7 @@ export function openForIndexing(folder: string, indexers: readonly Indexer[]): D
   return { truth, index: openDatabase(join(folder, INDEX_FILE), options), indexers };
 }
 
-/** For all other threads. The writer, or an earlier process, has created the databases. */
+/** For all other threads. The writer or an earlier process has created the databases. */
 export function openForReading(folder: string, indexers: readonly Indexer[]): Databases {
   if (existsSync(folder)) keepPrivate(folder);
   const truth = openReadOnly(folder, TRUTH_FILE);
@@ -204,7 +207,7 @@ function openReadOnly(folder: string, name: typeof TRUTH_FILE | typeof INDEX_FIL
 }
 
 /**
- * Whether the store can be read as it is, without indexing anything first. Throws, as the writer would, if the store is
+ * Whether the store can be read without indexing anything first. Throws, as the writer would, if the store is
  * read-only.
  */
 export function isCurrent({ folder, truth, index, indexers }: ReadEnvironment): boolean {

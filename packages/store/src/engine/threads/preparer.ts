@@ -1,4 +1,4 @@
-// Preparers compute what an indexer thread writes. The indexer thread starts them on demand.
+// Preparers compute the data that an indexer thread writes. The indexer thread starts them on demand.
 import { messageOf, TrunklineError } from "@trunkline/core";
 import { prepareSlice, type Range, type Slice } from "../indexing/background.js";
 import { type Call, makeAbortFlags, type Remotes, remotesOf } from "./rpc.js";
@@ -24,7 +24,7 @@ export async function prepare(
   return { ...slice, prepared: slice.prepared.map(({ entry, made }) => ({ entry, made, text: undefined })) };
 }
 
-/** The preparers of the thread that creates this. */
+/** The preparers of one indexer thread. */
 export class Preparers {
   readonly #entry: URL;
   readonly #folder: string;
@@ -43,7 +43,7 @@ export class Preparers {
     return await preparer.prepare(params, { signal });
   }
 
-  /** Lets them close their databases. */
+  /** Lets the preparers close their databases. */
   async close(): Promise<void> {
     const threads = this.#threads;
     this.#threads = [];

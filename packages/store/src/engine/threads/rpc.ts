@@ -1,6 +1,5 @@
 // Calls between threads: typed by a table of handlers, with progress, cancellation and errors that keep their code. An
-// abort is sent twice: as a flag in shared memory, which synchronous work polls, and as a message for asynchronous
-// work.
+// abort is sent twice: as a flag in shared memory that synchronous work polls, and as a message for asynchronous work.
 import { type ErrorCode, isTrunklineError, messageOf, type ToolProgress, TrunklineError } from "@trunkline/core";
 
 /** Passed to a handler in addition to its parameters. */
@@ -8,11 +7,13 @@ export interface Call {
   /** Throws `ABORTED` if the caller has cancelled. Cheap enough for inner loops. */
   check(): void;
   progress(progress: ToolProgress): void;
-  /** For asynchronous work. */
+  /** Cancels asynchronous work. */
   readonly signal: AbortSignal;
 }
 
-/** A table of all handlers that one side offers. `never`, because the table alone does not say what a handler takes. */
+/**
+ * A table of all handlers that one side offers. Uses `never` because the table alone does not say what a handler takes.
+ */
 export type Handlers = Record<string, (params: never, call: Call) => unknown>;
 
 /** A handler as its caller sees it: without the environment, which belongs to the thread it runs in. */
@@ -21,8 +22,8 @@ type Remote<F> = F extends (env: never, params: infer P, call: Call) => infer R
   : never;
 
 /**
- * A table of handlers as its callers see it. A feature declares only the ones it calls; the full table is assignable to
- * that.
+ * A table of handlers as its callers see it. A feature declares only the handlers it calls; the full table is
+ * assignable to that.
  */
 export type Remotes<T> = { readonly [M in keyof T]: Remote<T[M]> };
 
@@ -163,8 +164,8 @@ export class RpcClient {
 }
 
 /**
- * Calls by name: `remotes.list(params, options)` sends "list". The caller is responsible for `T` matching the other
- * end.
+ * Makes calls by name: `remotes.list(params, options)` sends "list". The caller must make sure that `T` matches the
+ * other end.
  */
 export function remotesOf<T>(
   call: (method: string, params: unknown, options?: RpcOptions) => Promise<unknown>,

@@ -24,7 +24,7 @@ type ContentWrites = {
   appendUpload: typeof appendUpload;
 };
 
-/** A thread that reads, and sends the writes in `W` to the writer. */
+/** A thread that reads and sends the writes in `W` to the writer. */
 export interface MoveEnvironment<W = unknown> extends ReadEnvironment {
   readonly writer: Remotes<ContentWrites & W>;
   readonly guarded: GuardedPaths;

@@ -57,7 +57,7 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
     };
   }
 
-  /** Starts background indexing of new entries. Does not wait, and runs again if it is already running. */
+  /** Starts background indexing of new entries without waiting. If it is already running, it runs again afterwards. */
   indexInBackground(): void {
     if (this.#closed) return;
     if (this.#indexing !== undefined) {
@@ -87,7 +87,7 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
     const { writer, ...others } = this.#threads;
     const all = Object.values(this.#threads).flat();
     for (const { rpc } of all) rpc.break(closedError());
-    // The writer last: others send changes to it, and the last one to close cleans up the files.
+    // Close the writer last: others send changes to it, and the last one to close cleans up the files.
     await Promise.all(Object.values(others).flat().map(endThread));
     await Promise.all(writer.map(endThread));
   }
@@ -117,7 +117,8 @@ export class ThreadPool<T extends Readonly<Record<Role, object>>> {
   }
 
   /**
-   * A thread died. Movers have a connection to the writer, so all threads are dropped; the next call starts new ones.
+   * Handles the death of a thread. Movers have a connection to the writer, so all threads are dropped; the next call
+   * starts new ones.
    */
   #lose(role: Role, error: unknown): void {
     if (this.#closed) return;

@@ -24,10 +24,10 @@ export interface Thread {
   readonly ended: Promise<void>;
 }
 
-/** How long a thread may take to close its databases. */
+/** How long a thread can take to close its databases. */
 const END_MS = 2000;
 
-/** Starts a thread with the file `entry`. Calls `onLost` if it exits unexpectedly. */
+/** Starts a thread from the file `entry`. Calls `onLost` if it exits unexpectedly. */
 export function startThread(
   entry: URL,
   start: WorkerStart,
@@ -44,7 +44,10 @@ export function startThread(
   return { worker, rpc, ended };
 }
 
-/** The thread for the next call: an idle one, otherwise the least busy one; undefined if another one may be started. */
+/**
+ * Picks the thread for the next call: an idle one, otherwise the least busy one; undefined if another one can be
+ * started.
+ */
 export function leastBusy<T extends { readonly rpc: { readonly pending: number } }>(
   threads: readonly T[],
   most: number,
@@ -55,7 +58,7 @@ export function leastBusy<T extends { readonly rpc: { readonly pending: number }
   return least.rpc.pending === 0 || threads.length >= most ? least : undefined;
 }
 
-/** Lets a thread close its databases. One that does not respond is terminated, which is as safe as a crash. */
+/** Lets a thread close its databases. If it does not respond it is terminated, which is as safe as a crash. */
 export async function endThread({ worker, ended }: Pick<Thread, "worker" | "ended">): Promise<void> {
   worker.ref();
   worker.postMessage({ end: true });

@@ -1,5 +1,5 @@
-// The messages from the thread that reads a file to the thread that writes it. The bytes of a batch share one buffer,
-// which is transferred instead of copied.
+// Messages from the thread that reads a file to the thread that writes it. The bytes of a batch share one buffer, which
+// is transferred instead of copied.
 import type { PreparedContent } from "../content/prepare.js";
 import type { ContentType, IndexText } from "../content/text.js";
 import type { IncomingChunk } from "../sqlite/contents.js";
@@ -14,7 +14,7 @@ export interface IncomingDocument {
   readonly content: IncomingContent;
 }
 
-/** Its content: with chunks, or with chunks that were sent in advance under an upload. */
+/** The content of a document, with its chunks or a reference to chunks that were uploaded in advance. */
 export interface IncomingContent {
   readonly hash: string;
   readonly size: number;
@@ -57,7 +57,7 @@ export class ChunkPacker {
     return { hash, size, type, text, upload: undefined, chunks: prepared.chunks.map((chunk) => this.pack(chunk)) };
   }
 
-  /** The buffer with everything packed so far. */
+  /** Returns the buffer with everything packed so far. */
   finish(): ArrayBuffer {
     const buffer = new ArrayBuffer(this.#bytes);
     const bytes = new Uint8Array(buffer);
@@ -70,7 +70,7 @@ export class ChunkPacker {
   }
 }
 
-/** The chunk with its bytes, in the form the writer stores. */
+/** Returns the chunk with its bytes, in the form the writer stores. */
 export function unpackChunk(chunk: PackedChunk, data: ArrayBuffer): IncomingChunk {
   const { hash, size, codec, offset, length } = chunk;
   return { hash, size, codec, data: length < 0 ? undefined : new Uint8Array(data, offset, length) };

@@ -1,4 +1,4 @@
-// Writes content and documents: runs in the writer thread on input that other threads prepared.
+// Writes content and documents. Runs in the writer thread on input that other threads prepared.
 import { TrunklineError } from "@trunkline/core";
 import type { IndexText } from "../content/text.js";
 import { findContent, type IncomingChunk, insertContent, storeChunk } from "../sqlite/contents.js";
@@ -43,7 +43,8 @@ export function addDocuments({ truth, texts }: WriteContext, batch: AddDocuments
       return;
     }
     newBytes += stored.newBytes;
-    // Without a text the index reads the content itself: it was too long to send, sent in advance, or already stored.
+    // Without the text, the index reads the content itself: it was too long to send, sent in advance, or already
+    // stored.
     if (document.content.text !== undefined) texts.set(stored.id, document.content.text);
     const { tags, metadata } = batch;
     const outcome = putDocument(
@@ -68,7 +69,7 @@ export function putBareContent(
   return { stored: true };
 }
 
-/** Stores part of a content that is too large for one transaction. Its chunks are safe from gc for a day. */
+/** Stores part of a content that is too large for one transaction. gc keeps its chunks for a day. */
 export function appendUpload(
   { truth }: WriteContext,
   params: { upload: number | undefined; position: number; chunks: readonly PackedChunk[]; data: ArrayBuffer },
@@ -92,7 +93,7 @@ export function appendUpload(
   return { upload, newBytes, missing };
 }
 
-/** The row id of a content, storing it if necessary; `undefined` if a chunk is missing. */
+/** Returns the row id of a content, storing it if necessary; `undefined` if a chunk is missing. */
 function storeContent(
   truth: Db,
   content: IncomingContent,
@@ -105,7 +106,7 @@ function storeContent(
   }
   if (content.upload !== undefined) return storeUploaded(truth, content, content.upload);
   const chunks = content.chunks.map((packed) => unpackChunk(packed, data));
-  // All or nothing: a chunk stored here without its content would be an orphan.
+  // Store all or nothing: a chunk without its content would be an orphan.
   if (chunks.some((chunk) => chunk.data === undefined && !isKnown(truth, chunk))) return undefined;
   // The sender assumed the whole content was stored and sent no chunks.
   if (chunks.reduce((sum, chunk) => sum + chunk.size, 0) !== content.size) return undefined;
@@ -139,13 +140,13 @@ function storeUploaded(truth: Db, content: IncomingContent, upload: number): { i
   return { id, newBytes: 0 };
 }
 
-/** The session if it is open. Documents added after its end belong to no session. */
+/** Returns the session if it is open. Documents added after its end belong to no session. */
 function liveSession(truth: Db, session: string | undefined): string | undefined {
   if (session === undefined) return undefined;
   return truth.get<{ id: string }>("SELECT id FROM sessions WHERE id = ? AND stopped IS NULL", session)?.id;
 }
 
-/** Only short texts are worth sending; long ones are read from the store when they are indexed. */
+/** Returns the text if it is short enough to send; long texts are read from the store when they are indexed. */
 export function worthSending(text: IndexText | undefined): IndexText | undefined {
   return text !== undefined && text.body.length <= 4 * 1024 * 1024 ? text : undefined;
 }

@@ -7,7 +7,7 @@ import type { Db } from "../sqlite/database.js";
 
 export interface WriteContext {
   readonly truth: Db;
-  /** Texts of the contents it stored, by row id, for the index. */
+  /** Text of newly stored content, by row ID, for indexing. */
   readonly texts: Map<number, IndexText>;
 }
 
@@ -67,7 +67,7 @@ export class WriteQueue {
         else job.resolve(value);
       }
     } catch (error) {
-      // Nothing in this transaction is durable, or the index could not be updated: all of its writes fail.
+      // Nothing in this transaction is durable, or the index could not be updated: all its writes fail.
       const failed = outcomes.length > 0 ? outcomes.map(({ job }) => job) : this.#jobs.splice(0, 1);
       for (const job of failed) job.reject(error);
     }

@@ -1,4 +1,4 @@
-// C and C++. Both use the C++ grammar; C++ keywords that are plain names in C are masked before a C file is parsed.
+// C and C++. Both use the C++ grammar. C++ keywords that are plain names in C are masked before a C file is parsed.
 import type { Chain } from "../reading/chains.js";
 import type { GraphReader } from "../reading/graph-reader.js";
 import type { LanguageRules } from "../reading/language-rules.js";
@@ -216,7 +216,7 @@ function visitTypedef(node: Node, reader: GraphReader): void {
   });
 }
 
-/** The name inside pointers, arrays, references and parentheses. */
+/** Finds the name inside pointers, arrays, references and parentheses. */
 function declaredName(declarator: Node, reader: GraphReader): string | undefined {
   let current: Node | null = declarator;
   for (let depth = 0; current !== null && depth < 16; depth++) {

@@ -190,7 +190,10 @@ function ungeneric(node: Node): Node {
   return node.type === "generic_name" ? (node.firstNamedChild ?? node) : node;
 }
 
-/** Treats a base whose name starts with `I` and a capital as an interface; the syntax does not say. */
+/**
+ * Visits base types. Treats a base whose name starts with `I` and a capital as an interface, because the syntax does
+ * not say.
+ */
 function visitBases(node: Node, reader: GraphReader): void {
   const owner = reader.around()?.type;
   node.namedChildren.forEach((base) => {

@@ -60,7 +60,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
     case "import_spec": {
       const specifier = reader.field(node, "path")?.slice(1, -1) ?? "";
       const alias = reader.field(node, "name");
-      // Without an alias the name is the package's own, nearly always the last part of its path.
+      // Without an alias, the name is the package's own, nearly always the last part of its path.
       const local = alias ?? packageName(specifier);
       const names = local === "_" ? [] : [{ imported: "*", local: local === "." ? "*" : local }];
       reader.import({ specifier, kind: "import", names, line: node.startPosition.row + 1 });
@@ -109,7 +109,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
       return;
     }
     case "type_elem": {
-      // An embedded interface; a constraint such as `~int | ~string` is not one.
+      // An embedded interface, but not a constraint such as `~int | ~string`.
       const only = node.namedChildCount === 1 ? node.firstNamedChild : null;
       if (!reader.frame.holdsMembers || only === null) return;
       const chain = reader.typeFrom(reader.textOf(only));
@@ -142,7 +142,7 @@ function packageName(specifier: string): string {
   return name.replace(/^go-|[-.]go$|\.v\d+$/g, "").replace(/-/g, "_");
 }
 
-/** Methods are called on the first result; the second is often an error. */
+/** Returns the type of the first result, on which methods are called; the second is often an error. */
 function resultType(node: Node, reader: GraphReader): Chain | undefined {
   const result = node.childForFieldName("result");
   if (result === null) return undefined;

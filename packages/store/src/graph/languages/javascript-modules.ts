@@ -22,7 +22,10 @@ export function unwrap(value: Node | null): Node | null {
   return inner;
 }
 
-/** What names a value: a variable, an assignment, `export default`; undefined if it is part of something else. */
+/**
+ * The node that names a value (variable, assignment or `export default`), or undefined if the value is nested in
+ * another expression.
+ */
 export function holderOf(
   node: Node,
   reader: GraphReader,
@@ -38,7 +41,7 @@ export function holderOf(
   return held?.id === node.id ? { node: outer.node, type } : undefined;
 }
 
-/** Whether the declaration around the current declarator is exported. `level` says how far out it is. */
+/** Whether the declaration around the current declarator is exported. `level` is how many containers out it is. */
 export function isExportedVariable(reader: GraphReader, level: number): boolean {
   return isDeclaration(reader.around(level)?.type) && reader.around(level + 1)?.type === "export_statement";
 }
@@ -60,7 +63,7 @@ function isNamespace(type: string | undefined): boolean {
   return type === "internal_module" || type === "module";
 }
 
-/** Records and returns whether a declaration is exported. */
+/** Returns whether a declaration is exported, and records it if so. */
 export function isExported(node: Node, reader: GraphReader): boolean {
   const outer = reader.around();
   if (outer?.type !== "export_statement") return false;
@@ -72,7 +75,7 @@ export function isExported(node: Node, reader: GraphReader): boolean {
   return true;
 }
 
-/** A call; `import()` and `require()` are imports. */
+/** Visits a call; `import()` and `require()` are imports. */
 export function visitCall(node: Node, reader: GraphReader): void {
   const callee = node.childForFieldName("function");
   if (callee === null) return;
@@ -91,12 +94,12 @@ export function visitCall(node: Node, reader: GraphReader): void {
     }
     if (specifier !== undefined) return;
   }
-  // An immediately called function is part of what surrounds it.
+  // An immediately called function belongs to the code around it.
   if (FUNCTION_VALUES.has(type) || type === "parenthesized_expression") return;
   reader.call(reader.chain(callee), node);
 }
 
-/** Whether the call's value is destructured in a declaration, which handles it. */
+/** Whether a declaration destructures the call's value and so handles the call. */
 function isBound(node: Node, reader: GraphReader): boolean {
   const outer = reader.around();
   if (outer?.type !== "variable_declarator") return false;
@@ -114,7 +117,7 @@ function unquote(source: string): string {
   return source.slice(1, -1);
 }
 
-/** `const { a, b: c } = require("./x")` and the same with `await import("./x")`. */
+/** Handles `const { a, b: c } = require("./x")` and the same with `await import("./x")`. */
 export function importedBy(name: Node, value: Node, reader: GraphReader): boolean {
   const awaited = value.type === "await_expression";
   const call = awaited ? value.firstNamedChild : value;
@@ -176,7 +179,7 @@ export function visitImport(node: Node, reader: GraphReader): void {
   if (specifier !== undefined) reader.import({ specifier, kind: "import", names, line });
 }
 
-/** An export statement; its declaration is visited separately. */
+/** Visits an export statement; its declaration is visited separately. */
 export function visitExport(node: Node, reader: GraphReader): void {
   if (!reader.atTop) return;
   const source = node.childForFieldName("source");
@@ -208,7 +211,7 @@ export function visitExport(node: Node, reader: GraphReader): void {
   }
 }
 
-/** CommonJS `module.exports = …` and `exports.name = …`, and methods assigned to a prototype. */
+/** Handles CommonJS `module.exports = …` and `exports.name = …`, and methods assigned to a prototype. */
 export function visitAssignment(node: Node, reader: GraphReader): void {
   const left = node.childForFieldName("left");
   const right = node.childForFieldName("right");

@@ -94,7 +94,7 @@ export const javascriptRules: LanguageRules = {
   ]),
   visit,
   finish(reader) {
-    // `export { a }` may come before or after `a`.
+    // `export { a }` can come before or after `a`.
     for (const { local } of reader.exports) reader.markExported(local);
   },
 };
@@ -221,7 +221,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
       return;
     }
     case "class_heritage":
-      // In TypeScript it holds clauses, which are visited separately.
+      // In TypeScript this node holds clauses, which are visited separately.
       if (reader.language === "javascript" && node.firstNamedChild !== null) {
         reader.relate("INHERITS", reader.chain(node.firstNamedChild), node);
       }
@@ -245,7 +245,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
     }
     case "jsx_opening_element":
     case "jsx_self_closing_element": {
-      // The framework calls an element. Lowercase elements are the browser's own.
+      // The framework calls the component. Lowercase elements are the browser's own.
       const name = reader.field(node, "name") ?? "";
       if (/^\p{Lu}|\./u.test(name)) reader.call(name.split("."), node);
       return;
@@ -423,7 +423,7 @@ function visitField(node: Node, reader: GraphReader): void {
   });
 }
 
-/** `{ list: () => … }` in an object assigned to a variable. */
+/** Visits `{ list: () => … }` in an object assigned to a variable. */
 function visitPair(node: Node, reader: GraphReader): void {
   const value = node.childForFieldName("value");
   const key = node.childForFieldName("key");

@@ -111,12 +111,12 @@ function visit(node: Node, type: string, reader: GraphReader): void {
   }
 }
 
-/** `super().save` is the `save` of a base class. */
+/** Rewrites `super().save` to the `save` of a base class. */
 function withSuper(chain: Chain): Chain {
   return chain[0] === "super" && chain[1] === "()" ? [SELF_SUPER, ...chain.slice(2)] : chain;
 }
 
-/** Bound in methods to what `super()` refers to there. */
+/** Bound in methods to whatever `super()` refers to there. */
 const SELF_SUPER = "super()";
 
 function visitClass(node: Node, reader: GraphReader): void {
@@ -205,7 +205,7 @@ function certain(chain: Chain): Chain | undefined {
   return chain[0] === "" ? undefined : chain;
 }
 
-/** `self.store = Store()` in a method defines a property of the class. */
+/** Visits an assignment such as `self.store = Store()` in a method, which defines a property of the class. */
 function visitAttribute(left: Node, node: Node, known: Chain | undefined, reader: GraphReader): void {
   const owner = reader.frame.self;
   const object = left.childForFieldName("object");
@@ -217,7 +217,7 @@ function visitAttribute(left: Node, node: Node, known: Chain | undefined, reader
     name,
     node,
     bodyStart: right?.startIndex ?? node.endIndex,
-    // A property takes the declared type of the parameter stored in it.
+    // A property gets the declared type of the parameter stored in it.
     type: known ?? (right?.type === "identifier" ? [reader.textOf(right)] : undefined),
     member: owner,
     leaf: true,

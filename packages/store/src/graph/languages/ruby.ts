@@ -2,7 +2,7 @@ import type { GraphReader } from "../reading/graph-reader.js";
 import type { LanguageRules } from "../reading/language-rules.js";
 import type { Node } from "../reading/parser.js";
 
-/** Positions where a bare name is a statement or an argument, and may be a call without arguments. */
+/** Positions where a bare name is a statement or an argument, so it can be a call without arguments. */
 const STATEMENTS = [
   "program",
   "body_statement",
@@ -105,7 +105,7 @@ function visit(node: Node, type: string, reader: GraphReader): void {
       visitAssignment(node, reader);
       return;
     default:
-      // A bare name is a call if it is not a local variable; only methods of this file count.
+      // A bare name is a call unless it is a local variable; only methods of this file count.
       for (const child of node.namedChildren) {
         const name = child.type === "identifier" ? reader.textOf(child) : "";
         if (name !== "" && !VISIBILITY.has(name)) reader.maybeCall([name], child);
@@ -144,7 +144,7 @@ function visitAssignment(node: Node, reader: GraphReader): void {
   } else if (left.type === "left_assignment_list") reader.localsIn(left, ["identifier"]);
 }
 
-/** `Helper.new` is a `Helper`; the results of other methods are unknown. */
+/** Returns the type of an instance: `Helper.new` is a `Helper`; the results of other methods are unknown. */
 function instance(chain: readonly string[]): readonly string[] | undefined {
   const at = chain.indexOf("new");
   return at > 0 && chain.length === at + 2 && chain[0] !== "" ? [...chain.slice(0, at), "()"] : undefined;
@@ -169,7 +169,7 @@ function visitCall(node: Node, reader: GraphReader): void {
       reader.call(["self"], node);
       return;
     }
-    // Local variables are not called this way, so a local of the same name does not matter.
+    // A local variable cannot be called this way, so one with the same name does not matter.
     reader.call([name], node);
     return;
   }
@@ -182,7 +182,7 @@ function visitCall(node: Node, reader: GraphReader): void {
   reader.call([...collapse(chain), name], node);
 }
 
-/** `Helper.new.run` is the `run` of a `Helper`, and `self.class.open` the `open` of the class. */
+/** Shortens chains: `Helper.new.run` is the `run` of a `Helper`, and `self.class.open` the `open` of the class. */
 function collapse(chain: readonly string[]): readonly string[] {
   const result: string[] = [];
   for (let index = 0; index < chain.length; index++) {
@@ -208,7 +208,7 @@ function visitRequire(node: Node, name: string, reader: GraphReader): void {
   });
 }
 
-/** Something in a class body that looks like a call and declares something. */
+/** Visits a declaration in a class body that looks like a call. */
 function visitDeclaration(node: Node, name: string, reader: GraphReader): boolean {
   const args = node.childForFieldName("arguments")?.namedChildren ?? [];
   switch (name) {

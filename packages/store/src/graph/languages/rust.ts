@@ -210,12 +210,12 @@ function visit(node: Node, type: string, reader: GraphReader): void {
   }
 }
 
-/** `parse::<u8>` is a call of `parse`. */
+/** Strips type arguments: `parse::<u8>` is a call of `parse`. */
 function unturbo(node: Node): Node {
   return node.type === "generic_function" ? (node.childForFieldName("function") ?? node) : node;
 }
 
-/** `self::x` is a module path, not a member of the current object, and `super::x` leaves the module. */
+/** Resolves a module path: `self::x` is not a member of the current object, and `super::x` leaves the module. */
 function inModule(chain: Chain, reader: GraphReader): Chain {
   if (chain[0] !== "super") return chain[0] === "crate" ? ["crate", ...chain.slice(1)] : chain;
   let rest = chain;

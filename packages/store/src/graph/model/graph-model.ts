@@ -1,4 +1,4 @@
-// The vocabulary of the code graph. A `FileGraph` is what a parser found in one document: it depends only on that
+// The vocabulary of the code graph. A `FileGraph` is what a parser found in one document. It depends only on that
 // document's path and text, so it can be stored with the content. Resolution turns it into edges between node keys.
 
 export const NODE_TYPES = [
@@ -76,7 +76,7 @@ export const SUPER_STEP = "super";
  *
  * - `symbol`: a symbol of this file; `of` is its qualified name.
  * - `import`: a name bound by an import of this file; `of` is that local name.
- * - `global`: a name that nothing in this file binds; `of` is that name. It may come from the same package.
+ * - `global`: a name that nothing in this file binds; `of` is that name. It can come from the same package.
  * - `unknown`: the value of an undeclared variable, parameter or expression; `of` is empty.
  */
 export interface Reference {
@@ -91,7 +91,9 @@ export interface GraphSymbol {
   readonly key: string;
   readonly kind: SymbolKind;
   readonly name: string;
-  /** The enclosing names and its own, joined with dots; a second one of the same name ends in `~2`. */
+  /**
+   * The names of the enclosing symbols and its own, joined with dots. A second symbol with the same name ends in `~2`.
+   */
   readonly qualifiedName: string;
   readonly startLine: number;
   readonly startColumn: number;
@@ -99,7 +101,7 @@ export interface GraphSymbol {
   readonly endColumn: number;
   /** The head of the definition on one line, without its body. */
   readonly signature?: string;
-  /** Whether other files can use it by name. */
+  /** Whether other files can use the symbol by name. */
   readonly exported?: boolean;
   /** The declared type of a variable or property, or a function's declared return type. */
   readonly type?: Reference;
@@ -113,7 +115,7 @@ export interface FileEdge {
   readonly relation: Relation;
   readonly line: number;
   readonly to?: string;
-  /** How the source writes the target; absent if `to` is set. */
+  /** The target as written in the source; absent if `to` is set. */
   readonly name?: string;
   /** Where resolution starts; absent if `to` is set. */
   readonly target?: Reference;
@@ -136,20 +138,20 @@ export interface GraphImport {
   readonly kind: ImportKind;
   readonly names: readonly ImportedName[];
   readonly line: number;
-  /** Whether it is relative to the file in a language whose specifiers do not show it. */
+  /** Whether the import is relative to the file, in a language whose specifiers do not show it. */
   readonly relative?: boolean;
 }
 
 /**
- * A name that a file exports as `name`; `local` is its name inside the file. `=` is what CommonJS assigns to
- * `module.exports`.
+ * A name that a file exports as `name`; `local` is its name inside the file. `=` stands for the value that CommonJS
+ * assigns to `module.exports`.
  */
 export interface GraphExport {
   readonly name: string;
   readonly local: string;
 }
 
-/** A link in prose. `target` is as written, without the anchor. */
+/** A link in prose. `target` is the link as written, without the anchor. */
 export interface GraphLink {
   readonly target: string;
   readonly anchor?: string;
@@ -160,7 +162,7 @@ export interface GraphLink {
 /** Why a file's graph is incomplete. */
 export interface Incomplete {
   /**
-   * - `binary`: it does not look like text.
+   * - `binary`: the file does not look like text.
    * - `size`: it exceeds the size limit.
    * - `time`: parsing or reading exceeded the time limit.
    * - `count`: it has too many symbols or edges.
@@ -190,7 +192,7 @@ export type ProjectConfig =
   | { readonly kind: "composer"; readonly psr4: Readonly<Record<string, readonly string[]>> }
   | { readonly kind: "cargo"; readonly name?: string; readonly root?: string };
 
-/** Everything the graph knows about one document by itself. Plain data that can be stored as JSON. */
+/** Everything the graph knows about a single document. Plain data that can be stored as JSON. */
 export interface FileGraph {
   readonly path: string;
   readonly language: GraphLanguage | undefined;
@@ -201,15 +203,15 @@ export interface FileGraph {
   readonly links: readonly GraphLink[];
   /** The package or namespaces the file declares. */
   readonly namespaces: readonly string[];
-  /** Type names that occur in the file, for imports of a whole namespace (C#, Java). */
+  /** Type names that occur in the file, used for imports of a whole namespace (C#, Java). */
   readonly mentions: readonly string[];
   readonly config?: ProjectConfig;
-  /** Whether the parser hit syntax it could not read; the rest is still there. */
+  /** Whether the parser found syntax it could not read; everything else is still included. */
   readonly syntaxErrors: boolean;
   readonly incomplete?: Incomplete;
 }
 
-/** An edge between two nodes. An unresolved one points to an `external:` node named after the target. */
+/** An edge between two nodes. An unresolved edge points to an `external:` node named after the target. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;

@@ -18,7 +18,7 @@ export function symbolKey(path: string, qualifiedName: string): string {
   return `${SYMBOL}${path}#${qualifiedName}`;
 }
 
-/** The key of something known only by name: a package, a global function, a URL. */
+/** Returns the key of something known only by name: a package, a global function, a URL. */
 export function externalKey(name: string): string {
   return EXTERNAL + name;
 }
@@ -31,12 +31,12 @@ export function collectionKey(name: string): string {
   return COLLECTION + name;
 }
 
-/** The key of a content, shared by documents with the same bytes. */
+/** Returns the key of a content, shared by documents with the same bytes. */
 export function contentKey(hash: string): string {
   return CONTENT + hash;
 }
 
-/** The key of an earlier version of a document. */
+/** Returns the key of an earlier version of a document. */
 export function versionKey(path: string, hash: string): string {
   return `${VERSION}${path}#${hash}`;
 }
@@ -45,7 +45,7 @@ export function versionKey(path: string, hash: string): string {
 export interface ParsedKey {
   readonly space: "file" | "symbol" | "external" | "tag" | "collection" | "content" | "version";
   readonly name: string;
-  /** The document of a file, symbol or version. */
+  /** For a file, symbol or version: the path of its document. */
   readonly path?: string;
   /** For a symbol. */
   readonly qualifiedName?: string;
@@ -53,7 +53,7 @@ export interface ParsedKey {
   readonly hash?: string;
 }
 
-/** Parses a key; undefined if it is not one. */
+/** Parses a key; undefined if it is invalid. */
 export function parseKey(key: string): ParsedKey | undefined {
   const colon = key.indexOf(":");
   if (colon < 1 || colon === key.length - 1) return undefined;
@@ -64,7 +64,7 @@ export function parseKey(key: string): ParsedKey | undefined {
       return { space, name: baseName(rest), path: rest };
     case "symbol":
     case "version": {
-      // A qualified name contains no `#`, but a path may.
+      // A qualified name contains no `#`, but a path can.
       const hash = rest.lastIndexOf("#");
       if (hash < 1 || hash === rest.length - 1) return undefined;
       const path = rest.slice(0, hash);
@@ -83,7 +83,7 @@ export function parseKey(key: string): ParsedKey | undefined {
   }
 }
 
-/** The node type, if the key alone determines it; a symbol's type has to be looked up. */
+/** Returns the node type if the key alone determines it; a symbol's type has to be looked up. */
 export function typeOfKey(key: string): NodeType | undefined {
   const space = parseKey(key)?.space;
   return space === "symbol" ? undefined : space;

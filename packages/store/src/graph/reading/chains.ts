@@ -1,5 +1,5 @@
-// Expressions and types as chains of names: `this.hub.servers()` is `["this", "hub", "servers", "()"]`. An empty first
-// name stands for an expression without a name, such as a literal.
+// Represents expressions and types as chains of names: `this.hub.servers()` is `["this", "hub", "servers", "()"]`. An
+// empty first name stands for an expression without a name, such as a literal.
 
 import { CALL_STEP } from "../model/graph-model.js";
 import type { Node } from "./parser.js";
@@ -11,7 +11,7 @@ export interface ChainGrammar {
   readonly separator: RegExp;
   /** Node type → the fields of the left side and of the name on the right. */
   readonly members: Readonly<Record<string, readonly [string, string]>>;
-  /** Node type → the field of the callee; if the call itself has a receiver and a name, both. */
+  /** Node type → the field of the callee, or the fields of the receiver and the name if the call itself has both. */
   readonly calls: Readonly<Record<string, string | readonly [string, string]>>;
   /** Node type → the field of the class; `""` means the first named child that is not a keyword. */
   readonly creations: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ const MAX_STEPS = 12;
 /** A chain; undefined if it does not end in a name. */
 export type Chain = readonly string[];
 
-/** The chain of an expression. An unreadable one has an empty root. */
+/** Returns the chain of an expression. An unreadable one has an empty root. */
 export function chainOf(node: Node, text: string, grammar: ChainGrammar): Chain {
   const steps: string[] = [];
   let current: Node | null = node;
@@ -106,7 +106,7 @@ const TRANSPARENT = new Set([
   "shared_ptr",
 ]);
 
-/** The chain of a written type; undefined if it is not a single named type (a union, an array, a function). */
+/** Returns the chain of a written type; undefined if it is not a single named type (a union, an array, a function). */
 export function typeChain(source: string, grammar: ChainGrammar): Chain | undefined {
   let type = source.trim();
   for (let round = 0; round < 6; round++) {

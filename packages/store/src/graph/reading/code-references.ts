@@ -8,10 +8,10 @@ import type { LanguageRules } from "./language-rules.js";
 interface Binding {
   readonly frame: Frame;
   readonly symbol?: string;
-  /** Steps between the symbol and what is written after the name. */
+  /** Steps between the symbol and the part after the name. */
   readonly steps?: Chain;
   readonly imported?: boolean;
-  /** The declared type, or its constant value. */
+  /** The declared type or, with `isValue`, the constant value. */
   chain?: Chain | undefined;
   readonly isValue?: boolean;
 }
@@ -31,7 +31,7 @@ export interface Frame {
 
 const MAX_ALIASES = 8;
 
-/** What is known about the whole file when its names are looked up. */
+/** Everything known about the whole file when its names are looked up. */
 export interface FileNames {
   readonly rules: Pick<LanguageRules, "selfNames" | "superNames" | "bareMembers">;
   readonly symbols: ReadonlyMap<string, GraphSymbol>;
@@ -39,7 +39,7 @@ export interface FileNames {
   readonly dottedImports: readonly { readonly names: readonly string[]; readonly local: string }[];
 }
 
-/** What the chain refers to in the frame. `asType`: it is written as a type, not as something called. */
+/** Resolves what the chain refers to in the frame. `asType`: it is written as a type, not as something called. */
 export function resolveChain(
   chain: Chain,
   frame: Frame,
@@ -82,7 +82,7 @@ export function resolveChain(
     }
     return { root: "unknown", of: "", steps: rest };
   }
-  // Members of a namespace or class may be written in another part of the file.
+  // Members of a namespace or class can be written in another part of the file.
   if (names.rules.bareMembers) {
     for (
       let outer = frame.self ?? frame.symbol;
@@ -100,7 +100,7 @@ export function isNamespace(frame: Frame, names: Pick<FileNames, "symbols">): bo
   return names.symbols.get(frame.symbol)?.kind === "module";
 }
 
-/** `import a.b` binds the name `a`, but makes `a.b` usable. */
+/** Finds the import behind a dotted name: `import a.b` binds the name `a`, but makes `a.b` usable. */
 function dottedImport(chain: Chain, names: FileNames): Reference | undefined {
   let best: { readonly names: readonly string[]; readonly local: string } | undefined;
   for (const entry of names.dottedImports) {
@@ -111,7 +111,7 @@ function dottedImport(chain: Chain, names: FileNames): Reference | undefined {
   return best === undefined ? undefined : { root: "import", of: best.local, steps: chain.slice(best.names.length) };
 }
 
-/** Follows steps as far as this file goes. */
+/** Follows the steps as far as this file goes. */
 export function reduceReference(reference: Reference, symbols: ReadonlyMap<string, GraphSymbol>): Reference {
   let { root, of, steps } = reference;
   for (let round = 0; round < 32 && root === "symbol" && steps.length > 0; round++) {
@@ -132,7 +132,7 @@ export function reduceReference(reference: Reference, symbols: ReadonlyMap<strin
   }
   return { root, of, steps };
 }
-/** Whether a symbol kind is a type, whose call or creation gives an instance. */
+/** Whether a symbol kind is a type, so calling or creating it gives an instance. */
 export function isTypeKind(kind: SymbolKind): boolean {
   return (
     kind === "class" ||
@@ -144,7 +144,7 @@ export function isTypeKind(kind: SymbolKind): boolean {
   );
 }
 
-/** Whether a symbol kind is callable, so that its declared type is that of its result. */
+/** Whether a symbol kind is callable, so its declared type is that of its result. */
 export function isCallable(kind: SymbolKind): boolean {
   return kind === "function" || kind === "method" || kind === "macro";
 }
@@ -155,12 +155,12 @@ const PRIMITIVES = new Set(
   ),
 );
 
-/** Whether a type has no members that could be in a file. */
+/** Whether a type is primitive, so no file can define its members. */
 export function isPrimitive(type: Reference): boolean {
   return type.root === "global" && type.steps.length === 0 && PRIMITIVES.has(type.of);
 }
 
-/** The chain as written in the source. */
+/** Returns the chain as written in the source. */
 export function spell(chain: Chain): string {
   let name = "";
   for (const step of chain) name += step === CALL_STEP ? step : name === "" ? step : `.${step}`;

@@ -1,5 +1,5 @@
-// Turns the nodes of one syntax tree into a FileGraph. A language says which nodes matter and what they mean; this
-// class tracks scopes, so that a name only counts as a symbol or import if nothing nearer has the same name.
+// Turns the nodes of one syntax tree into a FileGraph. A language says which nodes matter and what they mean. This
+// class tracks scopes, so a name only counts as a symbol or import if nothing nearer has the same name.
 
 import {
   CALL_STEP,
@@ -43,7 +43,7 @@ const MAX_SIGNATURE = 240;
 const MAX_SYMBOLS = 50_000;
 const MAX_EDGES = 100_000;
 
-/** Collects the graph of one file. Single use. */
+/** Collects the graph of one file. Can be used only once. */
 export class GraphReader {
   readonly path: string;
   readonly text: string;
@@ -51,7 +51,7 @@ export class GraphReader {
   readonly imports: GraphImport[] = [];
   readonly exports: GraphExport[] = [];
   readonly namespaces = new Set<string>();
-  /** Functions of which only a declaration has been seen so far (C, C++). */
+  /** Functions that have only been declared so far (C, C++). */
   readonly declaredOnly = new Set<string>();
   readonly #open: { readonly node: Node; readonly type: string; readonly end: number }[] = [];
   frame: Frame;
@@ -84,7 +84,7 @@ export class GraphReader {
     };
   }
 
-  /** Reads the tree. Stops at `deadline` (in `performance.now()` milliseconds) with what it has. */
+  /** Reads the tree. Stops at `deadline` (in `performance.now()` milliseconds) and keeps what it has found. */
   read(root: Node, deadline: number): void {
     let count = 0;
     for (const node of root.descendantsOfType(this.#rules.nodeTypes as string[])) {
@@ -117,7 +117,7 @@ export class GraphReader {
     return this.#edges;
   }
 
-  /** The container around the current node, or `level` containers further out. */
+  /** Returns the container around the current node, or `level` containers further out. */
   around(level = 0): { readonly node: Node; readonly type: string } | undefined {
     return this.#open[this.#open.length - 1 - level];
   }
@@ -135,7 +135,7 @@ export class GraphReader {
     return chainOf(node, this.text, this.#rules);
   }
 
-  /** The chain of the type in a field. */
+  /** Returns the chain of the type in a field. */
   typeOf(node: Node, field: string): Chain | undefined {
     const source = this.field(node, field);
     return source === undefined ? undefined : typeChain(source, this.#rules);
@@ -202,7 +202,7 @@ export class GraphReader {
     }
   }
 
-  /** A node that includes its line break ends before it. */
+  /** Returns the end of a node. If the node includes its line break, the end is before it. */
   #endOf(node: Node): { line: number; column: number } {
     const { row, column } = node.endPosition;
     const end = node.endIndex;
@@ -211,7 +211,7 @@ export class GraphReader {
     return { line: row, column: end - 1 - (this.text.lastIndexOf("\n", end - 2) + 1) + 1 };
   }
 
-  /** A definition replaces an earlier declaration of the same name. */
+  /** Merges another definition of the same name into its symbol. */
   #extend(symbol: Mutable<GraphSymbol>, definition: Definition): void {
     const end = this.#endOf(definition.node);
     if (end.line > symbol.endLine) {
@@ -241,7 +241,7 @@ export class GraphReader {
     };
   }
 
-  /** Opens a scope with local names that is not a symbol: a callback, a block. */
+  /** Opens a scope with local names that is not a symbol, such as a callback or a block. */
   scope(node: Node, options: { readonly ownSelf?: boolean; readonly container?: string } = {}): void {
     this.frame = {
       parent: this.frame,
@@ -254,7 +254,7 @@ export class GraphReader {
     };
   }
 
-  /** A variable or parameter. `chain` is its type or, with `isValue`, what it is an alias of. */
+  /** Declares a variable or parameter. `chain` is its type or, with `isValue`, the value it is an alias of. */
   local(name: string, chain?: Chain | undefined, isValue = false): void {
     const existing = this.frame.bindings.get(name);
     if (existing === undefined) this.frame.bindings.set(name, { frame: this.frame, chain, isValue });
@@ -262,17 +262,17 @@ export class GraphReader {
       existing.chain = undefined;
   }
 
-  /** A name that refers to a symbol of this file in this scope: `self` in a Python method. */
+  /** Declares a name that refers to a symbol of this file in this scope, such as `self` in a Python method. */
   localSymbol(name: string, symbol: string): void {
     this.frame.bindings.set(name, { frame: this.frame, symbol });
   }
 
-  /** A name that refers to the base classes of a class in this file. */
+  /** Declares a name that refers to the base classes of a class in this file. */
   localSuper(name: string, owner: string): void {
     this.frame.bindings.set(name, { frame: this.frame, symbol: owner, steps: [SUPER_STEP] });
   }
 
-  /** The symbol a plain name refers to here, if any. */
+  /** Returns the symbol a plain name refers to here, if any. */
   symbolBehind(name: string): string | undefined {
     for (let frame: Frame | undefined = this.frame; frame !== undefined; frame = frame.parent) {
       if (frame.holdsMembers) continue;
@@ -287,11 +287,12 @@ export class GraphReader {
     for (const name of pattern.descendantsOfType(types as string[])) this.local(this.textOf(name));
   }
 
-  /** Adds an import; except for re-exports, its names are bound in the file. */
+  /** Adds an import. Its names are bound in the file, except for re-exports. */
   import(entry: GraphImport): void {
     this.imports.push(entry);
     if (entry.kind === "reexport") return;
-    // Python and JavaScript also import inside functions. Bound at file level, the name is found from everywhere.
+    // Python and JavaScript also import inside functions. The name is bound at file level, so it is found from
+    // everywhere.
     const frame = this.#rootFrame();
     for (const { local } of entry.names) {
       if (local === "*" || local === "") continue;
@@ -300,12 +301,12 @@ export class GraphReader {
     }
   }
 
-  /** A call of whatever `callee` refers to. */
+  /** Adds a call of whatever `callee` refers to. */
   call(callee: Chain, node: Node): void {
     this.relate("CALLS", callee, node);
   }
 
-  /** Possibly a call: it is one if the name is a symbol of this file. */
+  /** Adds a call if the name turns out to be a symbol of this file. */
   maybeCall(callee: Chain, node: Node): void {
     this.#pending.push({
       from: this.#keyOf(this.frame.symbol),
@@ -317,7 +318,7 @@ export class GraphReader {
     });
   }
 
-  /** A call by a path that local variables cannot shadow (`net::listen` in Rust). */
+  /** Adds a call by a path that local variables cannot shadow (`net::listen` in Rust). */
   callItem(callee: Chain, node: Node): void {
     const from = this.frame;
     if (!this.#rules.selfNames.has(callee[0] ?? "")) {
@@ -362,7 +363,7 @@ export class GraphReader {
     return this.frame.holdsMembers && isNamespace(this.frame, this.#names);
   }
 
-  /** `rest` as seen from `ups` modules further out; outside the file it starts with `super`. */
+  /** Returns `rest` as seen from `ups` modules further out; outside the file it starts with `super`. */
   pathUp(ups: number, rest: Chain): Chain {
     const modules: string[] = [];
     for (let frame: Frame | undefined = this.frame; frame !== undefined; frame = frame.parent) {
@@ -415,7 +416,7 @@ export class GraphReader {
       const identity = `${from}\n${relation}\n${to ?? `${target.root} ${target.of} ${target.steps.join(".")} ${name}`}`;
       if (seen.has(identity)) continue;
       seen.add(identity);
-      // A member written outside its class names the class, so this edge is found in reverse.
+      // A member written outside its class names the class, so the edge is found in reverse.
       if (relation === "CONTAINS") {
         if (to !== undefined) this.#edges.push({ from: to, to: from, relation, line });
         else this.#edges.push({ from, relation, line, name, target });
@@ -423,7 +424,7 @@ export class GraphReader {
     }
   }
 
-  /** Members of a class that is not in this file name the class. */
+  /** Makes members of a class that is not in this file refer to the class by name. */
   #settleMembers(): void {
     for (const [index, edge] of this.#edges.entries()) {
       if (edge.relation !== "CONTAINS" || edge.to === undefined) continue;

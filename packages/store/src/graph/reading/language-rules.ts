@@ -1,4 +1,4 @@
-// What a language tells the reader, and what the reader tracks.
+// The rules a language gives the reader, and the state the reader tracks.
 
 import type { SymbolKind } from "../model/graph-model.js";
 import type { Chain, ChainGrammar } from "./chains.js";
@@ -9,8 +9,8 @@ export interface LanguageRules extends ChainGrammar {
   /** Node types that {@link visit} is called for, in source order. */
   readonly nodeTypes: readonly string[];
   /**
-   * Node types that {@link GraphReader.around} returns. Asking a node for its parent walks down from the root, which is
-   * slow in a file with thousands of sibling statements.
+   * Node types that {@link GraphReader.around} returns. Asking a node for its parent would walk down from the root,
+   * which is slow in a file with thousands of sibling statements.
    */
   readonly containers: ReadonlySet<string>;
   /** Words for the current object: `this`, `self`. */
@@ -28,22 +28,22 @@ export interface Definition {
   readonly kind: SymbolKind;
   readonly name: string;
   readonly node: Node;
-  /** Where the body starts, for the signature; searched for if absent. */
+  /** Where the body starts, used to cut the signature; searched for if absent. */
   readonly bodyStart?: number;
   readonly exported?: boolean;
   readonly type?: Chain | undefined;
-  /** The qualified name of its class, if it is written outside the class. */
+  /** The qualified name of the class, if the symbol is written outside it. */
   readonly container?: string;
-  /** The class in this file that it is a member of, even though it is written inside a method. */
+  /** The class in this file that the symbol is a member of, even though it is written inside a method. */
   readonly member?: string;
-  /** Whether names inside are looked up in it: true for a class or namespace, not for a function. */
+  /** Whether names inside the symbol are looked up in it: true for a class or namespace, not for a function. */
   readonly holdsMembers?: boolean;
-  /** Whether it has its own `this`. */
+  /** Whether the symbol has its own `this`. */
   readonly ownSelf?: boolean;
-  /** Whether a second one of the same name is the same thing: an overload, a reopened namespace. */
+  /** Whether a second definition of the same name is the same symbol, such as an overload or a reopened namespace. */
   readonly merge?: boolean;
-  /** Whether it extends to the end of the file. */
+  /** Whether the symbol extends to the end of the file. */
   readonly toEnd?: boolean;
-  /** Whether it cannot contain anything. */
+  /** Whether the symbol cannot contain anything. */
   readonly leaf?: boolean;
 }

@@ -1,5 +1,5 @@
-// Apart from syntax-node.ts, the only file that knows the parser library. Grammars are WebAssembly modules of up to 5
-// MB: each is loaded for the first file of its language, then kept.
+// The only file that knows the parser library, apart from syntax-node.ts. Grammars are WebAssembly modules of up to 5
+// MB. Each is loaded for the first file of its language, then kept.
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { TrunklineError } from "@trunkline/core";
@@ -41,14 +41,14 @@ export function hasGrammar(language: GraphLanguage): boolean {
   return GRAMMARS[language] !== undefined;
 }
 
-/** The parser of a language loaded by {@link loadParser}. */
+/** Returns the parser of a language loaded by {@link loadParser}. */
 export function loadedParser(language: GraphLanguage): Parser {
   const parser = loaded.get(GRAMMARS[language] ?? "");
   if (parser !== undefined) return parser;
   throw new TrunklineError("INTERNAL", `The parser for ${language} was used before it was loaded.`);
 }
 
-/** Loads a language so that {@link parseSource} can be synchronous. */
+/** Loads a language, so {@link parseSource} can be synchronous. */
 export async function loadParser(language: GraphLanguage): Promise<Parser> {
   const grammar = GRAMMARS[language];
   if (grammar === undefined) throw new TrunklineError("INVALID_ARGUMENT", `There is no grammar for ${language}.`);
@@ -56,7 +56,7 @@ export async function loadParser(language: GraphLanguage): Promise<Parser> {
   if (loading === undefined) {
     loading = load(grammar);
     grammars.set(grammar, loading);
-    // Forget a failed attempt, so that the next file tries again.
+    // Forget a failed attempt, so the next file tries again.
     loading.catch(() => grammars.delete(grammar));
   }
   return await loading;
@@ -88,7 +88,7 @@ async function load(grammar: string): Promise<Parser> {
 }
 
 /**
- * Parses `text` and calls `read` with the root node; the tree is freed before this returns, so no node may be kept.
+ * Parses `text` and calls `read` with the root node. The tree is freed before this returns, so no node can be kept.
  * Returns undefined if parsing exceeded `deadline` (in `performance.now()` milliseconds).
  */
 export function parseSource<T>(
@@ -103,7 +103,7 @@ export function parseSource<T>(
   const isTimed = source.text.length >= TIMED_LENGTH;
   const tree = parser.parse(source.text, null, isTimed ? { progressCallback } : undefined);
   if (tree === null) {
-    // Otherwise the next parse would continue where this one stopped.
+    // Without this, the next parse would continue where this one stopped.
     parser.reset();
     return undefined;
   }

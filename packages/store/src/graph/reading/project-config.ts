@@ -1,7 +1,7 @@
-// Project files that define how imports resolve. Read leniently: unreadable content is ignored.
+// Reads project files that define how imports resolve. Lenient: unreadable content is ignored.
 import type { ProjectConfig } from "../model/graph-model.js";
 
-/** The file's content, if it is one of those; undefined otherwise. */
+/** Reads the file if it is a project file; undefined otherwise. */
 export function readConfig(path: string, text: string): ProjectConfig | undefined {
   if (text.length > 1_000_000) return undefined;
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -20,7 +20,7 @@ export function readConfig(path: string, text: string): ProjectConfig | undefine
   }
 }
 
-/** Whether a file of this name affects the files next to and below it. */
+/** Whether a file with this name affects the files next to and below it. */
 export function isConfigPath(path: string): boolean {
   return /(?:^|\/)(?:(?:tsconfig|jsconfig)(?:\.[\w-]+)*\.json|package\.json|composer\.json|go\.mod|Cargo\.toml)$/.test(
     path,
@@ -45,7 +45,7 @@ function parseJson(text: string): Json | undefined {
   return undefined;
 }
 
-/** Removes comments and trailing commas, as tsconfig files have them. */
+/** Removes comments and trailing commas, which tsconfig files allow. */
 function withoutComments(text: string): string {
   return text
     .replace(/^\ufeff/, "")
@@ -95,7 +95,7 @@ function readPackage(text: string): ProjectConfig | undefined {
   return { kind: "npm", ...(typeof name === "string" ? { name } : {}), entries, imports };
 }
 
-/** All files named in a condition object. */
+/** Returns all files named in a condition object. */
 function targetsOf(target: unknown, depth = 0): string[] {
   if (typeof target === "string") return [target];
   if (depth > 4) return [];

@@ -1,10 +1,10 @@
 // Syntax tree nodes, read directly from the parser's memory. The library makes five calls to write a node before each
-// question and as many to read one back, and searches lists for names; with thousands of nodes per file that took a
-// good part of the time. The layout is that of web-tree-sitter's own `Node`, whose version is pinned; a test compares
-// the two node by node.
+// query and as many to read one back, and searches lists for names. With thousands of nodes per file, that took a good
+// part of the time. The layout is that of web-tree-sitter's own `Node`, whose version is pinned; a test compares the
+// two node by node.
 import type { Language, Node as LibraryNode, Tree } from "web-tree-sitter";
 
-/** What language rules ask of a node. The library's own nodes have all of it too. */
+/** The parts of a node that language rules use. The library's own nodes have all of them too. */
 export interface Node
   extends Pick<
     LibraryNode,
@@ -75,7 +75,7 @@ const NEEDED: readonly (keyof Memory)[] = [
 /** In 32-bit words: id, index, row, column, context. */
 const NODE_WORDS = 5;
 
-/** A parser's memory and where the library exchanges nodes in it. */
+/** A parser's memory, and where the library exchanges nodes in it. */
 export interface NodeMemory {
   readonly memory: Memory;
   /** In 32-bit words. */
@@ -83,17 +83,17 @@ export interface NodeMemory {
 }
 
 /**
- * The memory of the module the library was started with; undefined if something else had started it before, so that
- * only the library's own nodes are available.
+ * Returns the memory of the module the library was started with; undefined if something else started the library first,
+ * in which case only the library's own nodes are available.
  */
 export function nodeMemory(module: object): NodeMemory | undefined {
   if (NEEDED.some((name) => !(name in module))) return undefined;
-  // Each of them exists.
+  // The module has each of these members.
   const memory = module as Memory;
   return { memory, transfer: memory._ts_init() >> 2 };
 }
 
-/** What is the same for all trees of a language. */
+/** Names that are the same for all trees of a language. */
 interface Names {
   readonly types: readonly string[];
   readonly fields: ReadonlyMap<string, number>;
@@ -106,7 +106,7 @@ function namesOf(language: Language): Names {
   let names = known.get(language);
   if (names === undefined) {
     const fields = new Map<string, number>();
-    // The first of several with the same name, as in the library.
+    // Keep the first of several with the same name, as the library does.
     for (const [id, name] of language.fields.entries()) if (name && !fields.has(name)) fields.set(name, id);
     names = { types: language.types, fields, symbols: new WeakMap() };
     known.set(language, names);
@@ -124,9 +124,9 @@ function symbolsOf(names: Names, types: readonly string[]): Int32Array {
   return symbols;
 }
 
-/** The root of a tree. No node may be used after the tree is deleted. */
+/** Returns the root of a tree. No node can be used after the tree is deleted. */
 export function rootOf(tree: Tree, { memory, transfer }: NodeMemory): Node {
-  // The library keeps the address there.
+  // The library keeps the tree's address there.
   const address = (tree as unknown as { readonly 0: number })[0];
   memory._ts_tree_root_node_wasm(address);
   return new MemoryNode({ memory, transfer, tree: address, names: namesOf(tree.language) }, transfer);
@@ -261,13 +261,13 @@ class MemoryNode implements Node {
     return memory;
   }
 
-  /** The node the module returned. */
+  /** Reads the node the module returned. */
   #one(): Node | null {
     const { memory, transfer } = this.#place;
     return memory.HEAP32[transfer] === 0 ? null : new MemoryNode(this.#place, transfer);
   }
 
-  /** The nodes the module returned, in their own piece of memory. */
+  /** Reads the nodes the module returned, which have their own piece of memory. */
   #list(): Node[] {
     const { memory, transfer } = this.#place;
     const count = memory.HEAP32[transfer] as number;

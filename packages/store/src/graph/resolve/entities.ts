@@ -1,5 +1,5 @@
-// From a reference to what it names: through imports, re-exports, declared types and base classes. Follows only what is
-// certain; if two things have an equal claim to a name, there is no answer.
+// Resolves a reference to the entity it names, through imports, re-exports, declared types and base classes. Follows
+// only what is certain: if two entities have an equal claim to a name, there is no answer.
 import { posix } from "node:path";
 import {
   CALL_STEP,
@@ -49,7 +49,7 @@ export class Entities {
     return module;
   }
 
-  /** What the reference names; undefined if uncertain. */
+  /** Returns what the reference names; undefined if uncertain. */
   resolve(file: FileGraph, reference: Reference): Entity | undefined {
     this.#hops = 0;
     return this.#resolve(file, reference);
@@ -85,7 +85,7 @@ export class Entities {
     }
   }
 
-  /** What an import binds to a local name. */
+  /** Returns what an import binds to a local name. */
   #imported(file: FileGraph, local: string): Entity | undefined {
     for (const entry of file.imports) {
       if (entry.kind === "reexport") continue;
@@ -103,7 +103,7 @@ export class Entities {
     return this.#member(module, name);
   }
 
-  /** Java, C#, PHP and Rust import types, not modules. */
+  /** Finds an imported type: Java, C#, PHP and Rust import types, not modules. */
   #typeIn(file: FileGraph, path: string, entry: GraphImport, name: string): Entity | undefined {
     const target = this.#lookup.file(path);
     if (target === undefined) return undefined;
@@ -141,7 +141,7 @@ export class Entities {
     return entity;
   }
 
-  /** The result of calling it. */
+  /** Returns the result of calling the entity. */
   #called(entity: Entity): Entity | undefined {
     const made = entity.kind === "file" ? this.#assigned(entity.path) : entity;
     if (made?.kind !== "symbol") return undefined;
@@ -152,7 +152,7 @@ export class Entities {
     return isCallable(symbol.kind) && symbol.type !== undefined ? this.#resolve(file, symbol.type) : undefined;
   }
 
-  /** The first base class that has `next`, or the only one. */
+  /** Returns the first base class that has `next`, or the only one. */
   #base(entity: Entity, next: string | undefined): Entity | undefined {
     const bases = this.#bases(entity);
     if (next === undefined || next === CALL_STEP) return bases.length === 1 ? bases[0] : undefined;
@@ -222,12 +222,13 @@ export class Entities {
       if (found !== undefined) return found;
     }
     const inherited = this.#bases(entity).map((base) => (same(base, entity) ? undefined : this.#member(base, name)));
-    // In all languages with an order, the first base that has it wins; an unknown base before it might have it too.
+    // In all languages with an order, the first base that has the member wins; an unknown base before it might have it
+    // too.
     const first = inherited.find((found) => found !== undefined);
     return first?.kind === "external" ? undefined : first;
   }
 
-  /** What a module exports under a name. */
+  /** Returns what a module exports under a name. */
   #exported(file: FileGraph, name: string, visited: Set<string>): Entity | undefined {
     if (visited.has(file.path) || visited.size > MAX_DEPTH || this.#hops++ > MAX_HOPS) return undefined;
     visited.add(file.path);
@@ -266,19 +267,19 @@ export class Entities {
       }
     }
     const found = this.#only(stars.map((entry) => this.#through(file, entry, name, new Set(visited))));
-    // A name missing from the stored files may come from a package that is not stored, so it stays unresolved.
+    // A name missing from the stored files can come from a package that is not stored, so it stays unresolved.
     if (found !== undefined) return found.kind === "external" ? undefined : found;
     const assigned = name === "=" ? undefined : this.#assigned(file.path);
     if (assigned === undefined) return undefined;
     return name === "default" ? assigned : this.#member(assigned, name);
   }
 
-  /** What is called or extended when a reference names the entity: a module stands for what is assigned to it. */
+  /** Returns the entity that a call or base class means: a module stands for the value assigned to it. */
   meant(entity: Entity | undefined): Entity | undefined {
     return entity?.kind === "file" ? (this.#assigned(entity.path) ?? entity) : entity;
   }
 
-  /** What CommonJS assigns to `module.exports`. */
+  /** Returns what CommonJS assigns to `module.exports`. */
   #assigned(path: string): Entity | undefined {
     const file = this.#lookup.file(path);
     const offered = file?.exports.find((entry) => entry.name === "=");
@@ -327,7 +328,7 @@ export class Entities {
     return undefined;
   }
 
-  /** A name the file itself does not bind: it comes from the same package, or from a wildcard import. */
+  /** Resolves a name the file itself does not bind: it comes from the same package or from a wildcard import. */
   #global(file: FileGraph, { of, steps }: Reference): Entity | undefined {
     const start = this.#globalName(file, of);
     return start === undefined ? undefined : this.#follow(start, steps);
@@ -399,7 +400,7 @@ export class Entities {
     return this.#only(found);
   }
 
-  /** The single entity among all candidates; undefined if there are two. */
+  /** Returns the single entity among all candidates; undefined if there are two. */
   #only(entities: readonly (Entity | undefined)[]): Entity | undefined {
     let only: Entity | undefined;
     for (const entity of entities) {
@@ -413,13 +414,13 @@ export class Entities {
 
 const baseMaps = new WeakMap<FileGraph, ReadonlyMap<string, readonly FileEdge[]>>();
 
-/** Edges from a file's classes to what they inherit members from, by class key. */
+/** Returns the edges from a file's classes to whatever they inherit members from, by class key. */
 function basesOf(file: FileGraph): ReadonlyMap<string, readonly FileEdge[]> {
   let map = baseMaps.get(file);
   if (map === undefined) {
     const made = new Map<string, FileEdge[]>();
     for (const edge of file.edges) {
-      // Ruby's included modules provide members like base classes.
+      // Modules included in Ruby provide members like base classes do.
       if (edge.relation !== "INHERITS" && (edge.relation !== "IMPLEMENTS" || file.language !== "ruby")) continue;
       const edges = made.get(edge.from);
       if (edges === undefined) made.set(edge.from, [edge]);
@@ -439,7 +440,7 @@ function same(a: Entity, b: Entity): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** `node:fs#promises.readFile`: a name inside a package that is not stored. */
+/** Spells a name inside a package that is not stored: `node:fs#promises.readFile`. */
 function spellExternal(name: string, steps: readonly string[]): string {
   const names = steps.filter((step) => step !== CALL_STEP && step !== SUPER_STEP);
   if (names.length === 0) return name;

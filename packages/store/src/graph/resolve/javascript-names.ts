@@ -1,4 +1,4 @@
-// TypeScript and JavaScript specifiers.
+// Resolves TypeScript and JavaScript specifiers.
 import { posix } from "node:path";
 import type { FileGraph, ProjectConfig } from "../model/graph-model.js";
 import { foldersUp, type Lookup } from "./lookup.js";
@@ -8,7 +8,7 @@ const { dirname, join, basename } = posix;
 
 const SOURCE = ["ts", "tsx", "mts", "cts", "d.ts", "d.mts", "d.cts", "js", "jsx", "mjs", "cjs"];
 const ANY = [...SOURCE, "json", "vue", "svelte"];
-/** What a specifier with this extension may refer to in the sources, best first. */
+/** Source extensions that a specifier with this extension can refer to, best first. */
 const BY_EXTENSION: Readonly<Record<string, readonly string[]>> = {
   js: ["ts", "tsx", "d.ts", "js", "jsx"],
   jsx: ["tsx", "d.ts", "jsx"],
@@ -18,7 +18,7 @@ const BY_EXTENSION: Readonly<Record<string, readonly string[]>> = {
 /** Build output folders, if the sources are in `src`. */
 const BUILT = /^(?:\.\/)?(?:dist|build|lib|out|esm|cjs|es)\//;
 
-/** The stored file a specifier refers to; undefined if there is none. */
+/** Returns the stored file a specifier refers to; undefined if there is none. */
 export function resolveJavascript(file: FileGraph, specifier: string, lookup: Lookup): string | undefined {
   const folder = dirname(file.path);
   const plain = specifier.replace(/[?#].*$/, (rest) => (specifier.startsWith("#") ? rest : ""));
@@ -31,7 +31,7 @@ export function resolveJavascript(file: FileGraph, specifier: string, lookup: Lo
   return byTsconfig(folder, plain, lookup) ?? byPackage(folder, plain, lookup);
 }
 
-/** The file for a path with or without extension, or a folder's index file. */
+/** Finds the file for a path with or without extension, or a folder's index file. */
 function probe(path: string, lookup: Lookup): string | undefined {
   const base = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   const extension = /\.([cm]?jsx?)$/.exec(base)?.[1];
@@ -58,7 +58,7 @@ function best(stem: string, candidates: readonly string[], extensions: readonly 
 interface Mapping {
   readonly baseUrl: string | undefined;
   readonly paths: Readonly<Record<string, readonly string[]>>;
-  /** The base of `paths`. */
+  /** The folder that `paths` are relative to. */
   readonly pathsBase: string;
 }
 
@@ -102,7 +102,7 @@ function mappingOf(
   };
 }
 
-/** The pattern with the longest prefix before its star; one without a star wins. */
+/** Returns the pattern with the longest prefix before its star; one without a star wins. */
 function bestPattern(patterns: readonly string[], specifier: string): string | undefined {
   let found: string | undefined;
   let length = -1;
@@ -148,7 +148,7 @@ function byPackage(folder: string, specifier: string, lookup: Lookup): string | 
   return undefined;
 }
 
-/** If several packages have the same name: the one Node would use, otherwise none. */
+/** Chooses between packages with the same name: the one Node would use, otherwise the only one outside node_modules. */
 function chooseManifest(folder: string, name: string, lookup: Lookup): string | undefined {
   const manifests = lookup.providers(`npm:${name}`);
   if (manifests.length <= 1) return manifests[0];
@@ -160,7 +160,7 @@ function chooseManifest(folder: string, name: string, lookup: Lookup): string | 
   return own.length === 1 ? own[0] : undefined;
 }
 
-/** The file for a subpath of a package. Build output is usually not stored, so its source is tried too. */
+/** Finds the file for a subpath of a package. Build output is usually not stored, so its source is tried too. */
 function subpath(
   home: string,
   entries: Readonly<Record<string, readonly string[]>>,

@@ -1,4 +1,4 @@
-// Lookup keys: the names under which other files find a file. For every file the index stores the keys it provides and
+// Lookup keys: the names under which other files find a file. For every file, the index stores the keys it provides and
 // the keys its resolution asked for. When a file is added, changed or removed, all files that asked for one of its keys
 // are affected, whether they found something or not.
 import { createHash } from "node:crypto";
@@ -10,17 +10,17 @@ const { dirname, basename } = posix;
 
 const INDEX_NAMES = new Set(["index", "__init__", "mod", "readme"]);
 
-/** A file by its path. */
+/** Returns the key of a file by its path. */
 export function pathLookup(path: string): string {
   return `path:${path}`;
 }
 
-/** Files imported by this path without extension, or as this folder. */
+/** Returns the key of files imported by this path without extension, or as this folder. */
 export function stemLookup(stem: string): string {
   return `stem:${stem}`;
 }
 
-/** The path without its extension; `.d.ts` counts as one. */
+/** Returns the path without its extension; `.d.ts` counts as one. */
 export function stemOf(path: string): string {
   const name = basename(path);
   const declaration = /\.d\.[cm]?ts$/.exec(name)?.[0];
@@ -29,7 +29,7 @@ export function stemOf(path: string): string {
   return dot > 0 ? path.slice(0, path.length - (name.length - dot)) : path;
 }
 
-/** All keys a file provides. */
+/** Returns all keys a file provides. */
 export function providedKeys(file: FileGraph): string[] {
   const { path } = file;
   const keys = new Set([pathLookup(path)]);
@@ -54,7 +54,7 @@ export function providedKeys(file: FileGraph): string[] {
   return [...keys];
 }
 
-/** Types and functions by full name, in languages where it is unique in the program. */
+/** Yields the keys of types and functions by full name, in languages where it is unique in the program. */
 function* typeKeys(file: FileGraph): Iterable<string> {
   const { language } = file;
   for (const namespace of file.namespaces) yield `${language}-namespace:${namespace}`;
@@ -77,7 +77,7 @@ function* typeKeys(file: FileGraph): Iterable<string> {
 }
 
 /**
- * A hash of what other files can see of a file. If it is unchanged, no other file has to be resolved again: a change
+ * Hashes what other files can see of a file. If the hash is unchanged, no other file has to be resolved again: a change
  * inside a function does not spread.
  */
 export function interfaceHash(file: FileGraph): string {
@@ -107,7 +107,7 @@ export interface Affected {
   readonly under?: string;
 }
 
-/** What a change affects; a new file has no `before`, a removed one no `after`. */
+/** Returns what a change affects. A new file has no `before`, a removed one no `after`. */
 export function affectedBy(before: FileGraph | undefined, after: FileGraph | undefined): Affected {
   if (before !== undefined && after !== undefined && interfaceHash(before) === interfaceHash(after))
     return { keys: [] };

@@ -1,4 +1,4 @@
-// Resolution's view of the stored files; records what it asked for.
+// Resolution's view of the stored files. Records which keys were asked for.
 import { posix } from "node:path";
 import type { FileGraph, GraphSymbol, ProjectConfig } from "../model/graph-model.js";
 import { pathLookup, stemLookup } from "./lookup-keys.js";
@@ -12,7 +12,7 @@ export interface GraphSource {
 
 const symbolMaps = new WeakMap<FileGraph, ReadonlyMap<string, GraphSymbol>>();
 
-/** A file's symbols by qualified name. */
+/** Returns a file's symbols by qualified name. */
 export function symbolsOf(file: FileGraph): ReadonlyMap<string, GraphSymbol> {
   let map = symbolMaps.get(file);
   if (map === undefined) {
@@ -38,7 +38,7 @@ export class Lookup {
     return this.#source.providers(key);
   }
 
-  /** A file returned by {@link providers}. */
+  /** Returns a file found by {@link providers}. */
   file(path: string): FileGraph | undefined {
     if (!this.#files.has(path)) this.#files.set(path, this.#source.file(path));
     return this.#files.get(path);
@@ -48,14 +48,14 @@ export class Lookup {
     return this.providers(pathLookup(path)).length > 0;
   }
 
-  /** Files with this path except for the extension, and index files of this folder. */
+  /** Returns files with this path except for the extension, and index files of this folder. */
   stem(stem: string): readonly string[] {
     return this.providers(stemLookup(stem));
   }
 
   /**
-   * The nearest of the named files, in the folder or above, that has content. Missing files are not recorded: when one
-   * is added, everything below it is resolved again anyway.
+   * Finds the nearest of the named files, in the folder or above, that has content. Missing files are not recorded:
+   * when one is added, everything below it is resolved again anyway.
    */
   nearest<K extends ProjectConfig["kind"]>(
     folder: string,
@@ -83,7 +83,7 @@ export class Lookup {
   }
 }
 
-/** The folder and its parents, nearest first. */
+/** Returns the folder and its parents, nearest first. */
 export function foldersUp(folder: string): string[] {
   const folders: string[] = [];
   for (let current = folder; ; current = posix.dirname(current)) {

@@ -7,10 +7,11 @@ import { foldersUp, type Lookup } from "./lookup.js";
 const { dirname, join, basename } = posix;
 
 /**
- * - `file`: one file is the module.
- * - `folder`: all files of a folder are (a Go package), or the folder itself is (a Python package without `__init__`).
+ * - `file`: the module is one file.
+ * - `folder`: the module is all files of a folder (a Go package), or the folder itself (a Python package without
+ * `__init__`).
  * - `files`: the module spans these files (a C# namespace, a Java package).
- * - `external`: it is not stored.
+ * - `external`: the module is not stored.
  */
 export type Module =
   | { readonly kind: "file"; readonly path: string }
@@ -51,7 +52,7 @@ function resolveStored(file: FileGraph, entry: GraphImport, lookup: Lookup): str
   }
 }
 
-/** A Python module below a folder. */
+/** Finds a Python module below a folder. */
 export function pythonModule(stem: string, lookup: Lookup): string | undefined {
   const candidates = lookup.stem(stem);
   return [`${stem}/__init__.py`, `${stem}.py`, `${stem}/__init__.pyi`, `${stem}.pyi`].find((path) =>
@@ -85,7 +86,7 @@ function resolvePython(file: FileGraph, entry: GraphImport, lookup: Lookup): str
   return undefined;
 }
 
-/** Where a program's packages may start: next to the file's outermost package, and above. */
+/** Returns where a program's packages can start: next to the file's outermost package, and above. */
 function pythonRoots(folder: string, lookup: Lookup): string[] {
   let root = folder;
   while (root !== dirname(root) && lookup.stem(root).some((path) => /\/__init__\.pyi?$/.test(path)))
@@ -96,7 +97,8 @@ function pythonRoots(folder: string, lookup: Lookup): string[] {
 function resolveGo(file: FileGraph, specifier: string, lookup: Lookup): Module | undefined {
   const folder = dirname(file.path);
   if (/^\.{1,2}\//.test(specifier)) return goFolder(join(folder, specifier), lookup);
-  // The standard library has no dot in its first part, but neither do some modules, so only the lookup decides.
+  // Standard library paths have no dot in their first part, but neither do those of some modules, so only the lookup
+  // decides.
   const parts = specifier.split("/");
   for (let length = parts.length; length > 0; length--) {
     const name = parts.slice(0, length).join("/");
@@ -120,7 +122,7 @@ function goFolder(path: string, lookup: Lookup): Module | undefined {
   return goFiles(path, lookup).length > 0 ? { kind: "folder", path } : undefined;
 }
 
-/** The files of a Go package, without tests. */
+/** Returns the files of a Go package, without tests. */
 export function goFiles(folder: string, lookup: Lookup): string[] {
   return lookup.providers(`go:${folder}`).filter((path) => !path.endsWith("_test.go"));
 }
@@ -130,7 +132,7 @@ function rustModule(stem: string, lookup: Lookup): string | undefined {
   return [`${stem}.rs`, `${stem}/mod.rs`].find((path) => candidates.includes(path));
 }
 
-/** The folder of the modules a file declares. */
+/** Returns the folder of the modules a file declares. */
 function rustFolder(path: string): string {
   const folder = dirname(path);
   return /^(?:main|lib|mod)\.rs$/.test(basename(path)) ? folder : join(folder, basename(path, ".rs"));
@@ -171,7 +173,7 @@ function resolveRust(file: FileGraph, entry: GraphImport, lookup: Lookup): strin
     }
   }
   if (base === undefined) return undefined;
-  // The last parts of a path may be types; a single imported name may itself be a module.
+  // The last parts of a path can be types; a single imported name can itself be a module.
   const name = entry.names.length === 1 ? entry.names[0]?.imported : undefined;
   const full = name === undefined || name === "*" ? parts : [...parts, name];
   for (let length = full.length; length > 0; length--) {
@@ -185,7 +187,7 @@ function rustCrate(folder: string, lookup: Lookup): string | undefined {
   return [`${folder}/lib.rs`, `${folder}/main.rs`].find((path) => lookup.has(path));
 }
 
-/** Next to the file, then below its parent folders, where projects keep headers. */
+/** Looks next to the file, then below its parent folders, where projects keep headers. */
 function resolveInclude(file: FileGraph, entry: GraphImport, lookup: Lookup): string | undefined {
   const folder = dirname(file.path);
   const beside = join(folder, entry.specifier);
@@ -200,7 +202,7 @@ function resolveInclude(file: FileGraph, entry: GraphImport, lookup: Lookup): st
   return undefined;
 }
 
-/** Java and C#: by a type's full name, or by the namespace's types that the file mentions. */
+/** Resolves Java and C# imports by a type's full name, or by the namespace's types that the file mentions. */
 function resolveNamespace(file: FileGraph, entry: GraphImport, lookup: Lookup): Module | undefined {
   const language = file.language ?? "";
   if (entry.kind !== "use") {
@@ -252,7 +254,7 @@ function resolvePhp(file: FileGraph, entry: GraphImport, lookup: Lookup): string
   return phpType(folder, entry.specifier, lookup);
 }
 
-/** The file of a PHP class or function, by the project's own map, then by what files declare. */
+/** Finds the file of a PHP class or function, first by the project's own map, then by what files declare. */
 export function phpType(folder: string, name: string, lookup: Lookup): string | undefined {
   const found = lookup.nearest<"composer">(folder, ["composer.json"]);
   const prefixes = Object.entries(found?.config.psr4 ?? {}).sort(([a], [b]) => b.length - a.length);

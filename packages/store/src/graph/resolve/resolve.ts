@@ -1,5 +1,5 @@
-// The edges of one file: what it says about itself, and what its imports, calls, bases and links refer to among all
-// files.
+// Resolves the edges of one file: what it says about itself, and what its imports, calls, bases and links refer to
+// among all files.
 import { posix } from "node:path";
 import {
   CALL_STEP,
@@ -18,14 +18,14 @@ import { goFiles } from "./modules.js";
 
 const { dirname, join } = posix;
 
-/** What the index stores of a resolved file. */
+/** What the index stores about a resolved file. */
 export interface ResolvedFile {
   readonly path: string;
   /** All edges that originate in this file's text. They replace its earlier ones. */
   readonly edges: readonly GraphEdge[];
   /**
-   * The keys it asked for: when a file that provides one of them is added, changed or removed, this one is resolved
-   * again.
+   * The keys the file asked for: when a file that provides one of them is added, changed or removed, this file is
+   * resolved again.
    */
   readonly dependsOn: readonly string[];
 }
@@ -84,7 +84,7 @@ function keyOf(entity: Entity): string | undefined {
   }
 }
 
-/** The name to store for an unresolved target: its global name, or the last part if the rest is local. */
+/** Returns the name to store for an unresolved target: its global name, or the last part if the rest is local. */
 function nameOf(target: Reference, written: string): string {
   const names = target.steps.filter((step) => step !== CALL_STEP && step !== SUPER_STEP);
   if (target.root === "global") return [target.of, ...names].join(".").slice(0, 300);
@@ -115,7 +115,7 @@ function* importEdges(
       for (const path of module.paths) if (path !== file.path) yield edge(fileKey(path), true);
       return;
     case "file": {
-      // `from . import prices` imports a module if there is one of that name.
+      // `from . import prices` imports a module if one has that name.
       const paths = new Set<string>();
       for (const { imported } of file.language === "python" ? entry.names : []) {
         const found = imported === "*" ? undefined : entities.imported(file, entry, imported);
@@ -160,7 +160,7 @@ function linkEdge(file: FileGraph, link: GraphLink, lookup: Lookup): GraphEdge {
     const heading = [anchor, anchor.toLowerCase()].find((name) => symbols.get(name)?.kind === "heading");
     if (heading !== undefined) return edge(symbolKey(path, heading), true);
   }
-  // A link to a missing heading in its own file says nothing about another node.
+  // A link to a missing heading in the same file says nothing about another node.
   return path === file.path ? external() : edge(fileKey(path), true);
 }
 
@@ -168,7 +168,7 @@ function linkedFile(from: string, target: string, lookup: Lookup): string | unde
   if (!target.startsWith("/")) return linkedPath(join(dirname(from), target), lookup);
   const direct = linkedPath(target, lookup);
   if (direct !== undefined) return direct;
-  // A path from a site's root: the one parent folder that has it.
+  // For a path from a site's root: the only parent folder that has it.
   const found = new Set<string>();
   for (const folder of foldersUp(dirname(from))) {
     const path = linkedPath(join(folder, target), lookup);
