@@ -12,7 +12,7 @@ export async function eventsOf(
   return events;
 }
 
-/** The text of all events, without what a restart discarded. */
+/** Joins the text of all events, without text that a restart discarded. */
 export function textOf(events: readonly ModelEvent[]): string {
   let text = "";
   for (const event of events) {
@@ -22,7 +22,7 @@ export function textOf(events: readonly ModelEvent[]): string {
   return text;
 }
 
-/** The error a promise rejects with. */
+/** Returns the error a promise rejects with. */
 export async function errorOf(promise: Promise<unknown>): Promise<TrunklineError> {
   try {
     await promise;

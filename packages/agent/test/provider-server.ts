@@ -17,7 +17,7 @@ export interface ProviderServer extends AsyncDisposable {
   readonly requests: SeenRequest[];
   /** Resolves when the n-th request has arrived (from 1). */
   seen(count: number): Promise<void>;
-  /** Resolves when a client has disconnected before its response ended. */
+  /** Resolves when a client disconnects before its response ends. */
   readonly gone: Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function startProviderServer(...answers: Answer[]): Promise<Provide
   };
 }
 
-/** A response of server-sent events; a string is sent as it is, an object as JSON. */
+/** Builds a response of server-sent events; a string is sent as it is, an object as JSON. */
 export function sse(events: readonly (object | string)[], options: { named?: boolean } = {}): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -78,7 +78,7 @@ function writeEvent(response: ServerResponse, event: object | string, { named = 
   response.write(`${name}data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`);
 }
 
-/** The first events of a response; then the connection breaks (`reset`) or ends as if complete (`end`). */
+/** Sends the first events of a response, then breaks the connection (`reset`) or ends it as if complete (`end`). */
 export function cut(events: readonly (object | string)[], how: "reset" | "end" = "reset"): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -88,7 +88,7 @@ export function cut(events: readonly (object | string)[], how: "reset" | "end" =
   };
 }
 
-/** The first events of a response, then nothing more. */
+/** Sends the first events of a response, then nothing more. */
 export function stall(events: readonly (object | string)[]): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -137,7 +137,7 @@ export const openAi = {
     { ...openAiChunk({}), choices: [], usage: OPENAI_USAGE },
     "[DONE]",
   ],
-  /** Two calls, with their arguments split at arbitrary places. */
+  /** Tool calls, with their arguments split at arbitrary places. */
   calls: (...calls: { id: string; name: string; pieces: string[] }[]): (object | string)[] => [
     openAiChunk({ role: "assistant", content: null }),
     ...calls.flatMap(({ id, name, pieces }, index) => [

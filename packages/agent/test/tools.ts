@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentRequest, Message, Model, ModelRequest, Tool, ToolOutput } from "@trunkline/agent";
 import { approveAll, echoModel, textMessage } from "@trunkline/agent";
 
-/** A tool that computes its result with a function, and counts its calls. */
+/** Creates a tool that computes its result with a function and counts its calls. */
 export function fakeTool(
   title: string,
   answer: (args: Readonly<Record<string, unknown>>, signal?: AbortSignal) => ToolOutput | Promise<ToolOutput> = () => ({
@@ -25,12 +25,12 @@ export function fakeTool(
   };
 }
 
-/** The lines of an echo script. */
+/** Builds the lines of an echo script. */
 export function script(...lines: readonly object[]): string {
   return lines.map((line) => JSON.stringify(line)).join("\n");
 }
 
-/** A request with a scripted model; collects the events. */
+/** Creates a request with a scripted model, and collects the events. */
 export function scripted(
   lines: readonly object[],
   rest: Partial<AgentRequest> & { prompt?: string } = {},
@@ -48,7 +48,7 @@ export function scripted(
   };
 }
 
-/** A model that also records its requests. */
+/** Creates a scripted model that also records its requests. */
 export function watchedModel(...lines: object[]): Model & { requests: ModelRequest[] } {
   const requests: ModelRequest[] = [];
   const echo = echoModel({ script: script(...lines) });
@@ -63,7 +63,7 @@ export function watchedModel(...lines: object[]): Model & { requests: ModelReque
   };
 }
 
-/** The tool results, in the order of the conversation. */
+/** Returns the tool results, in the order of the conversation. */
 export function resultTexts(messages: readonly Message[]): string[] {
   return messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? [part.text] : [])));
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The entry point. CommonJS, and committed as it is: it must be executable and linkable before the first build, and it
-// answers --version without loading the ES module loader, which would double the time.
+// The entry point. It is CommonJS and committed without a build step: it must be executable and linkable before the
+// first build, and it answers --version without loading the ES module loader, which would double the time.
 "use strict";
 const { join } = require("node:path");
 

@@ -1,6 +1,6 @@
 /**
- * The package `trunkline`: what a script imports, or your own program. Nothing is opened until it is used, and
- * everything is closed when the program has nothing left to do. The parts are libraries of their own:
+ * The package `trunkline`, for scripts and for your own programs. Nothing is opened until it is used, and everything is
+ * closed when the program has nothing left to do. The parts are also available as separate libraries:
  * `@trunkline/client`, `@trunkline/store`, `@trunkline/agent`.
  */
 export type {

@@ -1,5 +1,5 @@
-// The command behind bin/trunkline.cjs. It stays small: a command's code is loaded when it runs, so that the first
-// answer does not wait for the rest.
+// The command behind bin/trunkline.cjs. It stays small: each command's code is loaded only when it runs, so startup is
+// fast.
 import { EXIT } from "./app/exit-codes.js";
 import { Interrupts, type StopSignal } from "./terminal/interrupts.js";
 import { processIo } from "./terminal/process-io.js";
@@ -14,7 +14,7 @@ process.exitCode = exitCode;
 if (interrupts.signal.aborted) setTimeout(() => process.exit(exitCode), LAST_WORDS_MS).unref();
 
 async function run(): Promise<number> {
-  // The first Ctrl-C stops the work properly; the second one does not wait.
+  // The first Ctrl-C stops the work cleanly; the second ends it at once.
   const onSignal = (name: StopSignal) => {
     if (interrupts.signal.aborted) process.exit(EXIT.interrupted);
     interrupts.press(name);

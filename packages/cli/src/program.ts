@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(cli: Cli) => void>>> = {
 /** The first word of a command line that only needs the list of commands. */
 export const OUTLINE_ONLY = "--help";
 
-/** Commands that another one adds as well. */
+/** Commands that are added together with another command. */
 const BESIDE: ReadonlyMap<string, string> = new Map([
   ["execute", "query"],
   ["uninstall", "install"],
@@ -68,9 +68,9 @@ Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 sign-in need
 /**
  * Runs one command line and returns its exit code. Never throws.
  *
- * The outside world comes in through `io`, and two runs share nothing: a process can have several, even at once. `run`
- * is the exception. A script takes over the whole process: it is loaded with the process's module hooks, reads
- * `process.argv`, and ends the process itself.
+ * All access to the outside world goes through `io`, and two runs share nothing, so a process can run several, even at
+ * once. `run` is the exception. A script takes over the whole process: it is loaded with the process's module hooks,
+ * reads `process.argv`, and ends the process itself.
  */
 export async function runProgram(args: readonly string[], io: ProgramIo): Promise<number> {
   const context = createContext(io);
@@ -98,15 +98,15 @@ export async function runProgram(args: readonly string[], io: ProgramIo): Promis
     return signal.aborted && !stoppedInOrder ? interruptedCode(signal) : exitCode;
   } catch (error) {
     const code = report(error, context, misused);
-    // A command with another meaning for 1 has set its own failure code.
+    // A command that uses exit code 1 for something else has set its own failure code.
     return code === EXIT.failure && exitCode !== EXIT.success ? exitCode : code;
   }
 }
 
 /**
- * The commands with all their options. If `first`, the first word of the command line, names one of them, only that one
- * is registered: loading them all takes longer than running most of them. For `OUTLINE_ONLY` they are registered by
- * name only.
+ * Builds the commands with all their options. If `first`, the first word of the command line, names a command, only
+ * that one is registered: loading them all takes longer than running most of them. For `OUTLINE_ONLY` they are
+ * registered by name only.
  */
 export async function buildProgram(
   context: CommandContext,
@@ -142,15 +142,15 @@ export async function buildProgram(
   return program;
 }
 
-/** A command in the list of all commands. Commander's own `help` takes a command. */
+/** Formats a command for the list of all commands. Commander's own `help` takes a command. */
 function outlineTerm(command: Command): string {
   return `${command.name()} ${OUTLINE[command.name()]?.usage ?? "[command]"}`.trimEnd();
 }
 
-/** The help's width without a terminal. */
+/** Width of the help text without a terminal. */
 const DEFAULT_COLUMNS = 80;
 
-/** Where commander writes its help. Errors are reported by us. */
+/** Tells commander where to write its help. We report errors ourselves. */
 function outputOf({ io }: CommandContext): OutputConfiguration {
   const widthOf = ({ isTTY, columns }: OutputStream) => (isTTY === true && columns ? columns : DEFAULT_COLUMNS);
   return {
@@ -170,7 +170,7 @@ function eachCommand(command: Command, visit: (command: Command, words: string) 
   for (const child of command.commands) eachCommand(child, visit, `${words} ${child.name()}`);
 }
 
-/** `misused`: the command whose help explains what was wrong with the command line. */
+/** `misused`: the command whose help explains the usage error. */
 function report(error: unknown, context: CommandContext, misused: string): number {
   if (error instanceof CommanderError) {
     // Help and version arrive here too, as successes.
@@ -190,7 +190,7 @@ function report(error: unknown, context: CommandContext, misused: string): numbe
   return exitCodeOf(known.code);
 }
 
-/** By convention, the exit code tells which signal ended a process. */
+/** By convention, the exit code shows which signal ended a process. */
 function interruptedCode(signal: AbortSignal): number {
   if (signal.reason === "SIGTERM") return EXIT.terminated;
   return signal.reason === "SIGHUP" ? EXIT.hungUp : EXIT.interrupted;

@@ -66,7 +66,7 @@ describe("runProgram", () => {
     expect(err).toContain('There is no command "servers lost".');
   });
 
-  it("keeps concurrent runs apart: folder, home, environment and secrets", async () => {
+  it("isolates concurrent runs: folder, home, environment and secrets", async () => {
     const one = world("one");
     const two = world("two");
     for (const [{ cwd }, secret] of [

@@ -21,7 +21,7 @@ describe("the progress line", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("is overwritten by the next update, no faster than the eye can follow, and ends with the last one", () => {
+  it("updates in place, no faster than the eye can follow, and ends with the last update", () => {
     const screen = new FakeScreen();
     const line = new ProgressLine(screen);
     for (let step = 1; step <= 1000; step++) line.update(`${step}/1000`);
@@ -30,7 +30,7 @@ describe("the progress line", () => {
     expect(screen.written).toEqual([`${ERASE}1/1000`, `${ERASE}1000/1000`]);
   });
 
-  it("is cleared before any other output, with nothing left for later", () => {
+  it("is cleared before any other output and drops pending updates", () => {
     const screen = new FakeScreen();
     const line = new ProgressLine(screen);
     line.clear();
@@ -61,7 +61,7 @@ describe("the progress line", () => {
     [10, "123456789012", "123456789"],
     [10, "界界界界界界", "界界界界"],
     [0, "unknown width", "unknown width"],
-  ])("fits into one row of %i columns", (columns, text, shown) => {
+  ])("fits in one row of %i columns", (columns, text, shown) => {
     const screen = new FakeScreen(columns);
     new ProgressLine(screen).update(text);
     expect(screen.written).toEqual([`${ERASE}${shown}`]);

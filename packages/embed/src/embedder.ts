@@ -132,7 +132,7 @@ class WorkerEmbedder implements LocalEmbedder {
         reject(error);
       });
     });
-    // The opener awaits it; a failure after that must not count as unhandled.
+    // The opener awaits this promise; a failure after that must not count as unhandled.
     this.opened.catch(() => {});
     this.#exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
   }

@@ -199,7 +199,7 @@ class Endpoint {
   }
 }
 
-/** The texts in order, in batches that an endpoint accepts. */
+/** Splits the texts, in order, into batches that an endpoint accepts. */
 function* batchesOf(texts: readonly string[]): Generator<readonly string[]> {
   let batch: string[] = [];
   let characters = 0;
@@ -241,7 +241,7 @@ function reasonOf(body: string): string {
   return typeof error === "string" ? error : "";
 }
 
-/** Seconds or a date; undefined if missing or neither. */
+/** Parses seconds or a date; undefined if missing or neither. */
 function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;

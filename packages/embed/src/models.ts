@@ -56,7 +56,7 @@ const MODELS: Readonly<Record<ModelName, ModelFacts>> = {
 
 export const MODEL_NAMES = Object.keys(MODELS) as readonly ModelName[];
 
-/** The facts of the model with this name. Throws `INVALID_ARGUMENT` if it is unknown. */
+/** Returns the facts of the model with this name. Throws `INVALID_ARGUMENT` if it is unknown. */
 export function modelFacts(name: string): ModelFacts {
   if (Object.hasOwn(MODELS, name)) return MODELS[name as ModelName];
   throw new TrunklineError("INVALID_ARGUMENT", `No model is named "${name}".`, {
@@ -65,7 +65,8 @@ export function modelFacts(name: string): ModelFacts {
 }
 
 /**
- * The name that a model's vectors are stored under: it changes with the weights, the tokenizer and the preprocessing.
+ * Builds the name that a model's vectors are stored under: it changes with the weights, the tokenizer and the
+ * preprocessing.
  */
 export function vectorModelName(facts: ModelFacts): string {
   const { name, maxTokens, weights, tokenizer } = facts;

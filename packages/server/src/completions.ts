@@ -1,5 +1,4 @@
-// completion/complete: our own templates and prompts are completed from the store, those of upstream servers by the
-// servers.
+// completion/complete: completes our own templates and prompts from the store, and forwards those of upstream servers.
 import { isRecord, isTrunklineError } from "@trunkline/core";
 import { RPC_CODES, RpcError } from "@trunkline/protocol";
 import type { Exchange } from "./interfaces/exchange.js";

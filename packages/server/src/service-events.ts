@@ -1,4 +1,4 @@
-// Notifications from the service to clients. Changes in quick succession are sent once.
+// Sends notifications from the service to clients. Combines changes in quick succession into one.
 import { type Logger, messageOf } from "@trunkline/core";
 import type { ServiceEvent } from "./interfaces/mcp-service.js";
 
@@ -21,7 +21,7 @@ export class ServiceEvents implements Disposable {
     return () => void this.#listeners.delete(own);
   }
 
-  /** Records a change, which is reported shortly after. */
+  /** Records a change and reports it shortly after. */
   note(kind: ServiceEvent["kind"]): void {
     this.#waiting.add(kind);
     if (this.#timer !== undefined) return;

@@ -30,7 +30,7 @@ export interface ServiceOptions extends AccessOptions {
   /** How the direct surface names tools. Default `prefixed`. */
   readonly names?: "prefixed" | "plain" | undefined;
   /**
-   * Rules by glob, one set per configuration file: within a set the most specific rule counts, across sets the
+   * Rules by glob, one set per configuration file. Within a set the most specific rule counts; across sets the
    * strictest wins.
    */
   readonly policies?: Policies | undefined;
@@ -64,10 +64,10 @@ export function createService(options: ServiceOptions): Service {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** The revision that introduced the capability for completions, which servers could always provide. */
+/** The revision that introduced the completions capability. Servers could provide completions even before that. */
 const COMPLETIONS_SINCE = "2025-03-26";
 
-/** For a model that calls an operation as if it were a tool. */
+/** The hint for a model that calls an operation as if it were a tool. */
 const OPERATIONS_HINT = 'Use operations and server tools as steps of query: {"steps": [{"op": "…", "params": {…}}]}.';
 
 class TrunklineService implements Service {
@@ -286,7 +286,7 @@ class TrunklineService implements Service {
     }
   }
 
-  /** A single page, because some clients do not request the next one. */
+  /** Lists the tools on a single page, because some clients do not request the next one. */
   async #tools({ signal }: Exchange): Promise<readonly unknown[]> {
     const own = [...this.#own.values()].map(({ definition }) => definition);
     const upstream = await this.#direct?.list(signal);
@@ -313,7 +313,7 @@ class TrunklineService implements Service {
     for (const listener of this.#statusListeners) listener();
     const hub = this.#upstreams.opened;
     if (this.#direct === undefined || hub === undefined) return;
-    // A server that requires a sign-in has one more tool, which is not a change to any of its own lists.
+    // A server that requires a sign-in gets an extra tool, which is not a change to any of its own lists.
     const signIns = hub
       .status()
       .flatMap(({ name, state }) => (state === "needs-auth" ? [name] : []))

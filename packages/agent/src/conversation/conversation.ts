@@ -16,7 +16,7 @@ const KIND = "trunkline-conversation";
 const VERSION = 1;
 
 export interface ConversationOptions {
-  /** Redacts secrets in what is written. */
+  /** Redacts secrets before they are written. */
   redactor?: Redactor | undefined;
   clock?: Clock | undefined;
 }

@@ -48,16 +48,16 @@ export interface AgentRequest {
   readonly delegate?: boolean | undefined;
   /** How many agents are above this one. Default 0. */
   readonly depth?: number | undefined;
-  /** How deeply agents may be nested. Default 2. */
+  /** Maximum nesting depth of agents. Default 2. */
   readonly maxDepth?: number | undefined;
-  /** How many read-only tools may run in parallel. Default 4. */
+  /** Maximum number of read-only tools that run in parallel. Default 4. */
   readonly maxParallelCalls?: number | undefined;
   /**
    * The key of the frames around tool output (`createFrameKey`). Default: a new one per run; a chat keeps one for all
    * its runs.
    */
   readonly frameKey?: string | undefined;
-  /** How many characters of a result the model gets; a note says how much was cut. Default 100,000. */
+  /** Maximum number of characters of a result that the model gets; a note says how much was cut. Default 100,000. */
   readonly maxResultChars?: number | undefined;
   readonly onEvent?: ((event: AgentEvent) => void) | undefined;
   /**
@@ -78,8 +78,8 @@ export interface AgentResult {
   readonly turns: number;
   readonly usage: TokenUsage;
   /**
-   * `budget`: it ran out, and `text` is the last word on what was known by then. `stuck`: stopped after repeating the
-   * same failing call; `text` is the last word too.
+   * `budget`: the budget ran out, and `text` is the last word on what was known by then. `stuck`: stopped after
+   * repeating the same failing call; `text` is the last word too.
    */
   readonly ended: "answer" | "budget" | "stuck";
 }

@@ -1,5 +1,5 @@
-// Sub-agents: an agent can hand part of its work to another one that has the same tools, approval and budget, and its
-// own conversation.
+// Sub-agents: an agent can hand part of its work to another agent, which shares its tools, approval and budget but has
+// its own conversation.
 import { nearestNames, TrunklineError } from "@trunkline/core";
 import { createFrameKey } from "../tools/framing.js";
 import { oneAtATime, type Tool } from "../tools/tool.js";
@@ -16,7 +16,7 @@ const DEFAULT_MAX_DEPTH = 2;
 export interface SubAgentTask {
   readonly prompt: string;
   readonly agent: string;
-  /** Wire names of the tools it gets. Default: all of its parent's. */
+  /** Wire names of the tools the sub-agent gets. Default: all of its parent's. */
   readonly tools?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -68,7 +68,7 @@ function chosen(tools: readonly Tool[], names: readonly string[] | undefined): r
 /** Reports what a sub-agent spent to the agent that started it. */
 type OnSpent = (spent: Pick<AgentResult, "turns" | "usage">) => void;
 
-/** The `delegate` tool, or nothing if the request does not want it or the nesting limit is reached. */
+/** Returns the `delegate` tool, or nothing if the request does not want it or the nesting limit is reached. */
 function delegateTools(request: AgentRequest, { agent, onSpent }: { agent: string; onSpent: OnSpent }): Tool[] {
   const depth = request.depth ?? 0;
   if (request.delegate !== true || depth >= (request.maxDepth ?? DEFAULT_MAX_DEPTH)) return [];

@@ -4,14 +4,14 @@ import { parseJson } from "@trunkline/core";
 
 const MAX_TRIES = 200;
 
-/** Every JSON object or list in a text, likeliest first: the whole text, then each piece inside it. */
+/** Yields every JSON object or list in a text, likeliest first: the whole text, then each piece inside it. */
 export function* jsonIn(text: string): Generator<unknown> {
   const whole = parseTolerant(text);
   if (whole !== undefined) {
     yield whole;
     return;
   }
-  // Bounded, because every unclosed bracket costs a scan of the rest of the text.
+  // Limit the attempts, because every unclosed bracket costs a scan of the rest of the text.
   for (let from = nextOpening(text, 0), tries = 0; from !== -1 && tries < MAX_TRIES; tries++) {
     const end = closingOf(text, from);
     const value = end === -1 ? undefined : parseTolerant(text.slice(from, end + 1));
@@ -31,7 +31,7 @@ function nextOpening(text: string, from: number): number {
   return found === -1 ? -1 : from + found;
 }
 
-/** Index of the bracket that closes the one at `from`, or -1. Linear in the text. */
+/** Returns the index of the bracket that closes the one at `from`, or -1. Takes linear time. */
 function closingOf(text: string, from: number): number {
   const open: string[] = [];
   for (let at = from; at < text.length; at++) {
@@ -71,7 +71,7 @@ function cleaned(text: string): string {
       const end = text.indexOf("\n", at);
       at = end === -1 ? text.length : end - 1;
     } else if (character === "," && /^\s*[}\]]/.test(text.slice(at + 1, at + 200))) {
-      // Dropped: a closing bracket follows.
+      // Drop the trailing comma: a closing bracket follows.
     } else result += character;
   }
   return result;

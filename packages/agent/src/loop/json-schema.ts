@@ -10,7 +10,7 @@ export interface SchemaCheckOptions {
 const MAX_PROBLEMS = 8;
 const MAX_DEPTH = 64;
 
-/** Problems with a value, each with its path; empty if there are none. */
+/** Returns the problems with a value, each with its path; empty if there are none. */
 export function schemaProblems(schema: unknown, value: unknown, options: SchemaCheckOptions = {}): string[] {
   return new Checker(schema, options).check(schema, value, "", 0).slice(0, MAX_PROBLEMS);
 }
@@ -177,7 +177,7 @@ function typeName(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** JSON with sorted keys: equal for equal values. */
+/** Serializes a value as JSON with sorted keys: equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   return (
     JSON.stringify(value, (_, item: unknown) =>

@@ -3,7 +3,7 @@ import type { Message, MessagePart } from "../model/model.js";
 
 const NEVER_RAN = "This call was interrupted; it may or may not have taken effect.";
 
-/** Adds a result for every call that has none, as an interrupted run leaves them. */
+/** Adds a result for every call without one. An interrupted run leaves such calls behind. */
 export function closeOpenCalls(messages: readonly Message[]): Message[] {
   const closed: Message[] = [];
   messages.forEach((message, index) => {

@@ -66,7 +66,7 @@ async function work(run: Run): Promise<AgentResult> {
   }
 }
 
-/** The model's next step. Re-asks after an unreadable turn; those exchanges are not kept in the conversation. */
+/** Gets the model's next step. Re-asks after an unreadable turn; those exchanges are not kept in the conversation. */
 async function nextStep(run: Run, system: readonly Message[]): Promise<ReactStep | typeof OUT_OF_TIME> {
   const corrections: Message[] = [];
   let prose: string | undefined;
@@ -96,7 +96,7 @@ async function nextStep(run: Run, system: readonly Message[]): Promise<ReactStep
   }
 }
 
-/** What is wrong with an answer's format, if anything. */
+/** Returns what is wrong with an answer's format, if anything. */
 function answerProblem(step: Extract<ReactStep, { type: "answer" }>, run: Run): string | undefined {
   const { format } = run.request;
   if (format === undefined) return undefined;
@@ -104,7 +104,7 @@ function answerProblem(step: Extract<ReactStep, { type: "answer" }>, run: Run): 
   return "value" in checked ? undefined : checked.problems.join("; ");
 }
 
-/** Most models write a string that contains JSON instead. */
+/** Parses an answer that is a string of JSON, because that is what most models write. */
 function jsonAnswer(answer: unknown, format: NonNullable<Run["request"]["format"]>): unknown {
   if (typeof answer !== "string") return answer;
   const checked = checkJson(answer, format);

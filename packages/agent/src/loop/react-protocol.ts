@@ -17,7 +17,7 @@ const FORMS = [
   '{"thought": STRING, "answer": STRING}',
 ].join("\nor\n");
 
-/** The first step in a text. Anything a model makes up after it, such as observations, is ignored. */
+/** Parses the first step in a text. Ignores anything a model makes up after it, such as observations. */
 export function parseStep(text: string): ParsedStep {
   let problem: string | undefined;
   for (const value of jsonIn(text)) {

@@ -1,5 +1,5 @@
 // One run of an agent, shared by the loops. It holds the conversation, counts what is spent, notifies listeners, and
-// ends with an answer, validated if JSON was requested, or with a last word.
+// ends with an answer (validated if JSON was requested) or a last word.
 import { abortError, formatMs, isTrunklineError, startDeadline, TrunklineError } from "@trunkline/core";
 import type {
   FinishReason,
@@ -74,7 +74,7 @@ export class Run {
   }
 
   emit(event: EventOf<AgentEvent>): void {
-    // Adding `depth` back to a union member without it gives that member again.
+    // Adding `depth` back to a union member without it restores that member's type.
     this.request.onEvent?.({ ...event, depth: this.depth } as AgentEvent);
   }
 
@@ -111,7 +111,7 @@ export class Run {
     timeoutMs = this.budget.remainingMs,
   ): Promise<T | typeof OUT_OF_TIME> {
     this.throwIfAborted();
-    // Timers take 31 bits; anything above is effectively no limit.
+    // Timers take 31 bits; anything longer is effectively no limit.
     const limitMs = timeoutMs >= 2 ** 31 ? undefined : timeoutMs;
     using deadline = startDeadline({ timeoutMs: limitMs, signal: this.request.signal, what: "The run" });
     try {
@@ -180,8 +180,8 @@ export class Run {
       this.emit({ type: "usage", usage });
       return;
     }
-    // If the provider reports no usage, estimate four characters per token so that the budget still ends. For the
-    // budget only.
+    // If the provider reports no usage, estimate four characters per token so that the budget still runs out. Only the
+    // budget uses this estimate.
     this.budget.spend({
       inputTokens: Math.ceil(JSON.stringify(messages).length / 4),
       outputTokens: Math.ceil(JSON.stringify(said.parts).length / 4),
@@ -265,7 +265,7 @@ type Format = NonNullable<AgentRequest["format"]>;
 /** The parsed value, or what is wrong with the text. */
 type CheckedJson = { readonly value: unknown } | { readonly problems: readonly string[] };
 
-/** The first piece of JSON in the text that matches the schema. */
+/** Finds the first piece of JSON in the text that matches the schema. */
 export function checkJson(text: string, format: Format): CheckedJson {
   let problems: readonly string[] | undefined;
   for (const value of jsonIn(text)) {
@@ -329,8 +329,8 @@ function wrongForm(run: Run, problems: readonly string[]): TrunklineError {
 }
 
 /**
- * Ends a run that has to stop: in one last turn without tools the model says what it knows. A sub-agent leaves that to
- * its parent. If even this turn fails, the run does not: the text said so far is the result.
+ * Ends a run that has to stop: in one last turn without tools, the model says what it knows. A sub-agent leaves that to
+ * its parent. If this turn fails, the run still succeeds with the text so far as its result.
  */
 export async function endWithLastWord(
   run: Run,
@@ -373,12 +373,12 @@ export async function endWithLastWord(
     return run.result(turn.text, ended, checked);
   }
   const word = text === "" ? `Stopped without an answer: ${why}. ${lastText(run)}`.trim() : (turn as Turn).text;
-  // Keep only the text: a tool call made anyway would never get a result.
+  // Keep only the text: any tool call in this turn would never get a result.
   run.push(textMessage("assistant", word));
   return run.result(word, ended);
 }
 
-/** The model's last text in this run, if any. */
+/** Returns the model's last text in this run, if any. */
 function lastText(run: Run): string {
   const own = run.messages.slice(run.request.messages.length);
   const last = own.findLast((message) => message.role === "assistant" && messageText(message).trim() !== "");

@@ -1,5 +1,5 @@
-// The agent `tools`: native tool calls, turn after turn, until the model answers without one; and how calls run, for
-// every agent. A bad call never ends the run: the model gets the error and can try again.
+// The agent `tools`: native tool calls, turn after turn, until the model answers without one. Also runs the tool calls
+// of every other agent. A bad call never ends the run: the model gets the error and can try again.
 import { abortable, isRecord, isTrunklineError, messageOf, nearestNames, TrunklineError } from "@trunkline/core";
 import type { Message, MessagePart, ModelTool } from "../model/model.js";
 import { FRAME_NOTE, frameOutput } from "../tools/framing.js";
@@ -10,7 +10,7 @@ import { canonicalJson, schemaProblems } from "./json-schema.js";
 import { textMessage } from "./message-history.js";
 import { endWithAnswer, endWithLastWord, formatNote, OUT_OF_TIME, type Run, type ToolCallEvent } from "./run.js";
 
-/** How often the same call may fail in a row. */
+/** Maximum number of times in a row that the same call can fail. */
 export const MAX_SAME_FAILURES = 3;
 
 const DEFAULT_PARALLEL_CALLS = 4;
@@ -28,7 +28,7 @@ async function work(run: Run): Promise<AgentResult> {
   const tools = modelTools(run.tools);
   const again = { tools, system: systemOf(run.request, tools.length > 0) };
   const failures = new Failures();
-  // With tools present, several providers reject a response format or take it as a ban on tool calls, so only the
+  // With tools present, several providers reject a response format or treat it as a ban on tool calls, so only the
   // prompt asks for it.
   const format = tools.length === 0 ? run.request.format : undefined;
   for (;;) {
@@ -79,9 +79,9 @@ export class Failures {
 }
 
 /**
- * Runs calls and returns one result per call, in order, whatever happens: an aborted call gets a result that says so.
- * Read-only calls run in parallel; a call that changes things runs alone, after the calls before it and before the
- * calls after it.
+ * Runs calls and returns one result per call, in order. Even an aborted call gets a result that says so. Read-only
+ * calls run in parallel; a call that changes things runs alone, after the calls before it and before the calls after
+ * it.
  */
 export async function callTools(
   run: Run,
@@ -181,7 +181,7 @@ async function outcomeOf(
   }
 }
 
-/** The approver's decision; undefined if the run was aborted meanwhile. An approver that throws denies. */
+/** Returns the approver's decision; undefined if the run was aborted meanwhile. An approver that throws denies. */
 async function approvalOf(
   run: Run,
   { tool, args, signal }: { tool: Tool; args: Record<string, unknown>; signal: AbortSignal },

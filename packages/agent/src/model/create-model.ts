@@ -1,4 +1,4 @@
-// From a provider's name to a model. Each provider's library is imported on the first request, so that using one does
+// Creates a model from a provider's name. Each provider's library is imported on the first request, so using one does
 // not load the others.
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { type Logger, Redactor, silentLogger, TrunklineError } from "@trunkline/core";
@@ -23,13 +23,13 @@ export interface ModelOptions {
   fetch?: typeof globalThis.fetch | undefined;
   /** `false`: a single attempt. */
   retry?: RetryOptions | false | undefined;
-  /** How long a turn may stay silent. Default: five minutes, because local models read slowly. */
+  /** Maximum silence during a turn. Default: five minutes, because local models read prompts slowly. */
   idleTimeoutMs?: number | undefined;
   /** Whether a compatible endpoint accepts a JSON Schema for its answer. Default: yes. */
   structuredOutputs?: boolean | undefined;
   /** For the `echo` provider. */
   echo?: EchoOptions | undefined;
-  /** Learns the key and the headers. Default: a new redactor. */
+  /** The key and the header values are added to it. Default: a new redactor. */
   redactor?: Redactor | undefined;
   logger?: Logger | undefined;
 }
@@ -93,7 +93,7 @@ function endpointOf(options: ModelOptions, provider: ProviderInfo): string {
 
 type Chosen = ModelOptions & { readonly model: string; readonly endpoint: string };
 
-/** The options that differ between wire formats. */
+/** Returns the options that differ between wire formats. */
 function formatOptions(
   provider: ProviderInfo,
   options: Chosen,
@@ -144,7 +144,7 @@ function formatOptions(
   }
 }
 
-/** OpenAI's own models reject the older name. */
+/** Renames `max_tokens`: OpenAI's own models reject the older name. */
 function forOpenAi(body: Record<string, unknown>): Record<string, unknown> {
   const { max_tokens: limit, ...rest } = body;
   return limit === undefined ? rest : { ...rest, max_completion_tokens: limit };

@@ -6,7 +6,7 @@
 //   tool, args one call, by title or wire name                           "tool": "docs.lookup", "args": {"q": "x"}
 //   calls      several calls                                             "calls": [{"tool": "a.b", "args": {}}, …]
 //   error      fails the turn after everything else on the line: a message, or {code, message, retryable, retryAfterMs}
-//   delayMs    the delay before it says anything
+//   delayMs    the delay before the model says anything
 //   usage      {inputTokens, outputTokens}, instead of counting
 //   finish     the finish reason, instead of the one that follows from the line: "length"
 //

@@ -13,7 +13,7 @@ export interface EchoOptions {
   pieceDelayMs?: number | undefined;
 }
 
-/** A deterministic model. A script is played once, across all streams of this model. */
+/** Creates a deterministic model. A script is played once, across all streams of this model. */
 export function echoModel(options: EchoOptions = {}): Model {
   const script = options.script === undefined ? undefined : parseEchoScript(options.script);
   let turn = 0;
@@ -40,7 +40,7 @@ export function echoModel(options: EchoOptions = {}): Model {
   };
 }
 
-/** Echo's token count: one per four characters, rounded up. */
+/** Counts tokens the way echo does: one per four characters, rounded up. */
 function countEchoTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -65,7 +65,7 @@ async function* play(
     }
   }
   if (turn.error !== undefined) throw turn.error;
-  // Resolve all references first: one that does not resolve fails the whole turn.
+  // Resolve all references first: a single bad reference fails the whole turn.
   const calls = turn.calls.map(({ tool, args }, number): Extract<ModelEvent, { type: "tool-call" }> => {
     const base = {
       type: "tool-call",
@@ -86,7 +86,7 @@ async function* play(
   };
 }
 
-/** Words with the white space after them, so that joining the pieces gives the text. */
+/** Splits a text into words with the white space after them, so that joining the pieces gives the text. */
 function piecesOf(text: string): string[] {
   return text.match(/\s*\S+\s*|\s+/g) ?? [];
 }
@@ -109,7 +109,9 @@ function charactersOf(part: MessagePart): number {
   }
 }
 
-/** A scripted name as the model would write it. Unknown names stay as they are: a script may use one on purpose. */
+/**
+ * Returns a scripted name as the model would write it. Unknown names stay unchanged: a script can use one on purpose.
+ */
 function wireName(name: string, tools: readonly ModelTool[] = []): string {
   return tools.find((tool) => tool.name === name)?.name ?? tools.find((tool) => tool.title === name)?.name ?? name;
 }
@@ -123,7 +125,7 @@ function repeat(request: ModelRequest): EchoTurn {
   return { text: JSON.stringify(value), calls: [], error: undefined };
 }
 
-/** A sample value for a hand-written schema; the text goes wherever a string is allowed. */
+/** Builds a sample value for a hand-written schema; the text goes wherever a string is allowed. */
 function sampleOf(schema: unknown, text: string, depth = 0): unknown {
   if (!isRecord(schema) || depth > 8) return text;
   if ("const" in schema) return schema.const;

@@ -1,5 +1,5 @@
-// Turns the library's stream into events. Holds tool calls back until the turn has ended well: nothing from a cut
-// stream may run.
+// Turns the library's stream into events. Holds tool calls back until the turn has ended well: a call from a cut stream
+// must not run.
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3Usage } from "@ai-sdk/provider";
 import { isRecord, parseJson } from "@trunkline/core";
 import type { FinishReason, ModelEvent, TokenUsage } from "./model.js";
@@ -23,7 +23,7 @@ export class StreamErrorPart extends Error {
   override readonly name = "StreamErrorPart";
 }
 
-/** The events of one turn. Throws `CutStreamError`, `StreamErrorPart` and whatever the stream throws. */
+/** Yields the events of one turn. Throws `CutStreamError`, `StreamErrorPart` and whatever the stream throws. */
 export async function* fromStream(parts: AsyncIterable<LanguageModelV3StreamPart>): AsyncGenerator<ModelEvent> {
   const calls: ToolCallEvent[] = [];
   const reasoning = new Map<string, Record<string, unknown>>();
@@ -96,7 +96,7 @@ function isSigned(data: unknown): boolean {
   return isRecord(data) && "thoughtSignature" in data;
 }
 
-/** The reader for compatible endpoints reports a missing end as invalid data without any data. */
+/** Detects a cut stream: the reader for compatible endpoints reports a missing end as invalid data without any data. */
 function isCutReport(error: unknown): boolean {
   return isRecord(error) && error.name === "AI_InvalidResponseDataError" && error.data === undefined;
 }

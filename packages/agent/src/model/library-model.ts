@@ -17,12 +17,12 @@ export interface LibraryModelOptions {
   readonly alwaysOptions?: LanguageModelV3CallOptions["providerOptions"];
   /** Thrown on every request if something is missing. */
   readonly missing?: TrunklineError | undefined;
-  /** How long a turn may stay silent. */
+  /** Maximum silence during a turn. */
   readonly idleTimeoutMs: number;
   readonly logger: Logger;
 }
 
-/** A model that calls a provider over the network. */
+/** Creates a model that calls a provider over the network. */
 export function libraryModel(options: LibraryModelOptions): Model {
   const { place, logger } = options;
   let loading: Promise<LanguageModelV3> | undefined;
@@ -86,7 +86,7 @@ function callOptions(
       : {
           responseFormat: {
             type: "json" as const,
-            // As with tools: the library's type covers less than JSON Schema.
+            // Like a tool's schema: the library's type covers less than JSON Schema.
             ...(format.schema === undefined ? {} : { schema: format.schema as NonNullable<JsonFormat["schema"]> }),
           },
         }),

@@ -27,7 +27,7 @@ const part = z.discriminatedUnion("type", [
 
 const message = z.object({ role: z.enum(["system", "user", "assistant", "tool"]), parts: z.array(part) });
 
-/** The value as a message, or undefined if it is not one. */
+/** Returns the value as a message, or undefined if it is not one. */
 export function toMessage(value: unknown): Message | undefined {
   const parsed = message.safeParse(value);
   // Absent optional keys stay absent: zod's type says "or undefined", the value does not.

@@ -1,5 +1,5 @@
-// Turns provider failures into errors with codes. The library's own errors contain the whole request, so they never
-// become a cause; only what is below them does.
+// Turns provider failures into errors with codes. The library's own errors contain the whole request, so they are never
+// used as a cause; only the errors below them are.
 import { isRecord, messageOf, parseJson, type Redactor, systemCodeOf, TrunklineError } from "@trunkline/core";
 import { CutStreamError, StreamErrorPart } from "./from-stream.js";
 import type { ProviderInfo } from "./providers.js";
@@ -78,10 +78,10 @@ function refusedKeyHint(provider: ProviderInfo): string {
   return first === undefined ? keyHint(provider) : `Put a valid key in the environment variable ${first}.`;
 }
 
-/** A failed request or connection. */
+/** Creates the error for a failed request or connection. */
 function callError(error: Record<string, unknown>, place: ErrorPlace): TrunklineError {
   const status = typeof error.statusCode === "number" ? error.statusCode : undefined;
-  // A 200 that broke off while being read is a broken connection.
+  // A 200 response that broke off midway is a broken connection.
   if (status === undefined || status < 400) return unreachable(error.cause ?? error, place);
   const body = typeof error.responseBody === "string" ? parseJson(error.responseBody) : undefined;
   const headers = isRecord(error.responseHeaders) ? error.responseHeaders : {};
@@ -149,7 +149,7 @@ function statusError(failure: Failure, place: ErrorPlace): TrunklineError {
   return make("INVALID_ARGUMENT", "refused the request");
 }
 
-/** Whether the same request may succeed a little later. */
+/** Whether the same request could succeed a little later. */
 function isPassing({ status, words }: Failure): boolean {
   if (words.includes("insufficient_quota") || words.includes("billing_error")) return false;
   return status === 409 || status === 425 || status === 429 || status >= 500;
@@ -172,7 +172,7 @@ function unreachable(error: unknown, place: ErrorPlace): TrunklineError {
   );
 }
 
-/** The first error below the library's own. */
+/** Returns the first error below the library's own. */
 function below(error: unknown): unknown {
   let current = error;
   for (let depth = 0; depth < 8 && isRecord(current) && String(current.name).startsWith("AI_"); depth++) {
@@ -188,8 +188,8 @@ function said(what: string, message: string, { redactor }: ErrorPlace): string {
 }
 
 /**
- * `type`, `code`, `status` and `reason` anywhere in an error body: OpenAI, Anthropic and Google put them in different
- * places.
+ * Collects `type`, `code`, `status` and `reason` from anywhere in an error body: OpenAI, Anthropic and Google put them
+ * in different places.
  */
 function wordsOf(body: unknown, depth = 0): string[] {
   if (depth > 5) return [];
@@ -201,7 +201,10 @@ function wordsOf(body: unknown, depth = 0): string[] {
   });
 }
 
-/** How long the provider asks to wait: from a header, as seconds or a date, or from the body, as Google sends it. */
+/**
+ * Returns how long the provider asks us to wait. This comes from a header, as seconds or a date, or from the body, as
+ * Google sends it.
+ */
 function retryAfterMs(headers: Record<string, unknown>, body: unknown): number | undefined {
   const inMs = Number(headers["retry-after-ms"] ?? Number.NaN);
   if (Number.isFinite(inMs) && inMs >= 0) return inMs;

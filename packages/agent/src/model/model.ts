@@ -1,5 +1,5 @@
-// The port to a model: messages in, a stream of events out. Providers implement it; loops, recordings and scripts know
-// nothing else. A bad answer is data; a failure to answer is a rejection.
+// The port to a model: messages in, a stream of events out. Providers implement it; loops, recordings and scripts
+// depend on nothing else. A bad answer is data; a failure to answer is a rejection.
 
 /** Text and reasoning. */
 type Words =
@@ -37,7 +37,7 @@ export interface Message {
 export interface ModelTool {
   /** The wire name: `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;
-  /** The display name. Not sent to providers; a script of the echo provider may use it. */
+  /** The display name. Not sent to providers; a script of the echo provider can use it. */
   readonly title?: string | undefined;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
@@ -73,8 +73,8 @@ export type ModelEvent =
   /** An event with `providerData` ends a piece of text or reasoning; what follows is a new piece. */
   | Words
   /**
-   * A complete call, however many pieces it arrived in. `args` is what could be parsed; `raw` is set if it could not
-   * be.
+   * A complete call, however many pieces it arrived in. `args` holds the parsed arguments; `raw` is set if they could
+   * not be parsed.
    */
   | (ToolCall & { readonly raw?: string })
   /** Discards everything said so far: the turn starts over (after a rate limit or a dropped stream). */
@@ -85,7 +85,7 @@ export interface Model {
   readonly provider: string;
   readonly id: string;
   /**
-   * One turn. Rejects with a `TrunklineError`: `AUTH_REQUIRED` for a missing or rejected key, `CONNECTION_FAILED`,
+   * Runs one turn. Rejects with a `TrunklineError`: `AUTH_REQUIRED` for a missing or rejected key, `CONNECTION_FAILED`,
    * `TIMEOUT`, `UPSTREAM` if the provider refuses, `INVALID_ARGUMENT` for a request it can never accept, `ABORTED`.
    */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;

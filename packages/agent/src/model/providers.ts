@@ -6,13 +6,13 @@ export type ProviderFormat = "openai" | "anthropic" | "google" | "echo";
 export interface ProviderInfo {
   readonly name: string;
   readonly format: ProviderFormat;
-  /** The default endpoint. If missing, one must be given. */
+  /** The default endpoint. If undefined, the user must give one. */
   readonly endpoint?: string | undefined;
-  /** Whether its own endpoint requires a key. */
+  /** Whether the provider's own endpoint requires a key. */
   readonly needsKey: boolean;
   /** Environment variables for the key; the first one that is set wins. The command line reads them. */
   readonly keyVariables: readonly string[];
-  /** The hint for when it cannot be reached. */
+  /** The hint shown when the provider cannot be reached. */
   readonly unreachableHint: string;
 }
 
@@ -31,7 +31,7 @@ const TABLE: readonly ProviderInfo[] = [
     name: "openai-compatible",
     format: "openai",
     needsKey: false,
-    // Its own variable, because one provider's key is never sent to another's endpoint.
+    // A separate variable, because one provider's key is never sent to another's endpoint.
     keyVariables: ["TRUNKLINE_API_KEY"],
     unreachableHint: "Start the server behind the endpoint, or set another one with --endpoint.",
   },

@@ -1,5 +1,5 @@
-// Retries. A turn may start over as long as nothing has run: text already shown is discarded, but once a tool call was
-// handed out, a failure is final.
+// Retries turns. A turn can start over as long as nothing has run: text already shown is discarded. Once a tool call
+// has been handed out, a failure is final.
 import {
   abortError,
   formatMs,
@@ -14,11 +14,11 @@ import type { Model, ModelEvent, ModelRequest } from "./model.js";
 export interface RetryOptions {
   /** Attempts in total. Default 5. */
   maxAttempts?: number | undefined;
-  /** The first delay; each further one doubles. Default 500. */
+  /** The first delay; it doubles with each retry. Default 500. */
   baseDelayMs?: number | undefined;
   /** The longest delay we choose ourselves. Default 20,000. */
   maxDelayMs?: number | undefined;
-  /** The longest delay a provider may ask for; beyond it the error is final. Default 60,000. */
+  /** The longest delay a provider can ask for; if it asks for more, the error is final. Default 60,000. */
   maxRetryAfterMs?: number | undefined;
   /** Default: a timer. */
   sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
@@ -79,7 +79,7 @@ async function waitFor(
   }
 }
 
-/** How long to wait, or undefined if a retry makes no sense. */
+/** Returns how long to wait, or undefined if a retry makes no sense. */
 function delayOf(error: unknown, attempt: number, options: RetryOptions): number | undefined {
   if (!isTrunklineError(error) || !error.retryable) return undefined;
   const { baseDelayMs = 500, maxDelayMs = 20_000, maxRetryAfterMs = 60_000, random = Math.random } = options;

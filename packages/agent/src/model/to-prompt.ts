@@ -22,8 +22,8 @@ export interface PromptTarget {
 }
 
 /**
- * The prompt. Merges all system messages into one at the front, because most providers accept no other; drops empty
- * texts and messages, because some providers reject them.
+ * Builds the prompt. Merges all system messages into one at the front, because most providers accept no other; drops
+ * empty texts and messages, because some providers reject them.
  */
 export function toPrompt(messages: readonly Message[], target: PromptTarget): LanguageModelV3Prompt {
   const system = messages
@@ -41,8 +41,8 @@ export function toPrompt(messages: readonly Message[], target: PromptTarget): La
 }
 
 /**
- * Anthropic caches everything before a mark for five minutes, and reading it back costs a tenth. The rules hardly ever
- * change, and the next turn starts with all of this one.
+ * Marks where Anthropic should cache: everything before a mark is cached for five minutes, and reading it back costs a
+ * tenth. The rules hardly ever change, and each turn starts with the whole previous one.
  */
 function withCachePoints(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
   const mark = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
@@ -56,7 +56,7 @@ export function toFunctionTools(tools: readonly ModelTool[]): NonNullable<Langua
     type: "function",
     name,
     ...(description === "" ? {} : { description }),
-    // The library's JSON Schema type lists only what it knows; a tool's schema may contain more.
+    // The library's JSON Schema type lists only what it knows; a tool's schema can contain more.
     inputSchema: inputSchema as Extract<
       NonNullable<LanguageModelV3CallOptions["tools"]>[number],
       { type: "function" }
@@ -64,7 +64,7 @@ export function toFunctionTools(tools: readonly ModelTool[]): NonNullable<Langua
   }));
 }
 
-/** A model may have called a tool by an invalid name; providers reject such a name in the history. */
+/** Fixes invalid tool names: a model can make one up, and providers reject it in the history. */
 function wireName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "_";
 }
@@ -156,7 +156,7 @@ function toResult(part: Part<"tool-result">, format: ProviderFormat): LanguageMo
   return { ...base, output: { type: part.isError === true ? "error-text" : "text", value } };
 }
 
-/** Data from the provider that must be sent back, keyed by provider name as the library delivered it. */
+/** Returns data from the provider that must be sent back, keyed by provider name as the library delivered it. */
 function optionsOf(providerData: unknown, format: ProviderFormat): { providerOptions?: SharedV3ProviderOptions } {
   if (!isRecord(providerData)) return {};
   if (format === "openai") {
@@ -168,6 +168,6 @@ function optionsOf(providerData: unknown, format: ProviderFormat): { providerOpt
     if (typeof signed?.thoughtSignature !== "string") return {};
     return { providerOptions: { google: { thoughtSignature: signed.thoughtSignature } } };
   }
-  // It came from the library as JSON and at most made a round trip through JSON.
+  // The data came from the library as JSON, and storing it keeps it JSON.
   return { providerOptions: providerData as SharedV3ProviderOptions };
 }

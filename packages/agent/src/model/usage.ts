@@ -29,7 +29,7 @@ export interface ModelPrice {
   readonly cachedInput?: number | undefined;
 }
 
-/** Prices by `provider/model`; the model may be a glob. The longest match wins. */
+/** Prices by `provider/model`; the model can be a glob. The longest match wins. */
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
 /** The date of {@link PRICES}. Long prompts, batches and cache writes cost differently. */
@@ -53,7 +53,7 @@ export const PRICES: PriceTable = {
   "google/gemini-2.5-flash-lite": { input: 0.1, output: 0.4, cachedInput: 0.01 },
 };
 
-/** The cost in US dollars, or undefined if the price is unknown. */
+/** Returns the cost in US dollars, or undefined if the price is unknown. */
 export function costOf(
   usage: TokenUsage,
   model: { readonly provider: string; readonly id: string },

@@ -1,5 +1,5 @@
-// Thinking and a response format are optional: if a model rejects them, ask again without. Endpoints do not say in any
-// standard way which one they reject, so they are dropped one after the other.
+// Thinking and a response format are optional: if a model rejects them, ask again without them. There is no standard
+// way for endpoints to say which option they reject, so the options are dropped one by one.
 import { isTrunklineError, type Logger } from "@trunkline/core";
 import type { Model, ModelRequest } from "./model.js";
 
@@ -9,7 +9,7 @@ const WORDS: Readonly<Record<Wish, string>> = { think: "thinking", format: "a re
 
 /**
  * Wraps a model so that a rejected request is repeated without `think`, then without `format`. Later requests leave out
- * what was rejected right away.
+ * rejected options from the start.
  */
 export function wishfulModel(model: Model, logger: Logger): Model {
   const refused = new Set<Wish>();

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isRecord, messageOf, parseJson, systemCodeOf, TrunklineError } from "@trunkline/core";
 
-/** A file to append lines to, in call order. */
+/** A file that lines are appended to, in call order. */
 export class JsonlFile implements AsyncDisposable {
   readonly path: string;
   readonly #file: FileHandle;
@@ -46,7 +46,7 @@ export class JsonlFile implements AsyncDisposable {
       try {
         await this.#file.appendFile(line, "utf8");
       } catch (error) {
-        // Half a line may have been written; a line after it would be lost with it.
+        // Part of a line may have been written, and any line appended to it would be lost.
         this.#failure = ioError(this.path, error);
         throw this.#failure;
       }
@@ -68,7 +68,7 @@ export class JsonlFile implements AsyncDisposable {
   }
 }
 
-/** Removes the torn line of a killed process; a complete value without a line end gets one. */
+/** Removes a torn line left by a killed process, or adds the missing line end after a complete value. */
 async function cutTornLine(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   const lineStart = await lastLineStart(file, size);

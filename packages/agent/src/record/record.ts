@@ -7,7 +7,9 @@ import { messageHash, type RunSink } from "./run-file.js";
 /** Messages already written to a sink. */
 const known = new WeakMap<RunSink, Set<string>>();
 
-/** Wraps a model so that each turn is recorded, including failed ones. A turn that is abandoned midway is not. */
+/**
+ * Wraps a model so that each turn is recorded, including failed ones. A turn that is abandoned midway is not recorded.
+ */
 export function recordModel(model: Model, sink: RunSink): Model {
   return {
     provider: model.provider,
@@ -45,7 +47,7 @@ export function recordModel(model: Model, sink: RunSink): Model {
   };
 }
 
-/** Merges pieces of one text: how they were split is up to the network. */
+/** Merges pieces of the same text, because the network decides where it is split. */
 function addEvent(events: ModelEvent[], event: ModelEvent): void {
   const last = events.at(-1);
   const plain = (item: ModelEvent | undefined) =>

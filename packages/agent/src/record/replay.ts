@@ -145,10 +145,10 @@ function replayedModel(state: ReplayState): Model {
     id: first?.model.id ?? "replay",
     async *stream(request) {
       const hashes = request.messages.map((message) => messageHash(message, redactor));
-      // Sub-agents may run in a different order, so any turn with the same messages will do.
+      // Sub-agents can run in a different order, so any turn with the same messages will do.
       const turn = take(turns, used, ({ messages }) => messages.join() === hashes.join());
       if (turn === undefined) throw diverged(request, hashes, { ...state, used });
-      // It was recorded from a model's stream.
+      // The event was recorded from a model's stream.
       for (const event of turn.events) yield event as unknown as ModelEvent;
       if (turn.error !== undefined) throw toError(turn.error);
     },
@@ -156,11 +156,11 @@ function replayedModel(state: ReplayState): Model {
 }
 
 function toError({ code, message, hint, retryable }: z.infer<typeof errorSchema>): TrunklineError {
-  // It was recorded from a TrunklineError; an unknown code does no harm.
+  // The code was recorded from a TrunklineError; an unknown one does no harm.
   return new TrunklineError(code as ErrorCode, message, { retryable, ...(hint === undefined ? {} : { hint }) });
 }
 
-/** The error for an unrecorded turn, showing the first difference from the next recorded one. */
+/** Creates the error for an unrecorded turn, showing the first difference from the next recorded one. */
 function diverged(
   request: ModelRequest,
   hashes: readonly string[],
@@ -199,7 +199,7 @@ function divergence(message: string, data?: Record<string, unknown>): TrunklineE
   });
 }
 
-/** Both texts around their first difference. */
+/** Returns both texts around their first difference. */
 function firstDifference(a: string, b: string): [string, string] {
   let at = 0;
   while (at < a.length && at < b.length && a[at] === b[at]) at++;

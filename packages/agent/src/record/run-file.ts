@@ -49,7 +49,7 @@ export async function openRunFile(
   return { redactor, write, close, [Symbol.asyncDispose]: close };
 }
 
-/** The lines of a recorded run, without the first. Rejects with `NOT_FOUND`, `CONFIG_INVALID` or `IO`. */
+/** Reads the lines of a recorded run, without the first. Rejects with `NOT_FOUND`, `CONFIG_INVALID` or `IO`. */
 export async function readRunFile(path: string): Promise<JsonlLine[]> {
   const [head, ...lines] = await readJsonl(path);
   if (head?.value.kind !== RUN_KIND) throw new TrunklineError("CONFIG_INVALID", `${path} is not a recorded run.`);
@@ -65,7 +65,7 @@ export async function readRunFile(path: string): Promise<JsonlLine[]> {
   return lines;
 }
 
-/** The form in which messages are compared. */
+/** Returns the form in which messages are compared. */
 export function comparable(message: Message, redactor: Redactor): string {
   return withoutFrameKeys(canonicalJson(redactor.value(message)));
 }

@@ -1,4 +1,4 @@
-// A tool as an agent sees it: what it is, how it comes from a hub, who approves it, and how its calls are cancelled.
+// A tool as an agent sees it: its definition, its source in a hub, its approval, and how its calls are cancelled.
 import {
   abortable,
   isRecord,
@@ -9,7 +9,7 @@ import {
   TrunklineError,
 } from "@trunkline/core";
 
-/** A tool's result as it is given to the model. */
+/** A tool's result as the model gets it. */
 export interface ToolOutput {
   readonly text: string;
   readonly images?: readonly { readonly data: string; readonly mediaType: string }[] | undefined;
@@ -31,7 +31,7 @@ export interface Tool {
   ): Promise<ToolOutput>;
 }
 
-/** Whether a tool that changes things may run now. The model gets the `reason`. */
+/** Whether a tool that changes things can run now. The model gets the `reason`. */
 export type Approval = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
 
 export type Approver = (
@@ -52,11 +52,11 @@ export interface ToolsFromOptions {
   render?:
     | ((raw: Readonly<Record<string, unknown>>, tool: SourcedTool) => ToolOutput | Promise<ToolOutput>)
     | undefined;
-  /** How long one call may take without progress. */
+  /** Maximum time a call can go without progress. */
   timeoutMs?: number | undefined;
 }
 
-/** The tools the source currently has. Each call goes to the source; nothing is cached. */
+/** Returns the tools the source currently has. Each call goes to the source; nothing is cached. */
 export function toolsFrom(source: ToolSource, options: ToolsFromOptions): Tool[] {
   const { include = () => true, readOnly = hasReadOnlyHint, render = renderOutput } = options;
   return source
@@ -89,7 +89,7 @@ function hasReadOnlyHint(tool: SourcedTool): boolean {
   return tool.annotations?.readOnlyHint === true;
 }
 
-/** The default rendering as text and images. */
+/** Renders a result as text and images, as the default for `render`. */
 export function renderOutput(raw: Readonly<Record<string, unknown>>): ToolOutput {
   const blocks = Array.isArray(raw.content) ? raw.content.filter(isRecord) : [];
   if (blocks.length === 0) {
@@ -118,7 +118,7 @@ export function isAllowed(tool: Pick<Tool, "name" | "title">, globs: readonly st
   return globs.some((glob) => matchesGlob(glob, tool.title) || matchesGlob(glob, tool.name));
 }
 
-/** Allows tools that match one of the globs, by title (`files.*`) or wire name; `otherwise` decides about the rest. */
+/** Allows tools that match one of the globs, by title (`files.*`) or wire name; `otherwise` decides on the rest. */
 export function allowList(
   globs: readonly string[],
   otherwise: Approver = refuseAll("It is not on the allow list."),
@@ -134,7 +134,7 @@ export function oneAtATime(approve: Approver): Approver {
       options.signal?.throwIfAborted();
       return await approve(call, options);
     });
-    // The next call waits for this one, however it ends; the caller gets the outcome.
+    // The next call waits for this one, even if it fails; the caller gets the error.
     last = mine.catch(() => {});
     return mine;
   };
@@ -160,7 +160,7 @@ export function cancellableTools(tools: readonly Tool[]): CancellableTools {
         try {
           return await abortable(own.signal, tool.call(args, { ...options, signal }));
         } catch (error) {
-          // Report our reason, whatever the tool made of the signal.
+          // Report our reason, no matter which error the tool threw.
           throw own.signal.aborted ? own.signal.reason : error;
         } finally {
           running.delete(own);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 const agent = findAgent("tools");
 
 describe("agents by name", () => {
-  it("suggests the nearest", () => {
+  it("suggests the nearest name", () => {
     expect(() => findAgent("raect")).toThrow(
       expect.objectContaining({ code: "NOT_FOUND", hint: expect.stringContaining("react") }),
     );

@@ -14,7 +14,7 @@ describe("an answer in JSON", () => {
     expect(result.json).toEqual({ n: 3 });
   });
 
-  it("is requested once more with the problem, and that exchange is not kept", async () => {
+  it("is requested once more with the problem, without keeping that exchange", async () => {
     const model = watchedModel({ text: '{"n": 0}' }, { text: '{"n": 1}' });
     const request = scripted([], { model, format, tools: [fakeTool("a.b")] });
     const result = await agent.run(request);

@@ -41,7 +41,7 @@ describe("the agent `react`", () => {
     expect(await agent.run(scripted([{ text }]))).toMatchObject({ text: "yes", turns: 1 });
   });
 
-  it("re-asks with the problem, and these exchanges are not kept", async () => {
+  it("re-asks with the problem, without keeping these exchanges", async () => {
     const request = scripted([
       turn({ thought: "hm" }),
       { text: '{"action": {"args": {}}}' },
@@ -85,7 +85,7 @@ describe("the agent `react`", () => {
     expect(await agent.run(request)).toMatchObject({ ended: "budget", text: "That is all I know." });
   });
 
-  it("asks for approval, and starts sub-agents", async () => {
+  it("asks for approval even when a sub-agent makes the call", async () => {
     const write = fakeTool("a.write", undefined, { readOnly: false });
     const request = scripted(
       [

@@ -26,7 +26,7 @@ describe("an agent that has to stop", () => {
     expect(result).toMatchObject({ ended: "budget", text: "So far: nothing.", turns: 3 });
     expect(tool.calls).toHaveLength(2);
     expect(model.requests[2]?.toolChoice).toBe("none");
-    // The order to stop is not part of the conversation that a later run continues.
+    // The instruction to stop is not part of the conversation that a later run continues.
     expect(result.messages.filter(({ role }) => role === "user")).toHaveLength(1);
   });
 
@@ -77,7 +77,7 @@ describe("an agent that has to stop", () => {
     expect(result).toMatchObject({ ended: "budget", text: expect.stringContaining("I found a clue.") });
   });
 
-  it("stops at once when aborted, and keeps what had run", async () => {
+  it("stops at once when aborted, and keeps the results so far", async () => {
     const controller = new AbortController();
     const messages: Message[] = [];
     const done = fakeTool("a.done", () => ({ text: "written" }), { readOnly: false });
@@ -101,7 +101,7 @@ describe("an agent that has to stop", () => {
     ]);
   });
 
-  it("continues after the user cancelled a single call", async () => {
+  it("continues after the user cancels a single call", async () => {
     const tool = fakeTool("a.b", () => {
       throw new TrunklineError("ABORTED", "cancelled");
     });

@@ -6,7 +6,7 @@ import { fakeTool, resultTexts, scripted } from "../tools.js";
 const agent = findAgent("tools");
 
 describe("sub-agents", () => {
-  it("have their own conversation, and share tools, approval, budget and cost", async () => {
+  it("have their own conversation but share tools, approval, budget and cost", async () => {
     const read = fakeTool("a.read", () => ({ text: "42" }));
     const asked: string[] = [];
     const write = fakeTool("a.write", undefined, { readOnly: false });

@@ -7,7 +7,7 @@ import { fakeTool, resultTexts, scripted } from "../tools.js";
 const agent = findAgent("tools");
 
 describe("the agent `tools`", () => {
-  it("runs 30 turns with tools and adds up what they cost", async () => {
+  it("runs 30 turns with tools and adds up their cost", async () => {
     const add = fakeTool("math.add", ({ a, b }) => ({ text: String(Number(a) + Number(b)) }));
     const lines = Array.from({ length: 29 }, (_, index) => ({
       text: `Step ${index + 1}. `,
@@ -98,7 +98,7 @@ describe("the agent `tools`", () => {
     expect(wrong).toMatch(/q must be string, not number; x is unknown/);
   });
 
-  it("turns a failing tool into a result, in the tool's own words and inside the frame", async () => {
+  it("turns a tool failure into a framed result in the tool's own words", async () => {
     const broken = fakeTool("a.b", () => {
       throw new TrunklineError("TIMEOUT", "It took too long.", { hint: "Ask for less." });
     });

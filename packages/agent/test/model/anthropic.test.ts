@@ -103,7 +103,7 @@ describe("the Anthropic provider", () => {
     ]);
   });
 
-  it("lets newer models decide how much to think, and keeps the tools listed when none may be called", async () => {
+  it("lets newer models decide how much to think, and keeps the tools listed when calling them is forbidden", async () => {
     await using server = await startProviderServer(
       sse(anthropic.answer([anthropic.textBlock(0, "ok")], "end_turn"), named),
     );

@@ -5,7 +5,7 @@ import { errorOf, eventsOf, textOf, user } from "../collect.js";
 const script = (...lines: object[]) => lines.map((line) => JSON.stringify(line)).join("\n");
 
 describe("the echo provider", () => {
-  it("repeats the prompt in pieces, and the same input costs the same every time", async () => {
+  it("repeats the prompt in pieces, with the same output and cost for the same input", async () => {
     const model = createModel({ provider: "echo" });
     const first = await eventsOf(model, { prompt: "one two  three" });
     expect(first.filter(({ type }) => type === "text")).toHaveLength(3);
@@ -103,7 +103,7 @@ describe("the echo provider", () => {
 });
 
 describe("retryModel", () => {
-  it("never retries once a call was handed out", async () => {
+  it("never retries after a call has been handed out", async () => {
     let streams = 0;
     const model = retryModel(
       {

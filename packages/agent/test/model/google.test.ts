@@ -65,7 +65,7 @@ describe("the Google provider", () => {
         user("hi"),
         { role: "assistant", parts: [call] },
         { role: "tool", parts: [{ type: "tool-result", id: call.id, name: "read", text: "content" }] },
-        // Google rejects a system message here; it has to move.
+        // Google rejects a system message here, so it has to move.
         { role: "system", parts: [{ type: "text", text: "Be kind." }] },
       ],
     });

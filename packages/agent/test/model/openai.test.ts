@@ -222,7 +222,7 @@ describe("an OpenAI-compatible provider", () => {
     expect(textOf(events)).toBe("ok");
   });
 
-  it("does not wait longer than allowed, or retry for an account without credit", async () => {
+  it("does not wait longer than allowed, and does not retry for an account without credit", async () => {
     await using server = await startProviderServer(
       failure(429, { error: { message: "tomorrow" } }, { "retry-after": "86400" }),
       failure(429, { error: { message: "You exceeded your current quota", code: "insufficient_quota" } }),

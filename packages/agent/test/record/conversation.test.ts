@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe("a conversation", () => {
-  it("is restored after it was closed", async () => {
+  it("can be restored after it was closed", async () => {
     const path = join(home, "deep", "a.jsonl");
     const messages: Message[] = [user("hi"), textMessage("assistant", "hello")];
     {
@@ -87,7 +87,7 @@ describe("a conversation", () => {
 
   it("survives a crash of its process", async () => {
     const path = join(home, "killed.jsonl");
-    // The format is public. A process that writes it and dies in the middle of a line simulates a killed chat.
+    // The format is public. To simulate a killed chat, a process writes it and dies in the middle of a line.
     const program = `
       const { appendFileSync } = require("node:fs");
       const path = ${JSON.stringify(path)};
@@ -105,7 +105,7 @@ describe("a conversation", () => {
     expect(conversation.messages.at(-1)).toMatchObject({ role: "tool", parts: [{ id: "1", isError: true }] });
   });
 
-  it("does not touch a file that is something else", async () => {
+  it("does not touch a file in another format", async () => {
     const path = join(home, "other.jsonl");
     await writeFile(path, '{"hello":"world"}\n');
     expect(await errorOf(Conversation.open(path))).toMatchObject({ code: "CONFIG_INVALID" });

@@ -141,7 +141,7 @@ describe("a recorded run", () => {
     expect(error.message).toMatch(/has 2 turns/);
   });
 
-  it("is distinguished from other files", async () => {
+  it("must have the right format and version", async () => {
     const path = join(home, "no-run.jsonl");
     await writeFile(path, '{"a":1}\n');
     expect(await errorOf(openReplay(path))).toMatchObject({ code: "CONFIG_INVALID" });

@@ -6,7 +6,7 @@ import { fakeTool, scripted } from "../tools.js";
 describe("approval", () => {
   const call = (title: string) => ({ tool: fakeTool(title), args: {} });
 
-  it("is given by an allow list of globs over titles and wire names, and otherwise by the next approver", async () => {
+  it("comes from an allow list of globs over titles and wire names, or else from the next approver", async () => {
     const approve = allowList(["files.*", "docs_write"], refuseAll("Ask first."));
     expect(await approve(call("files.delete"), {})).toEqual({ allowed: true });
     expect(await approve(call("docs.write"), {})).toEqual({ allowed: true });
@@ -15,7 +15,7 @@ describe("approval", () => {
     expect(await approveAll(call("x.y"), {})).toEqual({ allowed: true });
   });
 
-  it("can be requested for one call at a time, and a failed question does not block the next", async () => {
+  it("handles one call at a time, and a failed question does not block the next", async () => {
     let open = 0;
     const approve = oneAtATime(async ({ tool }) => {
       expect(++open).toBe(1);
@@ -34,7 +34,7 @@ describe("approval", () => {
 });
 
 describe("cancellableTools", () => {
-  it("cancels running calls, and the run continues", async () => {
+  it("cancels running calls while the run continues", async () => {
     let stopped: boolean | undefined;
     const slow = fakeTool("a.slow", async (_, signal) => {
       setImmediate(() => expect(cancelRunning()).toBe(1));
@@ -78,7 +78,7 @@ describe("toolsFrom", () => {
   };
   const names = ({ server, tool }: SourcedTool) => `${server}_${tool.replaceAll(" ", "_")}`;
 
-  it("takes names from the caller and the kind from the annotation", () => {
+  it("takes names from the caller, and whether a tool is read-only from its annotation", () => {
     const tools = toolsFrom(source, { names, include: ({ server }) => server === "docs" });
     expect(tools.map(({ name, title, readOnly }) => [name, title, readOnly])).toEqual([
       ["docs_look_up", "docs.look up", true],

@@ -1,5 +1,5 @@
-// Answers servers' questions while an agent works: the user at the terminal does, or, for sampling, the model once the
-// user has agreed.
+// Answers servers' questions while an agent works. The answers come from the user at the terminal or, for sampling,
+// from the model once the user has agreed.
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Model, TokenUsage } from "@trunkline/agent";
@@ -22,7 +22,7 @@ interface AgentChannelOptions {
   readonly onUsage: (usage: TokenUsage) => void;
   /** Agrees to everything up front. */
   readonly yes: boolean;
-  /** Folders that servers may see. */
+  /** Folders that servers can see. */
   readonly roots: readonly string[] | undefined;
 }
 
@@ -55,7 +55,7 @@ export function createAgentChannel(context: CommandContext, options: AgentChanne
   };
 }
 
-/** Asks whether the model may answer. Throws `ABORTED` if not. */
+/** Asks the user whether the model may answer. Throws `ABORTED` if not. */
 async function agree(
   context: CommandContext,
   params: Readonly<Record<string, unknown>>,

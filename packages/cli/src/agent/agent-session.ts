@@ -34,7 +34,7 @@ export interface SessionOptions extends AgentOptions {
   readonly name: "ask" | "agent" | "chat";
   /** The kind of agent. */
   readonly agent: string;
-  /** Whether it may start sub-agents. */
+  /** Whether the agent can start sub-agents. */
   readonly delegate?: boolean | undefined;
   /** Prints one line per call. */
   readonly folded?: boolean | undefined;
@@ -51,7 +51,7 @@ type AnswerFormat = AgentRequest["format"];
 interface Parts {
   readonly settings: ModelSettings | undefined;
   readonly model: Model;
-  /** Undefined if the model has no tools, or those of a recorded run. */
+  /** Undefined if the model has no tools or uses those of a recorded run. */
   readonly servers: AgentTools | undefined;
   readonly terminal: TerminalTurns | undefined;
   readonly replay: Replay | undefined;
@@ -114,7 +114,7 @@ export class AgentSession implements AsyncDisposable {
     const plain = replay?.model ?? createModel(requireSettings(settings));
     const terminal = isAtTerminal(context) ? new TerminalTurns() : undefined;
     const wantsTools = replay === undefined && options.tools && (options.tool ?? options.surface) !== undefined;
-    // A server may ask for the model later, after the command has switched to another one.
+    // A server can ask for the model later, after the command has switched models.
     const current: { session?: AgentSession } = {};
     const servers = wantsTools
       ? await (await import("./tools.js")).openAgentTools(context, {
@@ -244,7 +244,7 @@ async function replayOf({ cwd, redactor }: CommandContext, path: string): Promis
   }
 }
 
-/** The author of a project's `.env` can redirect every prompt to this endpoint, so the user should know. */
+/** Tells the user about an endpoint set in a project's `.env`, because its author can redirect every prompt there. */
 function noteEndpoint(context: CommandContext, { options, endpointFile }: ModelSettings): void {
   if (endpointFile === undefined || options.endpoint === undefined || !URL.canParse(options.endpoint)) return;
   const { hostname, host } = new URL(options.endpoint);
@@ -252,7 +252,7 @@ function noteEndpoint(context: CommandContext, { options, endpointFile }: ModelS
   context.note(`note: using the model at ${host}, as set in ${endpointFile}`);
 }
 
-/** Parses `--format`. Throws `USAGE` for anything else. */
+/** Parses `--format`. Throws `USAGE` if it is invalid. */
 async function readFormat(
   { cwd, signal }: Pick<CommandContext, "cwd" | "signal">,
   format: string,

@@ -16,7 +16,7 @@ export interface ApprovalOptions {
   readonly terminal: TerminalTurns | undefined;
 }
 
-/** More than anyone reads before saying yes. */
+/** Users do not read more than this before saying yes. */
 const MAX_SHOWN_CHARS = 4000;
 
 const NOBODY =
@@ -41,7 +41,7 @@ function refuseAloud(context: CommandContext): Approver {
   };
 }
 
-/** The allow list; for a batch, every operation must be on it. */
+/** Checks the allow list; for a batch, every operation must be on it. */
 function allowedOr(globs: readonly string[], otherwise: Approver): Approver {
   const byTool = allowList(globs, otherwise);
   return async (call, options) => {
@@ -57,14 +57,14 @@ function matchesAny(globs: readonly string[], name: string): boolean {
   return globs.some((glob) => matchesGlob(glob, name));
 }
 
-/** The operations a composite tool would run; undefined for an ordinary tool. */
+/** Returns the operations a composite tool would run; undefined for an ordinary tool. */
 function operationsOf({ title }: Pick<Tool, "title">, args: Readonly<Record<string, unknown>>): string[] | undefined {
   if (title === "session") return [`session ${String(args.action)}`];
   if (title !== "execute") return undefined;
   return batchOf(args).map((step) => (isRecord(step) && typeof step.op === "string" ? step.op : "?"));
 }
 
-/** A model may pass the list as text. */
+/** Reads the batch, which a model can pass as a list or as text. */
 function batchOf({ operations }: Readonly<Record<string, unknown>>): readonly unknown[] {
   if (Array.isArray(operations)) return operations;
   if (typeof operations !== "string") return [];
@@ -78,7 +78,7 @@ function batchOf({ operations }: Readonly<Record<string, unknown>>): readonly un
 }
 
 function askAtTerminal(context: CommandContext, terminal: TerminalTurns, mustAsk: ReadonlySet<string>): Approver {
-  /** What the user answered "always" to, until the command ends. */
+  /** Operations for which the user answered "always", until the command ends. */
   const always = new Set<string>();
   return async ({ tool, args }, { signal }): Promise<Approval> => {
     const names = operationsOf(tool, args) ?? [tool.title];
@@ -98,7 +98,7 @@ function askAtTerminal(context: CommandContext, terminal: TerminalTurns, mustAsk
   };
 }
 
-/** Describes the call for the user to judge. The arguments are the model's text. */
+/** Describes the call for the user to judge. The arguments come from the model. */
 function* describeCall(tool: Tool, args: Readonly<Record<string, unknown>>): Generator<string> {
   const operations = tool.title === "execute" ? batchOf(args) : [];
   if (operations.length === 0) {

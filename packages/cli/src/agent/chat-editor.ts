@@ -1,5 +1,5 @@
-// The line editor of a chat at a terminal. It owns the terminal only while it waits for an entry: between entries
-// servers may ask questions there, and Ctrl-C is the signal that stops a turn.
+// The line editor of a chat at a terminal. It owns the terminal only while it waits for an entry: between entries,
+// servers can ask questions there and Ctrl-C stops a turn.
 import { createInterface } from "node:readline";
 import type { CommandContext } from "../terminal/context.js";
 import { EntryReader } from "./chat-entry.js";

@@ -10,12 +10,12 @@ export class EntryReader {
     return this.#lines.length > 0 || this.#block !== undefined;
   }
 
-  /** Adds a line; returns the entry once it is complete. A pasted line may contain several. */
+  /** Adds a line; returns the entry once it is complete. A pasted line can contain several lines. */
   add(line: string): string | undefined {
     if (this.#block !== undefined) return this.#addToBlock(line);
     const fence = this.isOpen ? null : /^\s*```([\w+#.-]*)\s*$/.exec(line);
     if (fence !== null) {
-      // A language is for the model to see; a bare fence only holds the lines together.
+      // Keep a fence with a language, for the model to see; a bare fence only holds the lines together.
       this.#block = fence[1] === "" ? "plain" : "marked";
       if (this.#block === "marked") this.#lines.push(line);
       return undefined;
@@ -28,7 +28,7 @@ export class EntryReader {
     return this.end();
   }
 
-  /** The entry so far; undefined if there is none. */
+  /** Ends and returns the entry so far; undefined if there is none. */
   end(): string | undefined {
     this.#block = undefined;
     const lines = this.#lines.splice(0);

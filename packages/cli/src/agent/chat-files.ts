@@ -13,7 +13,7 @@ export interface ChatFile {
 
 const SUFFIX = ".jsonl";
 
-/** A new conversation; nothing is created yet. Ids sort by time. */
+/** Names the file of a new conversation; nothing is created yet. IDs sort by time. */
 export function newChatFile(context: Pick<CommandContext, "home">, now: Date): ChatFile {
   const time = now
     .toISOString()
@@ -24,7 +24,7 @@ export function newChatFile(context: Pick<CommandContext, "home">, now: Date): C
   return { id, path: join(folderOf(context), `${id}${SUFFIX}`) };
 }
 
-/** The conversation to continue: by id, or the one used last. Throws `USAGE` if it does not exist. */
+/** Finds the conversation to continue: by ID, or the one used last. Throws `USAGE` if it does not exist. */
 export async function findChatFile(context: Pick<CommandContext, "home">, id?: string): Promise<ChatFile> {
   const folder = folderOf(context);
   const ids = (await namesIn(folder))

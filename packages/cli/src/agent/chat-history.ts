@@ -10,7 +10,7 @@ const MAX_LINES = 2 * MAX_ENTRIES;
 /** Longer entries are not worth recalling with an arrow key. */
 const MAX_ENTRY_CHARS = 20_000;
 
-/** The entries of earlier chats and of this one. An unusable file costs the history and nothing else. */
+/** The entries of earlier chats and of this one. If the file is unusable, only the history is lost. */
 export class ChatHistory {
   readonly #context: CommandContext;
   readonly #path: string;
@@ -36,7 +36,7 @@ export class ChatHistory {
     return history;
   }
 
-  /** Newest first, without duplicates. */
+  /** Returns the entries, newest first, without duplicates. */
   newestFirst(): string[] {
     return [...new Set(this.#entries.toReversed())];
   }

@@ -23,7 +23,7 @@ export class ChatTalk implements AsyncDisposable {
     return (this.#conversation?.messages.length ?? 0) === 0;
   }
 
-  /** The messages of an earlier chat. */
+  /** Loads the messages of an earlier chat. */
   async resume(): Promise<readonly Message[]> {
     return (await this.#open()).messages;
   }
@@ -34,8 +34,8 @@ export class ChatTalk implements AsyncDisposable {
   }
 
   /**
-   * One turn of the user and the model's answer. Ctrl-C first cancels running calls, then ends the turn; what was said
-   * by then is kept. Rejects with the model's error; the user's message is kept then too.
+   * Sends the user's message and prints the model's answer. Ctrl-C first cancels running calls, then ends the turn;
+   * everything said so far is kept. Rejects with the model's error, and keeps the user's message.
    */
   async say(text: string): Promise<"answered" | "unfinished" | "stopped"> {
     const { signal: ending } = this.#context;
@@ -44,7 +44,7 @@ export class ChatTalk implements AsyncDisposable {
     const stop = new AbortController();
     const writing: Promise<void>[] = [];
     let lastSaid = "";
-    // In addition to the session's own handler, which comes first and cancels running calls.
+    // Adds to the session's own handler, which runs first and cancels running calls.
     using _interrupts = this.#context.interrupts.take(() => {
       if (stop.signal.aborted) return false;
       stop.abort("SIGINT");

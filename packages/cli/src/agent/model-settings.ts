@@ -1,5 +1,5 @@
 // Selects the model: from the command line, the environment, `.env` files, or whatever key is available. A project's
-// `.env` does not speak for the user: an endpoint from there never gets a key from elsewhere.
+// `.env` is not trusted like the user's own settings: an endpoint from there never gets a key from elsewhere.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type ModelOptions, PROVIDER_NAMES, type ProviderInfo, providerInfo } from "@trunkline/agent";
@@ -38,14 +38,17 @@ export interface ModelSettings {
   readonly endpointFile?: string | undefined;
 }
 
-/** Throws `CONFIG_INVALID` if nothing is configured, and `USAGE` or `INVALID_ARGUMENT` for invalid settings. */
+/**
+ * Reads the model settings. Throws `CONFIG_INVALID` if nothing is configured, and `USAGE` or `INVALID_ARGUMENT` for
+ * invalid settings.
+ */
 export async function readModelSettings(context: CommandContext, flags: ModelFlags): Promise<ModelSettings> {
   const settings = await findModelSettings(context, flags);
   if (settings !== undefined) return settings;
   throw new TrunklineError("CONFIG_INVALID", "No model is configured.", { hint: SET_UP });
 }
 
-/** The same; undefined if nothing is configured. */
+/** Reads the model settings; undefined if nothing is configured. */
 export async function findModelSettings(
   context: CommandContext,
   flags: ModelFlags,
@@ -78,10 +81,10 @@ export async function findModelSettings(
   return { options, provider, endpointFile: place?.file };
 }
 
-/** How long a local server may take to list its models. */
+/** Maximum time for a local server to list its models. */
 const LIST_TIMEOUT_MS = 3000;
 
-/** The only model of an endpoint. Throws `CONFIG_INVALID` with the available ones. */
+/** Returns the endpoint's only model. Otherwise throws `CONFIG_INVALID` with the available ones. */
 async function onlyModel(
   { signal }: CommandContext,
   provider: ProviderInfo,
@@ -103,14 +106,14 @@ async function onlyModel(
   });
 }
 
-/** The ids of an endpoint's models; empty if it does not list them. */
+/** Returns the IDs of an endpoint's models; empty if it does not list them. */
 async function listModels(
   endpoint: string,
   apiKey: string | undefined,
   signal: AbortSignal,
 ): Promise<string[] | "unreachable"> {
   try {
-    // Not AbortSignal.timeout: inside AbortSignal.any, Node 20 may collect it before it fires.
+    // Not AbortSignal.timeout: inside AbortSignal.any, Node 20 can garbage-collect it before it fires.
     const limit = { what: "Listing models", timeoutMs: LIST_TIMEOUT_MS, signal };
     const body: unknown = await withDeadline(limit, async (deadline) => {
       const response = await fetch(`${endpoint.replace(/\/+$/, "")}/models`, {
@@ -125,13 +128,13 @@ async function listModels(
   } catch (error) {
     if (signal.aborted) throw abortError(signal, "Listing models");
     if (error instanceof TypeError) return "unreachable";
-    // Not JSON, or no answer in time: the user has to choose.
+    // Not JSON, or no response in time: the user has to choose.
     if (error instanceof SyntaxError || isTrunklineError(error, "TIMEOUT")) return [];
     throw error;
   }
 }
 
-/** A value and, if it comes from a `.env`, the file. */
+/** A value and the `.env` file it comes from, if any. */
 interface Value {
   readonly value: string;
   readonly file?: string | undefined;
@@ -150,7 +153,7 @@ class Variables {
     this.#dotEnv = dotEnv;
   }
 
-  /** The value if set; an empty one counts as unset. */
+  /** Returns the value if set; an empty value counts as unset. */
   get(name: string): Value | undefined {
     const own = this.#env[name];
     if (own !== undefined) return own === "" ? undefined : { value: own };
@@ -165,7 +168,7 @@ class Variables {
   }
 }
 
-/** By the endpoint, the model's name, or the keys and endpoints that other programs also use. */
+/** Guesses the provider by the endpoint, the model's name, or the keys and endpoints that other programs also use. */
 function guessProvider(
   env: Variables,
   { endpoint, model }: { endpoint: string | undefined; model: string | undefined },
@@ -208,7 +211,7 @@ function namedProvider(name: string): ProviderInfo {
   });
 }
 
-/** The provider's endpoint as other programs configure it. */
+/** Returns the provider's endpoint as other programs configure it. */
 function usualEndpoint(env: Variables, provider: string): Value | undefined {
   switch (provider) {
     case "openai":
@@ -237,7 +240,7 @@ function ollamaEndpoint(host: string): string {
   return `${address.protocol}//${name}:${port}${address.pathname.replace(/\/+$/, "") || "/v1"}`;
 }
 
-/** The key. An endpoint from a `.env` only gets a key from a `.env`. */
+/** Returns the key. An endpoint from a `.env` only gets a key from a `.env`. */
 function keyFor(
   env: Variables,
   options: {

@@ -1,6 +1,6 @@
-// Keys on their way from the terminal to the line editor. Pasted text arrives between two marks (bracketed paste); its
-// line breaks become a visible sign, so that the paste stays one entry. Keys typed ahead of a line's end are kept for
-// the next line, because the editor would drop them.
+// Passes keys from the terminal to the line editor. Pasted text arrives between two marks (bracketed paste); its line
+// breaks become a visible sign, so that the paste stays one entry. Keys typed ahead of a line's end are kept for the
+// next line, because the editor would drop them.
 import { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
@@ -10,23 +10,23 @@ const PASTE_END = "\u001b[201~";
 const LINE_SIGN = "\u2424";
 const TAB_SIGN = "\u2409";
 
-/** Text as the editor's single line shows it. */
+/** Converts text to the editor's single line. */
 export function toEditorLine(text: string): string {
   return text.replace(/\r\n|\r|\n/g, LINE_SIGN).replaceAll("\t", TAB_SIGN);
 }
 
-/** The text behind an editor line. */
+/** Converts an editor line back to text. */
 export function fromEditorLine(line: string): string {
   return line.replaceAll(LINE_SIGN, "\n").replaceAll(TAB_SIGN, "\t");
 }
 
-/** Splits terminal input into keys and pastes; a mark may be cut anywhere. */
+/** Splits terminal input into keys and pastes; a mark can be cut anywhere. */
 export class PasteReader {
   readonly #decoder = new StringDecoder("utf8");
   #rest = "";
   #pasted: string | undefined;
 
-  /** The keys in a chunk, with pastes as one line. */
+  /** Returns the keys in a chunk, with each paste as one line. */
   read(chunk: Buffer | string): string {
     let text = this.#rest + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
     this.#rest = "";
@@ -52,15 +52,18 @@ export class PasteReader {
   }
 }
 
-/** Drops a paste's final line break: the user sends it with Enter. Control keys inside would otherwise be pressed. */
+/**
+ * Drops a paste's final line break, because the user sends it with Enter, and its control characters, which would act
+ * as key presses.
+ */
 function pastedLine(pasted: string): string {
   const line = toEditorLine(pasted.replace(/[\r\n]+$/, ""));
   return line.replace(/[\p{Cc}]/gu, "");
 }
 
 /**
- * How many characters at the end of a text may be the start of a mark. A single one is the Escape key, which must not
- * wait; inside a paste there are no keys.
+ * Counts the characters at the end of a text that could be the start of a mark. A single one is the Escape key, which
+ * must not wait; inside a paste there are no keys.
  */
 function beginningAtEnd(text: string, mark: string): number {
   const least = mark === PASTE_END ? 1 : 2;
@@ -68,7 +71,7 @@ function beginningAtEnd(text: string, mark: string): number {
   return 0;
 }
 
-/** The stream the line editor reads from. Keys are handed over at once, so that it is known which ones it consumed. */
+/** The stream the line editor reads from. Keys are handed over at once, so we know which ones the editor consumed. */
 export class KeyStream extends Readable {
   readonly isTTY = true;
   isRaw = false;
@@ -82,7 +85,7 @@ export class KeyStream extends Readable {
 
   override _read(): void {}
 
-  /** Like a terminal: the editor calls it. */
+  /** Called by the editor, as on a real terminal. */
   setRawMode(isRaw: boolean): this {
     this.isRaw = isRaw;
     this.#terminal.setRawMode?.(isRaw);

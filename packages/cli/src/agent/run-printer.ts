@@ -11,7 +11,7 @@ interface RunPrinterOptions {
   readonly thoughts: boolean;
   /** One line per call instead of two. */
   readonly folded: boolean;
-  /** Redacts what must not be in an answer. */
+  /** Redacts values that must not appear in an answer. */
   readonly keys: Redactor;
   /** Clears the servers' progress line. */
   readonly clearProgress: () => void;
@@ -106,14 +106,14 @@ export class RunPrinter {
     this.#options.clearProgress();
   }
 
-  /** Suppresses such lines while a question is on the screen. */
+  /** Suppresses lines that are rewritten in place while a question is on the screen. */
   hold(): Disposable {
     this.clear();
     this.#answer.flush({ endLine: true });
     return this.#running?.hold() ?? { [Symbol.dispose]: () => {} };
   }
 
-  /** The cost of all runs so far, as one line. */
+  /** Formats the cost of all runs so far as one line. */
   usageLine(model: Pick<Model, "provider" | "id">): string {
     const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = this.#usage;
     const cost = costOf(this.#usage, model);
@@ -171,7 +171,7 @@ export class RunPrinter {
     this.#note(`${call} → ${outcome} (${formatMs(durationMs)})`, depth);
   }
 
-  /** A line on stderr, below the output so far. */
+  /** Prints a line on stderr, below the output so far. */
   #note(line: string, depth: number): void {
     this.clear();
     this.#answer.flush({ endLine: true });
@@ -185,7 +185,9 @@ function cut(text: string, maxChars: number): string {
   return `${text.slice(0, end)}… (${text.length} characters)`;
 }
 
-/** Writes text that arrives in pieces. A secret may be cut anywhere, so the last word waits until it is complete. */
+/**
+ * Writes text that arrives in pieces. A secret can be cut anywhere, so the last word is held back until it is complete.
+ */
 export class PieceWriter {
   readonly #write: (text: string) => void;
   readonly #redactor: Redactor;

@@ -5,7 +5,7 @@ import { isRecord } from "@trunkline/core";
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Has the model answer. The server's tools are its own: calls of them go back to it. */
+/** Has the model answer. The tools belong to the server, so tool calls are sent back to it. */
 export async function answerSampling(
   model: Model,
   params: Raw,

@@ -1,5 +1,5 @@
 // The tools of an agent command and everything behind them: servers for `--tool`, the service for `--surface
-// composite`, the channel for questions, and approval. Loaded only if tools are wanted: a plain question to a model
+// composite`, the channel for questions, and approval. Loaded only if tools are wanted, so a plain question to a model
 // does not wait for the client.
 import { type Approver, type Model, type TokenUsage, type Tool, toolsFrom } from "@trunkline/agent";
 import type { RenderedResult } from "@trunkline/client";
@@ -21,7 +21,7 @@ export interface AgentToolsOptions
   readonly terminal: TerminalTurns | undefined;
   /** The current model. */
   readonly model: () => Model;
-  /** The cost of a server's question to the model. */
+  /** Called with the cost of a server's question to the model. */
   readonly onUsage: (usage: TokenUsage) => void;
 }
 
@@ -39,7 +39,7 @@ export interface RuledTools {
   readonly mustAsk: ReadonlySet<string>;
 }
 
-/** The composite tools given to the model; the fourth one only tests a connection. */
+/** The composite tools given to the model; the fourth only tests a connection. */
 const COMPOSITE_TOOLS = new Set(["query", "execute", "session"]);
 
 /** Opens what the options ask for: the composite surface, the named tools, or all of them. */
@@ -75,7 +75,7 @@ export async function openAgentTools(context: CommandContext, options: AgentTool
   }
 }
 
-/** The tools allowed by the configured `policy`. Throws `DENIED` if it allows none. */
+/** Returns the tools allowed by the configured `policy`. Throws `DENIED` if it allows none. */
 export function ruled(tools: readonly Tool[], config: LoadedConfig): RuledTools {
   const policies = config.settings?.policies ?? [];
   if (policies.length === 0) return { tools, mustAsk: new Set() };
@@ -98,10 +98,12 @@ export function ruled(tools: readonly Tool[], config: LoadedConfig): RuledTools 
   };
 }
 
-/** query, execute and session instead of a list of tools, answered in this process by the service of `serve`. */
+/**
+ * Returns query, execute and session instead of a list of tools. The service of `serve` answers them in this process.
+ */
 async function compositeTools(app: App, name: string, channel: AppChannel | undefined): Promise<Tool[]> {
   const { context } = app;
-  // An unusable named file is wrong usage, not a failed operation.
+  // An unusable named file is a usage error, not a failed operation.
   await app.confirmProject();
   const service = await app.service();
   const { tools } = await service.handle("tools/list", {}, await app.exchange(name, { channel }));
@@ -131,7 +133,7 @@ async function compositeTools(app: App, name: string, channel: AppChannel | unde
 /** The two tools that belong to no server. */
 const RESOURCE_TOOLS = ["list_mcp_resources", "read_mcp_resource"];
 
-/** Whether a pattern may match a tool of this server. Too many is fine: the name table decides. */
+/** Whether a pattern could match a tool of this server. False positives are fine: the name table decides. */
 export function mayMatch(pattern: string, server: string): boolean {
   if (RESOURCE_TOOLS.includes(pattern)) return true;
   if (!isGlob(pattern)) return mayBelongTo(pattern, server);
@@ -142,14 +144,14 @@ export function mayMatch(pattern: string, server: string): boolean {
 }
 
 /**
- * The tools that match the patterns, each once, in order. Rejects with `TOOL_NOT_FOUND` or `AMBIGUOUS` and the
+ * Finds the tools that match the patterns, each once, in order. Rejects with `TOOL_NOT_FOUND` or `AMBIGUOUS` and the
  * candidates, or with the error of an unreachable server.
  */
 export async function selectTools(context: CommandContext, hub: Hub, patterns: readonly string[]): Promise<Tool[]> {
   const { signal } = context;
   const chosen = new Map<string, SourcedTool>();
   const own: AgentTool[] = [];
-  // All at once, so that servers connect in parallel.
+  // Connect once for all patterns, so that servers connect in parallel.
   await hub.connect(
     hub
       .status()
@@ -176,7 +178,7 @@ export async function selectTools(context: CommandContext, hub: Hub, patterns: r
   return [...fromHub, ...own.map(asTool)];
 }
 
-/** A glob uses what is available; the user is told what is missing. */
+/** Notes which tools are missing: a glob uses whatever is available. */
 function noteMissing(context: CommandContext, hub: Hub, patterns: readonly string[]): void {
   const globs = patterns.filter(isGlob);
   for (const { name, error } of hub.status()) {
@@ -191,7 +193,7 @@ async function find(hub: Hub, pattern: string, signal: AbortSignal): Promise<rea
     return hub.names().match(pattern);
   } catch (error) {
     if (!isTrunklineError(error, "TOOL_NOT_FOUND")) throw error;
-    // Nothing matches, perhaps because its server did not answer: report that.
+    // If nothing matches because a server did not respond, report that server's error.
     const failed = hub.status().find((server) => server.error !== undefined && mayMatch(pattern, server.name));
     throw failed?.error ?? error;
   }
@@ -208,7 +210,7 @@ function asTool({ name, description, inputSchema, run }: AgentTool): Tool {
   };
 }
 
-/** A rendered result as an agent needs it. */
+/** Converts a rendered result for an agent. */
 export function toOutput({ blocks, isError }: RenderedResult) {
   const images = blocks.flatMap((block) =>
     block.type === "image" ? [{ data: block.data, mediaType: block.mimeType }] : [],

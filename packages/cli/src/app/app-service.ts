@@ -1,4 +1,4 @@
-// The service with everything behind it: for `serve`, and for a command that uses it directly.
+// The service and everything it depends on, for `serve` and for commands that use it directly.
 import { resolve } from "node:path";
 import type { Channel } from "@trunkline/client";
 import type { LoadedConfig } from "@trunkline/client/config";
@@ -22,21 +22,21 @@ export interface ServiceSettings {
   readonly countTokens?: boolean | undefined;
 }
 
-/** Who answers questions during a request of our own, and what ends it. */
+/** Who answers questions during a command's own request, and what aborts it. */
 export interface ExchangeOptions {
   readonly channel?: Channel | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The service, and how it ends together with its records. */
+/** The service, which closes together with its records. */
 export interface OpenedService {
   readonly service: Service;
-  /** A request the command itself makes to the service. */
+  /** Creates a request from the command itself to the service. */
   exchange(name: string, options: ExchangeOptions): Exchange;
   close(): Promise<void>;
 }
 
-/** Assembles the service; nothing behind it is opened until a client needs it. */
+/** Assembles the service; its dependencies are not opened until a client needs it. */
 export function openService(app: App, backends: Backends, settings: ServiceSettings): OpenedService {
   const { context } = app;
   const { version, cwd, logger } = context;
@@ -84,7 +84,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
   };
 }
 
-/** The hint for an operation refused because the policy is unknown. */
+/** Returns the hint for an operation refused because the policy is unknown. */
 function unusableHint({ files }: LoadedConfig): string | undefined {
   const paths = files.filter(({ unusable }) => unusable !== undefined).map(({ path }) => path);
   if (paths.length === 0) return undefined;
@@ -97,7 +97,7 @@ interface Records extends AsyncDisposable {
   readonly account: TokenAccount;
 }
 
-/** Writes nothing until there is something to record; an unwritable folder costs one line on stderr. */
+/** Writes nothing until there is something to record; if the folder is not writable, prints one line on stderr. */
 function openRecords(app: App, countTokens: boolean): Records {
   const { context } = app;
   const folder = journalFolder(app.storeFolder);
@@ -115,7 +115,7 @@ function openRecords(app: App, countTokens: boolean): Records {
   const account = new FileTokenAccount({ folder, onProblem, directTools: tools });
   return {
     journal,
-    // What a person reads at a terminal costs no tokens.
+    // Output that a person reads at a terminal costs no tokens.
     account: countTokens ? account : { add: () => {}, report: () => account.report() },
     [Symbol.asyncDispose]: async () => {
       await Promise.all([journal.close(), account.close()]);

@@ -1,5 +1,5 @@
-// The one place that opens things: configuration, hub, store, model and service, each once, on first use, and guarded
-// the same way for everyone. Commands, `serve`, scripts and the agent all work with an App.
+// The one place that opens things: configuration, hub, store, model and service, each once, on first use, with the same
+// safeguards for every caller. Commands, `serve`, scripts and the agent all work with an App.
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Channel, Hub, HubOptions, LoadedConfig, SignIn } from "@trunkline/client";
@@ -20,10 +20,10 @@ export interface AppOptions {
    * - `ask` (default): for a command. At a terminal the user is asked for inputs, and for trust before servers start.
    * - `headless`: never asks, even at a terminal, which may carry the protocol.
    * - `live`: headless, and reloaded whenever a file changes.
-   * - `own`: without the file the environment may name: only the files people write to. Never asks.
+   * - `own`: ignores a file named by the environment and reads only the files people write to. Never asks.
    */
   readonly config?: "ask" | "headless" | "live" | "own" | undefined;
-  /** Whether a server will be used: the user is not asked about the others. Default: all of them. */
+  /** Whether a server will be used; the user is not asked about other servers. Default: all of them. */
   readonly wanted?: ((server: string) => boolean) | undefined;
   /**
    * Folders to report to servers as roots. Only on request: server-filesystem, for one, uses them instead of the
@@ -51,8 +51,8 @@ export interface AppOptions {
 export type AppChannel = Channel & { clearProgress?(): void };
 
 /**
- * How long the service's first use of the store waits for the model; after that, search is keyword-only until it is
- * ready.
+ * How long the service's first use of the store waits for the model. After that, search is keyword-only until the model
+ * is ready.
  */
 const MODEL_WAIT_MS = 5_000;
 
@@ -91,7 +91,7 @@ export class App implements AsyncDisposable {
     return storeFolder(this.context, this.#options.store);
   }
 
-  /** What clients may not touch and the store does not index. */
+  /** Paths that clients must not touch and the store does not index. */
   get guardedPlaces(): GuardedPlaces {
     return guardedPlaces(this.context, this.#options.mcp);
   }
@@ -101,7 +101,7 @@ export class App implements AsyncDisposable {
     return this.#lifetime.signal;
   }
 
-  /** The current configuration. Rejects with `CONFIG_INVALID` if a named file is unusable. */
+  /** Returns the current configuration. Rejects with `CONFIG_INVALID` if a named file is unusable. */
   async config(): Promise<LoadedConfig> {
     if (this.#options.config === "live") {
       await this.#live.get(() => this.#openLiveConfig());
@@ -123,7 +123,7 @@ export class App implements AsyncDisposable {
     if (await confirmProjectFiles(this.context, config)) this.#config = await this.#readConfig();
   }
 
-  /** The hub, whose servers connect on first use. For a command, having no server configured is an error. */
+  /** Returns the hub, whose servers connect on first use. For a command, having no server configured is an error. */
   hub(): Promise<Hub> {
     return this.#hub.get(() => (this.#isHeadless ? this.#openServiceHub() : this.#openCommandHub()));
   }
@@ -138,8 +138,8 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * The store with the embedded model attached, if installed, for search by meaning. A model that takes longer than
-   * `waitMs` is attached later.
+   * Returns the store with the embedded model attached, if installed, for search by meaning. A model that takes longer
+   * than `waitMs` is attached later.
    */
   searchableStore(waitMs?: number): Promise<Store> {
     return this.#searchable.get(async () => {
@@ -157,12 +157,12 @@ export class App implements AsyncDisposable {
     });
   }
 
-  /** The embedded model; undefined if it is not installed or cannot be opened. */
+  /** Returns the embedded model; undefined if it is not installed or cannot be opened. */
   embedder(): Promise<Embedder | undefined> {
     return this.#embedder.get(() => this.#openEmbedder());
   }
 
-  /** The service that `serve` serves, with everything behind it. */
+  /** Returns the service that `serve` uses, with all its dependencies. */
   async service(): Promise<Service> {
     return (await this.#openedService()).service;
   }
@@ -177,7 +177,7 @@ export class App implements AsyncDisposable {
     };
   }
 
-  /** A request the command itself makes to the service. */
+  /** Creates a request from the command itself to the service. */
   async exchange(name: string, options: ExchangeOptions = {}): Promise<Exchange> {
     return (await this.#openedService()).exchange(name, options);
   }
@@ -214,7 +214,7 @@ export class App implements AsyncDisposable {
     return this.#options.config === "headless" || this.#options.config === "live";
   }
 
-  /** Ctrl-C stops what a command opens at once; a service closes in order. */
+  /** Ctrl-C immediately stops whatever a command is opening; a service closes in order. */
   get #opening(): AbortSignal {
     return this.#isHeadless ? this.signal : AbortSignal.any([this.context.signal, this.signal]);
   }
@@ -241,7 +241,7 @@ export class App implements AsyncDisposable {
       trustAll: env.TRUNKLINE_TRUST === "all",
       ...asking,
     });
-    // From now on its secrets are redacted in all output.
+    // From now on the configuration's secrets are redacted in all output.
     redactor.add(...config.secrets);
     return config;
   }
@@ -268,7 +268,7 @@ export class App implements AsyncDisposable {
     }
     return await this.#openHub({
       signal: context.signal,
-      // Without a terminal there is no one to ask, and servers are not told otherwise.
+      // Without a terminal there is no one to ask, so do not tell servers that we answer questions.
       ...(this.#channel === undefined ? {} : { channel: this.#channel, logLevel: "warning" }),
       ...(roots === undefined ? {} : { roots: roots.map((folder) => rootOf(resolve(context.cwd, folder))) }),
       ...(signIn === undefined ? {} : { signIn }),
@@ -286,7 +286,7 @@ export class App implements AsyncDisposable {
   async #openServiceHub(): Promise<Hub> {
     const { askPolicy } = this.#options.service ?? {};
     return await this.#openHub({
-      // The client that made a call answers its questions; each client says what it can.
+      // The client that made a call answers its questions, and declares what it supports.
       answers: { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } },
       logLevel: "info",
       ...(askPolicy === undefined ? {} : { askPolicy }),
@@ -301,7 +301,7 @@ export class App implements AsyncDisposable {
     const clientInfo = { name: "trunkline", version };
     const hub = await openHub(config, { logger, clientInfo, env, redactor, home, lazy: true, ...options });
     this.#openedHub = hub;
-    // Changed while it was being opened.
+    // The configuration changed while the hub was being opened.
     if (this.#config !== undefined && this.#config !== config) await hub.reload(this.#config);
     return hub;
   }
@@ -365,7 +365,7 @@ class Once<T> {
     return this.#part;
   }
 
-  /** The part, if it was opened or is being opened. A failure was reported to the caller of `get`. */
+  /** Returns the part if it is open or being opened. Failures were already reported to the caller of `get`. */
   async opened(): Promise<T | undefined> {
     return await this.#part?.catch(() => undefined);
   }

@@ -22,8 +22,8 @@ export interface OpenedStore extends AsyncDisposable {
 }
 
 /**
- * Opens the store; it is created on first use unless the command only makes sense on an existing one. `reading`: the
- * command changes nothing, and starts faster.
+ * Opens the store; it is created on first use unless the command only makes sense for an existing store. `reading`: the
+ * command changes nothing, so it starts faster.
  */
 export async function openCommandStore(
   context: CommandContext,

@@ -1,4 +1,4 @@
-// @trunkline/embed is large and native, so trunkline does not depend on it. It is looked for next to trunkline (in the
+// @trunkline/embed is large and native, so trunkline does not depend on it. We look for it next to trunkline (in the
 // repository, or if someone installed it), then below the user's own folder, where `trunkline models pull` puts it.
 // Nothing else installs anything.
 import { spawn } from "node:child_process";
@@ -32,7 +32,7 @@ export interface ModelReport {
   readonly sizeBytes: number;
 }
 
-/** The part of the package that is used. A test compares it with what the package offers. */
+/** The part of the package that we use. A test compares it with the package itself. */
 export interface EmbedPackage {
   createEmbedder(options: {
     home: string;
@@ -58,7 +58,7 @@ export interface EmbedPackage {
   shortened(vector: Float32Array, dimensions: number): Float32Array;
 }
 
-/** Where to look for the package, and in which version. */
+/** Where to look for the package, and which version to accept. */
 export interface EmbedPlaces {
   /** The version of trunkline; packages of other versions are not used. */
   readonly version: string;
@@ -66,17 +66,17 @@ export interface EmbedPlaces {
   readonly from: readonly string[];
 }
 
-/** The folder for packages installed on request. */
+/** Returns the folder for packages installed on request. */
 export function packagesFolder(home: string): string {
   return join(home, "packages");
 }
 
-/** Next to trunkline itself, then below the user's folder. */
+/** Looks next to trunkline itself, then below the user's folder. */
 export function embedPlaces(context: { version: string; home: string }): EmbedPlaces {
   return { version: context.version, from: [fileURLToPath(import.meta.url), `${packagesFolder(context.home)}/`] };
 }
 
-/** The file to import; undefined if the package is not found in this version. */
+/** Finds the file to import; undefined if this version of the package is not found. */
 export async function resolveEmbedPackage(places: EmbedPlaces): Promise<string | undefined> {
   for (const from of places.from) {
     const file = resolveFrom(from);
@@ -94,7 +94,7 @@ function resolveFrom(from: string): string | undefined {
   }
 }
 
-/** The version in the manifest above `dist/index.js`. */
+/** Reads the version from the manifest above `dist/index.js`. */
 async function versionOf(file: string): Promise<unknown> {
   const manifest = parseJson(await readFile(join(dirname(file), "..", "package.json"), "utf8"));
   return isRecord(manifest) ? manifest.version : undefined;
@@ -128,7 +128,10 @@ export interface InstallOptions {
   stderr: Writable;
 }
 
-/** npm as shipped with Node. On Windows it is a batch file that only a shell can run, so its script is run instead. */
+/**
+ * Returns the command for the npm shipped with Node. On Windows npm is a batch file that only a shell can run, so its
+ * script is run instead.
+ */
 export function npmCommandOf(platform: NodeJS.Platform = process.platform): readonly string[] {
   if (platform !== "win32") return ["npm"];
   return [process.execPath, join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")];
@@ -147,7 +150,7 @@ export async function installEmbedPackage(options: InstallOptions): Promise<void
   const args = ["install", `${PACKAGE}@${version}`, "--prefix", folder, "--save-exact", "--no-audit", "--no-fund"];
   const child = spawn(program, [...before, ...args], {
     cwd: folder,
-    // Its native library is in the tarball; the install script would download parts for graphics cards.
+    // The package's native library is in the tarball; the install script would download parts for graphics cards.
     env: { ...env, ONNXRUNTIME_NODE_INSTALL: "skip" },
     // npm's messages are for the user; stdout is for the result.
     stdio: ["ignore", "ignore", "fd" in options.stderr ? options.stderr : "pipe"],
@@ -172,8 +175,8 @@ export async function installEmbedPackage(options: InstallOptions): Promise<void
 }
 
 /**
- * Runs work of the package. Installed below the user's folder it has its own copy of core, whose errors are not
- * instances of ours; they are converted, so that code and hint are kept.
+ * Runs work from the package and converts its errors, keeping code and hint. A package installed below the user's
+ * folder has its own copy of core, so its errors are not instances of ours.
  */
 export async function withOwnErrors<T>(work: () => Promise<T>): Promise<T> {
   try {

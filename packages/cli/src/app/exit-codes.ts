@@ -1,4 +1,4 @@
-// All exit codes in one table. The only place that knows about them.
+// All exit codes in one table. Nothing else knows about them.
 import type { ErrorCode } from "@trunkline/core";
 
 export const EXIT = {
@@ -7,13 +7,13 @@ export const EXIT = {
   usage: 2,
   signIn: 3,
   interrupted: 130,
-  /** SIGTERM, as shells count it. `serve`, which is stopped that way, ends with 0. */
+  /** SIGTERM, as shells report it. `serve` is normally stopped this way and exits with 0. */
   terminated: 143,
   /** SIGHUP. */
   hungUp: 129,
 } as const;
 
-/** The exit code for an error; the default is failure. */
+/** Returns the exit code for an error; the default is failure. */
 export function exitCodeOf(code: ErrorCode): number {
   switch (code) {
     case "USAGE":

@@ -1,4 +1,4 @@
-// Where things are: the store, the prompts, the cache, and the places clients may not touch.
+// Where things are: the store, the prompts, the cache, and the places clients must not touch.
 import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
@@ -7,21 +7,23 @@ import type { CommandContext } from "../terminal/context.js";
 
 type World = Pick<CommandContext, "cwd" | "env" | "home">;
 
-/** The store's folder: the given one, the environment's, the project's if it has one, else the user's own. */
+/**
+ * Returns the store's folder: the given one, the environment's, the project's if it has one, or else the user's own.
+ */
 export function storeFolder({ cwd, env, home }: World, given: string | undefined): string {
   const named = given ?? (env.TRUNKLINE_STORE || undefined);
   if (named !== undefined) return resolve(cwd, named);
   return projectStore(cwd, home) ?? join(home, "store");
 }
 
-/** The project's store, searched for like its configuration: here and above, up to the git root. */
+/** Finds the project's store the same way as its configuration: here and above, up to the git root. */
 export function projectStore(cwd: string, home: string): string | undefined {
   return projectFolder(cwd, home, "store");
 }
 
 /**
- * Where to look for `PROMPT-*.md` files, strongest first: the given folder, the environment's, the project's (here or
- * above, up to the git root), the user's own.
+ * Returns the folders to search for `PROMPT-*.md` files, highest priority first: the given folder, the environment's,
+ * the project's (here or above, up to the git root), the user's own.
  */
 export function promptFolders({ cwd, env, home }: World, given: string | undefined): string[] {
   const named = [given, env.TRUNKLINE_PROMPTS].flatMap((folder) => (folder ? [resolve(cwd, folder)] : []));
@@ -29,12 +31,12 @@ export function promptFolders({ cwd, env, home }: World, given: string | undefin
   return [...new Set([...named, project, join(home, "prompts")])];
 }
 
-/** Where commands save what upstream servers last listed. */
+/** Returns the folder where commands save the last lists of upstream servers. */
 export function cacheFolder({ home }: Pick<CommandContext, "home">): string {
   return join(home, "cache");
 }
 
-/** Trunkline's own paths that clients may not read or write, and that the store does not index. */
+/** Trunkline's own paths that clients must not read or write, and that the store does not index. */
 export interface GuardedPlaces {
   /** The user's own folder: settings, approvals, tokens. */
   readonly ownFolders: readonly string[];
@@ -42,29 +44,29 @@ export interface GuardedPlaces {
   readonly unwritable: readonly string[];
 }
 
-/** The guarded paths of this run. */
+/** Returns the guarded paths of this run. */
 export function guardedPlaces({ cwd, env, home }: World, mcp: string | undefined): GuardedPlaces {
   const named = [mcp, env.TRUNKLINE_MCP_FILE].flatMap((path) => (path ? [resolve(cwd, withHome(path, env.HOME))] : []));
-  // Folders called .trunkline are also guarded by name, but such a folder may be a link to another name.
+  // Folders called .trunkline are also guarded by name, but such a folder can be a link to another name.
   const project = foldersUpward(cwd).map((folder) => join(folder, ".trunkline"));
   return { ownFolders: [home], unwritable: [...named, ...project] };
 }
 
-/** Whether a folder is the user's home, contains it, or is the root: indexing all of that is hardly ever intended. */
+/** Whether a folder is the user's home, contains it, or is the root: indexing that much is hardly ever intended. */
 export function isWholeHome(folder: string, userHome: string): boolean {
   const user = resolve(userHome);
   const isAbove = user === folder || user.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
   return isAbove || dirname(folder) === folder;
 }
 
-/** Why such a folder is not indexed. */
+/** Explains why such a folder is not indexed. */
 export function wholeHomeReason(folder: string, userHome: string): string {
   const user = resolve(userHome);
   if (user === folder) return "it is your home folder";
   return dirname(folder) === folder ? "it is the root of the file system" : `it contains your home folder (${user})`;
 }
 
-/** The names in a folder; empty if it does not exist. */
+/** Lists the names in a folder; empty if it does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -74,7 +76,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** The nearest existing `.trunkline/<name>`, up to the git root. The user's own does not count. */
+/** Finds the nearest existing `.trunkline/<name>`, up to the git root. The user's own folder does not count. */
 function projectFolder(cwd: string, home: string, name: string): string | undefined {
   for (const folder of foldersUpward(cwd)) {
     const own = join(folder, ".trunkline");

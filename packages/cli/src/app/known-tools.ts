@@ -1,5 +1,5 @@
-// The tools upstream servers listed last, saved between runs: for `stats`, `describe` and shell completion, which
-// connect nothing.
+// Saves the tools that upstream servers last listed, for `stats`, `describe` and shell completion, which connect to no
+// server.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hub } from "@trunkline/client";
@@ -8,14 +8,14 @@ import type { ListedTool } from "@trunkline/server/journal";
 import type { CommandContext } from "../terminal/context.js";
 import { cacheFolder, namesIn } from "./folders.js";
 
-/** Saves what the connected servers list: for `stats`, `describe` and shell completion. */
+/** Saves the tools of the connected servers for `stats`, `describe` and shell completion. */
 export async function keepTools(context: Pick<CommandContext, "home" | "logger">, hub: Hub): Promise<void> {
-  // A separate entry: the whole server takes a quarter of a second to load.
+  // A separate entry point, because the whole server takes a quarter of a second to load.
   const { keepCatalogue } = await import("@trunkline/server/catalogue");
   await keepCatalogue(hub, { folder: cacheFolder(context), logger: context.logger });
 }
 
-/** Every tool in the last known catalogues of these servers, as a client without Trunkline would list it. */
+/** Returns every tool in the last known catalogues of these servers, as a client without Trunkline would list it. */
 export async function directTools(
   context: Pick<CommandContext, "home">,
   servers: ReadonlySet<string>,
@@ -43,7 +43,7 @@ interface KnownTool {
   readonly parameters: readonly string[];
 }
 
-/** What was last seen of a server; empty if it was never connected. */
+/** Returns a server's last known tools; empty if it was never connected. */
 export async function knownTools(context: Pick<CommandContext, "home">, server: string): Promise<KnownTool[]> {
   const folder = cacheFolder(context);
   for (const name of await namesIn(folder)) {

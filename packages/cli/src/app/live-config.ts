@@ -1,5 +1,5 @@
-// The configuration of a long-running process: read on first use, and again whenever one of its files, or the user's
-// approvals, change. An edit needs no restart.
+// The configuration of a long-running process: read on first use, and again whenever one of its files or the user's
+// approvals change. Edits need no restart.
 
 import { join } from "node:path";
 import { ConfigMemory, type ConfigWatch, type LoadedConfig, watchConfig } from "@trunkline/client/config";
@@ -8,7 +8,7 @@ import type { CommandContext } from "../terminal/context.js";
 import { untrustedNotice } from "../terminal/trust-prompt.js";
 
 export interface LiveConfigOptions {
-  /** Reads the files. An unreadable file is taken from the memory. */
+  /** Reads the files. For an unreadable file, uses the content kept in `memory`. */
   readonly read: (memory: ConfigMemory) => Promise<LoadedConfig>;
   /** Receives the configuration, now and after each change. */
   readonly onConfig: (config: LoadedConfig) => void | Promise<void>;
@@ -18,9 +18,14 @@ export interface LiveConfigOptions {
 export class LiveConfig implements AsyncDisposable {
   readonly #context: CommandContext;
   readonly #options: LiveConfigOptions;
-  /** A file that is being edited keeps its previous content: neither its servers nor its policy are lost meanwhile. */
+  /**
+   * Keeps the previous content of a file that is being edited, so that its servers and policy are not lost meanwhile.
+   */
   readonly #memory = new ConfigMemory();
-  /** Messages about the current configuration; not repeated after each edit, but when they become true again. */
+  /**
+   * Messages already shown about the current configuration. They are not repeated after each edit, only when they
+   * become true again.
+   */
   #said = new Set<string>();
   readonly #ended: Promise<void>[] = [];
   #watch: { files: string; watch: ConfigWatch } | undefined;

@@ -2,7 +2,10 @@ import type { Hub } from "@trunkline/client";
 import type { CommandContext } from "../terminal/context.js";
 import { EXIT } from "./exit-codes.js";
 
-/** Reports on stderr which servers a list lacks, and why. A failure only if the list is empty for that reason. */
+/**
+ * Reports on stderr which servers a list lacks, and why. Returns a failure code only if the list is empty for that
+ * reason.
+ */
 export function reportUnlisted(
   context: CommandContext,
   hub: Hub,

@@ -25,7 +25,7 @@ export interface WriteTarget {
   readonly scope: ConfigScope;
 }
 
-/** Rejects a command line that names two places. */
+/** Rejects a command line with both `--user` and `--project`. */
 export function checkScope({ user, project }: ScopeOptions): void {
   if (!user || !project) return;
   throw new TrunklineError("USAGE", "--user and --project are mutually exclusive.", {
@@ -33,7 +33,7 @@ export function checkScope({ user, project }: ScopeOptions): void {
   });
 }
 
-/** The project's `.trunkline/mcp.json`, whether it exists or not. */
+/** Returns the project's `.trunkline/mcp.json`, whether it exists or not. */
 export function projectTarget(config: LoadedConfig): WriteTarget {
   const found = config.files.find(
     ({ path, scope, exists }) => scope === "project" && exists && path.endsWith("mcp.json"),
@@ -46,7 +46,8 @@ export function userTarget(context: CommandContext): WriteTarget {
 }
 
 /**
- * Where to write: as the user says, else to the project if it has a `.trunkline` folder, else to the user's settings.
+ * Decides where to write: as the user says, or to the project if it has a `.trunkline` folder, or else to the user's
+ * settings.
  */
 export async function defaultTarget(
   context: CommandContext,
@@ -62,7 +63,7 @@ export async function defaultTarget(
 }
 
 /**
- * Writes to a file. What a user typed into a project's file is thereby approved, but nothing else: a file with
+ * Writes to a file. Entries that the user adds to a project's file are approved, but nothing else: a file with
  * unapproved entries stays unapproved.
  */
 export async function writeConfig(
@@ -87,7 +88,7 @@ export async function writeConfig(
   return outcome;
 }
 
-/** What would have to be approved about a file; undefined if it would run nothing. */
+/** Returns what the user would have to approve in a file; undefined if it runs nothing. */
 async function subjectOf(context: CommandContext, path: string): Promise<TrustSubject | undefined> {
   const { cwd, home, signal, env } = context;
   const { names } = await readEditableConfig(path, { signal });

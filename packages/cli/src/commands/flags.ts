@@ -1,9 +1,9 @@
-// What commands are added to, options that several of them share, and how their values are parsed.
+// The type that commands are added to, options that several commands share, and how their values are parsed.
 import { TrunklineError } from "@trunkline/core";
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../terminal/context.js";
 
-/** `inOrder`: the command ended properly although it was asked to stop. */
+/** `inOrder`: the command ended cleanly although it was asked to stop. */
 export type SetExitCode = (code: number, options?: { inOrder: boolean }) => void;
 
 /** What each `command.ts` adds its command to. The work is in `run.ts`, which is loaded when the command runs. */
@@ -16,7 +16,7 @@ export interface Cli {
 /** Values of a repeatable option. */
 export type Repeated = readonly string[] | undefined;
 
-/** A repeatable option. Not variadic: that would swallow the following arguments. */
+/** Creates a repeatable option. Not variadic: that would swallow the following arguments. */
 export function repeatable(flags: string, description: string): Option {
   return new Option(flags, `${description} (repeatable)`).argParser((value: string, earlier: Repeated) => [
     ...(earlier ?? []),
@@ -24,7 +24,7 @@ export function repeatable(flags: string, description: string): Option {
   ]);
 }
 
-/** An integer option. */
+/** Creates an integer option. */
 export function wholeNumberOption(flags: string, description: string, bounds: { from?: number; to?: number } = {}) {
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = bounds;
   const option = new Option(flags, description);
@@ -43,7 +43,7 @@ export function storeOption(): Option {
   return new Option("--store <path>", "the store's folder");
 }
 
-/** The value of `--store`; the nearest one wins. */
+/** Returns the value of `--store`; the nearest one wins. */
 export function storePathOf(command: Command): string | undefined {
   for (let at: Command | null = command; at !== null; at = at.parent) {
     const { store } = at.opts<{ store?: string }>();
@@ -52,7 +52,7 @@ export function storePathOf(command: Command): string | undefined {
   return undefined;
 }
 
-/** The default command of a group receives words that match no other command. */
+/** Rejects an unknown word: a group's default command receives words that match no other command. */
 export function refuseWord(group: Command, word: string | undefined): void {
   if (word === undefined) return;
   throw new TrunklineError("USAGE", `There is no command "${group.name()} ${word}".`, {
@@ -76,7 +76,7 @@ export function formatOption(description = "how to print the result"): Option {
   return new Option("--format <format>", description).choices(["text", "json"]).default("text");
 }
 
-/** `--mcp` works before and after the command; the nearest one wins. */
+/** Returns the value of `--mcp`, which works before and after the command; the nearest one wins. */
 export function mcpPathOf(command: Command): string | undefined {
   for (let at: Command | null = command; at !== null; at = at.parent) {
     const { mcp } = at.opts<{ mcp?: string }>();

@@ -1,5 +1,5 @@
-// One line per command: its usage and description. `trunkline --help` is built from this alone, so that it does not
-// have to load the commands.
+// One line per command: its usage and description. `trunkline --help` is built from this alone, so it does not have to
+// load the commands.
 
 /** By name, in help order: the usage and the description. */
 export const OUTLINE: Readonly<Record<string, { readonly usage: string; readonly about: string }>> = {

@@ -17,7 +17,7 @@ export interface AgentProgram {
   readonly format: EntryPlace["format"];
   /** The name of the servers table in its file. */
   readonly table: string;
-  /** Whether it is started from a shell and therefore has the shell's PATH. */
+  /** Whether the program is started from a shell and so has the shell's PATH. */
   readonly inShell: boolean;
   entry(launch: LaunchCommand): Readonly<Record<string, unknown>>;
   /** How to check that it works. */
@@ -71,7 +71,7 @@ export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   },
 ];
 
-/** Throws `USAGE` with the nearest id if there is none. */
+/** Finds a program by id. Throws `USAGE` with the nearest id if there is none. */
 export function agentProgram(id: string): AgentProgram {
   const found = AGENT_PROGRAMS.find((program) => program.id === id);
   if (found !== undefined) return found;
@@ -82,7 +82,7 @@ export function agentProgram(id: string): AgentProgram {
   });
 }
 
-/** The program's user file. Of several editions, the first one on this machine. */
+/** Returns the program's user file. If there are several editions, the first one on this machine. */
 export async function userFile(program: AgentProgram, place: ImportPlace): Promise<string> {
   if (program.id === "claude-code" && place.env.CLAUDE_CONFIG_DIR)
     return join(place.env.CLAUDE_CONFIG_DIR, ".claude.json");
@@ -100,7 +100,7 @@ export async function isPresent(program: AgentProgram, place: ImportPlace): Prom
   return (await exists(file)) || (dirname(file) !== place.userHome && (await exists(dirname(file))));
 }
 
-/** The program's project file: an existing one here or above, else one in the project's root. */
+/** Returns the program's project file: an existing one in this folder or above, or else one in the project's root. */
 export async function projectFile(program: AgentProgram, cwd: string): Promise<string> {
   const [relative] = importSource(program.id).projectFiles;
   if (relative === undefined) {

@@ -1,4 +1,4 @@
-// How another program starts this installation of Trunkline.
+// Determines how another program starts this installation of Trunkline.
 import { access, constants, realpath } from "node:fs/promises";
 import { delimiter, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,12 +16,12 @@ interface LaunchPlace {
 }
 
 /**
- * The command that starts the server: `trunkline` if that is this installation and the program will find it, npx if npx
- * installed it and may remove it some day, and otherwise Node with the script's path, which always works.
+ * Returns the command that starts the server: `trunkline` if that is this installation and the program will find it,
+ * npx if npx installed it (and may remove it some day), and otherwise Node with the script's path, which always works.
  */
 export async function launchCommand(args: readonly string[], place: LaunchPlace): Promise<LaunchCommand> {
   if (SCRIPT.includes(`${sep}_npx${sep}`)) return { command: "npx", args: ["-y", "trunkline", ...args] };
-  // On Windows it is a batch file, which programs cannot start without a shell.
+  // On Windows, `trunkline` is a batch file, which programs cannot start without a shell.
   if (place.inShell && place.platform !== "win32" && (await isOnPath(place.env)))
     return { command: "trunkline", args: [...args] };
   return { command: process.execPath, args: [SCRIPT, ...args] };
@@ -30,7 +30,7 @@ export async function launchCommand(args: readonly string[], place: LaunchPlace)
 /** Whether `trunkline` on the PATH is this very installation. */
 async function isOnPath(env: LaunchPlace["env"]): Promise<boolean> {
   for (const folder of (env.PATH ?? "").split(delimiter)) {
-    // npx and npm scripts add project folders that no one else has.
+    // npx and npm scripts add project folders that other programs do not have.
     if (folder === "" || folder.includes(join("node_modules", ".bin"))) continue;
     const file = join(folder, "trunkline");
     try {
@@ -43,7 +43,7 @@ async function isOnPath(env: LaunchPlace["env"]): Promise<boolean> {
   return false;
 }
 
-/** Whether an entry starts Trunkline's server, from any installation: then it is ours to change. */
+/** Whether an entry starts Trunkline's server, from any installation. Such an entry is ours to change. */
 export function startsTrunkline(entry: unknown): boolean {
   if (!isRecord(entry)) return false;
   const words = [entry.command, ...(Array.isArray(entry.args) ? entry.args : [])].map(String);

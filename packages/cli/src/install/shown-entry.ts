@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 import type { ServerEntry } from "@trunkline/client/config";
 import { REDACTED, Redactor } from "@trunkline/core";
 
-/** An entry for display: no value of env or headers, neither in its own field nor anywhere else in the entry. */
+/**
+ * Prepares an entry for display: hides the values of env and headers, both in their own fields and anywhere else in the
+ * entry.
+ */
 export function shownEntry(entry: ServerEntry): ServerEntry {
   const { env, headers, ...rest } = entry;
   const redactor = new Redactor();

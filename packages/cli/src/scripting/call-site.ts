@@ -1,8 +1,8 @@
-// An error from a message or a timer knows nothing about the line that waited for it; this adds it.
+// An error from a message or a timer has no trace of the line that waited for it; this adds that line.
 
 /**
- * Runs `work`; its rejection gets the caller's lines at the end of its stack. `above` and everything it calls are left
- * out.
+ * Runs `work`. If it rejects, the caller's lines are added to the end of the error's stack, leaving out `above` and
+ * everything it calls.
  */
 export async function atCallSite<T>(above: (...args: never[]) => unknown, work: () => Promise<T>): Promise<T> {
   const site: { stack?: string } = {};
@@ -25,7 +25,7 @@ function framesOf(stack: string): string[] {
   return stack.split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("node:internal"));
 }
 
-/** The part of a frame with file, line and column. */
+/** Returns the part of a frame with file, line and column. */
 function placeOf(frame: string): string {
   return /\(?([^\s(]+:\d+:\d+)\)?$/.exec(frame)?.[1] ?? frame;
 }

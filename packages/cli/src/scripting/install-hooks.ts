@@ -4,11 +4,11 @@ import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { createHooks, type HookData, type HookMessage } from "./module-hooks.js";
 
 export interface LoadedModules {
-  /** The script's files in load order, without packages. */
+  /** Returns the script's files in load order, without packages. */
   urls(): readonly string[];
 }
 
-/** In-thread hooks, which the pinned types do not know: they came with Node 22.15. */
+/** In-thread hooks. The pinned types do not include them because they came with Node 22.15. */
 interface WithRegisterHooks {
   registerHooks?(hooks: ReturnType<typeof createHooks>): unknown;
 }

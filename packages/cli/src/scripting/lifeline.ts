@@ -1,6 +1,6 @@
-// What keeps the process alive, and what does not. The servers of a script's hub are processes and sockets, which would
-// keep Node from ever ending; a running call must. So what the hub opens is unreferenced, and each call holds a timer:
-// the process ends when the script's own work is done, like any Node program.
+// Decides what keeps the process alive. The servers of a script's hub are processes and sockets, which would keep Node
+// from ever ending; a running call must keep it alive. So everything the hub opens is unreferenced, and each call holds
+// a timer: the process ends when the script's own work is done, like any Node program.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import { isRecord } from "@trunkline/core";
 
 const opening = new AsyncLocalStorage<true>();
-/** A longer timer would be an error; this is effectively forever. */
+/** Must stay below Node's timer limit. The interval itself does not matter: the timer only keeps the process alive. */
 const HOUR_MS = 3_600_000;
 
 let holds = 0;
@@ -31,7 +31,7 @@ export async function unreferenced<T>(work: () => Promise<T>): Promise<T> {
   return await opening.run(true, work);
 }
 
-/** Wraps an object so that its methods are both: waited for while they run, and unreferenced. */
+/** Wraps an object's methods: the process waits for running calls, but not for the processes and sockets they open. */
 export function held<T extends object>(target: T): T {
   listen();
   return new Proxy(target, {
@@ -39,9 +39,9 @@ export function held<T extends object>(target: T): T {
       const member: unknown = Reflect.get(target, key, target);
       if (typeof member !== "function") return member;
       return (...args: unknown[]) => {
-        // Private fields are only reachable through the object itself.
+        // Private fields are reachable only through the object itself.
         const result: unknown = opening.run(true, () => Reflect.apply(member, target, args));
-        // The caller sees how it ends.
+        // The caller handles the error.
         if (result instanceof Promise) holding(() => result).catch(() => {});
         return result;
       };
@@ -54,7 +54,7 @@ function listen(): void {
   isListening = true;
   subscribe("child_process", (message) => {
     if (opening.getStore() === undefined || !isRecord(message)) return;
-    // The channel's documented message; the pipes come right after it.
+    // The documented message of this channel; the pipes come right after it.
     const child = message.process as ChildProcess;
     setImmediate(() => {
       child.unref();

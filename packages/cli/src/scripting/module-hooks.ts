@@ -1,10 +1,11 @@
-// How a script's modules are resolved and loaded. Node calls these hooks: in this thread if it can (from Node 22.15
-// on), otherwise in a separate thread. They return whatever `next` returns, a value or a promise, and so serve both.
+// Resolves and loads a script's modules. Node calls these hooks in this thread if it can (Node 22.15 or later),
+// otherwise in a separate thread. They return whatever `next` returns, a value or a promise, so they work in both
+// cases.
 import { statSync } from "node:fs";
 import type { MessagePort } from "node:worker_threads";
 import { readSource, stripTypes } from "./strip-types.js";
 
-/** What the hooks need to know. It is passed between threads. */
+/** Data for the hooks. It is passed between threads. */
 export interface HookData {
   /** The running command's `trunkline` module. */
   readonly packageUrl: string;
@@ -35,7 +36,7 @@ interface Loaded {
 }
 
 const OWN_PACKAGE = /^@trunkline\/(?:core|client|server|store|agent)(?:\/|$)/;
-/** How long the thread waits for source maps to be on; without them only line numbers suffer. */
+/** How long the thread waits for source maps to be turned on; without them only line numbers suffer. */
 const MAPS_WAIT_MS = 1_000;
 
 export function createHooks(data: HookData, tell: (message: HookMessage) => void) {
@@ -45,7 +46,7 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
       if (specifier === "trunkline")
         return { url: packageUrl, format: "module", shortCircuit: true } satisfies Resolved;
       if (OWN_PACKAGE.test(specifier)) return next(specifier, { ...context, parentURL: packageUrl });
-      // Not in a file, or in one without an extension: Node's own rules do not apply.
+      // The script is not in a file, or its file has no extension, so Node's own rules do not apply.
       if (specifier === entry.url) return { url: specifier, format: null, shortCircuit: true } satisfies Resolved;
       return next(presentFile(specifier, context.parentURL) ?? specifier, context);
     },
@@ -60,7 +61,7 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
       const { code, isMapped } = stripTypes(isEntry && entry.text !== undefined ? entry.text : readSource(url), url);
       if (isMapped) {
         tell({ type: "maps" });
-        // Node looks for a map when it gets the source, and only if enabled by then.
+        // Node looks for a map when it gets the source, but only if source maps are on by then.
         if (data.mapsOn !== undefined) Atomics.wait(data.mapsOn, 0, 0, MAPS_WAIT_MS);
       }
       return { format: "module", source: code, shortCircuit: true };
@@ -69,8 +70,8 @@ export function createHooks(data: HookData, tell: (message: HookMessage) => void
 }
 
 /**
- * For a relative import of a missing file, the file that TypeScript means by it: `./a.js` stands for `a.ts`, and `./a`
- * for either.
+ * For a relative import of a missing file, finds the file TypeScript means: `./a.js` stands for `a.ts`, and `./a` for
+ * either.
  */
 function presentFile(specifier: string, parentUrl: string | undefined): string | undefined {
   if (!/^\.{1,2}\//.test(specifier) || parentUrl === undefined || !parentUrl.startsWith("file:")) return undefined;
@@ -82,7 +83,7 @@ function presentFile(specifier: string, parentUrl: string | undefined): string |
   return candidates.find(isThere);
 }
 
-/** JSON without Node 20's warning. */
+/** Loads JSON without Node 20's warning. */
 function jsonModule(url: string): Omit<Loaded, "shortCircuit"> {
   const text = readSource(url);
   try {

@@ -2,7 +2,9 @@
 import type { Model, ModelOptions } from "@trunkline/agent";
 import { world } from "./world.js";
 
-/** The configured model, one by id, or one with its own settings; missing settings come from the configuration. */
+/**
+ * Opens the configured model, one by id, or one with its own settings; missing settings come from the configuration.
+ */
 export async function openModel(settings: string | Partial<ModelOptions> = {}): Promise<Model> {
   const own = typeof settings === "string" ? { model: settings } : settings;
   const [{ createModel }, { readModelSettings }] = await Promise.all([

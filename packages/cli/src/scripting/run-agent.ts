@@ -14,13 +14,13 @@ export interface RunOptions
   /** Default: the configured model. */
   readonly model?: string | Partial<ModelOptions> | Model | undefined;
   /**
-   * Tools that may change things without asking: globs, or `true` for all. For the others the person at the terminal is
-   * asked; without one they are refused.
+   * Tools that can make changes without asking: globs, or `true` for all. For other tools the user at the terminal is
+   * asked; without a terminal they are denied.
    */
   readonly allow?: readonly string[] | true | undefined;
   /** Records the run to this file. */
   readonly record?: string | undefined;
-  /** Replays the run in this file: model and tools are answered from it, and nothing is called. */
+  /** Replays the run in this file: the answers of the model and the tools come from it, and nothing is called. */
   readonly replay?: string | undefined;
 }
 
@@ -30,8 +30,8 @@ const DEFAULT_MAX_TURNS = 10;
 const waiting: Agent[] = [];
 
 /**
- * Registers an agent. Throws `INVALID_ARGUMENT` if the name was registered before; a clash with a built-in one shows up
- * on the first run.
+ * Registers an agent. Throws `INVALID_ARGUMENT` if the name is already registered; a clash with a built-in agent shows
+ * up on the first run.
  */
 export function registerAgent(agent: Agent): void {
   if (waiting.some(({ name }) => name === agent.name)) {
@@ -97,7 +97,7 @@ interface Rules {
   readonly mustAsk: ReadonlySet<string>;
 }
 
-/** The tools, with the policy applied to those of servers. */
+/** Collects the tools and applies the policy to those from servers. */
 async function toolsOf(wanted: readonly (string | Tool)[]): Promise<Rules & { tools: readonly Tool[] }> {
   const patterns = wanted.filter((item) => typeof item === "string");
   const own = wanted.filter((item) => typeof item !== "string");

@@ -4,8 +4,8 @@ import { atCallSite } from "./call-site.js";
 import { type RunOptions, runAgent } from "./run-agent.js";
 
 /**
- * Has an agent work on a prompt until there is an answer: `tools`, `react`, or a registered one. To continue a
- * conversation, pass its messages, ending with the new prompt. Rejects like `Agent.run`.
+ * Has an agent work on a prompt until it has an answer. The agent is `tools`, `react`, or a registered one. To continue
+ * a conversation, pass its messages, ending with the new prompt. Rejects like `Agent.run`.
  */
 export async function agent(
   name: string,

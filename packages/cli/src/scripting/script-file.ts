@@ -17,7 +17,7 @@ export interface ScriptFile {
 
 const TYPESCRIPT = new Set([".ts", ".mts"]);
 const JAVASCRIPT = new Set([".js", ".mjs", ".cjs"]);
-/** The name of standard input in a stack. */
+/** The name for standard input in a stack trace. */
 const STDIN_NAME = "stdin-script.ts";
 
 /** Finds the script. `-` is standard input. Throws `USAGE` if there is no such file, or if it cannot be run. */

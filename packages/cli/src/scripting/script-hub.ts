@@ -24,16 +24,16 @@ const METHODS = [
   "request",
 ] as const satisfies readonly (keyof Hub)[];
 
-/** All configured servers. They connect on demand, and are closed when the script has ended. */
+/** All configured servers. They connect on demand and are closed when the script ends. */
 export interface ScriptHub extends Pick<Hub, (typeof METHODS)[number]> {
   /**
-   * The tools of all servers, or those that match a name or glob: `docs.*`. A failed server has none, and `status` says
-   * why; if the pattern names one, this rejects with its error.
+   * Lists the tools of all servers, or those that match a name or glob: `docs.*`. A failed server has no tools, and
+   * `status` says why; if the pattern names a failed server, this rejects with its error.
    */
   tools(pattern?: string): Promise<readonly SourcedTool[]>;
-  /** Every server and its state, sorted by name, without connecting. */
+  /** Lists every server and its state, sorted by name, without connecting. */
   status(): Promise<readonly ServerStatus[]>;
-  /** The hub itself, for everything else. It is closed for you. */
+  /** Opens the hub itself, for everything else. It is closed for you. */
   open(): Promise<Hub>;
 }
 
@@ -44,7 +44,7 @@ export const hub: ScriptHub = Object.freeze({
   open: () => onHub(hub.open, async (opened) => opened),
 });
 
-/** The tools that match a pattern, after connecting their servers. */
+/** Connects the servers a pattern can match, and returns the matching tools. */
 async function connectedTools(opened: Hub, pattern: string | undefined): Promise<readonly SourcedTool[]> {
   const head = pattern === undefined ? "" : isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
   const owners = opened.status().flatMap(({ name }) => (head.startsWith(`${name}.`) ? [name] : []));
@@ -52,7 +52,7 @@ async function connectedTools(opened: Hub, pattern: string | undefined): Promise
   if (pattern === undefined) return opened.tools();
   const failed = opened.status().filter(({ name, state }) => owners.includes(name) && state !== "connected");
   const [first] = failed;
-  // If its server is unavailable, the name is not to blame.
+  // If the server is unavailable, the name is not the problem.
   if (first !== undefined) {
     throw (
       first.error ??
@@ -73,7 +73,7 @@ function forwarded(): Pick<Hub, (typeof METHODS)[number]> {
   const methods = METHODS.map((name) => {
     const method = (...args: unknown[]) =>
       onHub(method, async (opened) => {
-        // Each takes its own arguments and returns a promise; the overall type says which.
+        // Each method takes its own arguments and returns a promise; the overall type says which.
         return await (opened[name] as (...args: unknown[]) => Promise<unknown>)(...args);
       });
     return [name, method];

@@ -6,11 +6,11 @@ import { type RunOptions, runAgent } from "./run-agent.js";
 
 export type AskOptions = Pick<RunOptions, "model" | "think" | "signal" | "record" | "replay">;
 
-/** Models. The environment selects which one, where and with what key, as for `trunkline ask`. */
+/** Models. The environment sets the model, the endpoint and the key, as for `trunkline ask`. */
 export interface ScriptModel {
-  /** A model: the configured one, one by id, or one with its own settings. */
+  /** Opens the configured model, one by id, or one with its own settings. */
   (settings?: string | Partial<ModelOptions>): Promise<Model>;
-  /** One question, one answer, no tools. */
+  /** Asks one question and returns the answer, without tools. */
   ask(prompt: string, options?: AskOptions): Promise<string>;
 }
 

@@ -20,12 +20,14 @@ type Method = keyof StoreMethods | (typeof ON_CONTENT)[number];
 /** Calls that need the semantic search model. */
 const BY_MEANING: ReadonlySet<string> = new Set(["search", "indexed"]);
 
-/** The store: the one in `TRUNKLINE_STORE`, else the project's if it has one, else your own. It is closed for you. */
+/**
+ * The store: the one in `TRUNKLINE_STORE`, or else the project's if it has one, or else your own. It is closed for you.
+ */
 export interface ScriptStore extends Omit<Pick<Store, Method>, "search"> {
-  /** By keyword and, if the model is installed, by meaning. */
+  /** Searches by keyword and, if the model is installed, by meaning. */
   search(params: SearchParams & { readonly pathsOnly?: false }, options?: StoreCallOptions): Promise<SearchResult>;
   search(params: SearchParams & { readonly pathsOnly: true }, options?: StoreCallOptions): Promise<SearchPathsResult>;
-  /** The store itself, for everything else. */
+  /** Opens the store itself, for everything else. */
   open(): Promise<Store>;
 }
 
@@ -44,7 +46,7 @@ function forwarded(): Omit<ScriptStore, "open"> {
     const method = (...args: unknown[]) =>
       onStore(method, async () => {
         const opened = BY_MEANING.has(name) ? await world().searchableStore() : await world().store();
-        // Each takes its own arguments and returns a promise; the overall type says which.
+        // Each method takes its own arguments and returns a promise; the overall type says which.
         return await (opened[name] as (...args: unknown[]) => Promise<unknown>)(...args);
       });
     return [name, method];

@@ -2,12 +2,12 @@
 import { inspect } from "node:util";
 import { isTrunklineError } from "@trunkline/core";
 
-/** Frames of Node and of the command around the script, which do not help the reader. */
+/** Stack frames of Node and of the command around the script, which do not help the reader. */
 const AROUND = /\n\s+at [^\n]*(?:\bnode:(?:internal|diagnostics_channel)|\/dist\/scripting\/)[^\n]*/g;
-/** From here on down it is the command that runs the script. */
+/** From here down, the frames belong to the command that runs the script. */
 const BELOW = /\n\s+at [^\n]*\/dist\/commands\/run\/run\.js:[\s\S]*?(?=\n(?!\s+at )|$)/g;
 
-/** The stack, its causes, and the hint. */
+/** Formats the stack, the causes and the hint. */
 export function shownError(error: unknown): string {
   if (!(error instanceof Error)) return `Uncaught ${inspect(error)}`;
   if (isTrunklineError(error)) {

@@ -1,5 +1,5 @@
-// TypeScript to JavaScript. Types become blanks, so that every line and column stays the same. Syntax with a runtime
-// meaning (enums, namespaces, parameter properties) is transformed, with a source map.
+// Compiles TypeScript to JavaScript. Types become blanks, so every line and column stays the same. Syntax with a
+// runtime meaning (enums, namespaces, parameter properties) is transformed, with a source map.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ type Stripper = typeof import("@swc/wasm-typescript");
 
 interface StrippedSource {
   readonly code: string;
-  /** Whether lines have moved, and `code` ends with a source map. */
+  /** Whether lines have moved; `code` then ends with a source map. */
   readonly isMapped: boolean;
 }
 
@@ -17,7 +17,7 @@ let stripper: Stripper | undefined;
 
 /** Strips the types from a module. Throws a `SyntaxError` whose stack shows the position. */
 export function stripTypes(source: string, url: string): StrippedSource {
-  // CommonJS, several megabytes: loaded with the first TypeScript file.
+  // A CommonJS package of several megabytes, so it is loaded with the first TypeScript file.
   stripper ??= createRequire(import.meta.url)("@swc/wasm-typescript") as Stripper;
   const filename = fileURLToPath(url);
   try {
@@ -40,7 +40,7 @@ export function stripTypes(source: string, url: string): StrippedSource {
   }
 }
 
-/** A file's source, without a byte order mark. */
+/** Reads a file's source, without a byte order mark. */
 export function readSource(url: string): string {
   return readFileSync(fileURLToPath(url), "utf8").replace(/^\uFEFF/, "");
 }

@@ -1,5 +1,5 @@
-// Finds the position of a syntax error. Node prints it when a program dies of one but does not pass it to code that
-// catches it, so a second Node checks the files that were read last.
+// Finds the position of a syntax error. Node prints it when a program crashes on one but does not pass it to code that
+// catches the error, so a second Node process checks the most recently read files.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { readSource, stripTypes } from "./strip-types.js";
 
-/** A file that was read, and its text if it is not in a file. */
+/** A module that was read, and its text if it is not in a file. */
 export interface ReadModule {
   readonly url: string;
   readonly text?: string | undefined;
 }
 
-/** `file:line`, the line and a marker below it, as Node shows them; undefined if every file is well formed. */
+/** Returns `file:line`, the line and a marker below it, as Node shows them; undefined if every file is valid. */
 export function findSyntaxFault(modules: readonly ReadModule[]): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-run-"));
   try {
@@ -22,7 +22,7 @@ export function findSyntaxFault(modules: readonly ReadModule[]): string | undefi
       const source = text ?? readSource(url);
       const isScript = /\.c?js$/.test(path) && !path.endsWith(".mjs");
       const code = isScript || path.endsWith(".mjs") ? source : stripTypes(source, url).code;
-      // How Node treats a .js file depends on its folder, so it is checked in place.
+      // How Node treats a .js file depends on its folder, so check it in place.
       const copy = isScript ? path : join(folder, "checked.mjs");
       if (!isScript) writeFileSync(copy, code);
       const { status, stderr } = spawnSync(process.execPath, ["--check", copy], { encoding: "utf8" });

@@ -1,6 +1,6 @@
-// What is behind the module `trunkline`: an App, opened on first use and closed when the program has nothing left to
-// do. `run` configures it; in your own program it uses the usual places. It watches the process, because a script ends
-// like any Node program.
+// Backs the module `trunkline`: an App, opened on first use and closed when the program has nothing left to do. `run`
+// configures it; in your own program it uses the default locations. It watches the process, because a script ends like
+// any Node program.
 import type { Hub, LoadedConfig } from "@trunkline/client";
 import { messageOf, TrunklineError } from "@trunkline/core";
 import type { Store } from "@trunkline/store";
@@ -33,12 +33,12 @@ export class World {
     return this.#options.context;
   }
 
-  /** The configuration the hub was opened with. */
+  /** Returns the configuration the hub was opened with. */
   async config(): Promise<LoadedConfig> {
     return await this.#opened().config();
   }
 
-  /** The hub. The process waits for its calls, but not for its servers. */
+  /** Opens the hub. The process waits for its calls, but not for its servers. */
   async hub(): Promise<Hub> {
     const app = this.#opened();
     const hub = await unreferenced(() => app.hub());
@@ -51,7 +51,7 @@ export class World {
     return await this.#opened().store();
   }
 
-  /** The store with the semantic search model, if installed. It takes a moment to load. */
+  /** Opens the store with the semantic search model, if installed. Loading it takes a moment. */
   async searchableStore(): Promise<Store> {
     return await this.#opened().searchableStore();
   }
@@ -79,7 +79,7 @@ export class World {
   #closeAtTheEnd(): void {
     if (this.#isAwaitingEnd) return;
     this.#isAwaitingEnd = true;
-    // Fires when the event loop is empty, and again after each time something ran in it.
+    // Fires when the event loop is empty, and again whenever it runs empty later.
     process.on("beforeExit", () => {
       if (this.#app === undefined) return;
       this.close().catch((error: unknown) => {
@@ -97,7 +97,7 @@ export function world(): World {
   return current;
 }
 
-/** Configures the world; for `run`, before the script is loaded. */
+/** Configures the world. `run` calls this before the script is loaded. */
 export function openWorld(options: WorldOptions): World {
   current = new World(options);
   return current;

@@ -16,7 +16,7 @@ import type { ProgramIo } from "./program-io.js";
 
 export interface CommandContext {
   readonly version: string;
-  /** The streams. Always used through here: touching the process's stdin has side effects. */
+  /** The streams. Always use them through here: touching the process's stdin has side effects. */
   readonly io: Pick<ProgramIo, "stdin" | "stdout" | "stderr">;
   readonly cwd: string;
   readonly env: Readonly<NodeJS.ProcessEnv>;
@@ -36,7 +36,7 @@ export interface CommandContext {
   /** Prints a line of the result to stdout. */
   out(line: string): void;
   /**
-   * Prints a line for the user to stderr. It may contain names from a project's file, so control characters are made
+   * Prints a line for the user to stderr. It can contain names from a project's file, so control characters are made
    * visible.
    */
   note(line: string): void;
@@ -77,12 +77,12 @@ export function loggerFor(
   });
 }
 
-/** Whether a person is there to read and answer a question. */
+/** Whether a user is there to read and answer a question. */
 export function isAtTerminal({ io }: Pick<CommandContext, "io">): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true;
 }
 
-/** The package version, from its manifest, so that it is defined in one place. */
+/** Reads the package version from its manifest, so it is defined in one place. */
 function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return String((manifest as { version: unknown }).version);

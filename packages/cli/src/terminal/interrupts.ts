@@ -1,9 +1,12 @@
-// Ctrl-C in stages. Usually it ends the command, but a command with something smaller to stop, such as a running call or a
-// turn, gets it first.
+// Handles Ctrl-C in stages. Usually it ends the command, but a command with something smaller to stop, such as a
+// running call or a turn, gets it first.
 
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** Handles a Ctrl-C. Returns false if there was nothing to stop; the next handler is asked then, and finally the command ends. */
+/**
+ * Handles a Ctrl-C. Returns false if there was nothing to stop; then the next handler is tried, and finally the command
+ * ends.
+ */
 type OnInterrupt = () => boolean;
 
 export class Interrupts {
@@ -11,7 +14,7 @@ export class Interrupts {
   readonly #handlers: OnInterrupt[] = [];
   readonly #raise: (signal: StopSignal) => void;
 
-  /** `raise`: how `raise()` reaches the outside world; by default it is `press`. */
+  /** `raise`: how `raise()` reaches the outside world; `press` by default. */
   constructor(raise?: (signal: StopSignal) => void) {
     this.#raise = raise ?? ((signal) => this.press(signal));
   }
@@ -26,12 +29,12 @@ export class Interrupts {
     this.#ending.abort(signal);
   }
 
-  /** A Ctrl-C that a prompt read from the terminal. */
+  /** Reports a Ctrl-C that a prompt read from the terminal. */
   raise(): void {
     this.#raise("SIGINT");
   }
 
-  /** Handles Ctrl-C before everyone else, until disposed. */
+  /** Handles Ctrl-C before all other handlers, until disposed. */
   take(onInterrupt: OnInterrupt): Disposable {
     this.#handlers.push(onInterrupt);
     return {

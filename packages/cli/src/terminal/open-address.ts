@@ -2,25 +2,25 @@
 import { spawn } from "node:child_process";
 import { sleep } from "@trunkline/core";
 
-/** A failing opener fails at once; one that still runs after this time has become, or started, the browser. */
+/** An opener that fails does so quickly; one still running after this time has become, or started, the browser. */
 const FAILS_WITHIN_MS = 2000;
 
-/** How each system opens a URL. Never through a shell, which could interpret parts of the URL. */
+/** Returns the command that opens a URL. Never goes through a shell, which could interpret parts of the URL. */
 function openerOf(platform: NodeJS.Platform): readonly [command: string, ...args: string[]] {
   if (platform === "darwin") return ["open"];
-  // `start` is a shell built-in; this is what it does.
+  // `start` is a shell built-in; this command does the same.
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
   return ["xdg-open"];
 }
 
-/** Opens an http or https URL; false if the system has no opener, or if it failed. */
+/** Opens an http or https URL. Returns false if the system has no opener, or if the opener failed. */
 export async function openAddress(
   address: URL,
   { env, signal }: { env: Readonly<NodeJS.ProcessEnv>; signal: AbortSignal },
 ): Promise<boolean> {
   if (address.protocol !== "https:" && address.protocol !== "http:") return false;
   const [command, ...args] = openerOf(process.platform);
-  // Detached, with none of our streams: the browser outlives this command and must not write over a question.
+  // Detached, with none of our streams: the browser outlives this command and must not write over a prompt.
   const opener = spawn(command, [...args, address.href], { env, stdio: "ignore", detached: true, windowsHide: true });
   opener.unref();
   const ended = new Promise<boolean>((resolve) => {

@@ -20,7 +20,7 @@ export function outJson(context: CommandContext, answer: unknown): void {
   context.out(JSON.stringify(toWire(answer), null, 2));
 }
 
-/** A human-readable byte count. */
+/** Formats a byte count for people. */
 export function shownBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ["kB", "MB", "GB", "TB"];
@@ -33,12 +33,12 @@ export function shownBytes(bytes: number): string {
   return `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** `1 file`, `2 files`. */
+/** Formats a count with its noun: `1 file`, `2 files`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** A time to the minute, in the local time zone. */
+/** Formats a time to the minute, in the local time zone. */
 export function shownTime(iso: string): string {
   const time = new Date(iso);
   const two = (value: number) => String(value).padStart(2, "0");
@@ -46,12 +46,12 @@ export function shownTime(iso: string): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
-/** A prefix of a hash, long enough to be unique and accepted by commands. */
+/** Shortens a hash to a prefix that is long enough to be unique and is accepted by commands. */
 export function shortHash(hash: string): string {
   return hash.slice(0, 12);
 }
 
-/** Stored text, unchanged in a pipe; at a terminal, control characters are escaped. Tabs stay. */
+/** Shows stored text: unchanged in a pipe, with control characters escaped at a terminal. Tabs stay. */
 export function shownText(text: string, isTerminal: boolean): string {
   if (!isTerminal) return text;
   return text.replace(/\r\n/g, "\n").replace(/[^\n\t]+/g, printable);

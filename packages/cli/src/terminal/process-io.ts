@@ -8,7 +8,7 @@ import type { ProgramIo } from "./program-io.js";
 
 export function processIo(interrupts: Interrupts): ProgramIo {
   return {
-    // Node sets up each stream on first access, which takes time and for stdin has side effects.
+    // Node sets up each stream on first access, which takes time and, for stdin, has side effects.
     get stdin() {
       return process.stdin;
     },

@@ -3,7 +3,7 @@
 /** Erases the line and returns to its start. */
 const ERASE = "\r\u001b[K";
 
-/** Updates no faster than the eye can follow: a server may report thousands of times a second. */
+/** Updates no faster than the eye can follow: a server can report thousands of times a second. */
 const INTERVAL_MS = 50;
 
 /** A terminal to write to: `process.stderr`. */
@@ -62,7 +62,7 @@ export class ProgressLine {
   }
 }
 
-/** Truncates to one row: non-ASCII characters may be two columns wide. */
+/** Truncates to one row. Non-ASCII characters can be two columns wide. */
 function fit(text: string, columns: number): string {
   let used = 0;
   let kept = "";

@@ -1,4 +1,4 @@
-// Questions to the user at the terminal, asked on stderr because stdout is for the result.
+// Asks the user questions at the terminal, on stderr because stdout is for the result.
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { InputRequest } from "@trunkline/client/config";
@@ -10,7 +10,7 @@ export async function askYesNo(context: CommandContext, question: string): Promi
   return /^y(es)?$/i.test((await askLine(context, `${question} [y/N] `)).trim());
 }
 
-/** Asks for one line; empty at the end of input. Typed secrets are not shown. */
+/** Asks for one line; returns an empty one at the end of input. Typed secrets are not shown. */
 export async function askLine(
   context: CommandContext,
   question: string,
@@ -21,7 +21,7 @@ export async function askLine(
   const { stdin, stderr } = context.io;
   const screen = new Screen(stderr);
   const terminal = createInterface({ input: stdin, output: screen, terminal: true });
-  // While readline reads, the terminal sends it Ctrl-C instead of signalling the process.
+  // While readline is reading, Ctrl-C goes to it instead of signalling the process.
   terminal.once("SIGINT", () => interrupt.abort());
   // At the end of input no answer arrives, and `question` would wait forever.
   const ended = new Promise<string>((resolve) => terminal.once("close", () => resolve("")));
@@ -51,7 +51,7 @@ export async function askInput(context: CommandContext, input: InputRequest): Pr
   return (choices[Number(line) - 1] ?? choices.find(({ value }) => value === line))?.value;
 }
 
-/** Standard error that can hide typed text. */
+/** Writes to stderr and can hide typed text. */
 class Screen extends Writable {
   hidden = false;
   readonly #stderr: Writable;

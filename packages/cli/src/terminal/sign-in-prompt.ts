@@ -1,4 +1,4 @@
-// Shows the user the URL of a sign-in and reads the URL it ended at, if the browser cannot deliver it.
+// Shows the user a sign-in URL, and reads the final redirect URL if the browser cannot deliver it.
 import { createInterface } from "node:readline";
 import type { SignInRequest } from "@trunkline/client";
 import { isTrunklineError, printable } from "@trunkline/core";
@@ -16,7 +16,7 @@ export async function askToSignIn(
   context.note(`To sign in to "${printable(server)}", open this URL on ${new URL(url).host}:`);
   // Not redacted: a client id from a variable is part of the URL.
   context.io.stderr.write(`\n  ${printable(url)}\n\n`);
-  // Not awaited: nothing depends on it, since the URL is on the screen.
+  // Not awaited: nothing depends on it, because the URL is on the screen.
   if (atTerminal && options.browser && hasDisplay(context.env)) void openAddress(new URL(url), context);
   context.note("Waiting for the browser to return. If it cannot reach this machine, copy the URL it ends at,");
   context.note("even if the page shows an error, and paste it here.");
@@ -31,7 +31,7 @@ export async function askToSignIn(
           context.note(isTrunklineError(error) ? `${error.message} ${error.hint ?? ""}`.trim() : String(error));
         });
       });
-      // A program with nothing to paste closes its end; the browser may still return.
+      // A program with nothing to paste closes its end; the browser can still return.
       lines.once("close", () => {
         if (atTerminal) resolve("cancelled");
       });

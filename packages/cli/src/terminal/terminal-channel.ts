@@ -1,5 +1,5 @@
 // The channel of the user at the terminal: servers' questions, log messages and progress. A server's text is untrusted:
-// it is indented, and cannot move the cursor or pass for a question of ours.
+// it is indented, and cannot move the cursor or pass for one of our own questions.
 import {
   type CallProgress,
   createChannel,
@@ -21,12 +21,12 @@ import { type Prompt, TerminalPrompt } from "./terminal-prompt.js";
 export const SHOWN_LOG_LEVEL: LogMessageLevel = "warning";
 
 /**
- * The limit for one text of a server. More than anyone reads before saying yes, and less than fills a terminal's
+ * Limit for one text from a server: more than anyone reads before saying yes, but too little to fill a terminal's
  * memory.
  */
 const MAX_SHOWN_CHARS = 20_000;
 
-/** Log lines held back during a question. */
+/** Maximum number of log lines held back during a question. */
 const MAX_HELD_LINES = 100;
 
 export interface TerminalChannel extends ReturnType<typeof createChannel> {
@@ -35,8 +35,8 @@ export interface TerminalChannel extends ReturnType<typeof createChannel> {
 }
 
 /**
- * Creates the channel. Only for a terminal with a user at it (`isAtTerminal`): otherwise a server that may ask would
- * wait forever.
+ * Creates the channel. Only for a terminal with a user at it (`isAtTerminal`): otherwise a server that asks a question
+ * would wait forever.
  */
 export function createTerminalChannel(context: CommandContext): TerminalChannel {
   const terminal = new Terminal(context);
@@ -54,7 +54,7 @@ class Terminal {
   readonly #context: CommandContext;
   readonly #progress: ProgressLine;
   readonly #showsProgress: boolean;
-  /** Settles when the last admitted question has ended. */
+  /** Settles when the last accepted question has ended. */
   #last: Promise<void> = Promise.resolve();
   #asking = false;
   #held: string[] = [];
@@ -143,8 +143,8 @@ class Terminal {
   }
 
   /**
-   * Ctrl-C cancels the question, and the call continues. A server that keeps asking would never let go: two in a row,
-   * without an answer in between, stop the call.
+   * Ctrl-C cancels the question, and the call continues. A server could keep asking forever, so two in a row without an
+   * answer in between stop the call.
    */
   #onInterrupt(interrupted: boolean): void {
     this.#interruptions = interrupted ? this.#interruptions + 1 : 0;
@@ -152,7 +152,7 @@ class Terminal {
     else if (this.#interruptions > 1) this.#context.interrupts.raise();
   }
 
-  /** Shows which page a server wants the user to visit. Opens nothing before the user agrees. */
+  /** Shows which page a server wants the user to visit. Opens nothing until the user agrees. */
   async #visit(
     prompt: Prompt,
     { url, message }: UrlElicitation,
@@ -212,7 +212,7 @@ class Terminal {
   }
 }
 
-/** Describes the asker. */
+/** Names the server that asks and, if known, the tool. */
 export function nameOf({ server, tool }: QuestionContext): string {
   return `Server "${printable(server)}"${tool === undefined ? "" : `, during ${printable(tool)},`}`;
 }
@@ -235,7 +235,7 @@ function* warningsOf(address: URL): Generator<string> {
   if (address.protocol === "http:" && !isLocal) yield "the connection is not encrypted.";
 }
 
-/** The messages a server wants a model to answer, as text. */
+/** Formats the messages a server wants a model to answer as text. */
 export function* messagesOf(params: Readonly<Record<string, unknown>>): Generator<{ speaker: string; said: string }> {
   if (typeof params.systemPrompt === "string") yield { speaker: "system", said: params.systemPrompt };
   const messages: readonly unknown[] = Array.isArray(params.messages) ? params.messages : [];

@@ -1,11 +1,11 @@
-// A server's form at the terminal: field by field, each validated before the next, and sent only after a final
-// confirmation.
+// Shows a server's form at the terminal, field by field. Each field is validated before the next, and the form is sent
+// only after a final confirmation.
 import { type ElicitationAnswer, type FormField, readFormFields } from "@trunkline/client";
 import { describeField, type FieldValue, parseText } from "@trunkline/client/internal";
 import { printable } from "@trunkline/core";
 import type { Prompt } from "./terminal-prompt.js";
 
-/** The answer to a form; `undefined` if the prompt ended first. */
+/** Asks for the answers to a form; returns `undefined` if the prompt ended first. */
 export async function fillForm(
   prompt: Prompt,
   requestedSchema: Readonly<Record<string, unknown>>,
@@ -33,7 +33,9 @@ const ANSWERS = {
   cancel: /^c(ancel)?$/i,
 } as const;
 
-/** Asks for one of several words, by their first letters, until it gets one; `undefined` if the prompt ended. */
+/**
+ * Asks for one of several words, by their first letters, until it gets one; returns `undefined` if the prompt ended.
+ */
 export async function askWord<W extends string>(
   prompt: Prompt,
   question: string,
@@ -79,7 +81,7 @@ async function askField(
   }
 }
 
-/** A human-readable value. */
+/** Formats a value for people. */
 function shown(field: FormField, value: FieldValue | undefined): string {
   if (value === undefined) return "(left out)";
   if (typeof value === "boolean") return value ? "y" : "n";

@@ -1,5 +1,5 @@
-// One question to the user at the terminal, of any number of lines. It is asked on stderr because stdout is for the
-// result. One reader stays open for all lines, so lines pasted at once reach several fields.
+// One question to the user at the terminal, with any number of lines. It is asked on stderr because stdout is for the
+// result. One reader stays open for all lines, so text pasted all at once can fill several fields.
 import { createInterface, type Interface } from "node:readline";
 import type { CommandContext } from "./context.js";
 
@@ -8,11 +8,11 @@ type PromptEnding = "interrupted" | "ended" | "withdrawn";
 
 export interface Prompt {
   say(line: string): void;
-  /** Asks for one line; `undefined` once the prompt has ended. */
+  /** Asks for one line; returns `undefined` once the prompt has ended. */
   ask(question: string): Promise<string | undefined>;
 }
 
-/** The terminal as a prompt for one question. Nothing else may read from the terminal in the meantime. */
+/** Uses the terminal as a prompt for one question. Nothing else may read from the terminal in the meantime. */
 export class TerminalPrompt implements Prompt, Disposable {
   readonly #context: CommandContext;
   readonly #signal: AbortSignal;
@@ -34,7 +34,7 @@ export class TerminalPrompt implements Prompt, Disposable {
       historySize: 0,
     });
     this.#reader.on("line", (line) => this.#onLine(line));
-    // While the reader is active, the terminal sends it Ctrl-C instead of signalling the process.
+    // While the reader is active, Ctrl-C goes to it instead of signalling the process.
     this.#reader.on("SIGINT", () => this.#end("interrupted"));
     this.#reader.on("close", () => this.#end("ended"));
     signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -43,7 +43,7 @@ export class TerminalPrompt implements Prompt, Disposable {
     else if (context.io.stdin.readableEnded || context.io.stdin.destroyed) this.#end("ended");
   }
 
-  /** Why `ask` returned nothing; `undefined` while the prompt is open. */
+  /** Why `ask` returned `undefined`; `undefined` while the prompt is open. */
   get ending(): PromptEnding | undefined {
     return this.#ending;
   }

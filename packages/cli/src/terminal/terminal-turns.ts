@@ -12,7 +12,7 @@ export class TerminalTurns {
       using _held = this.hold?.();
       return await work();
     });
-    // The next call waits for this one, however it ends; the caller gets the outcome.
+    // The next call waits for this one, even if it fails; the caller gets the error.
     this.#last = mine.catch(() => {});
     return mine;
   }

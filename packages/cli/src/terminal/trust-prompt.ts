@@ -7,7 +7,7 @@ import { askYesNo } from "./questions.js";
 /** A project file that would run something. */
 export type RunnableFile = ConfigFile & TrustSubject;
 
-/** The project files that would run something. */
+/** Returns the project files that would run something. */
 export function runnableFiles(config: LoadedConfig): RunnableFile[] {
   return config.files.filter(
     (file): file is RunnableFile =>
@@ -16,8 +16,9 @@ export function runnableFiles(config: LoadedConfig): RunnableFile[] {
 }
 
 /**
- * For commands that start servers. At a terminal: asks once about the project's unapproved files and returns whether
- * they are approved now; the caller then has to reload the config. Elsewhere: prints one notice and returns false.
+ * For commands that start servers. At a terminal, asks once about the project's unapproved files and returns whether
+ * they are approved now; if so, the caller has to reload the config. Without a terminal, prints one notice and returns
+ * false.
  */
 export async function confirmProjectFiles(context: CommandContext, config: LoadedConfig): Promise<boolean> {
   const files = runnableFiles(config).filter(({ path }) =>
@@ -40,7 +41,9 @@ export async function confirmProjectFiles(context: CommandContext, config: Loade
   return true;
 }
 
-/** One line about the servers that are not started because they are not approved; undefined if there are none. */
+/**
+ * Returns one line about the servers that are not started because they are not approved; undefined if there are none.
+ */
 export function untrustedNotice(config: LoadedConfig): string | undefined {
   const names = config.servers
     .filter(({ trusted, disabled }) => !trusted && !disabled)

@@ -4,7 +4,7 @@ import { EntryReader } from "../../src/agent/chat-entry.js";
 import { fromEditorLine, PasteReader } from "../../src/agent/paste-input.js";
 import { PieceWriter } from "../../src/agent/run-printer.js";
 
-/** The entries that the lines form. */
+/** Returns the entries that the lines form. */
 function entriesOf(...lines: string[]): string[] {
   const reader = new EntryReader();
   return lines.flatMap((line) => reader.add(line) ?? []);
@@ -29,7 +29,7 @@ describe("multi-line entries", () => {
     expect(entriesOf(...lines)).toEqual(entries);
   });
 
-  it("are returned as far as they got if the input ends early", () => {
+  it("are returned unfinished if the input ends early", () => {
     const reader = new EntryReader();
     reader.add("```");
     reader.add("a");
@@ -45,7 +45,7 @@ describe("a paste", () => {
     const whole = new PasteReader().read(input);
     expect(fromEditorLine(whole)).toBe("xä\n\tb[31my\r\u001b[A");
     for (let at = 1; at < input.length; at++) {
-      // An Escape alone, outside a paste, is a key.
+      // Outside a paste, Escape alone is a key.
       if (at === input.indexOf("\u001b") + 1) continue;
       const reader = new PasteReader();
       const keys = reader.read(input.subarray(0, at)) + reader.read(input.subarray(at));
@@ -59,7 +59,7 @@ describe("a paste", () => {
 });
 
 describe("a model's text on the screen", () => {
-  it("moves no cursor, and keeps line breaks and emoji", () => {
+  it("cannot move the cursor, but keeps line breaks and emoji", () => {
     expect(printableLines("a\r\nb\t\u001b[2J\u202e👩‍💻\u0007")).toBe("a\nb\t\\u001b[2J\\u202e👩‍💻\\u0007");
   });
 

@@ -80,7 +80,7 @@ async function answer({ id, text }: Extract<ToWorker, { type: "embed" }>, model:
   }
 }
 
-/** Read and verified in one step, so the verified bytes are the ones used. */
+/** Reads and verifies a file in one step, so the verified bytes are the ones used. */
 async function readPinned({ path, sha256 }: PinnedFile): Promise<Buffer> {
   const bytes = await readFile(path);
   if (contentIdOf(bytes) !== sha256) throw new DamagedFile(`${path} does not have the expected SHA-256.`);

@@ -1,4 +1,4 @@
-/** The mean of all rows of a row-major matrix. */
+/** Computes the mean of all rows of a row-major matrix. */
 export function meanPool(rows: Float32Array, dimensions: number): Float32Array<ArrayBuffer> {
   const mean = new Float32Array(dimensions);
   const count = rows.length / dimensions;
@@ -19,7 +19,7 @@ export function toUnitLength<T extends Float32Array>(vector: T): T {
   return vector;
 }
 
-/** The first numbers of a vector, rescaled to length 1. */
+/** Keeps the first numbers of a vector and rescales them to length 1. */
 export function shortened(vector: Float32Array, dimensions: number): Float32Array {
   return toUnitLength(vector.slice(0, dimensions));
 }

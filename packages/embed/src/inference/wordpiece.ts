@@ -82,7 +82,7 @@ export function createTokenizer(definition: unknown): Tokenizer {
   };
 }
 
-/** Splits at a space, where it changes nothing. A longer run without spaces stays whole. */
+/** Splits only at spaces, because that does not change the tokens. A longer run without spaces stays whole. */
 function* piecesOf(text: string): Generator<string> {
   let from = 0;
   while (text.length - from > PIECE_LENGTH) {
@@ -105,7 +105,7 @@ function normalise(text: string): string {
       .replace(CHINESE, " $& ")
       .normalize("NFD")
       .replace(MARK, "")
-      // The reference lower-cases character by character; JavaScript would consider the end of the word.
+      // The reference lower-cases character by character; JavaScript treats a sigma at the end of a word differently.
       .replaceAll("Σ", "σ")
       .toLowerCase()
   );

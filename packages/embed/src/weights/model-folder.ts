@@ -25,12 +25,12 @@ export function modelFolder(home: string, name: ModelName): string {
   return join(home, "models", name);
 }
 
-/** The files a model needs. */
+/** Lists the files a model needs. */
 export function filesOf(facts: ModelFacts): readonly ModelFile[] {
   return [facts.weights, facts.tokenizer];
 }
 
-/** The status of all models. Reads and verifies their files. */
+/** Reports the status of all models. Reads and verifies their files. */
 export async function modelStatus(options: { home: string; signal?: AbortSignal }): Promise<readonly ModelStatus[]> {
   return await Promise.all(MODEL_NAMES.map((name) => statusOf(modelFacts(name), options)));
 }
@@ -56,7 +56,7 @@ export async function statusOf(
   };
 }
 
-/** Size and hash of a file; undefined if it does not exist. */
+/** Reads the size and hash of a file; undefined if it does not exist. */
 async function readHash(
   path: string,
   signal: AbortSignal | undefined,

@@ -30,7 +30,10 @@ const NETWORK_CODES = new Set([
 ]);
 const MAX_OUTPUT_LENGTH = 1024 * 1024;
 
-/** npm as shipped with Node. On Windows it is a batch file that only a shell can run, so its script is run instead. */
+/**
+ * Returns the command for the npm shipped with Node. On Windows npm is a batch file that only a shell can run, so its
+ * script is run instead.
+ */
 function defaultNpmCommand(): readonly string[] {
   if (process.platform !== "win32") return ["npm"];
   return [process.execPath, join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")];
@@ -96,7 +99,7 @@ function npmFailure(
   });
 }
 
-/** The first line, without the credentials that a registry URL may contain. */
+/** Returns the first line, without the credentials that a registry URL may contain. */
 function firstLine(text: string): string {
   return (text.trim().split("\n")[0] ?? "").replace(/\/\/[^/\s@]*@/g, "//");
 }

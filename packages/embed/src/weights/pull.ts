@@ -85,7 +85,7 @@ async function makeFolder(parent: string): Promise<string> {
   }
 }
 
-/** The extracted locations of the wanted files. Throws unless all of them were found with the right hash. */
+/** Extracts the wanted files and returns their locations. Throws unless all of them were found with the right hash. */
 async function takeFiles(
   facts: ModelFacts,
   options: { workFolder: string; signal: AbortSignal | undefined },

@@ -13,7 +13,7 @@ const BLOCK = 512;
 /** Long names and attributes are small; anything larger is not an npm archive. */
 const MAX_ATTRIBUTES_BYTES = 1024 * 1024;
 
-/** The regular files of an archive, in order. Throws `PROTOCOL` if it is damaged or truncated. */
+/** Yields the regular files of an archive, in order. Throws `PROTOCOL` if it is damaged or truncated. */
 export async function* tarEntries(archive: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
   await using source = new ByteSource(archive);
   let longPath: string | undefined;
@@ -56,7 +56,7 @@ class ByteSource implements AsyncDisposable {
     await this.#iterator.return?.();
   }
 
-  /** The next bytes, at least one and at most `limit`. */
+  /** Reads the next bytes, at least one and at most `limit`. */
   async #next(limit: number): Promise<Buffer> {
     while (this.#rest.length === 0) {
       const { done, value } = await this.#iterator.next();

@@ -7,16 +7,16 @@ import { headOf } from "./shrink.js";
 import { type SerializedValue, storeValue } from "./stored-value.js";
 import { countTokens } from "./tokens.js";
 
-/** Base64 characters that one block may have to be sent. */
+/** Maximum base64 characters of a block that is sent. */
 const MOST_BLOCK_CHARS = 1024 * 1024;
-/** Base64 characters of all blocks in one answer. */
+/** Maximum base64 characters of all blocks in one answer. */
 const MOST_ANSWER_CHARS = 2 * 1024 * 1024;
-/** Binary blocks in one answer. */
+/** Maximum number of binary blocks in one answer. */
 const MOST_BINARY_BLOCKS = 20;
-/** Blocks that get their own handle; the rest share one. */
+/** Maximum number of blocks with their own handle; the rest share one. */
 const MOST_STORED = 20;
 const MOST_LISTED = 50;
-/** A shorter beginning of a text is not useful. */
+/** Showing less than this of a text is not useful. */
 const LEAST_HEAD_TOKENS = 60;
 const LONGEST_FIELD = 200;
 const SHORT_ID = 12;
@@ -30,9 +30,9 @@ export interface BlockGroup {
 interface FitBlocksOptions {
   /** Token budget for the text of all blocks. */
   readonly maxTokens: number;
-  /** Counts each byte as a token: good enough if everything is small enough to fit anyway. */
+  /** Counts each byte as a token, which is good enough if everything is small enough to fit anyway. */
   readonly countsBytes: boolean;
-  /** Stores the blocks that are not sent; undefined if nothing is stored. */
+  /** Opens the store for blocks that are not sent; undefined if nothing is stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
   readonly now: () => number;
   readonly signal?: AbortSignal | undefined;
@@ -57,7 +57,7 @@ export interface FittedBlocks {
 }
 
 /**
- * A block with its payload separated: base64 bytes, the text of an embedded resource, or undefined if it only has its
+ * A block with its payload separated: base64 bytes, the text of an embedded resource, or undefined if there is only its
  * JSON.
  */
 interface Weighed {
@@ -95,7 +95,7 @@ interface WeighedBlocks {
   readonly textBytes: number;
 }
 
-/** Measures blocks once. */
+/** Measures each block once. */
 export function weighBlocks(groups: readonly BlockGroup[]): WeighedBlocks {
   const weighed = groups.map(({ op, blocks }) => ({ op, blocks: blocks.map(weigh) }));
   const all = weighed.flatMap(({ blocks }) => blocks);
@@ -106,7 +106,7 @@ export function weighBlocks(groups: readonly BlockGroup[]): WeighedBlocks {
   };
 }
 
-/** Decides which blocks are sent, and stores the others. Rejects only when the signal is aborted. */
+/** Decides which blocks are sent and stores the others. Rejects only when the signal is aborted. */
 export async function fitBlocks({ groups }: WeighedBlocks, options: FitBlocksOptions): Promise<FittedBlocks> {
   const sending = new Sending(options);
   const listed: ListedBlock[][] = groups.map(() => []);
@@ -151,7 +151,7 @@ class Sending {
     this.#options = options;
   }
 
-  /** Returns whether the whole block is sent. For a long text, only the beginning may be. */
+  /** Returns whether the whole block is sent. A long text can be sent in part. */
   async add(weighed: Weighed): Promise<boolean> {
     const { block, payload, text } = weighed;
     const chars = payload?.kind === "bytes" ? payload.data.length : 0;
@@ -262,7 +262,7 @@ class LeftOut {
     return { ...this.#handle(content.isText ? "text" : "bytes", hint), hash: serialized.id };
   }
 
-  /** Stores the blocks that don't get their own handle under a shared one. */
+  /** Stores the blocks without their own handle under a shared one. */
   async keepTogether(blocks: readonly ContentBlock[]): Promise<Handle> {
     if (blocks.length === 0) return {};
     const text = JSON.stringify(blocks, null, 1);
@@ -277,7 +277,7 @@ class LeftOut {
   }
 }
 
-/** A short description of a block. */
+/** Describes a block briefly. */
 function described({ block, payload, text }: Weighed): ListedBlock {
   const { type, mimeType, uri, name, resource } = block;
   const inner = isRecord(resource) ? resource : {};

@@ -1,4 +1,4 @@
-// Fits an answer into its budget. Values that are too large are stored, and the answer holds their beginning and a
+// Fits an answer into its budget. Values that are too large are stored, and the answer contains their beginning and a
 // handle.
 import { type ContentStore, isContentId, isRecord, isTrunklineError, messageOf } from "@trunkline/core";
 import { headOf, jsonBytes, shareOut, shrink } from "./shrink.js";
@@ -11,11 +11,11 @@ export const DEFAULT_MAX_TOKENS = 8_000;
 /** The maximum budget: counting more tokens than this would delay other clients. */
 export const MOST_MAX_TOKENS = 200_000;
 
-/** A part of an answer that may be truncated: the result of one step. */
+/** A part of an answer that can be truncated: the result of one step. */
 export interface AnswerPart {
   readonly op: string;
   readonly value: unknown;
-  /** Whether it may be stored and replaced by a handle. An error may not. */
+  /** Whether the part can be stored and replaced by a handle. Errors cannot. */
   readonly isStorable: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface FitOptions {
   readonly frame: (values: readonly unknown[]) => unknown;
   readonly essence?: Essence | undefined;
   readonly maxTokens: number;
-  /** Stores large values; undefined if they are not stored. */
+  /** Opens the store for large values; undefined if they are not stored. */
   readonly store: (() => Promise<ContentStore>) | undefined;
   readonly now: () => number;
   readonly signal?: AbortSignal | undefined;
@@ -45,13 +45,13 @@ interface FittedAnswer {
   readonly text: string;
 }
 
-/** The length of the longest token, so a text with more bytes than this per token can never fit the budget. */
+/** The length of the longest token: a text with more bytes than this per token of the budget can never fit. */
 const MOST_BYTES_PER_TOKEN = 128;
 const FIRST_BYTES_PER_TOKEN = 3.5;
 const MOST_TRIES = 7;
 /** An attempt that uses this share of the budget is good enough. */
 const GOOD_USE = 0.9;
-/** Digits of a handle if there is no room for anything else. */
+/** Digits shown of a handle if there is no room for anything else. */
 const SHORT_ID = 16;
 
 /** Builds an answer of at most `maxTokens` tokens. If a value cannot be stored, the answer says so. */
@@ -151,7 +151,7 @@ async function fitJoined(
 
 const BRIEF_MESSAGE_BYTES = 120;
 
-/** The essence in fewer and fewer words. The message is dropped before the counts, and those before the code. */
+/** Shortens the essence step by step: drops the message before the counts, and keeps the code. */
 function essenceLevels({ error, counts = {} }: Essence = {}): readonly Readonly<Record<string, unknown>>[] {
   if (error === undefined) return Object.keys(counts).length === 0 ? [{}] : [counts, {}];
   const { code, message, stepIndex } = error;
@@ -186,7 +186,7 @@ function build(
   return { value, text: JSON.stringify(value), stored };
 }
 
-/** The minimal answer if the budget is too small for the beginning of a value. */
+/** Builds the minimal answer if the budget is too small for the beginning of a value. */
 async function bareHandle(
   part: CuttablePart | undefined,
   levels: readonly Readonly<Record<string, unknown>>[],
@@ -214,7 +214,7 @@ async function bareHandle(
   return { value, text: JSON.stringify(value), stored: [] };
 }
 
-/** A part with everything needed to truncate it, computed once. */
+/** A part with everything needed to truncate it, computed only once. */
 class CuttablePart {
   readonly op: string;
   readonly value: unknown;
@@ -235,7 +235,7 @@ class CuttablePart {
     return this.#serialized;
   }
 
-  /** From now on the part gets no handle. */
+  /** From now on, the part gets no handle. */
   refuse(problem: string): void {
     this.#isStorable = false;
     this.#problem = problem;
@@ -246,7 +246,7 @@ class CuttablePart {
     return { size: bytes.length, ...(this.#isStorable ? { hash: id } : {}) };
   }
 
-  /** The beginning of the value within `maxBytes`, marked as truncated. */
+  /** Returns the beginning of the value within `maxBytes`, marked as truncated. */
   cut(maxBytes: number, withHint: boolean): { value: unknown; isStored: boolean } {
     const failure = this.#isFailure ? cutError(this.value, maxBytes) : undefined;
     if (failure !== undefined) return { value: failure, isStored: false };

@@ -1,4 +1,4 @@
-// Shrinks a large JSON value: small parts stay whole, the longest lists and texts are cut to their beginning.
+// Shrinks a large JSON value: small parts stay whole, while the longest lists and texts are cut to their beginning.
 import { isRecord } from "@trunkline/core";
 
 /** What was cut and where: `results: 12 of 4000 items`. */
@@ -16,10 +16,10 @@ const LEAST_BYTES = 12;
 /** The maximum number of cuts to report. */
 const MOST_CUTS = 4;
 const MOST_DEPTH = 64;
-/** Half a path or half a hash is worse than none, so a text up to this length is included in full or not at all. */
+/** Half a path or half a hash is worse than none, so a text up to this length is shown in full or not at all. */
 const SHORT_TEXT = 100;
 
-/** Shrinks a value until its JSON has at most about `maxBytes` bytes. Measures its parts no further than needed. */
+/** Shrinks a value until its JSON has at most about `maxBytes` bytes. Measures parts only as far as needed. */
 export function shrink(value: unknown, maxBytes: number): Shrunk {
   const cuts: Cut[] = [];
   return { value: shrinkValue(value, { maxBytes, cuts, place: "", depth: 0 }) ?? null, cuts };
@@ -32,7 +32,7 @@ interface Shrinking {
   readonly depth: number;
 }
 
-/** The value within its size limit; undefined if it is better left out. */
+/** Shrinks the value to its size limit; undefined if it is better left out. */
 function shrinkValue(value: unknown, shrinking: Shrinking): unknown {
   const { maxBytes, depth } = shrinking;
   if (jsonBytes(value, maxBytes) <= maxBytes) return value;
@@ -50,7 +50,10 @@ function shrinkText(text: string, { maxBytes, cuts, place }: Shrinking): string 
   return head;
 }
 
-/** The longest prefix whose JSON has at most `maxBytes` bytes, not counting the quotes. Never splits a code point. */
+/**
+ * Returns the longest prefix whose JSON has at most `maxBytes` bytes, not counting the quotes. Never splits a code
+ * point.
+ */
 export function headOf(text: string, maxBytes: number): string {
   let bytes = 0;
   let at = 0;
@@ -64,7 +67,7 @@ export function headOf(text: string, maxBytes: number): string {
   return text.slice(0, at);
 }
 
-/** The bytes a code point takes in a JSON string. */
+/** The number of bytes that a code point takes in a JSON string. */
 function codePointBytes(code: number): number {
   if (code === 0x22 || code === 0x5c) return 2;
   if (code < 0x20) return code === 0x08 || code === 0x09 || code === 0x0a || code === 0x0c || code === 0x0d ? 2 : 6;
@@ -90,7 +93,7 @@ function shrinkList(list: readonly unknown[], shrinking: Shrinking): unknown[] {
     left -= jsonBytes(part, left) + 1;
     if (left <= 1) break;
   }
-  // Remove items that did not fit after all.
+  // Remove the last items if the list is still too large.
   while (kept.length > 0 && jsonBytes(kept, maxBytes) > maxBytes) kept.pop();
   if (kept.length < list.length) {
     note(cuts, `${place === "" ? "list" : place}: the first ${kept.length} of ${list.length} items`);
@@ -137,7 +140,8 @@ function note(cuts: Cut[], cut: Cut): void {
 }
 
 /**
- * Divides `total`: a part that needs less than an equal share gets what it needs, the others share the rest equally.
+ * Divides `total`: a part that needs less than an equal share gets what it needs, and the others split the rest
+ * equally.
  */
 export function shareOut(needs: readonly number[], total: number): number[] {
   const order = needs.map((need, index) => ({ need, index })).sort((a, b) => a.need - b.need);
@@ -151,7 +155,7 @@ export function shareOut(needs: readonly number[], total: number): number[] {
   return shares;
 }
 
-/** The size of a value's JSON in bytes. Stops counting shortly after `limit`. */
+/** Returns the size of a value's JSON in bytes. Stops counting shortly after `limit`. */
 export function jsonBytes(value: unknown, limit: number): number {
   switch (typeof value) {
     case "string":

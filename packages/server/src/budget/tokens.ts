@@ -7,7 +7,7 @@ let loading: Promise<Tokenizer> | undefined;
 
 async function loadTokenizer(): Promise<Tokenizer> {
   const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
-  // In an answer, text that looks like a control token is ordinary text.
+  // Text in an answer that looks like a control token is ordinary text.
   const options = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
   return (text) => countTokens(text, options);
 }
@@ -22,7 +22,7 @@ const PIECES_MARGIN = 1.02;
 const PIECE = 16 * 1024;
 
 /**
- * The number of tokens in a text if it is at most `max`, otherwise undefined. A token is at least a byte, so a text of
+ * Returns the number of tokens in a text, or undefined if it exceeds `max`. A token has at least one byte, so a text of
  * at most `max` bytes is not tokenized; its byte length is returned instead.
  */
 export async function tokensWithin(text: string, max: number): Promise<number | undefined> {
@@ -32,7 +32,7 @@ export async function tokensWithin(text: string, max: number): Promise<number | 
   return await countTokens(text, max);
 }
 
-/** The number of tokens in a text of any length; undefined as soon as it exceeds `max`. */
+/** Counts the tokens in a text of any length; undefined as soon as the count exceeds `max`. */
 export async function countTokens(text: string, max: number): Promise<number | undefined> {
   loading ??= loadTokenizer();
   const count = await loading;
@@ -62,7 +62,7 @@ function* pieces(text: string): Generator<string> {
   yield text.slice(at);
 }
 
-/** The last position before `end` where a quote or blank follows a letter or digit, which starts a new token. */
+/** Finds the last position before `end` where a quote or blank follows a letter or digit, which starts a new token. */
 function splitBefore(text: string, end: number, start: number): number {
   for (let at = end; at > start; at--) {
     if (/[A-Za-z0-9]["\s]/.test(text.slice(at - 1, at + 1))) return at;

@@ -1,4 +1,4 @@
-// Shared by the composite tools: access to operations, store and budgets, and how an answer is sent.
+// Shared by the composite tools: access to operations, the store and budgets, and how an answer is sent.
 import { type Clock, type ContentStore, isRecord } from "@trunkline/core";
 import { type BlockGroup, type FittedBlocks, fitBlocks, weighBlocks } from "../budget/blocks.js";
 import { type AnswerPart, DEFAULT_MAX_TOKENS, type Essence, fitAnswer, MOST_MAX_TOKENS } from "../budget/fit.js";
@@ -95,8 +95,8 @@ const HANDLE_TOKENS = 130;
 const ENTRY_TOKENS = 25;
 
 /**
- * The blocks sent in addition to the text. They get the budget left by the values (which take up to half) and the list
- * of blocks.
+ * Picks the blocks to send in addition to the text. They get the budget left by the values (which take up to half) and
+ * the list of blocks.
  */
 async function besideText(
   env: CompositeEnvironment,
@@ -128,7 +128,7 @@ function notesOf(listed: FittedBlocks["listed"][number]): BlockNotes {
   return listed.length === 0 ? {} : { blocks: listed };
 }
 
-/** The answer to a call that failed before it started. */
+/** Sends the answer to a call that failed before it started. */
 export async function sendError(
   env: CompositeEnvironment,
   thrown: unknown,

@@ -1,4 +1,4 @@
-// `execute`: a batch of operations that may change data.
+// `execute`: a batch of operations that can change data.
 import { isRecord, TrunklineError } from "@trunkline/core";
 import { DEFAULT_MAX_TOKENS } from "../budget/fit.js";
 import type { Exchange } from "../interfaces/exchange.js";
@@ -82,8 +82,8 @@ async function execute(
       hasBegun = true;
       const executed = await runBatch(env, batch, exchange);
       if (executed.refusal !== undefined) end({ code: executed.refusal.code });
-      // The result of a finished batch is sent even if the client has stopped waiting: another call may ask with the
-      // same key.
+      // The result of a finished batch is sent even if the client has stopped waiting, because another call can request
+      // it with the same key.
       const result = await sendAnswer(env, answerOf(batch, executed), {
         maxTokens,
         signal: new AbortController().signal,
@@ -212,7 +212,7 @@ function admitAny({ name, kind }: Operation): void {
 }
 
 /**
- * The result entry of an operation: its fields next to `op` and `success`. The value of an upstream tool is in
+ * Builds the result entry of an operation: its fields next to `op` and `success`. The value of an upstream tool is in
  * `result`.
  */
 function entryOf(

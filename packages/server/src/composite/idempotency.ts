@@ -1,4 +1,4 @@
-// Batches with an idempotency key: a repeated batch gets the answer of the first. Answers are kept for a day, in memory
+// Batches with an idempotency key: a repeated batch gets the first one's answer. Answers are kept for a day, in memory
 // and as documents in the results collection, so that a batch does not run twice after a restart.
 import {
   abortable,
@@ -21,7 +21,7 @@ interface Kept {
   readonly result: Promise<ToolResult>;
 }
 
-/** A finished batch. `hasRun`: something was started, so running it again would do it twice. */
+/** A finished batch. `hasRun`: something was started, so running the batch again would do it twice. */
 interface BatchRun {
   readonly result: ToolResult;
   readonly hasRun: boolean;
@@ -71,7 +71,7 @@ export class IdempotentBatches {
     });
     const kept: Kept = { batch: hash, atMs: this.#clock.now(), result: result.then((made) => made.result) };
     this.#kept.set(id, kept);
-    // The caller that awaits it handles the failure; here it is only removed.
+    // The awaiting caller handles the failure; this only removes the entry.
     kept.result.catch(() => {
       if (this.#kept.get(id) === kept) this.#kept.delete(id);
     });
@@ -86,7 +86,7 @@ export class IdempotentBatches {
     }
   }
 
-  /** The result saved by an earlier process. */
+  /** Finds the result saved by an earlier process. */
   async #find(id: string, { hash, key }: { hash: string; key: string }): Promise<ToolResult | undefined> {
     const store = await this.#store();
     let written: Readonly<Record<string, unknown>>;

@@ -123,7 +123,7 @@ function answerOf(steps: readonly Step[], outcomes: readonly StepOutcome[]): Ans
   return { parts, frame, isError, blocks, use, essence: { error: failure, counts } };
 }
 
-/** The operation's result, with warnings and blocks added to its fields. */
+/** Adds warnings and blocks to the fields of the operation's result. */
 function withNotes(value: unknown, warnings: readonly string[], { blocks }: BlockNotes = {}): unknown {
   const isTaken = isRecord(value) && Object.hasOwn(value, "blocks");
   const isCut = blocks?.some(({ truncated }) => truncated === true) === true;
@@ -138,7 +138,7 @@ function withNotes(value: unknown, warnings: readonly string[], { blocks }: Bloc
 
 const LONGEST_BRIEF = 300;
 
-/** Shortened, because the step has the full error. */
+/** Shortens the error, because the step has it in full. */
 function briefly({ code, message, hint, stepIndex }: AnswerError): AnswerError {
   return {
     code,

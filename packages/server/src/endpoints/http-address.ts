@@ -1,4 +1,4 @@
-// The address to listen on, and the host names it accepts.
+// The address to listen on and the host names it accepts.
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -7,15 +7,15 @@ import { systemCodeOf, TrunklineError } from "@trunkline/core";
 export const WILDCARDS: readonly string[] = ["0.0.0.0", "[::]"];
 export const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-/** A host name or IP address as it appears in a URL: lower case, IPv6 in brackets and in short form. */
+/** Writes a host name or IP address as it appears in a URL: lower case, IPv6 in brackets and in short form. */
 export function hostName(host: string): string {
   const bracketed = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
-  // The zone of a link-local address is local to this machine, and clients don't send it.
+  // The zone of a link-local address only has a meaning on this machine, and clients don't send it.
   const url = `http://${bracketed.replace(/%[^\]]*/, "")}`;
   return URL.canParse(url) ? new URL(url).hostname : host;
 }
 
-/** Resolves a name to an address, so that the address that is checked is the one the server listens on. */
+/** Resolves a name to an address, so that the server listens on the same address that was checked. */
 export async function addressOf(host: string): Promise<string> {
   const bare = host.replace(/^\[|\]$/g, "");
   if (bare === "") throw new TrunklineError("USAGE", "The value of --host is empty.");

@@ -64,7 +64,8 @@ interface StreamEvent {
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /**
- * A stream of events as the body of one response. A reader that does not keep up is disconnected, so it uses no memory.
+ * A stream of events as the body of one response. A reader that does not keep up is disconnected, so that unsent data
+ * does not fill the memory.
  */
 export class EventStream {
   readonly #response: ServerResponse;
@@ -118,7 +119,7 @@ export class EventStream {
 }
 
 /**
- * The response to one modern POST: JSON if the first message is the answer, an event stream otherwise. A long call
+ * The response to one modern POST: JSON if the first message is the answer, otherwise an event stream. A long call
  * becomes a stream too, so that proxies do not time out.
  */
 export class PostReply implements Outlet, Beating {
@@ -138,7 +139,7 @@ export class PostReply implements Outlet, Beating {
     if (!this.#hasEnded) this.#upgrade().write({ data: JSON.stringify(message) });
   }
 
-  /** Ends with this message, or without one if the request was cancelled. */
+  /** Ends the response with this message, or without one if the request was cancelled. */
   finish(message: OutgoingMessage | undefined, status = 200): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -154,7 +155,7 @@ export class PostReply implements Outlet, Beating {
 
   beat(): void {
     this.#beats += 1;
-    // The first beat may follow right after the request.
+    // The first beat can come right after the request.
     if (this.#beats > 1) this.#upgrade().comment();
   }
 

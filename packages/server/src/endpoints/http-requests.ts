@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { hostName } from "./http-address.js";
 import { type Refusal, refusal } from "./http-replies.js";
 
-/** Why the headers of a POST are rejected; undefined if they are valid. */
+/** Returns why the headers of a POST are rejected; undefined if they are valid. */
 export function checkPostHeaders({ headers }: IncomingMessage): Refusal | undefined {
   const type = headers["content-type"];
   if (type !== "application/json" && !/^application\/json\s*(;|$)/i.test(type ?? "")) {
@@ -18,7 +18,7 @@ export function checkPostHeaders({ headers }: IncomingMessage): Refusal | undefi
   return refusal(406, "Not acceptable: the client has to accept application/json and text/event-stream.");
 }
 
-/** Why a GET is rejected; undefined if it is valid. */
+/** Returns why a GET is rejected; undefined if it is valid. */
 export function checkGetHeaders({ headers }: IncomingMessage): Refusal | undefined {
   if (accepts(headers.accept ?? "*/*", "text/event-stream")) return undefined;
   return refusal(406, "Not acceptable: the client has to accept text/event-stream.");
@@ -63,7 +63,7 @@ interface GuardOptions {
   readonly token: string | undefined;
 }
 
-/** How many accepted Host headers are cached. */
+/** Maximum number of cached Host headers. */
 const MAX_KNOWN = 64;
 
 export class HttpGuard {
@@ -77,7 +77,7 @@ export class HttpGuard {
     this.#tokenDigest = options.token === undefined ? undefined : digest(options.token);
   }
 
-  /** Why a request is rejected; undefined if it is allowed. Synchronous if the Host header is already known. */
+  /** Returns why a request is rejected; undefined if it is allowed. Synchronous if the Host header is already known. */
   check(request: IncomingMessage): Refusal | undefined | Promise<Refusal | undefined> {
     const { host = "", origin, authorization } = request.headers;
     const isKnown = origin === undefined && this.#known.has(host);

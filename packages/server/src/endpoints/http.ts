@@ -44,7 +44,7 @@ export interface HttpEndpointOptions {
   /** The bearer token required in every request. */
   readonly token?: string | undefined;
   /**
-   * Accepted host names, and hosts of pages that may call from a browser, in addition to loopback, `host` and the
+   * Host names to accept, and hosts of pages that may call from a browser, in addition to loopback, `host` and the
    * addresses it resolves to.
    */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -61,7 +61,7 @@ export interface HttpEndpointOptions {
 export interface HttpEndpoint extends AsyncDisposable {
   /** The URL of the endpoint, including the path. */
   readonly url: string;
-  /** Whether only this machine can reach it. */
+  /** Whether only this machine can reach the endpoint. */
   readonly isLoopback: boolean;
   /**
    * Stops listening, lets running calls finish within the grace period, and closes everything else cleanly. Idempotent.
@@ -237,7 +237,7 @@ class Endpoint {
   }
 
   /**
-   * Rejects a request that has not been read completely. A client that is still sending does not read yet: with an
+   * Rejects a request that has not been read completely. A client that is still sending does not read yet: after an
    * immediate response it would only see the closed connection, not the reason. So the rest of the request is discarded
    * first, up to a limit.
    */
@@ -252,7 +252,7 @@ class Endpoint {
       if (isAnswered) return;
       isAnswered = true;
       clearTimeout(timer);
-      // A connection cannot be reused if a request on it was not read to the end.
+      // A connection cannot be reused if a request was not read to the end.
       refuse(response, request.complete ? why : { ...why, headers: { ...why.headers, connection: "close" } });
     };
     const timer = setTimeout(answer, MAX_PASSED_OVER_MS).unref();
@@ -315,7 +315,7 @@ class ModernPosts {
     }
   }
 
-  /** Serves a request after checking that its headers match the arguments the tool wants repeated. */
+  /** Serves a request after checking that its headers match the arguments that the tool wants repeated there. */
   async #check(message: RpcRequest, { headers }: HttpRequest, response: ServerResponse): Promise<void> {
     const { id, method, params } = message;
     const schema =
@@ -366,13 +366,13 @@ class ModernPosts {
     context.onCancel(() => {
       this.#streams.delete(stream);
       reply.finish(undefined);
-      // It never rejects.
+      // `close` never rejects.
       void stream.close();
     });
   }
 }
 
-/** Which era a body belongs to. If the body does not tell, the header decides. */
+/** Decides which era a body belongs to. If the body does not tell, the header decides. */
 function isLegacy({ headers }: HttpRequest, value: unknown): boolean {
   if (Array.isArray(value)) return !value.some((one) => isRecord(one) && claimsModern(one.params));
   if (isRecord(value) && claimsModern(value.params)) return false;

@@ -1,4 +1,4 @@
-// The HTTP sessions of legacy clients. Each has its connection, a standing stream that belongs to no request, and the
+// The HTTP sessions of legacy clients. Each has its connection, a standalone stream that belongs to no request, and the
 // streams of its POSTs.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage as HttpRequest, ServerResponse } from "node:http";
@@ -123,7 +123,7 @@ export class LegacySessions implements Beating {
     await session.post(response, messages, false);
   }
 
-  /** The session that a request names, marked as most recently used; or the reason for the rejection. */
+  /** Returns the session that a request names, marked as most recently used, or the reason for the rejection. */
   #sessionOf({ headers }: HttpRequest): LegacySession | Refusal {
     const version = headers[HEADERS.protocolVersion];
     if (version !== undefined && !(LEGACY_REVISIONS as readonly unknown[]).includes(version)) {
@@ -149,7 +149,7 @@ export class LegacySessions implements Beating {
     return new RpcError(RPC_CODES.invalidRequest, `Invalid request: a batch needs 1 to ${maxBatch} messages.`);
   }
 
-  /** Ends the least recently used session. False if all of them are in use. */
+  /** Ends the least recently used session. Returns false if all of them are in use. */
   #makeRoom(): boolean {
     for (const session of this.#sessions.values()) {
       if (session.idleMs === 0) continue;
@@ -206,7 +206,7 @@ class LegacySession implements Beating {
     return this.#running > 0 || this.#standing.isLive ? 0 : performance.now() - this.#usedAt;
   }
 
-  /** Handles a POST with one message or a batch. Resolves when it has been answered; never rejects. */
+  /** Handles a POST with one message or a batch. Resolves when the POST has been answered; never rejects. */
   async post(response: ServerResponse, messages: readonly IncomingMessage[], isBatch: boolean): Promise<void> {
     this.#usedAt = performance.now();
     const requests = messages.filter((message) => message.kind === "request");
@@ -237,7 +237,7 @@ class LegacySession implements Beating {
     }
   }
 
-  /** Handles a GET: opens the standing stream, or resumes a lost one. */
+  /** Handles a GET: opens the standalone stream, or resumes a lost one. */
   get(response: ServerResponse, lastEventId: string | undefined): void {
     this.#usedAt = performance.now();
     if (lastEventId === undefined) {

@@ -26,7 +26,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   "tasks/cancel": "taskId",
 };
 
-/** The request, if everything about it is in order. */
+/** Returns the request if everything about it is in order. */
 export function ordinaryRequest({ headers }: HttpRequest, value: unknown): RpcRequest | undefined {
   if (headers[HEADERS.protocolVersion] !== MODERN_REVISION) return undefined;
   const message = readMessage(value);
@@ -40,7 +40,7 @@ export function ordinaryRequest({ headers }: HttpRequest, value: unknown): RpcRe
   return envelopeError(params) === undefined ? message : undefined;
 }
 
-/** Why a request is rejected; undefined if it is valid after all. */
+/** Returns why a request is rejected; undefined if it is valid after all. */
 export async function doubtfulRequest({ headers }: HttpRequest, value: unknown): Promise<Refusal | undefined> {
   const { classifyInboundRequest } = await import("@modelcontextprotocol/server");
   const version = headerText(headers[HEADERS.protocolVersion]);
@@ -84,7 +84,7 @@ function missingHeader(
   return decoded === named ? undefined : headerMismatch(`Mcp-Name is "${decoded}", but params.${source} is "${named}"`);
 }
 
-/** The headers of a request contradict its body. */
+/** Builds the rejection of a request whose headers contradict its body. */
 export function headerMismatch(what: string): Refusal {
   return { status: 400, error: new RpcError(RPC_CODES.headerMismatch, `Header mismatch: ${what}.`) };
 }

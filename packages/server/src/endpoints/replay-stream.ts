@@ -1,12 +1,12 @@
 // Streams of a legacy session that survive their connection: every event has an id and is buffered for a while. A
-// client that reconnects with the last id it saw gets the rest.
+// client that reconnects with the last id it saw gets the events after it.
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { OutgoingMessage } from "@trunkline/protocol";
 import type { Outlet } from "../protocol/request-context.js";
 import { EventStream } from "./http-replies.js";
 
-/** How much each session buffers, and all sessions together. */
+/** Buffer limits per session, and in total across sessions. */
 export interface ReplayLimits {
   readonly maxEvents: number;
   readonly maxBytes: number;
@@ -24,7 +24,7 @@ const RETRY_MS = 1_000;
 
 /**
  * Limits what all sessions of an endpoint buffer together: most buffered events belong to clients that never come back.
- * Over the limit, the session that has been silent longest loses its buffer.
+ * Over the limit, the session that has been silent the longest loses its buffer.
  */
 export class ReplayShare {
   readonly #maxBytes: number;
@@ -36,7 +36,7 @@ export class ReplayShare {
     this.#maxBytes = maxTotalBytes;
   }
 
-  /** Records that a buffer was written to, and its new size. Never evicts that buffer: it has its own limit. */
+  /** Records a buffer's new size after a write. Never evicts that buffer: it has its own limit. */
   update(buffer: ReplayBuffer, bytes: number): void {
     this.remove(buffer);
     this.#buffers.set(buffer, bytes);
@@ -74,14 +74,14 @@ export class ReplayBuffer {
     return stream;
   }
 
-  /** The stream that an event belongs to, and the event's number on it. */
+  /** Finds the stream that an event belongs to, and the event's number on it. */
   find(eventId: string): { stream: ReplayStream; number: number } | undefined {
     const [, id = "", number] = /^(.+)-(\d+)$/.exec(eventId) ?? [];
     const stream = this.#streams.get(id);
     return stream === undefined ? undefined : { stream, number: Number(number) };
   }
 
-  /** The buffered events of a stream after this one. */
+  /** The stream's buffered events after this event number. */
   after(stream: ReplayStream, number: number): { number: number; data: string }[] {
     return this.#events.filter((event) => event.stream === stream && event.number > number);
   }
@@ -121,7 +121,7 @@ export class ReplayBuffer {
   }
 }
 
-/** One stream: of a POST, or the standing one. */
+/** One stream: of a POST, or the standalone one. */
 export class ReplayStream implements Outlet {
   readonly id = randomBytes(9).toString("base64url");
   readonly #buffer: ReplayBuffer;
@@ -139,12 +139,12 @@ export class ReplayStream implements Outlet {
     return this.#hasEnded;
   }
 
-  /** Whether a client is connected to it. */
+  /** Whether a client is connected to the stream. */
   get isLive(): boolean {
     return this.#live?.isOpen ?? false;
   }
 
-  /** Continues on this response, starting with the event after `since`. Disconnects the previous reader. */
+  /** Continues the stream on this response, starting with the event after `since`. Disconnects the previous reader. */
   attach(response: ServerResponse, since?: number): void {
     this.#live?.end();
     const live = new EventStream(response, this.#options.headers);

@@ -1,5 +1,5 @@
 // The conversation with the single stdio client. Its first messages decide the era: `server/discover` alone is a probe
-// that either era can follow; after that the era is fixed.
+// that either era can follow; any other request fixes the era.
 import { parseJson, TrunklineError } from "@trunkline/core";
 import {
   BATCH_REVISION,
@@ -37,7 +37,7 @@ export class StdioConversation {
     this.#facts = { id: protocol.nextClientId(), endpoint: "stdio", lasting: true, party: this };
   }
 
-  /** The modern client, for releasing its state; undefined if the client is a legacy one. */
+  /** The modern client, needed to release its state; undefined for a legacy client. */
   get modernClient(): ClientFacts | undefined {
     return this.#era === "modern" ? this.#facts : undefined;
   }
@@ -72,7 +72,7 @@ export class StdioConversation {
     if (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** The client has closed its end: it will answer no more requests, but may still read. */
+  /** The client has closed its end: it will answer no more requests but may still read. */
   stopAsking(): void {
     this.#legacy?.stopAsking();
   }
@@ -211,7 +211,7 @@ export class StdioConversation {
       }),
     );
     const due = answers.filter((answer) => answer !== undefined);
-    // The outlet accepts any JSON; only a batch is not a message.
+    // The outlet accepts any JSON; a batch is just not typed as a message.
     if (due.length > 0) this.#outlet.send(due as unknown as Readonly<Record<string, unknown>>);
   }
 

@@ -68,17 +68,17 @@ export class LineReader {
 
 /** Maximum unsent data for a slow reader. */
 interface WriterLimits {
-  /** Above this, progress and log messages are dropped. */
+  /** Above this much unread data, progress and log messages are dropped. */
   readonly droppableBytes: number;
-  /** Above this, the reader counts as gone. */
+  /** Above this much unread data, the reader counts as gone. */
   readonly maxBytes: number;
 }
 
 const DROPPABLE: ReadonlySet<unknown> = new Set(["notifications/progress", "notifications/message"]);
 
 /**
- * Writes messages to a stream. Progress and log messages are dropped once too much data is unread; above the second
- * limit the reader counts as gone.
+ * Writes messages to a stream. Progress and log messages are dropped once too much data is unread; above a second
+ * limit, the reader counts as gone.
  */
 export class LineWriter implements Outlet {
   readonly #stream: Writable;
@@ -105,7 +105,7 @@ export class LineWriter implements Outlet {
     this.#stream.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Whether the reader is behind. If so, accept no new work for it. */
+  /** Whether the reader is behind. If so, no new work should be accepted for it. */
   get isBehind(): boolean {
     return !this.#isGone && this.#stream.writableNeedDrain;
   }

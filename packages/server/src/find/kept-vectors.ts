@@ -28,8 +28,8 @@ export class Vectors {
   }
 
   /**
-   * The vectors of these texts, in order; undefined for each one that is not ready. Missing ones are computed, waiting
-   * up to `waitMs`, then in the background.
+   * Returns the vectors of these texts, in order; undefined for each one that is not ready. Computes missing ones,
+   * waiting up to `waitMs`, then continues in the background.
    */
   async of(
     texts: readonly string[],
@@ -47,7 +47,7 @@ export class Vectors {
     return keys.map((key) => this.#vectors.get(key));
   }
 
-  /** The vector of a query, which is not cached. */
+  /** Returns the vector of a query, which is not cached. */
   async ofQuery(text: string, signal?: AbortSignal): Promise<Float32Array | undefined> {
     const [vector] = await this.#embedder.embed([text], signal === undefined ? {} : { signal });
     return vector;
@@ -122,7 +122,7 @@ function safe(model: string): string {
 async function within(work: Promise<void>, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   const waiting = new AbortController();
   const stop = signal === undefined ? waiting.signal : AbortSignal.any([signal, waiting.signal]);
-  // It only rejects when it is no longer needed.
+  // It rejects only when it is no longer needed.
   const timer = sleep(waitMs, stop).catch(() => {});
   await Promise.race([work, timer]);
   waiting.abort();

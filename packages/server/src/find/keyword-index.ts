@@ -6,7 +6,7 @@ import { wordsOf } from "./words.js";
 /** The text of each searchable field, by name. */
 type Fields<F extends string> = Readonly<Record<F, string>>;
 
-/** How much a word in a field counts, and how strongly the field's length reduces that. */
+/** How much a word in a field counts, and how strongly a long field lowers that. */
 interface FieldWeight {
   readonly weight: number;
   readonly lengthPenalty: number;
@@ -39,7 +39,7 @@ export class KeywordIndex<F extends string> {
     posting.set(entry, (posting.get(entry) ?? 0) + amount);
   }
 
-  /** The maximum a word can add to a score. */
+  /** The maximum that a word can add to a score. */
   mostFor(word: string): number {
     return this.#weightOf(word) * BM25_MAX_GAIN;
   }
@@ -50,7 +50,7 @@ export class KeywordIndex<F extends string> {
     return bm25Weight(having, this.#size);
   }
 
-  /** The score of every entry for weighted words. */
+  /** Scores every entry for weighted words. */
   scores(words: ReadonlyMap<string, number>): Float64Array {
     const scores = new Float64Array(this.#size);
     for (const [word, importance] of words) {

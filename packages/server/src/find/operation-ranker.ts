@@ -1,4 +1,4 @@
-// Ranks operations for a question: by words, and by meaning if there is a model.
+// Ranks operations for a question: by words, and also by meaning if there is a model.
 import type { Embedder, Logger } from "@trunkline/core";
 import { Vectors } from "./kept-vectors.js";
 import { KeywordIndex } from "./keyword-index.js";
@@ -142,8 +142,8 @@ function fieldsOf({ tool, server, description, schema }: Candidate): Record<keyo
 }
 
 /**
- * The texts of a candidate to embed: its names with the first sentence, and the full description. Two vectors find more
- * than one, because a long description covers much that no question asks about.
+ * Returns the texts of a candidate to embed: its names with the first sentence, and the full description. Two vectors
+ * find more than one, because a long description covers much that no question asks about.
  */
 function embeddedTexts({ tool, server, description, schema }: Candidate): [string, string] {
   const text = description.replace(/\s+/g, " ").trim();
@@ -168,7 +168,7 @@ function spaced(name: string): string {
     .trim();
 }
 
-/** How many of the question's words each candidate contains, from 0 to 1. Rare words count more. */
+/** Returns how many of the question's words each candidate contains, from 0 to 1. Rare words count more. */
 function sharedWords(question: string, index: KeywordIndex<keyof typeof WEIGHTS>): Float64Array {
   const asked = [...new Set(wordsOf(question))];
   const words = new Map(asked.map((word) => [word, 1]));

@@ -1,5 +1,5 @@
-// Words that people use interchangeably when they talk about tools. Only general ones: server-specific terms are up to
-// the descriptions and the model.
+// Words that people use interchangeably when they talk about tools. Only general ones: server-specific terms are left
+// to the descriptions and the model.
 import { wordsOf } from "./words.js";
 
 const GROUPS = `
@@ -62,7 +62,7 @@ for (const line of GROUPS.trim().split("\n")) {
   }
 }
 
-/** Synonyms of a word, all normalized by {@link wordsOf}. */
+/** Returns the synonyms of a word, all normalized by {@link wordsOf}. */
 export function synonymsOf(word: string): Iterable<string> {
   return synonyms.get(word) ?? [];
 }

@@ -1,4 +1,4 @@
-// Words of names, descriptions and questions, normalized for comparison.
+// Extracts words from names, descriptions and questions, normalized for comparison.
 
 const STOP_WORDS = new Set(
   `a about all am an and any are as at be been before being but by can could did do does doing for from had has have having
@@ -7,14 +7,14 @@ const STOP_WORDS = new Set(
   where which while who whom why will with would you your want need help let tell give show`.split(/\s+/),
 );
 
-/** The words of a text: identifiers split, lower case, without stop words, stemmed. */
+/** Returns the words of a text: identifiers split, lower case, without stop words, stemmed. */
 export function wordsOf(text: string): string[] {
   return split(text)
     .filter((word) => !STOP_WORDS.has(word))
     .map(stem);
 }
 
-/** Search terms for running text: the stems of the meaningful words of a question. */
+/** Returns search terms for running text: the stems of a question's meaningful words. */
 export function queryWords(text: string): string[] {
   const words = [...new Set(split(text))];
   const telling = words.filter((word) => !STOP_WORDS.has(word)).map((word) => stem(word).replace(/(?<=....)i$/, ""));

@@ -1,4 +1,4 @@
-// The server's backends. Each is opened on first use, so that a client's first answer waits for none of them.
+// The server's backends. Each is opened on first use, so that a client's first answer does not wait for them.
 import type { Hub } from "@trunkline/client";
 import type { ContentStore, Embedder, StoreOperation } from "@trunkline/core";
 

@@ -1,5 +1,5 @@
-// One request of one client while it is handled: who asks, and how to talk back. The endpoints create exchanges for
-// every revision and transport; the code below them only knows these two types.
+// One client request while it is handled: who asks, and how to talk back. The endpoints create exchanges for every
+// revision and transport; the code below them only knows these two types.
 import type { Channel } from "@trunkline/client";
 import type { ToolProgress } from "@trunkline/core";
 import type { Era } from "@trunkline/protocol";

@@ -9,13 +9,13 @@ export interface ServerInfo {
   readonly version: string;
 }
 
-/** A change that clients may be notified of. */
+/** A change that clients can be notified of. */
 export interface ServiceEvent {
   readonly kind: keyof typeof LIST_CHANGES;
 }
 
 /**
- * Whether a tool may be called as a task. `required`, `optional` and `forbidden` are the protocol's values
+ * Whether a tool can be called as a task. `required`, `optional` and `forbidden` are the protocol's values
  * (`execution.taskSupport`). With `required`, a client without task support is rejected. A service that can answer such
  * a client anyway uses `preferred`: a task from the start for clients that support tasks, an ordinary call for all
  * others.
@@ -40,13 +40,13 @@ export interface McpService {
     exchange: Exchange,
   ): Promise<Readonly<Record<string, unknown>>>;
   /**
-   * Whether a call of this tool may become a task. Absent or undefined: unknown. The call then becomes a task if the
-   * client asks for one, or, for a modern client that supports tasks, if it takes very long.
+   * Whether a call of this tool can become a task. Absent or undefined means unknown: the call then becomes a task if
+   * the client asks for one, or if it takes very long and the client is a modern one that supports tasks.
    */
   taskSupport?(tool: string): TaskSupport | undefined;
   /**
-   * The input schema of a tool, if it is known without waiting: some arguments may have to be repeated in headers
-   * (`x-mcp-header`), which the HTTP endpoint then checks. The same object as long as the tool does not change.
+   * The input schema of a tool, if it is known without waiting. Some arguments may have to be repeated in headers
+   * (`x-mcp-header`), which the HTTP endpoint then checks. Returns the same object until the tool changes.
    */
   inputSchema?(tool: string): Readonly<Record<string, unknown>> | undefined;
   /** Reports changes until the returned function is called. */

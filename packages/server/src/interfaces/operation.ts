@@ -23,7 +23,7 @@ export interface OperationOutcome {
   readonly value: unknown;
   /** Non-text blocks, passed through unchanged. */
   readonly blocks?: readonly ContentBlock[] | undefined;
-  /** The operation itself reports a failure: an upstream tool with `isError`. `value` is then its message. */
+  /** The operation itself reports a failure: an upstream tool with `isError`. In that case `value` is its message. */
   readonly isError?: boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Operation {
   readonly server?: string | undefined;
   /** As declared by the upstream server. */
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
-  /** Whether `atomic` can undo it. */
+  /** Whether `atomic` can undo the operation. */
   readonly undoable?: boolean | undefined;
   /** Normalizes parameters for `run`. Throws `INVALID_ARGUMENT` with the nearest known name. */
   validate(params: Params): Params;

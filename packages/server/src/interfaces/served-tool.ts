@@ -13,6 +13,6 @@ export interface ToolResult {
 export interface ServedTool {
   /** As returned by `tools/list`. */
   readonly definition: Readonly<Record<string, unknown>> & { readonly name: string };
-  /** Never rejects for a failed call: that is a result. Only protocol errors reject, with an `RpcError`. */
+  /** Does not reject for a failed call: that is a result. Only protocol errors reject, with an `RpcError`. */
   call(args: Params, exchange: Exchange): Promise<ToolResult>;
 }

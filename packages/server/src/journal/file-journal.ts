@@ -1,5 +1,5 @@
-// The journal on disk. Records are buffered briefly and appended together, so that no call waits for the disk. If
-// writing fails, it costs one warning and the lines, but never a call.
+// The journal on disk. Records are buffered briefly and appended together, so that no call waits for the disk. A failed
+// write loses its lines and causes one warning, but never fails a call.
 import { open, rm } from "node:fs/promises";
 import { makeFolder } from "@trunkline/core";
 import type { CallRecord, Journal } from "./journal.js";
@@ -8,7 +8,7 @@ import { lineOf, listSegments, segmentOf } from "./journal-files.js";
 export interface FileJournalOptions {
   /** The folder for the files; created when the first line is written. */
   readonly folder: string;
-  /** Called once when lines cannot be written, and again only after a successful write in between. */
+  /** Called once when lines cannot be written, and again only if a write has succeeded in between. */
   readonly onProblem?: ((error: unknown) => void) | undefined;
   /** The file size at which the next file is started. Default 4 MiB. */
   readonly segmentBytes?: number | undefined;
@@ -21,12 +21,12 @@ export interface FileJournalOptions {
 const DEFAULT_SEGMENT_BYTES = 4 * 1024 * 1024;
 const DEFAULT_SEGMENTS = 4;
 const DEFAULT_DELAY_MS = 100;
-/** Size limit for buffered lines. If the disk is slower than the calls, the newest are dropped. */
+/** Size limit for buffered lines. If the disk is slower than the calls, the newest lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 /** How long to wait after a failed write before trying again. */
 const PAUSE_MS = 10_000;
 
-/** A journal in a folder. Several processes may write to it concurrently. */
+/** A journal in a folder. Several processes can write to it concurrently. */
 export class FileJournal implements Journal, AsyncDisposable {
   readonly #options: FileJournalOptions;
   #waiting: string[] = [];
@@ -36,7 +36,7 @@ export class FileJournal implements Journal, AsyncDisposable {
   #isWriting = false;
   #pausedUntilMs = 0;
   #isFailing = false;
-  /** The last write may have ended in the middle of a line. */
+  /** Whether the last write may have ended in the middle of a line. */
   #isTorn = false;
   #closed = false;
 
@@ -61,7 +61,7 @@ export class FileJournal implements Journal, AsyncDisposable {
     await this.#writing;
   }
 
-  /** Writes the buffered lines and accepts no more. Idempotent; never rejects. */
+  /** Writes the buffered lines and accepts no more of them. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.flush();
@@ -74,8 +74,8 @@ export class FileJournal implements Journal, AsyncDisposable {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // Lines that arrive during a write are written together next; otherwise a slow disk would fall further and further
-    // behind.
+    // Lines that arrive during a write are written together in the next one; otherwise a slow disk would fall further
+    // and further behind.
     if (!this.#isWriting) this.#writing = this.#writeWaiting();
   }
 
@@ -103,7 +103,7 @@ export class FileJournal implements Journal, AsyncDisposable {
     const found = await listSegments(folder);
     let number = found.at(-1)?.number ?? 1;
     for (;;) {
-      // Reopened each time: another process may have started the next file.
+      // Reopened for each write: another process may have started the next file.
       const file = await open(segmentOf(folder, number).path, "a", 0o600);
       try {
         if ((await file.stat()).size >= segmentBytes) {

@@ -42,7 +42,7 @@ export async function listSegments(folder: string): Promise<Segment[]> {
 /** Client and operation names can be arbitrary; this keeps lines short. */
 const MAX_NAME_CHARS = 200;
 
-/** A call as a line, including the line break. */
+/** Formats a call as a line, including the line break. */
 export function lineOf(call: CallRecord): string {
   const { atMs, client, operation, durationMs, sizeBytes, outcome, code } = call;
   const line = {
@@ -70,7 +70,7 @@ export function parseLine(line: string): CallRecord | undefined {
   return typeof code === "string" ? { ...call, code } : call;
 }
 
-/** Shortened, and without characters that could affect the terminal that shows it. */
+/** Shortens a text and removes characters that could affect the terminal that shows it. */
 function cut(text: string): string {
   const shown = replaceControls(text.slice(0, MAX_NAME_CHARS + 1), "\ufffd");
   return shown.length <= MAX_NAME_CHARS ? shown : `${shown.slice(0, MAX_NAME_CHARS - 1)}…`;

@@ -1,4 +1,4 @@
-// The journal has one line per operation, the account sums up token costs. Neither ever sees arguments or results.
+// The journal has one line per operation; the account totals token costs. Neither records arguments or results.
 import { type Clock, isRecord, isTrunklineError, type Logger, systemClock, toTrunklineError } from "@trunkline/core";
 import { RpcError } from "@trunkline/protocol";
 
@@ -80,14 +80,14 @@ export class CallLog {
   }
 }
 
-/** The code of a thrown error: our own if it has one, otherwise the protocol's number. */
+/** Returns the code of a thrown error: our own if it has one, otherwise the protocol's number. */
 function codeOf(error: unknown): string {
   if (!(error instanceof RpcError)) return toTrunklineError(error).code;
   if (isTrunklineError(error.cause)) return error.cause.code;
   return String(error.code);
 }
 
-/** The approximate size of a value as JSON, without serializing it. */
+/** Estimates the size of a value as JSON, without serializing it. */
 function sizeOf(value: unknown): number {
   if (typeof value === "string") return Buffer.byteLength(value) + 2;
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + sizeOf(item) + 1, 2);

@@ -7,7 +7,7 @@ import { listSegments, parseLine, type Segment } from "./journal-files.js";
 export interface ReadJournalOptions {
   /** The folder of the journal's files. */
   readonly folder: string;
-  /** The maximum number of calls: the last ones that match. */
+  /** The maximum number of calls; the last matching ones are returned. */
   readonly limit: number;
   readonly isWanted?: ((call: CallRecord) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -22,7 +22,10 @@ export class JournalPosition {
   readonly offsets = new Map<number, number>();
 }
 
-/** The last calls, oldest first, and the position where reading stopped; {@link followJournal} continues from there. */
+/**
+ * Returns the last calls, oldest first, and the position where reading stopped; {@link followJournal} continues from
+ * there.
+ */
 export async function readJournal(
   options: ReadJournalOptions,
 ): Promise<{ calls: readonly CallRecord[]; position: JournalPosition }> {
@@ -70,13 +73,13 @@ export async function* followJournal(options: {
   }
 }
 
-/** Yields what was appended to a file since the last read. Leaves an incomplete line for the next time. */
+/** Yields what was appended to a file since the last read. Leaves an incomplete line for the next read. */
 async function* newCalls(segment: Segment, { offsets }: JournalPosition): AsyncGenerator<CallRecord> {
   let file: Awaited<ReturnType<typeof open>>;
   try {
     file = await open(segment.path, "r");
   } catch (error) {
-    // It was the oldest file and has been removed.
+    // This was the oldest file, and it has been removed.
     if (systemCodeOf(error) === "ENOENT") return;
     throw error;
   }

@@ -33,10 +33,10 @@ export interface TokenReport {
   readonly all: TokenTotals & { readonly total: number };
   /** The first day with data. */
   readonly since: string | null;
-  /** What the tool lists of the upstream servers would have cost each time a list was sent. */
+  /** What listing the upstream servers' tools directly would have cost, for each list that was sent. */
   readonly direct: {
     readonly tools: number;
-    /** One list of all tools. */
+    /** The cost of one list of all tools. */
     readonly per_list: number;
     readonly today: number;
     readonly all: number;
@@ -48,11 +48,11 @@ const BATCH_MS = 100;
 const DEFAULT_INTERVAL_MS = 10_000;
 /** Size limit for texts waiting to be counted; beyond it, counts are estimated. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** The tool list is almost always the same text. */
+/** Maximum number of cached counts. Few are needed: the tool list is almost always the same text. */
 const MAX_KNOWN_TEXTS = 64;
 const DEFAULT_LAST_COUNT_MS = 2_000;
 
-/** A token account in a folder. Several processes may update it concurrently. */
+/** A token account in a folder. Several processes can update it concurrently. */
 export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   readonly #options: FileTokenAccountOptions;
   readonly #clock: Clock;
@@ -88,7 +88,10 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
     this.#batchTimer ??= setTimeout(() => this.#countWaiting(), BATCH_MS).unref();
   }
 
-  /** Sends the buffered texts to be counted: a message to another thread costs more than counting a short text. */
+  /**
+   * Sends the buffered texts to the counter in one batch: a message to another thread costs more than counting a short
+   * text.
+   */
   #countWaiting(): void {
     clearTimeout(this.#batchTimer);
     this.#batchTimer = undefined;
@@ -179,7 +182,7 @@ export class FileTokenAccount implements TokenAccount, AsyncDisposable {
   }
 }
 
-/** The report of the account in a folder, except for what direct tools would have cost. */
+/** Returns the report of the account in a folder, except for what direct tools would have cost. */
 export async function tokenReport(options: {
   readonly folder: string;
   readonly directTools?: (() => Promise<readonly ListedTool[]>) | undefined;

@@ -1,6 +1,6 @@
-// Token sums on disk: one file per day, `tokens-2026-11-15.jsonl`, to which processes append what they spent since
-// their last write. The file of a past day is replaced by its sum; every process would write the same one, so no lock
-// is needed.
+// Token sums on disk: one file per day, such as `tokens-2026-11-15.jsonl`, to which processes append what they spent
+// since their last write. The file of a past day is replaced by its sum; every process would write the same sum, so no
+// lock is needed.
 import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, makeFolder, parseJson, systemCodeOf, writeFileAtomically } from "@trunkline/core";
@@ -25,7 +25,7 @@ export function plus(a: TokenTotals, b: TokenTotals): TokenTotals {
   return Object.fromEntries(FIELDS.map((field) => [field, a[field] + b[field]])) as unknown as TokenTotals;
 }
 
-/** The date of a timestamp, in the user's time zone. */
+/** Returns the date of a timestamp, in the user's time zone. */
 export function dayOf(timeMs: number): string {
   const time = new Date(timeMs);
   const two = (value: number) => String(value).padStart(2, "0");
@@ -43,7 +43,7 @@ export async function appendTotals(folder: string, day: string, spent: TokenTota
   }
 }
 
-/** The sums by day, oldest first. Empty if nothing has been saved yet. */
+/** Reads the sums by day, oldest first. Empty if nothing has been saved yet. */
 export async function readTotals(folder: string): Promise<readonly { day: string; spent: TokenTotals }[]> {
   const days: { day: string; spent: TokenTotals }[] = [];
   for (const { day, path } of await dayFiles(folder)) {

@@ -1,6 +1,6 @@
 // Files and folders named by clients. Relative paths are resolved against the workspace. Over HTTP, all paths have to
-// stay inside the workspace and the folders allowed at start, with links resolved. The program's own folders are off
-// limits to all clients: files written there decide what gets run.
+// stay inside the workspace and the folders allowed at startup, after following links. The program's own folders are
+// off limits to all clients, because files written there decide what gets run.
 import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { hasReservedName, isWithin, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -33,7 +33,7 @@ export class Places {
     this.#options = options;
   }
 
-  /** The absolute path. Rejects with `DENIED` if this client may not use it. */
+  /** Returns the absolute path. Rejects with `DENIED` if this client may not use it. */
   async resolve(path: string, use: PlaceUse): Promise<string> {
     const { workspace, allowPaths = [] } = this.#options;
     const { exchange, parameter } = use;
@@ -50,7 +50,7 @@ export class Places {
   }
 
   /**
-   * Rejects with `DENIED` for the program's own files, and for folders where Git keeps hooks and other files it runs.
+   * Rejects with `DENIED` for the program's own files and for folders where Git keeps hooks and other files it runs.
    */
   async #keepOff(
     path: string,
@@ -67,7 +67,7 @@ export class Places {
       });
     }
     if (!writes) return;
-    // Check the name itself too: a link with that name may lead anywhere.
+    // Check the name itself too: a link with that name can lead anywhere.
     if (hasReservedName(absolute) || hasReservedName(target)) {
       throw new TrunklineError(
         "DENIED",
@@ -90,7 +90,7 @@ export class Places {
 
 const MOST_LINKS = 40;
 
-/** The real path: follows links, even dangling ones, and keeps the parts that do not exist. */
+/** Returns the real path: follows links, even dangling ones, and keeps the parts that do not exist. */
 async function realPathOf(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);

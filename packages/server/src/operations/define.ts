@@ -1,5 +1,5 @@
-// Creates one of our own operations from its definition: the schema from the parameters, the validator on first use,
-// because that loads zod.
+// Creates one of our own operations from its definition. The schema comes from the parameters; the validator is created
+// on first use, because that loads zod.
 import { type ParameterSet, type ParamsOf, schemaOf, TrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationKind, Params } from "../interfaces/operation.js";
 import type { ParamsReader } from "./read-params.js";
@@ -19,7 +19,7 @@ interface Definition<P extends ParameterSet> {
 
 let createReader: typeof import("./read-params.js").createReader | undefined;
 
-/** Loads what `validate` of defined operations needs. */
+/** Loads what the `validate` of defined operations needs. */
 export async function loadDefinitions(): Promise<void> {
   createReader ??= (await import("./read-params.js")).createReader;
 }

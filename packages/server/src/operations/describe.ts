@@ -1,4 +1,4 @@
-// `describe`: what can be done, in as few words as possible; schemas only on request.
+// `describe`: what can be done, in as few words as possible, with schemas only on request.
 import {
   abortError,
   type Embedder,
@@ -43,7 +43,7 @@ interface Findable extends Candidate {
 
 const LISTED = 50;
 const FOUND = 10;
-/** How many results include a signature: usually one of these is the right one, and no second call is needed. */
+/** How many results include a signature: the right one is usually among these, so no second call is needed. */
 const SIGNED = 5;
 /** How long a question waits for servers that were never connected. */
 const CONNECT_WAIT_MS = 5000;
@@ -100,7 +100,7 @@ class Describer {
     this.#options = options;
   }
 
-  /** Our own operations, then one line per server. */
+  /** Lists our own operations, then one line per server. */
   async overview(page: Page): Promise<unknown> {
     const servers = await this.#options.upstreams.servers();
     const { items, cursor } = pageOf(servers.map(serverLine), page);
@@ -162,7 +162,7 @@ class Describer {
     return this.#ranker;
   }
 
-  /** The server with its tools. Connects it if it never was. */
+  /** Returns the server with its tools. Connects it if it never was connected. */
   async #brought(server: KnownServer, signal: AbortSignal): Promise<KnownServer> {
     const { upstreams, connect } = this.#options;
     const { name } = server.status;
@@ -170,7 +170,7 @@ class Describer {
     return (await upstreams.servers()).find(({ status }) => status.name === name) ?? server;
   }
 
-  /** The server that a tool name belongs to, in any naming style. */
+  /** Finds the server that a tool name belongs to, in any naming style. */
   async #ownerOf(target: string, servers: readonly KnownServer[]): Promise<KnownServer | undefined> {
     const exact = servers.filter(({ status }) => target.startsWith(`${status.name}.`));
     if (exact.length > 0) return exact.sort((a, b) => b.status.name.length - a.status.name.length)[0];
@@ -238,7 +238,7 @@ class Describer {
     return (await unknown()).map(({ status }) => status.name);
   }
 
-  /** A few at a time, since each may start a process. */
+  /** Connects a few servers at a time, since each may start a process. */
   async #connectAll(names: string[]): Promise<void> {
     const { connect, logger } = this.#options;
     const { signal } = this.#closing;
@@ -357,7 +357,7 @@ function serverCard({ status, tools }: KnownServer, page: Page): unknown {
   return { server: name, state, tools: items, total: lines.length, ...cursor, ...(note === undefined ? {} : { note }) };
 }
 
-/** One page of a list, and the cursor for the next. */
+/** Returns one page of a list and the cursor for the next. */
 function pageOf<T>(items: readonly T[], { limit = LISTED, cursor }: Pick<Page, "limit" | "cursor">) {
   const from = cursor === undefined ? 0 : Number(/^at:(\d+)$/.exec(cursor)?.[1] ?? Number.NaN);
   if (Number.isNaN(from)) {
@@ -372,12 +372,12 @@ function pageOf<T>(items: readonly T[], { limit = LISTED, cursor }: Pick<Page, "
 
 const LONGEST_SIGNATURE = 300;
 const DEEPEST_TYPE = 3;
-/** Keywords that may constrain the parameters beyond the listed ones. */
+/** Keywords that can constrain the parameters beyond the listed ones. */
 const COMBINING = ["allOf", "anyOf", "oneOf", "$ref", "if"];
 
 /**
- * A signature short enough for one line: omits the output first, then nested objects, then types, then parameters. One
- * that ends with `…` is incomplete.
+ * Builds a signature short enough for one line: omits the output first, then nested objects, then types, then
+ * parameters. A signature that ends with `…` is incomplete.
  */
 export function briefSignature(
   schema: Readonly<Record<string, unknown>>,

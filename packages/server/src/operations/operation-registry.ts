@@ -1,4 +1,4 @@
-// Finds operations: our own, and every tool of every server. Only names are loaded until an operation is requested.
+// Finds operations: our own, and every tool of every server. Loads only names until an operation is requested.
 import type { Hub, ServerStatus } from "@trunkline/client";
 import {
   abortError,
@@ -21,7 +21,7 @@ import { upstreamOperation } from "./upstream-operation.js";
 
 export interface RegistryOptions extends AccessOptions {
   readonly backends: Backends;
-  /** The servers of the backends' hub, if the service already has them. The code that created them closes them. */
+  /** The servers of the backends' hub, if the service already has them. Closed by the code that created them. */
   readonly upstreams?: Upstreams | undefined;
   /** Where the last listings of upstream servers and the vectors of `find` are cached between runs. */
   readonly cacheFolder?: string | undefined;
@@ -30,12 +30,12 @@ export interface RegistryOptions extends AccessOptions {
   readonly tokens?: TokenReport | undefined;
 }
 
-/** The registry of a server. The code that creates it closes it, before its backends. */
+/** The registry of a server. Closed by the code that creates it, before the backends. */
 export interface ServerRegistry extends OperationRegistry, AsyncDisposable {
-  /** Reads and writes; the actions of the `session` tool are separate. */
+  /** Reads and writes only; the actions of the `session` tool are separate. */
   readonly builtin: readonly Operation[];
   readonly sessionActions: readonly Operation[];
-  /** Loads what `validate` of our own operations needs; `find` calls it automatically. */
+  /** Loads what the `validate` of our own operations needs; `find` calls it automatically. */
   load(): Promise<void>;
   /** Finds an action of the `session` tool. Rejects with `NOT_FOUND` and the nearest names. */
   findAction(name: string): Promise<Operation>;
@@ -108,7 +108,7 @@ function notFound(message: string, near: readonly string[], otherwise: string): 
   return new TrunklineError("NOT_FOUND", message, { hint, data: { near, parameter: "op" } });
 }
 
-/** Finds upstream tools. Connects only the servers that a name may belong to. */
+/** Finds upstream tools. Connects only the servers that a name can belong to. */
 class UpstreamFinder {
   readonly #upstreams: Upstreams;
   readonly #operations = new WeakMap<SourcedTool, Operation>();
@@ -177,7 +177,7 @@ class UpstreamFinder {
   }
 }
 
-/** Finds a tool of a connected server by its dotted name: fast, and enough for nearly every call. */
+/** Finds a tool of a connected server by its dotted name, which is fast and enough for nearly every call. */
 function liveTool(hub: Hub, name: string): SourcedTool | undefined {
   const names = hub.names();
   for (let at = name.indexOf("."); at !== -1; at = name.indexOf(".", at + 1)) {
@@ -187,7 +187,7 @@ function liveTool(hub: Hub, name: string): SourcedTool | undefined {
   return undefined;
 }
 
-/** Why a server is unavailable. */
+/** Builds the error that says why a server is unavailable. */
 function unavailable({ name, state, error }: ServerStatus): TrunklineError {
   if (error !== undefined) return error;
   const hints: Partial<Record<ServerStatus["state"], string>> = {

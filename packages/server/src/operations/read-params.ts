@@ -1,5 +1,5 @@
 // Normalizes parameters as models write them: alternative spellings of a name, a number in quotes, a single text
-// instead of a list. Anything else is rejected, naming what was expected and what was received.
+// instead of a list. Anything else is rejected with what was expected and what was received.
 import {
   aliasesOf,
   isRecord,
@@ -59,7 +59,7 @@ export function createReader(source: ReaderSource): ParamsReader {
       if (!result.success) {
         throw problem(source, result.error.issues[0] as z.core.$ZodIssue, { read: prepared, schema });
       }
-      // Not zod's output: that has defaults filled in, and applying them is up to the operation.
+      // Not zod's output, which has defaults filled in: applying them is up to the operation.
       return prepared;
     },
   };
@@ -79,7 +79,7 @@ function unknownParameter(source: ReaderSource, given: string, names: readonly s
   });
 }
 
-/** Names that share a word with the given one. */
+/** Returns the names that share a word with the given one. */
 function alike(given: string, names: readonly string[]): string[] {
   const words = wordsOf(given);
   return names.filter((name) => wordsOf(name).some((word) => word.length > 2 && words.includes(word)));
@@ -95,7 +95,7 @@ function wordsOf(name: string): string[] {
 /** Converts the value to the schema's type if the intent is unambiguous; otherwise returns it unchanged. */
 function coerced(value: unknown, schema: Schema): unknown {
   const choices = choicesOf(schema);
-  // Even if strings are accepted too, "true" means the boolean.
+  // "true" means the boolean, even if strings are accepted too.
   if (choices.some(({ type }) => type === "boolean") && typeof value === "string") {
     const word = asBoolean(value);
     if (word !== undefined) return word;

@@ -5,7 +5,7 @@ import type { Operation, OperationContext, OperationOutcome, Params } from "../i
 import type { CallLog } from "../journal/journal.js";
 
 /**
- * Rule sets by glob. A function is called before each operation, because the configuration may be loaded late and may
+ * Rule sets by glob. A function is called before each operation, because the configuration can be loaded late and can
  * change.
  */
 export type Policies = readonly PolicyRules[] | (() => Promise<readonly PolicyRules[]>);
@@ -23,7 +23,7 @@ export type RunWith = (params: Params) => Promise<OperationOutcome>;
 
 export interface StepRun {
   readonly operation: Operation;
-  /** A function is called as part of the step: if it fails, the step fails. */
+  /** If this is a function, it is called as part of the step: if it fails, the step fails. */
   readonly params: Params | (() => Promise<Params>);
   readonly context: OperationContext;
   /** Wraps the operation, for example to undo it later. It need not call `run`. */
@@ -128,8 +128,8 @@ const LONGEST_MESSAGE = 2000;
 const SECRET_NAME = /token|secret|passw|credential|authori[sz]ation|cookie|api_?-?key|private_?-?key/i;
 
 /**
- * The arguments, for the user to review: on one line and quoted, so that nothing in them looks like part of the
- * question; shortened, with likely secrets masked.
+ * Formats the arguments for the user to review: on one line and quoted, so that nothing in them looks like part of the
+ * question, and shortened, with likely secrets masked.
  */
 function shownParams(params: Params): string {
   const shown: string[] = [];

@@ -1,5 +1,5 @@
 // Searches inside given contents, such as stored results: finds passages by the words they share with the query.
-// Contents may be large, so they are processed in pieces, and only matches are kept in memory.
+// Contents can be large, so they are processed in pieces, and only matches are kept in memory.
 import { setImmediate } from "node:timers/promises";
 import {
   bm25Gain,
@@ -26,7 +26,7 @@ interface Passage {
   readonly start: number;
   readonly end: number;
   readonly length: number;
-  /** How often each query word occurs in it. */
+  /** How often each query word occurs in the passage. */
   readonly counts: Uint16Array;
   score: number;
 }
@@ -37,7 +37,7 @@ const PASSAGE_LENGTH = 600;
 const LONGEST_PASSAGE = 1200;
 const DEFAULT_LIMIT = 10;
 
-/** The best matching passages, in the result format of `search`. */
+/** Returns the best matching passages, in the result format of `search`. */
 export async function searchContents(
   store: ContentStore,
   params: SearchContentsParams,
@@ -110,7 +110,7 @@ interface PassageText {
   readonly end: number;
 }
 
-/** The passages of a content, with their positions. */
+/** Yields the passages of a content, with their positions. */
 async function* passagesOf(store: ContentStore, id: ContentId, signal: AbortSignal): AsyncGenerator<PassageText> {
   let [offset, line, rest] = [0, 1, new Uint8Array()];
   for (;;) {
@@ -120,7 +120,7 @@ async function* passagesOf(store: ContentStore, id: ContentId, signal: AbortSign
     let at = 0;
     while (at < piece.length) {
       const end = passageEnd(piece, at);
-      // It may continue in the next piece.
+      // The passage may continue in the next piece.
       if (end === piece.length && !isLast) break;
       const text = new TextDecoder().decode(piece.subarray(at, end));
       yield { text, line, start: offset + at, end: offset + end };
@@ -135,7 +135,7 @@ async function* passagesOf(store: ContentStore, id: ContentId, signal: AbortSign
 }
 
 function passageEnd(piece: Uint8Array, start: number): number {
-  // Stop at the maximum passage length: the content may be one long line.
+  // Stop at the maximum passage length: the content can be one long line.
   const newline = piece.subarray(start + PASSAGE_LENGTH, start + LONGEST_PASSAGE).indexOf(10);
   if (newline !== -1) return start + PASSAGE_LENGTH + newline + 1;
   let end = Math.min(start + LONGEST_PASSAGE, piece.length);
@@ -155,7 +155,7 @@ function countsOf(text: string, tests: readonly RegExp[]): Uint16Array | undefin
   return any ? counts : undefined;
 }
 
-/** BM25, best first. */
+/** Ranks passages by BM25, best first. */
 function rank(
   found: Passage[],
   { words, passages, characters }: { words: readonly string[]; passages: number; characters: number },

@@ -1,4 +1,4 @@
-// How operations call the store: for which client, in which session, and with which folders.
+// Calls the store for operations: for which client, in which session, and with which folders.
 import { randomUUID } from "node:crypto";
 import { type ContentStore, TrunklineError } from "@trunkline/core";
 import type { Caller, Exchange } from "../interfaces/exchange.js";
@@ -29,12 +29,12 @@ type Result = Readonly<Record<string, unknown>>;
 
 /**
  * The store as operations use it. Tracks which client started which session: a session given by its id acts for the
- * client that started it, so that clients without a lasting connection can use sessions too.
+ * client that started it, so clients without a lasting connection can use sessions too.
  */
 export class StoreCalls {
   readonly places: Places;
   readonly #options: StoreCallsOptions;
-  /** By session id: the client name it uses in the store. */
+  /** The client name that each session uses in the store, by session id. */
   readonly #clients = new Map<string, string>();
 
   constructor(options: StoreCallsOptions) {
@@ -67,8 +67,8 @@ export class StoreCalls {
   }
 
   /**
-   * The client to act for: the one of the session given by its id, otherwise the caller. Resumes a session that an
-   * earlier process started.
+   * Returns the client to act for: the owner of the session if one is given by id, otherwise the caller. Resumes a
+   * session that an earlier process started.
    */
   async clientOf(session: SessionParam, context: OperationContext): Promise<string> {
     const { caller } = context.exchange;
@@ -87,7 +87,7 @@ export class StoreCalls {
     return caller.id;
   }
 
-  /** Starts a session. For a client with a lasting connection it becomes the current one. */
+  /** Starts a session. For a client with a lasting connection, it becomes the current one. */
   async start(params: Params, context: OperationContext): Promise<Result> {
     const { caller } = context.exchange;
     const client = caller.lasting ? caller.id : `${caller.id}/${randomUUID()}`;
@@ -110,7 +110,7 @@ export class StoreCalls {
     return await this.clientOf(typeof session === "string" ? session : true, context);
   }
 
-  /** Ends the session of a client that has disconnected, and its watches. */
+  /** Ends the session and the watches of a client that has disconnected. */
   async release(caller: Caller): Promise<void> {
     if (!caller.lasting || ![...this.#clients.values()].includes(caller.id)) return;
     this.#forget(caller.id);

@@ -8,7 +8,7 @@ const AT_ONCE = 4;
 const FILTERS = ["collection", "snapshot", "tags", "metadata", "session"] as const;
 const LISTED_AT_ONCE = 5000;
 
-/** A document as in answers: has a hash, a path, or both. */
+/** A document as in answers, with a hash, a path or both. */
 export interface DocumentRef {
   readonly hash?: string | undefined;
   readonly path?: string | undefined;
@@ -22,7 +22,7 @@ interface NamedContent {
   readonly collection?: string | undefined;
 }
 
-/** `grep` over `documents` and the contents of `hash`. */
+/** Runs `grep` on `documents` and the contents of `hash`. */
 export async function grepDocuments(
   calls: StoreCalls,
   params: Params & {
@@ -56,7 +56,7 @@ export async function grepDocuments(
   return await calls.run("grep", { ...other, documents: searched }, { context });
 }
 
-/** `get` for several documents. Reports the error of each one that fails; rejects only if all of them fail. */
+/** Runs `get` for several documents. Reports the error of each one that fails; rejects only if all of them fail. */
 export async function getDocuments(
   calls: StoreCalls,
   params: Params & { readonly documents?: readonly DocumentRef[] | undefined },
@@ -93,7 +93,7 @@ export async function getDocuments(
   return { documents: results, total: results.length };
 }
 
-/** By path if it still has this content, otherwise by content. */
+/** Gets a document by path if it still has this content, otherwise by content. */
 async function getOne(
   calls: StoreCalls,
   { document, rest }: { document: DocumentRef; rest: Params },
@@ -114,7 +114,7 @@ async function getOne(
   return await calls.run("get", { ...where, hash }, { context });
 }
 
-/** Models mix up hashes and paths. */
+/** Corrects swapped hashes and paths, which models often mix up. */
 export function lookedUp(params: Params): Params {
   const hash = text(params.hash);
   const path = text(params.path);
@@ -129,7 +129,7 @@ export function lookedUp(params: Params): Params {
   return params;
 }
 
-/** `search` with `hash`: searches inside stored results; for documents, answers like the store. */
+/** Handles `search` with `hash`: searches inside stored results; for documents, answers like the store. */
 export async function searchHandles(
   calls: StoreCalls,
   params: Params & { readonly query: string; readonly hash: string | readonly string[] },
@@ -142,7 +142,7 @@ export async function searchHandles(
   const plain: string[] = [];
   for (const prefix of prefixes) {
     const ids = await store.resolve(prefix, { signal: context.signal });
-    // A prefix that matches several contents asks which contents match, not what is in them.
+    // A prefix that matches several contents asks for the list of matches, not for what is in them.
     const only = ids.length === 1 ? ids[0] : undefined;
     const content = only === undefined ? undefined : await namedContent(calls, { hash: only }, context);
     if (content !== undefined && (content.collection === undefined || content.collection === RESULTS_COLLECTION)) {
@@ -178,7 +178,7 @@ async function namedContent(
   return { hash: id, path: text(found.path) ?? path ?? id, collection: collection ?? text(found.collection) };
 }
 
-/** The documents that match the filters. */
+/** Returns the documents that match the filters. */
 async function narrowed(
   calls: StoreCalls,
   { documents, params }: { documents: readonly NamedContent[]; params: Params },

@@ -1,6 +1,6 @@
-// The store's operations as the server's clients see them. They are defined in the store's own table; this adds what
-// only a server has: results stored under a handle, documents of an earlier answer, the caller's session, the token
-// account, and path rules.
+// The store's operations as the server's clients see them. They are defined in the store's own table; this file adds
+// what only a server has: results stored under a handle, documents of an earlier answer, the caller's session, the
+// token account, and path rules.
 import { type ParameterSet, param, type StoreOperation, TrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationKind, Params } from "../interfaces/operation.js";
 import { define } from "./define.js";
@@ -33,7 +33,7 @@ interface Extension {
   readonly params?: ParameterSet;
   /** Adjusts parameters before they are checked. */
   readonly prepare?: (params: Params) => Params;
-  /** Default: the store runs it. */
+  /** Runs the operation. Default: the store runs it. */
   readonly run?: (call: StoreCall) => Promise<unknown>;
 }
 
@@ -89,13 +89,13 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
   start: { run: async ({ calls, params, context }) => await calls.start(params, context) },
   stop: { run: async ({ calls, context, client }) => await calls.stop(client, context) },
   watch: {
-    // It continues after the answer is sent, so nothing receives its progress.
+    // The operation continues after the answer is sent, so nothing receives its progress.
     run: async ({ calls, params, context, client }) =>
       await calls.run("watch", params, { context: { ...context, onProgress: undefined }, client }),
   },
 };
 
-/** The operations of this kind, in table order. */
+/** Returns the operations of this kind, in table order. */
 export function storeOperations(kind: OperationKind, options: StoreOperationsOptions): Operation[] {
   return options.operations
     .filter((operation) => operation.kind === kind)
@@ -127,7 +127,7 @@ function storeOperation(
   });
 }
 
-/** `session` for operations that belong to one. For reads it is in the table: there it is a filter. */
+/** Adds `session` to operations that belong to one. Reads have it in the table, as a filter. */
 function sessionParams({ name, kind, inSession }: StoreOperation): ParameterSet {
   if (inSession !== true && (kind !== "session" || name === "start")) return {};
   const description =
@@ -148,7 +148,7 @@ interface Given {
   readonly context: OperationContext;
 }
 
-/** The client to act for, and the remaining parameters for the store. */
+/** Returns the client to act for and the remaining parameters for the store. */
 async function inSession(
   { name, kind, inSession: joins }: StoreOperation,
   { calls, given, context }: Given,
@@ -183,7 +183,7 @@ async function resolvedPlaces(operation: StoreOperation, { calls, given, context
   return params;
 }
 
-/** Content and its name: falls back to the path given with it. The value of an earlier step is stored as JSON. */
+/** Uses the path as the name of the content if no name is given. The value of an earlier step is stored as JSON. */
 function namedContent({ content, ...params }: Params): Params {
   if (content === undefined) return params;
   const stored = typeof content === "string" ? content : JSON.stringify(content, null, 2);

@@ -1,4 +1,4 @@
-// Every tool of every connected server as an operation.
+// Turns every tool of every connected server into an operation.
 import type { Hub, ServerStatus } from "@trunkline/client";
 import { isRecord, matchesGlob, nearestNames, parseJson, type SourcedTool, TrunklineError } from "@trunkline/core";
 import type { ContentBlock, Operation, OperationKind, OperationOutcome, Params } from "../interfaces/operation.js";
@@ -24,14 +24,16 @@ export function upstreamOperation(hub: Hub, tool: SourcedTool, config: ServerSta
         ...(Object.keys(meta).length === 0 ? {} : { meta }),
       };
       const result = await hub.callTool(tool.server, tool.tool, { ...params }, options);
-      // A tool's answer is passed on unchanged, but an error message may quote the server's configuration, so it is
+      // A tool's answer is passed on unchanged, but an error message can quote the server's configuration, so it is
       // redacted.
       return outcomeOf(result.isError ? hub.redact(result.raw) : result.raw, result.isError);
     },
   };
 }
 
-/** `read` if the server or the configuration says so. Servers that have not been approved are never connected. */
+/**
+ * Returns `read` if the server or the configuration says so. Servers that have not been approved are never connected.
+ */
 export function kindOf(
   tool: Pick<SourcedTool, "tool" | "annotations">,
   readOnly: readonly string[] | undefined,
@@ -40,7 +42,7 @@ export function kindOf(
   return isRead ? "read" : "write";
 }
 
-/** The first sentence of a description, on one line. */
+/** Returns the first sentence of a description, on one line. */
 export function summaryOf(description: string | undefined): string {
   const text = (description ?? "").replace(/\s+/g, " ").trim();
   const sentence = /^.*?(?:[.!?](?=\s+[^\p{Ll}])|[。！？]|$)/u.exec(text)?.[0] ?? text;
@@ -51,13 +53,11 @@ export function summaryOf(description: string | undefined): string {
     .trimEnd()}…`;
 }
 
-/**
- * The server validates its own parameters; only names that its schema rules out are rejected here, with a suggestion.
- */
+/** Rejects only names that the schema rules out, with a suggestion; the server validates the rest itself. */
 function checked(name: string, schema: SourcedTool["inputSchema"], params: Params): Params {
   if (schema.additionalProperties !== false || isRecord(schema.patternProperties)) return params;
   const known = isRecord(schema.properties) ? Object.keys(schema.properties) : [];
-  // Names that come from combined schemas cannot be checked this simply.
+  // Names from combined schemas cannot be checked this simply.
   if (["allOf", "anyOf", "oneOf", "$ref", "if"].some((key) => schema[key] !== undefined)) return params;
   const unknown = Object.keys(params).find((given) => !known.includes(given));
   if (unknown === undefined) return params;

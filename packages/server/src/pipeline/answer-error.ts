@@ -1,4 +1,4 @@
-// Errors as included in answers.
+// Converts errors to the form that answers include.
 import { isRecord, type TrunklineError, toTrunklineError } from "@trunkline/core";
 
 /** The error of a failed call, step or item. */

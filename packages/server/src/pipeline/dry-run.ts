@@ -1,4 +1,4 @@
-// What an operation would do, without doing it.
+// Reports what an operation would do, without doing it.
 import { type ContentStore, contentIdOf, isTrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { RunWith } from "../operations/run-operation.js";
@@ -61,7 +61,7 @@ async function tell(
   }
 }
 
-/** How many documents `update` would change. Fails like `update` would. */
+/** Counts the documents that `update` would change. Fails like `update` would. */
 async function countMatches(store: ContentStore, params: Params, signal: AbortSignal): Promise<number> {
   const { name, pattern, hash, collection } = params;
   const where = typeof collection === "string" ? { collection } : {};
@@ -74,7 +74,7 @@ async function countMatches(store: ContentStore, params: Params, signal: AbortSi
       await store.run("get", { path: String(name), ...where }, { signal });
       return 1;
     } catch (error) {
-      // A glob may match none or several.
+      // A glob can match none or several.
       const isCount = isTrunklineError(error, "NOT_FOUND") || isTrunklineError(error, "AMBIGUOUS");
       if (!isCount || !/[*?[\]{}]/.test(String(name))) throw error;
     }

@@ -5,7 +5,7 @@ import type { Operation, Params } from "../interfaces/operation.js";
 import type { Step } from "./read-steps.js";
 import type { Trail } from "./step-trail.js";
 
-/** A document in an answer. Without a hash it is identified by its path. */
+/** A document in an answer. If it has no hash, its path identifies it. */
 interface FoundDocument {
   readonly path?: string;
   readonly hash?: string;
@@ -15,7 +15,7 @@ interface FoundDocument {
 const TAKERS: ReadonlySet<string> = new Set(["grep", "get"]);
 const GIVERS: ReadonlySet<string> = new Set(["search", "grep", "list", "get", "graph"]);
 const LISTS = ["documents", "results", "nodes", "matches", "files", "paths"];
-/** A step with any of these parameters, in any spelling, names what it works on. */
+/** A step with any of these parameters, in any spelling, names its own targets. */
 const NAMED: ReadonlySet<string> = new Set([
   "path",
   "paths",
@@ -31,13 +31,16 @@ const NAMED: ReadonlySet<string> = new Set([
   "sha256",
 ]);
 
-/** Whether a step as written uses the documents of the previous step. */
+/** Whether a step, as written, uses the documents of the previous step. */
 function takesDocuments(op: string, params: Params | string): boolean {
   if (!TAKERS.has(op) || typeof params === "string") return false;
   return !Object.keys(params).some((key) => NAMED.has(key.toLowerCase().replace(/[^a-z0-9]/g, "")));
 }
 
-/** The documents that a step returned, in order and without duplicates; undefined if it does not return documents. */
+/**
+ * Returns the documents of a step's result, in order and without duplicates; undefined if the step does not return
+ * documents.
+ */
 function documentsOf(op: string, value: unknown): readonly FoundDocument[] | undefined {
   if (!GIVERS.has(op)) return undefined;
   // `for_each` returns a list.
@@ -78,7 +81,7 @@ interface DocumentTaker {
   readonly env: { readonly store: () => Promise<ContentStore>; readonly exchange: { readonly signal: AbortSignal } };
 }
 
-/** The previous step's documents, if this step uses them. */
+/** Returns the previous step's documents if this step uses them. */
 export function documentsBefore({ step, trail, operation }: DocumentTaker): readonly FoundDocument[] | undefined {
   const before = trail.steps.at(-1);
   if (before === undefined || before.store !== undefined || operation.server !== undefined) return undefined;

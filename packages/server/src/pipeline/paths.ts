@@ -1,4 +1,4 @@
-// The path of a reference (fields, indexes, slices and maps) and how to read it from a value. Pure.
+// Parses the path of a reference (fields, indexes, slices and maps) and reads it from a value. Pure.
 import { isRecord } from "@trunkline/core";
 
 export type Segment =

@@ -1,4 +1,5 @@
-// Normalizes steps as models write them. Anything unambiguous is accepted; the rest is rejected with what was expected.
+// Normalizes steps as models write them. Anything unambiguous is accepted; the rest is rejected with a message that
+// says what was expected.
 import { isRecord, nearestNames, parseJson, TrunklineError } from "@trunkline/core";
 import type { Params } from "../interfaces/operation.js";
 import { requireShallow } from "../operations/run-operation.js";
@@ -12,12 +13,12 @@ export interface Step {
   readonly forEach: unknown;
 }
 
-/** The parameter that holds the steps, for each of the two tools that run them. */
+/** The parameter that contains the steps, for each of the two tools that run them. */
 type StepsName = "steps" | "operations";
 
 const OTHER_NAME: Readonly<Record<StepsName, StepsName>> = { steps: "operations", operations: "steps" };
 const STEP_FIELDS = ["op", "params", "as", "for_each"];
-/** Alternative names for a step's fields. Only names that are not a parameter of any operation. */
+/** Alternative names for a step's fields. Includes only names that are not a parameter of any operation. */
 const ALIASES: Readonly<Record<string, string>> = {
   operation: "op",
   parameters: "params",
@@ -27,7 +28,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** A tool's parameters under their canonical names. Throws `INVALID_ARGUMENT` for an unknown one. */
+/** Returns a tool's parameters under their canonical names. Throws `INVALID_ARGUMENT` for an unknown one. */
 export function readArguments(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
   requireShallow(args, list);
   const read: Record<string, unknown> = {};
@@ -39,7 +40,7 @@ export function readArguments(args: Params, known: readonly string[], list: Step
   return read;
 }
 
-/** A single step written without a list: `{op, params}`. */
+/** Reads a single step written without a list: `{op, params}`. */
 function readSingle(args: Params, known: readonly string[], list: StepsName): Record<string, unknown> {
   const names = new Map(known.map((name) => [plain(name), name]));
   const stepEntries = Object.entries(args).filter(([given]) => !names.has(plain(given)));
@@ -51,7 +52,7 @@ function readSingle(args: Params, known: readonly string[], list: StepsName): Re
   return { ...Object.fromEntries(others.map(([given, value]) => [names.get(plain(given)), value])), [list]: [step] };
 }
 
-/** The steps of a call. Throws `INVALID_ARGUMENT`; `data.parameter` has the location. */
+/** Reads the steps of a call. Throws `INVALID_ARGUMENT`; `data.parameter` has the location. */
 export function readSteps(given: unknown, list: StepsName): readonly Step[] {
   const value = typeof given === "string" && /^\s*[[{]/.test(given) ? parseJson(given) : given;
   if (value !== given) requireShallow(value, list);
@@ -116,7 +117,7 @@ function readStep(item: unknown, place: string): Step {
   };
 }
 
-/** Other ways to name the operation: `{tool, …}`, `{name, arguments}`, `{search: {query}}`. */
+/** Handles other ways to name the operation: `{tool, …}`, `{name, arguments}`, `{search: {query}}`. */
 function nameOperation(fields: Record<string, unknown>, inline: Record<string, unknown>): void {
   for (const key of ["tool", "name"]) {
     if (typeof inline[key] !== "string" || (key === "name" && fields.params === undefined)) continue;

@@ -18,21 +18,22 @@ export interface ReferenceScope {
   /** Whether an earlier step has this `as` name. */
   hasName(name: string): boolean;
   /**
-   * The value of a root and the first segments of its path, with the rest of the path; undefined if there is no value.
+   * Reads the value of a root and the first segments of its path, and returns it with the rest of the path; undefined
+   * if there is no value.
    */
   read(
     root: ReferenceRoot,
     path: readonly Segment[],
     options: { forContent: boolean },
   ): Promise<{ readonly value: unknown; readonly rest: readonly Segment[] } | undefined>;
-  /** The content with this id: UTF-8 as text, binary as base64. */
+  /** Reads the content with this id: UTF-8 as text, binary as base64. */
   content(id: string): Promise<string>;
 }
 
 /** Parameters with their references resolved. */
 interface Resolved<T> {
   readonly value: T;
-  /** One for each path that does not exist. */
+  /** One warning for each path that does not exist. */
   readonly warnings: readonly string[];
 }
 
@@ -162,7 +163,7 @@ function embeddedIn(text: string, hasName: (name: string) => boolean): Embedded[
   return found;
 }
 
-/** The end of the braces that opened before `start`; ignores braces in quoted keys. */
+/** Finds the end of the braces that opened before `start`; ignores braces in quoted keys. */
 function endOfEmbedded(text: string, start: number): number | undefined {
   const last = Math.min(text.length, start + LONGEST_EMBEDDED);
   let quote = "";

@@ -25,14 +25,14 @@ interface StepEnvironment {
 
 export interface StepOutcome {
   readonly operation: Operation | undefined;
-  /** The full value; for a failed step, what references in later steps may still see. */
+  /** The full value; for a failed step, what references in later steps can still see. */
   readonly value: unknown;
   readonly blocks: readonly ContentBlock[];
   readonly error: AnswerError | undefined;
   readonly warnings: readonly string[];
 }
 
-/** Concurrent items of `for_each`. */
+/** Maximum number of `for_each` items that run concurrently. */
 const MOST_AT_ONCE = 16;
 
 /** Runs a step. Never rejects: failures are part of the outcome. */
@@ -125,7 +125,7 @@ async function runForEach(run: Run): Promise<StepOutcome> {
     operation,
     value: outcomes.map(({ value }) => value),
     blocks: outcomes.flatMap(({ blocks }) => blocks),
-    // The step only fails if every item fails.
+    // The step fails only if every item fails.
     error: failures.length > 0 && failures.length === items.length ? failures[0]?.error : undefined,
     warnings: [...new Set([...warnings, ...outcomes.flatMap((outcome) => outcome.warnings)])],
   };
@@ -136,7 +136,7 @@ function kindOf(value: unknown): string {
   return isRecord(value) ? "an object" : `a ${typeof value}`;
 }
 
-/** Maps the progress of one step to progress of the whole. Never goes backwards. */
+/** Maps the progress of one step to the progress of the whole. Never goes backwards. */
 export function stepProgress(
   onProgress: ((progress: ToolProgress) => void) | undefined,
   total: number,

@@ -106,7 +106,7 @@ interface ContentSource {
   readonly exchange: { readonly signal: AbortSignal };
 }
 
-/** The scope of a step that follows these. */
+/** Creates the scope for a step that follows these. */
 export function scopeOf(
   env: ContentSource,
   { steps, names }: Trail,
@@ -115,7 +115,7 @@ export function scopeOf(
   return new StepScope({ steps, names, item, readContent: (id) => readContent(env, id) });
 }
 
-/** The content with an id or id prefix: text if it is UTF-8, otherwise base64. */
+/** Reads the content with an id or id prefix: as text if it is UTF-8, otherwise as base64. */
 async function readContent({ store, exchange: { signal } }: ContentSource, given: string): Promise<string> {
   const contents = await store();
   const matches = await contents.resolve(parseContentIdPrefix(given), { signal });
@@ -143,7 +143,7 @@ async function readContent({ store, exchange: { signal } }: ContentSource, given
   }
 }
 
-/** A finished step, as later references see it. */
+/** Records a finished step as later references see it. */
 export function recordOf(
   env: { readonly store: () => Promise<ContentStore>; readonly clock: Clock },
   op: string,

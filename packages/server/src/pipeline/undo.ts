@@ -21,7 +21,7 @@ interface DocumentState {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** The documents that an operation may change. */
+/** The documents that an operation can change. */
 type Target =
   | { readonly kind: "path"; readonly path: string; readonly collection: string }
   | { readonly kind: "pattern"; readonly pattern: string; readonly collection: string | undefined };
@@ -54,7 +54,7 @@ export function requireUndoable(operation: Operation, params: Params | string, i
   }
 }
 
-/** Adding a folder creates a snapshot, which cannot be undone: in an atomic batch it has to come last. */
+/** Rejects an `add` that would create a snapshot, which cannot be undone: in an atomic batch it has to come last. */
 export async function requireNoSnapshot(
   operation: Operation,
   params: Params,
@@ -92,7 +92,7 @@ function pathsOf({ path, paths }: Params): string[] {
   return [path, ...many].filter((each): each is string => typeof each === "string");
 }
 
-/** Records what operations change, and undoes it. */
+/** Records what operations change and undoes it. */
 export class UndoLog {
   readonly #store: ContentStore;
   readonly #workspace: string;
@@ -103,7 +103,7 @@ export class UndoLog {
     this.#workspace = workspace;
   }
 
-  /** Called before an operation: records the documents that it may change. */
+  /** Called before an operation: records the documents that it can change. */
   async before(operation: Operation, params: Params, signal: AbortSignal): Promise<void> {
     if (operation.kind === "read" || operation.name === "snapshot") return;
     const targets = await this.#targets(operation.name, params, signal);
@@ -114,7 +114,7 @@ export class UndoLog {
     this.#notes.push({ targets, before, restored: [] });
   }
 
-  /** Called after a successful operation: only its answer tells what it restored. */
+  /** Called after a successful operation: only its answer says what it restored. */
   after(operation: Operation, params: Params, value: unknown): void {
     if (operation.name !== "undelete" || !isRecord(value) || !Array.isArray(value.restored)) return;
     const note = this.#notes.pop();
@@ -125,7 +125,7 @@ export class UndoLog {
     this.#notes.push({ targets: note?.targets ?? [], before: note?.before ?? new Map(), restored });
   }
 
-  /** Reverts all changes, latest first. Continues after a failure; returns the failures. */
+  /** Reverts all changes, latest first. Continues after a failure and returns all failures. */
   async undo(): Promise<readonly string[]> {
     const problems: string[] = [];
     const attempt = async (what: string, work: () => Promise<unknown>) => {
@@ -232,7 +232,10 @@ export class UndoLog {
     return targets;
   }
 
-  /** The documents that a name, glob or hash matches. Anything not found here is not found by the operation either. */
+  /**
+   * Returns the documents that a name, glob or hash matches. Anything not found here is not found by the operation
+   * either.
+   */
   async #named(params: Params, collection: string | undefined, signal: AbortSignal): Promise<readonly Target[]> {
     const targets: Target[] = [];
     const where = collection === undefined ? {} : { collection };

@@ -2,7 +2,7 @@
 // with, what to check next, and what the answer should contain.
 import type { OwnPrompt, PromptArguments, PromptParameter } from "./prompt.js";
 
-/** A pipeline as text. */
+/** Formats a pipeline as text. */
 function query(...steps: readonly Readonly<Record<string, unknown>>[]): string {
   return `\`query ${JSON.stringify({ steps })}\``;
 }

@@ -5,7 +5,7 @@ import type { OwnPrompt, PromptParameter } from "./prompt.js";
 const FILE_NAME = /^PROMPT-(.+)\.md$/;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n((?:[\s\S]*?\r?\n)??)---[ \t]*(?:\r?\n|$)/;
 
-/** The prompt's name: `PROMPT-research-mcp.md` is `research_mcp`. Undefined for other files. */
+/** Returns the prompt's name: `PROMPT-research-mcp.md` is `research_mcp`. Undefined for other files. */
 export function promptNameOf(fileName: string): string | undefined {
   return FILE_NAME.exec(fileName)?.[1]?.replaceAll("-", "_");
 }
@@ -57,7 +57,10 @@ async function readFrontMatter(
   }
 }
 
-/** As a list (`- topic`, `- name: topic`) or by name (`topic: what it is about`, `topic: {required: true}`). */
+/**
+ * Reads parameters given as a list (`- topic`, `- name: topic`) or by name (`topic: what it is about`, `topic:
+ * {required: true}`).
+ */
 function readParameters(value: unknown): PromptParameter[] {
   const entries: [unknown, unknown][] = Array.isArray(value)
     ? value.map((item: unknown) => (isRecord(item) ? [item.name, item] : [item, {}]))
@@ -80,15 +83,14 @@ function readParameters(value: unknown): PromptParameter[] {
 }
 
 /**
- * Only declared parameters are replaced, so Markdown about templates stays intact. Inserted values are not expanded
- * again.
+ * Replaces only declared parameters, so Markdown about templates stays intact. Inserted values are not expanded again.
  */
 function fill(text: string, parameters: readonly PromptParameter[], args: Readonly<Record<string, string>>): string {
   const values = new Map(parameters.map(({ name, fallback = "" }) => [name, args[name] ?? fallback]));
   return text.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (whole, name: string) => values.get(name) ?? whole);
 }
 
-/** The first heading outside code blocks. */
+/** Returns the first heading outside code blocks. */
 function headingOf(text: string): string | undefined {
   let fence: string | undefined;
   let previous = "";

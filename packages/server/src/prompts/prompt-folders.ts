@@ -21,7 +21,7 @@ interface FoundFile {
   readonly version: string;
 }
 
-/** The prompts of several folders; earlier folders win. */
+/** The prompts of several folders. If names collide, earlier folders win. */
 export class PromptFolders implements Disposable {
   readonly #folders: readonly string[];
   readonly #logger: Logger;
@@ -84,7 +84,7 @@ export class PromptFolders implements Disposable {
   async #prompt({ path, fileName, version }: FoundFile): Promise<OwnPrompt | undefined> {
     const known = this.#read.get(path);
     if (known?.version === version) return known.prompt;
-    // Deleted since the listing.
+    // The file was deleted after the listing.
     const source = await readFile(path, "utf8").catch(() => undefined);
     if (source === undefined) return undefined;
     const read = await readPromptFile(fileName, source);
@@ -120,7 +120,7 @@ export class PromptFolders implements Disposable {
 
   #noticed(folder: string, fileName: string | null): void {
     const isOurs = this.#folders.includes(folder);
-    // Editors write to other names and then rename; the last event always has the prompt's name.
+    // Editors write to a temporary name and then rename; the last event always has the prompt's name.
     if (isOurs && fileName !== null && promptNameOf(fileName) === undefined && fileName !== folderName(folder)) return;
     this.#soon();
   }
@@ -160,7 +160,7 @@ function folderName(folder: string): string {
   return folder.slice(dirname(folder).length).replace(/^[\\/]/, "");
 }
 
-/** The folder itself, or its nearest existing ancestor. */
+/** Returns the folder itself or its nearest existing ancestor. */
 function nearest(folder: string): { at: string; inode: number } | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const stats = statsOf(at);

@@ -7,7 +7,7 @@ export interface PromptParameter {
   readonly required?: boolean | undefined;
   /** Used if no value is given. */
   readonly fallback?: string | undefined;
-  /** The kind of its values, if the store can complete them. */
+  /** The kind of values the parameter takes, if the store can complete them. */
   readonly values?: "document" | "collection" | "snapshot" | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface OwnPrompt {
   readonly description: string;
   readonly parameters: readonly PromptParameter[];
   readonly role: "user" | "assistant";
-  /** The text with these arguments, which include all required ones. */
+  /** Returns the text with these arguments, which include all required ones. */
   render(args: PromptArguments): string;
 }
 
-/** As returned by `prompts/list`. */
+/** Builds the definition that `prompts/list` returns. */
 export function promptDefinition({ name, title, description, parameters }: OwnPrompt): Record<string, unknown> {
   return {
     name,

@@ -13,7 +13,7 @@ type Raw = Readonly<Record<string, unknown>>;
 interface PromptsOptions {
   readonly upstreams: Upstreams;
   readonly folders: readonly string[];
-  /** Whether to list built-in prompts: they mention tools that not every surface has. */
+  /** Whether to list built-in prompts, which mention tools that not every surface has. */
   readonly builtin: boolean;
   /** `plain`: prompts of upstream servers keep their own names. */
   readonly names: "prefixed" | "plain";
@@ -45,7 +45,7 @@ export class Prompts implements Disposable {
     await this.#folders.watch();
   }
 
-  /** `prompts/list`. A single page, because some clients do not request the next one. */
+  /** Handles `prompts/list`. Returns a single page, because some clients do not request the next one. */
   async list(exchange: Exchange): Promise<Raw> {
     const [own, upstream] = await Promise.all([this.#own(), this.#upstream(exchange.signal)]);
     const taken = new Set(own.map(({ name }) => name));
@@ -58,7 +58,7 @@ export class Prompts implements Disposable {
     return { prompts };
   }
 
-  /** `prompts/get`. */
+  /** Handles `prompts/get`. */
   async get(params: Raw, exchange: Exchange): Promise<Raw> {
     const { name } = params;
     if (typeof name !== "string") throw new RpcError(RPC_CODES.invalidParams, "The prompt name is missing.");
@@ -90,7 +90,7 @@ export class Prompts implements Disposable {
     if (this.#options.names === "prefixed") {
       const named = ownersOf(hub, name);
       for (const route of named) {
-        // The server's list is already cached or fetched now; a server that cannot list may still answer.
+        // The server's list is cached or fetched now; a server that cannot list may still answer.
         const prompts = await hub.prompts({ server: route.server, signal }).catch((error: unknown) => {
           if (isTrunklineError(error, "ABORTED")) throw error;
           if (isTrunklineError(error, "UPSTREAM")) return undefined;
@@ -146,7 +146,7 @@ function readArguments(value: unknown): Readonly<Record<string, string>> {
   return value as Record<string, string>; // every value was checked
 }
 
-/** Server and prompt names may both contain dots; the longest server name wins. */
+/** Server and prompt names can both contain dots; the longest server name wins. */
 function ownersOf(hub: Hub, name: string): PromptRoute[] {
   return hub
     .status()

@@ -1,5 +1,5 @@
 // A call that can outlive the request that started it: it is parked while the client is asked, or continues as a task.
-// Its questions wait in a table; the code that serves the call (the repeated request, or the task's methods) supplies
+// Its questions wait in a table; the code that serves the call (the repeated request, or the task's methods) provides
 // the answers.
 import type { Channel, QuestionContext } from "@trunkline/client";
 import { isRecord, type ToolProgress, TrunklineError } from "@trunkline/core";
@@ -25,7 +25,7 @@ type CallOutcome =
   | { readonly kind: "result"; readonly result: RpcParams }
   | { readonly kind: "error"; readonly error: unknown };
 
-/** The current state of a call: it ended, or it asks. */
+/** The current state of a call: ended, or asking. */
 type CallTurn = CallOutcome | { readonly kind: "asks" };
 
 /** The call took longer than the wait limit. */
@@ -35,7 +35,7 @@ interface LateTurn {
 
 const LATE: LateTurn = { kind: "late" };
 
-/** The request that a call currently answers: messages of the running work are sent there. */
+/** The request that a call currently answers: the call's messages are sent there. */
 export interface CallView {
   readonly outlet: Outlet;
   readonly progressToken: RpcId | undefined;
@@ -47,7 +47,7 @@ interface CallOptions {
   readonly meta: RpcParams;
   readonly party?: object | undefined;
   readonly view: CallView;
-  /** Whether the response to its request may be a question at all. Default true. */
+  /** Whether the response to the request can be a question at all. Default true. */
   readonly canAsk?: boolean | undefined;
 }
 
@@ -56,7 +56,7 @@ interface Pending extends OpenQuestion {
   reject(error: Error): void;
 }
 
-/** Questions asked together arrive a few ticks apart; this is how long to wait for the rest. */
+/** How long to wait for further questions: those asked together arrive a few ticks apart. */
 const GATHER_MS = 10;
 
 export class Call {
@@ -97,7 +97,7 @@ export class Call {
     return this.#controller.signal;
   }
 
-  /** How it ended; undefined while it runs. */
+  /** How the call ended; undefined while it runs. */
   get outcome(): CallOutcome | undefined {
     return this.#outcome;
   }
@@ -125,12 +125,12 @@ export class Call {
     this.#lastProgress = Number.NEGATIVE_INFINITY;
   }
 
-  /** Provides answers for questions not asked yet, by the names that their servers use. */
+  /** Provides answers in advance, by the names that servers use for their questions. */
   give(answers: RpcParams): void {
     this.#given = answers;
   }
 
-  /** Passes answers to their questions. Answers that fit no question are ignored; unanswered questions stay open. */
+  /** Passes answers to their questions. Answers that match no question are ignored; unanswered questions stay open. */
   answer(answers: RpcParams): void {
     for (const [key, pending] of [...this.#open]) {
       const answer = answers[key];
@@ -138,10 +138,7 @@ export class Call {
     }
   }
 
-  /**
-   * Waits until the call has ended or asks something, or until the limit has passed. With a limit of 0 it is always
-   * late.
-   */
+  /** Waits until the call ends, asks something or exceeds the limit. With a limit of 0 it is always late. */
   turn(): Promise<CallTurn>;
   turn(limitMs: number | undefined): Promise<CallTurn | LateTurn>;
   turn(limitMs?: number): Promise<CallTurn | LateTurn> {
@@ -154,7 +151,7 @@ export class Call {
         clearTimeout(timer);
         resolve(turn);
       };
-      // Usually one request waits; a client that repeats its request makes it two.
+      // Usually one request waits; there are two if the client repeats its request.
       this.#awaiting.add(onTurn);
       if (limitMs === undefined) return;
       timer = setTimeout(() => {
@@ -192,7 +189,7 @@ export class Call {
     const { message, total } = progress;
     this.onChange?.(message ?? (total === undefined ? undefined : `${progress.progress} of ${total}`));
     const view = this.#view;
-    // Progress has to increase, and several sources report to one token: the channel and the operation runner.
+    // Progress has to increase, but several sources report to one token: the channel and the operation runner.
     if (view?.progressToken === undefined || !(progress.progress > this.#lastProgress)) return;
     this.#lastProgress = progress.progress;
     view.outlet.send(progressMessage(view.progressToken, progress));
@@ -205,7 +202,7 @@ export class Call {
     if (missing !== undefined) return Promise.reject(missing);
     const early = name === undefined ? undefined : this.#given[name];
     if (name !== undefined && fitsQuestion({ method, params }, early)) {
-      // Used once: the same name in the next round is another question.
+      // Each answer is used once: the same name in the next round is another question.
       const { [name]: _, ...others } = this.#given;
       this.#given = others;
       return Promise.resolve(early);
@@ -247,7 +244,7 @@ export class Call {
 }
 
 /**
- * Why the client cannot be asked: it lacks the capability. Elicitation modes and tools in sampling are declared
+ * Returns why the client cannot be asked: it lacks the capability. Elicitation modes and tools in sampling are declared
  * separately.
  */
 function missingCapability(method: string, params: RpcParams, capabilities: RpcParams): RpcError | undefined {
@@ -275,7 +272,7 @@ function ended(): TrunklineError {
   return new TrunklineError("ABORTED", "The call has ended.");
 }
 
-/** Whether this has the form of an answer to the question. The asking server validates it against its own schema. */
+/** Whether this has the form of an answer to the question. The server that asks validates it against its own schema. */
 function fitsQuestion(
   question: { readonly method: string; readonly params: RpcParams },
   answer: unknown,
@@ -295,7 +292,7 @@ function fitsQuestion(
   }
 }
 
-/** Only checks that no required field is missing: defaults, formats and limits are up to the asking server. */
+/** Only checks that no required field is missing: defaults, formats and limits are up to the server that asks. */
 function fitsForm(schema: unknown, content: unknown): boolean {
   if (!isRecord(schema) || !Array.isArray(schema.required)) return content === undefined || isRecord(content);
   const fields = isRecord(content) ? content : {};

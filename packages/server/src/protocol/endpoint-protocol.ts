@@ -33,7 +33,7 @@ export class Protocol {
     this.#legacyTasks = new TaskTable(this.limits.tasks);
   }
 
-  /** The id for a new client. */
+  /** Returns the id for a new client. */
   nextClientId(): string {
     this.#lastClient += 1;
     return `${this.#prefix}-${this.#lastClient}`;

@@ -16,7 +16,7 @@ import type { Outlet } from "./request-context.js";
 /** How to reach the client. */
 interface ChannelPorts {
   readonly name: string;
-  /** The party it represents, if the client has several channels. */
+  /** The party that the channel represents, if the client has several channels. */
   readonly party?: object | undefined;
   readonly capabilities: RpcParams;
   /** Sends a question to the client and returns its answer unchanged. */
@@ -44,14 +44,14 @@ export function createExchangeChannel(ports: ChannelPorts): Channel {
     const params = { level, logger: logger === undefined ? server : `${server}/${logger}`, data };
     ports.outlet()?.send(notificationMessage("notifications/message", params));
   };
-  // A modern upstream server receives it with each call.
+  // A modern upstream server receives the level with each call.
   const level = ports.logLevel();
   if (level !== undefined) channel.logLevel = level;
   if (onProgress !== undefined) channel.progress = onProgress;
   return channel;
 }
 
-/** What upstream servers may ask a client with these capabilities. */
+/** Returns what upstream servers can ask a client with these capabilities. */
 function abilitiesOf(capabilities: RpcParams): Abilities {
   const modes = elicitationModes(capabilities);
   return {
@@ -62,8 +62,8 @@ function abilitiesOf(capabilities: RpcParams): Abilities {
 }
 
 /**
- * The elicitation modes of a client with these capabilities. The capability without a mode dates from before modes
- * existed.
+ * Returns the elicitation modes of a client with these capabilities. The capability without a mode dates from before
+ * modes existed.
  */
 export function elicitationModes(capabilities: RpcParams): ("form" | "url")[] {
   const { elicitation } = capabilities;
@@ -73,8 +73,8 @@ export function elicitationModes(capabilities: RpcParams): ("form" | "url")[] {
 }
 
 /**
- * Sends progress to the client. It has to increase with each notification; several sources report to one token (the
- * channel and the operation runner), so values that do not increase are dropped.
+ * Sends progress to the client. Progress has to increase with each notification, but several sources report to one
+ * token (the channel and the operation runner), so values that do not increase are dropped.
  */
 export function progressReporter(token: RpcId, outlet: Outlet): (progress: ToolProgress) => void {
   let last = Number.NEGATIVE_INFINITY;
@@ -94,7 +94,7 @@ export function progressMessage(token: RpcId, { progress, total, message }: Tool
   });
 }
 
-/** The roots in a client's answer. */
+/** Reads the roots from a client's answer. */
 export function readRoots({ roots }: RpcParams): Root[] {
   if (!Array.isArray(roots)) throw new TrunklineError("PROTOCOL", "The client's answer to roots/list is invalid.");
   return roots.filter((root): root is Root => isRecord(root) && typeof root.uri === "string");
@@ -158,7 +158,7 @@ export class ClientRequests {
     });
   }
 
-  /** Handles a response. Ignored if its request is no longer pending. */
+  /** Handles a response. Ignores it if its request is no longer pending. */
   settle(response: RpcResponse): void {
     const pending = typeof response.id === "number" ? this.#pending.get(response.id) : undefined;
     if (pending === undefined) return;

@@ -23,7 +23,7 @@ interface LegacyTaskOptions {
   readonly table: TaskTable;
   readonly service: McpService;
   readonly party: object;
-  /** For messages that belong to no request. */
+  /** Where messages go that belong to no request. */
   readonly outlet: Outlet;
   logLevel(): string;
   ask(
@@ -93,7 +93,7 @@ export class LegacyTasks {
     }
   }
 
-  /** Waits for a task to end, and meanwhile sends its questions to the client on this request's stream. */
+  /** Waits for a task to end and meanwhile sends its questions to the client on this request's stream. */
   async #result(task: Task, { outlet, signal }: TaskRequestWay): Promise<RpcParams> {
     const related = { [META.relatedTask]: { taskId: task.id } };
     const put = new Set<string>();
@@ -104,7 +104,7 @@ export class LegacyTasks {
         const asked = { ...params, _meta: { ...metaOf(params), ...related } };
         this.#options.ask(method, asked, { outlet, signal }).then(
           (answer) => task.call.answer({ [key]: answer }),
-          // The next tasks/result asks it again.
+          // The next tasks/result asks this question again.
           () => put.delete(key),
         );
       }

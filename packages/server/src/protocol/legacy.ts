@@ -45,7 +45,7 @@ interface LegacyConnectionOptions {
   /** The id of the caller. */
   readonly id: string;
   readonly endpoint: Caller["endpoint"];
-  /** For messages that belong to no request: the connection, or the stream that the client keeps open for them. */
+  /** Where messages go that belong to no request: the connection, or the stream that the client keeps open for them. */
   readonly outlet: Outlet;
 }
 
@@ -144,7 +144,7 @@ export class LegacyConnection {
     this.#requests.settle(response);
   }
 
-  /** The client answers no more but still reads: questions to it fail, calls continue. */
+  /** The client no longer answers but still reads: questions to it fail, calls continue. */
   stopAsking(): void {
     this.#requests.close();
   }
@@ -173,8 +173,8 @@ export class LegacyConnection {
   }
 
   /**
-   * Upstream servers may request roots outside any call, so they are fetched beforehand: with a single client it is
-   * clear whose they are.
+   * Fetches the roots in advance, because upstream servers may request them outside any call. With a single client it
+   * is clear whose they are.
    */
   #askRoots(): void {
     const { service, endpoint, outlet, logger } = this.#options;
@@ -246,13 +246,13 @@ export class LegacyConnection {
     return await this.#requests.ask(method, this.#understood(method, params), { outlet, signal, timeoutMs });
   }
 
-  /** A question in the form of the client's revision. */
+  /** Converts a question to the form of the client's revision. */
   #understood(method: string, params: RpcParams): RpcParams {
     if (method !== "elicitation/create") return params;
     const { mode, ...unmoded } = params;
     // Modes came with 2025-11-25; before that there were only forms.
     if (mode === "form" && !isAtLeast(this.revision, "2025-11-25")) return unmoded;
-    // 2025-11-25 requires an id, which a modern server does not send.
+    // 2025-11-25 requires an id, but modern servers do not send one.
     return mode === "url" && params.elicitationId === undefined ? { ...params, elicitationId: randomUUID() } : params;
   }
 
@@ -279,7 +279,7 @@ export class LegacyConnection {
     };
   }
 
-  /** Forwards list changes to clients that were promised them. */
+  /** Forwards list changes to clients that were promised these notifications. */
   #listen(): void {
     this.#unlisten?.();
     const promised = (name: string) => {
@@ -331,13 +331,13 @@ class RequestWay implements Outlet {
     this.signal = signal;
   }
 
-  /** After the response nothing may be sent for a request, except to withdraw a question. */
+  /** Sends a message. After the response, nothing may be sent for a request except the cancellation of a question. */
   send(message: OutgoingMessage): void {
     const isOpen = !this.#hasEnded && !this.signal.aborted;
     if (isOpen || message.method === "notifications/cancelled") this.#outlet.send(message);
   }
 
-  /** A signal that is also aborted when the request is cancelled or answered. */
+  /** Returns a signal that is also aborted when the request is cancelled or answered. */
   during(signal: AbortSignal): AbortSignal {
     this.#ended ??= new AbortController();
     return AbortSignal.any([this.signal, this.#ended.signal, signal]);
@@ -349,7 +349,7 @@ class RequestWay implements Outlet {
   }
 }
 
-/** The capabilities for a legacy client. Tasks came with 2025-11-25. */
+/** Returns the capabilities for a legacy client. Tasks came with 2025-11-25. */
 function legacyCapabilities(service: McpService, revision: string): RpcParams {
   const capabilities = service.capabilities(revision);
   if (capabilities.tools === undefined || !isAtLeast(revision, "2025-11-25")) return capabilities;

@@ -5,19 +5,19 @@ import type { TaskLimits } from "./task-table.js";
 export interface ProtocolLimits {
   readonly parked: ParkedCallLimits;
   readonly tasks: TaskLimits;
-  /** After this time, a call that may be a task becomes one, for a modern client that supports tasks. */
+  /** After this time, a call that can be a task becomes one, for a modern client that supports tasks. */
   readonly taskAfterMs: number;
   /** The same for a call whose task support is unknown. Later, because polling is slower than waiting. */
   readonly undeclaredTaskAfterMs: number;
   /** How long a client may take to answer one of our requests. */
   readonly questionTimeoutMs: number;
-  /** Concurrent notification streams. */
+  /** Maximum number of concurrent notification streams. */
   readonly maxSubscriptions: number;
-  /** Resources that one client may subscribe to. */
+  /** Maximum number of resources that one client can subscribe to. */
   readonly maxResourcesPerClient: number;
-  /** Concurrent requests per connection. */
+  /** Maximum number of concurrent requests per connection. */
   readonly maxInFlight: number;
-  /** Messages in a batch. */
+  /** Maximum number of messages in a batch. */
   readonly maxBatch: number;
 }
 

@@ -13,12 +13,12 @@ import {
 import type { Caller } from "../interfaces/exchange.js";
 import type { ClientFacts } from "./request-context.js";
 
-/** Whether parameters claim to be modern, correctly or not. */
+/** Whether parameters claim to be modern, validly or not. */
 export function claimsModern(params: unknown): boolean {
   return isRecord(params) && isRecord(params._meta) && META.protocolVersion in params._meta;
 }
 
-/** Why an envelope is invalid; undefined if it is valid. */
+/** Returns why an envelope is invalid; undefined if it is valid. */
 export function envelopeError(params: RpcParams): RpcError | undefined {
   const meta = metaOf(params);
   const missing = [META.protocolVersion, META.clientCapabilities].filter((key) => meta[key] === undefined);
@@ -30,7 +30,7 @@ export function envelopeError(params: RpcParams): RpcError | undefined {
   return MODERN_REVISIONS.includes(version) ? undefined : unsupportedVersion(version);
 }
 
-/** The error for an unsupported revision; lists the supported ones. */
+/** Builds the error for an unsupported revision, which lists the supported ones. */
 export function unsupportedVersion(requested: string | undefined): RpcError {
   const what = requested === undefined ? "none given" : requested;
   return new RpcError(RPC_CODES.unsupportedVersion, `Unsupported protocol version: ${what}`, {
@@ -38,7 +38,7 @@ export function unsupportedVersion(requested: string | undefined): RpcError {
   });
 }
 
-/** The client of a request with a valid envelope. */
+/** Returns the client of a request with a valid envelope. */
 export function callerOf(meta: RpcParams, { id, endpoint, lasting }: ClientFacts): Caller {
   return {
     id,
@@ -52,7 +52,7 @@ export function callerOf(meta: RpcParams, { id, endpoint, lasting }: ClientFacts
   };
 }
 
-/** The minimum level of log messages that the client wants with this request; undefined for none. */
+/** Returns the minimum level of log messages that the client wants with this request; undefined for none. */
 export function requestedLogLevel(meta: RpcParams): string | undefined {
   const level = meta[META.logLevel];
   return isLogLevel(level) ? level : undefined;

@@ -17,11 +17,11 @@ import type { Outlet } from "./request-context.js";
 import { ResourceWatches } from "./resource-watches.js";
 
 export interface Subscription {
-  /** Ends it from our side. Returns the response to the request. */
+  /** Ends the subscription from our side. Returns the response to the request. */
   finish(): OutgoingMessage;
-  /** Removes all its listeners. Idempotent. */
+  /** Removes all listeners. Idempotent. */
   close(): Promise<void>;
-  /** Whether it will never carry any notification. */
+  /** Whether the stream will never carry any notification. */
   readonly isEmpty: boolean;
 }
 
@@ -42,7 +42,7 @@ export class ModernSubscriptions {
 
   /**
    * Opens a stream and confirms on it what was granted: notifications that the server declares, and resources that can
-   * be watched. Rejects if it cannot be opened.
+   * be watched. Rejects if the stream cannot be opened.
    */
   async open(id: RpcId, params: RpcParams, outlet: Outlet): Promise<Subscription> {
     const { notifications } = params;

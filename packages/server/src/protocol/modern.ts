@@ -1,5 +1,5 @@
-// The modern era: every request is self-contained. A call with questions is answered with them and parked; a long one
-// becomes a task if the client supports tasks.
+// The modern era: every request is self-contained. A call that asks questions is answered with them and parked; a long
+// call becomes a task if the client supports tasks.
 import { isRecord, type Logger } from "@trunkline/core";
 import {
   errorMessage,
@@ -45,7 +45,7 @@ const LEGACY_ONLY: ReadonlySet<string> = new Set([
   "tasks/result",
 ]);
 
-/** The requests whose response may be a question. */
+/** The requests whose response can be a question. */
 const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
 /** The responses that state how long they may be cached. */
@@ -94,12 +94,12 @@ export class ModernProtocol {
     }
   }
 
-  /** The response to a failed request. */
+  /** Builds the response to a failed request. */
   refuse({ id, method }: RpcRequest, error: RpcError): ModernAnswer {
     return { message: errorMessage(id, error), status: statusOf(error, method) };
   }
 
-  /** A result as sent: with its type, the server info, and how long it may be cached. */
+  /** Completes a result for sending: adds its type, the server info, and how long it may be cached. */
   complete(method: string, result: RpcParams): RpcParams {
     const meta = { ...(isRecord(result._meta) ? result._meta : undefined), [META.serverInfo]: this.#service.info };
     return CACHEABLE.has(method)
@@ -205,8 +205,8 @@ export class ModernProtocol {
   }
 
   /**
-   * When a call of this tool becomes a task; undefined: never. Throws if it has to be one and the client does not
-   * support tasks.
+   * Decides when a call of this tool becomes a task; undefined means never. Throws if it has to be one but the client
+   * does not support tasks.
    */
   #taskRule(params: RpcParams, meta: RpcParams): TaskRule | undefined {
     const support = typeof params.name === "string" ? this.#service.taskSupport?.(params.name) : undefined;
@@ -249,7 +249,7 @@ interface TaskRule {
   readonly afterMs: number;
 }
 
-/** The capabilities for a modern client. */
+/** Returns the capabilities for a modern client. */
 function modernCapabilities(service: McpService): RpcParams {
   const capabilities = service.capabilities(MODERN_REVISION);
   if (capabilities.tools === undefined) return capabilities;
@@ -279,7 +279,8 @@ function withoutProtocolParams(params: RpcParams): RpcParams {
 }
 
 /**
- * Failures reported by a tool stay in the body with status 200; the protocol's own rejections have their own status.
+ * Returns the HTTP status of an error. Failures reported by a tool stay in the body with status 200; the protocol's own
+ * rejections have their own status.
  */
 function statusOf({ code }: RpcError, method: string): number {
   if (code === RPC_CODES.methodNotFound) return method === "tools/call" ? 200 : 404;

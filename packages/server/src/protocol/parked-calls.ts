@@ -14,7 +14,7 @@ export interface ParkedCallLimits {
 
 interface Parked {
   readonly call: Call;
-  /** Method and name of the request: the repeated one has to match. */
+  /** Method and name of the request: the repeated request has to match. */
   readonly what: string;
   /** The current state and the previous one, whose response may have been lost. */
   states: string[];
@@ -37,7 +37,7 @@ export class ParkedCalls {
   /** Parks a call, for the first time or again, and returns the state that the client has to send back. */
   park(call: Call, what: string): string {
     const parked = this.#byCall.get(call) ?? { call, what, states: [], timer: undefined };
-    // Reinserted, so that the longest waiting call is always first.
+    // Reinserted, so that the call that has waited longest is always first.
     this.#byCall.delete(call);
     this.#byCall.set(call, parked);
     const state = randomBytes(24).toString("base64url");
@@ -55,7 +55,7 @@ export class ParkedCalls {
     return state;
   }
 
-  /** The call to resume. Throws if the state is unknown or belongs to another request. */
+  /** Returns the call to resume. Throws if the state is unknown or belongs to another request. */
   take(state: unknown, what: string): Call {
     const parked = typeof state === "string" ? this.#byState.get(state) : undefined;
     if (parked === undefined || parked.what !== what) {

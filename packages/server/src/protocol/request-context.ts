@@ -1,4 +1,4 @@
-// One request in progress, as its endpoint holds it: who asks, and where messages to the client go.
+// One request in progress, as the endpoint sees it: who asks, and where messages to the client go.
 import type { OutgoingMessage } from "@trunkline/protocol";
 import type { Caller } from "../interfaces/exchange.js";
 

@@ -1,4 +1,4 @@
-// Unsolicited messages to clients: a single hub for the service's events, so that a thousand clients cost the service
+// Unsolicited messages to clients: one shared hub for the service's events, so that a thousand clients cost the service
 // one listener.
 import type { McpService } from "../interfaces/mcp-service.js";
 
@@ -18,7 +18,7 @@ export class ResourceWatches {
     return this.#watches.size;
   }
 
-  /** Subscribes to a resource; does nothing if already subscribed. Rejects if that is not possible. */
+  /** Subscribes to a resource; does nothing if already subscribed. Rejects if the subscription fails. */
   async add(uri: string): Promise<void> {
     const present = this.#watches.get(uri);
     if (present !== undefined) return void (await present.stop);
@@ -34,7 +34,7 @@ export class ResourceWatches {
     if (this.#closed) await this.remove(uri);
   }
 
-  /** Unsubscribes. */
+  /** Unsubscribes from a resource. */
   async remove(uri: string): Promise<void> {
     const watch = this.#watches.get(uri);
     if (watch === undefined) return;

@@ -7,9 +7,9 @@ import type { Call } from "./call.js";
 import { toRpcError } from "./rpc-failures.js";
 
 export interface TaskLimits {
-  /** How long a task and its result are kept if the client does not specify it. */
+  /** How long a task and its result are kept if the client does not say. */
   readonly ttlMs: number;
-  /** The maximum a client can ask for. */
+  /** The longest time a client can ask for. */
   readonly maxTtlMs: number;
   /** Above this number, the oldest ended task is removed; if all are still running, no new one is created. */
   readonly max: number;
@@ -73,7 +73,7 @@ export class Task {
     this.call.cancel(new TrunklineError("ABORTED", reason));
   }
 
-  /** The fields of every response about the task, in the format of its era. */
+  /** Returns the fields of every response about the task, in the format of its era. */
   describe(): RpcParams {
     const common = {
       taskId: this.id,
@@ -93,7 +93,10 @@ export class Task {
     return outcome?.kind === "error" ? toRpcError(outcome.error) : undefined;
   }
 
-  /** The description, plus what a modern client needs to continue: the questions to answer, the result or the error. */
+  /**
+   * Returns the description plus what a modern client needs to continue: the questions to answer, the result or the
+   * error.
+   */
   detail(): RpcParams {
     const { outcome } = this.call;
     switch (this.status) {
@@ -125,7 +128,7 @@ export class TaskTable {
     return this.#tasks.size;
   }
 
-  /** Turns a running call into a task. Undefined if the table is full. */
+  /** Turns a running call into a task. Returns undefined if the table is full. */
   create(call: Call, owner: TaskOwner, wish: { ttlMs?: number | undefined } = {}): Task | undefined {
     if (this.#tasks.size >= this.#limits.max && !this.#makeRoom()) return undefined;
     const ttlMs = Math.max(1, Math.min(wish.ttlMs ?? this.#limits.ttlMs, this.#limits.maxTtlMs));
@@ -148,7 +151,7 @@ export class TaskTable {
     return task;
   }
 
-  /** The tasks of one lasting caller, oldest first. */
+  /** Returns the tasks of one lasting caller, oldest first. */
   ownedBy(callerId: string): Task[] {
     return [...this.#tasks.values()].flatMap(({ task }) => (task.owner.callerId === callerId ? [task] : []));
   }

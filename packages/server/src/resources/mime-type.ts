@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, string>> = {
   zip: "application/zip",
 };
 
-/** The type for the name, unless it is a text type and the content is not text. */
+/** Returns the type for the name, unless it is a text type and the content is not text. */
 export function mimeTypeOf(path: string | undefined, kind: "text" | "binary"): string {
   const extension = path === undefined ? undefined : /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase();
   const known = extension === undefined ? undefined : TYPES[extension];

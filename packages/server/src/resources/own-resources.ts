@@ -11,7 +11,7 @@ const BLOB = `${SCHEME}blob/`;
 const SNAPSHOT = `${SCHEME}snapshot/`;
 const STATUS = `${SCHEME}status`;
 
-/** A resource is one message. Anything larger is read in parts, with `get`. */
+/** The maximum size of a resource, which is sent as one message. Anything larger is read in parts, with `get`. */
 const MAX_BYTES = 32 * 1024 * 1024;
 /** The protocol's limit. */
 export const MAX_COMPLETIONS = 100;
@@ -41,8 +41,8 @@ export class OwnResources {
   }
 
   /**
-   * For `resources/list`. Lists nothing from the store, which may have any number of documents and is not opened for a
-   * list. Documents are found with operations, or by completion.
+   * For `resources/list`. Lists nothing from the store, which can have any number of documents and is not opened for a
+   * list. Documents are found with operations or by completion.
    */
   readonly resources: readonly Raw[] = [STATUS_RESOURCE];
 
@@ -72,7 +72,7 @@ export class OwnResources {
     return uri.startsWith(SCHEME);
   }
 
-  /** The contents of a resource. Rejects with `NOT_FOUND`. */
+  /** Reads the contents of a resource. Rejects with `NOT_FOUND`. */
   async read(uri: string, signal: AbortSignal): Promise<readonly Raw[]> {
     if (uri === STATUS) return [await this.#status(signal)];
     const path = partOf(uri, DOCUMENT);
@@ -84,7 +84,7 @@ export class OwnResources {
     throw notThere(uri);
   }
 
-  /** The path of a document to watch; undefined if the resource never changes. Rejects with `NOT_FOUND`. */
+  /** Returns what to watch for a resource; undefined if the resource never changes. Rejects with `NOT_FOUND`. */
   async watched(uri: string, signal: AbortSignal | undefined): Promise<{ path: string } | "status" | undefined> {
     if (uri === STATUS) return "status";
     const path = partOf(uri, DOCUMENT);
@@ -97,7 +97,7 @@ export class OwnResources {
     throw notThere(uri);
   }
 
-  /** Completions for a template's variable; undefined if the template is not ours. */
+  /** Returns completions for a template's variable; undefined if the template is not ours. */
   async complete(template: string, value: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
     switch (template) {
       case `${DOCUMENT}{path}`:
@@ -111,7 +111,7 @@ export class OwnResources {
     }
   }
 
-  /** Values in the store that start with this text or contain it. */
+  /** Finds values in the store that start with this text or contain it. */
   async values(
     kind: "document" | "hash" | "snapshot" | "collection",
     value: string,
@@ -201,7 +201,7 @@ async function contentOf(
   return { uri, mimeType, blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") };
 }
 
-/** Undefined if the bytes are not UTF-8; then they are sent as binary. */
+/** Decodes UTF-8. Undefined if the bytes are not valid UTF-8; then they are sent as binary. */
 function decoded(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -211,7 +211,7 @@ function decoded(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The part after the prefix, decoded. Slashes need not be encoded. */
+/** Returns the part after the prefix, decoded. Slashes need not be encoded. */
 function partOf(uri: string, prefix: string): string | undefined {
   if (!uri.startsWith(prefix) || uri.length === prefix.length) return undefined;
   const part = uri.slice(prefix.length);
@@ -223,7 +223,7 @@ function partOf(uri: string, prefix: string): string | undefined {
   }
 }
 
-/** Values that start with the text first, then those whose last path segment does, then the rest. */
+/** Sorts values: first those that start with the text, then those whose last path segment does, then the rest. */
 function best(values: readonly string[], text: string): string[] {
   const wanted = text.toLowerCase();
   const rank = (value: string) => {

@@ -11,7 +11,7 @@ interface Page<T> {
   readonly nextCursor?: string;
 }
 
-/** The page for a cursor. Throws an `RpcError` for an invalid one. */
+/** Returns the page for a cursor. Throws an `RpcError` for an invalid one. */
 export function pageOf<T>(items: readonly T[], cursor: unknown): Page<T> {
   const start = cursor === undefined || cursor === null ? 0 : placeOf(cursor);
   if (start === undefined || (start > 0 && start >= items.length)) {

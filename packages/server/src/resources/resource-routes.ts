@@ -1,5 +1,5 @@
-// Maps URIs to upstream servers. Resources keep their own URIs; if two servers have the same one, the first by name
-// wins, and the other's is hidden until the first is gone.
+// Maps URIs to upstream servers. Resources keep their own URIs. If two servers have the same URI, the first server by
+// name wins, and the other's resource is hidden until the first is gone.
 import type { SourcedResource, SourcedTemplate } from "@trunkline/client";
 import { LOOKUP_PATIENCE_MS, type Upstreams } from "../upstreams/upstreams.js";
 import { parseUriTemplate, type UriTemplate } from "./uri-template.js";
@@ -37,7 +37,7 @@ export class ResourceRoutes {
     this.#templates = undefined;
   }
 
-  /** Remembers which server the links of a result belong to: they need not be in any list. */
+  /** Remembers which server the links of a result belong to: they may not be in any list. */
   note(server: string, content: unknown): void {
     if (!Array.isArray(content)) return;
     for (const block of content) {
@@ -50,19 +50,19 @@ export class ResourceRoutes {
     }
   }
 
-  /** The resources of all servers, without duplicate URIs. */
+  /** Returns the resources of all servers, without duplicate URIs. */
   async resources(signal: AbortSignal, patienceMs?: number): Promise<readonly SourcedResource[]> {
     return (await this.#known(signal, patienceMs)).resources;
   }
 
-  /** The templates of all servers, without duplicates. */
+  /** Returns the templates of all servers, without duplicates. */
   async templates(signal: AbortSignal): Promise<readonly SourcedTemplate[]> {
     return (await this.#knownTemplates(signal)).templates;
   }
 
   /**
-   * The server that has this resource: because it lists it, linked to it or has a matching template, or because it is
-   * the only server with resources.
+   * Finds the server for this resource: one that lists it, linked to it or has a matching template, or the only server
+   * with resources.
    */
   async server(uri: string, signal: AbortSignal): Promise<string | undefined> {
     const listed = this.#routes?.byUri.get(uri) ?? (await this.#known(signal, LOOKUP_PATIENCE_MS)).byUri.get(uri);
@@ -80,7 +80,7 @@ export class ResourceRoutes {
     return others.length === 0 ? only : undefined;
   }
 
-  /** The server that listed this template. */
+  /** Finds the server that listed this template. */
   async templateServer(template: string, signal: AbortSignal): Promise<string | undefined> {
     return (await this.#knownTemplates(signal)).byTemplate.get(template);
   }

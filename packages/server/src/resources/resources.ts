@@ -37,21 +37,21 @@ export class Resources {
     this.routes = new ResourceRoutes(options.upstreams);
   }
 
-  /** `resources/list`. */
+  /** Handles `resources/list`. */
   async list({ cursor }: Raw, { signal }: Exchange): Promise<Raw> {
     const upstream = await this.routes.resources(signal);
     const { items, ...next } = pageOf([...this.own.resources, ...upstream.map(({ raw }) => raw)], cursor);
     return { resources: items, ...next };
   }
 
-  /** `resources/templates/list`. */
+  /** Handles `resources/templates/list`. */
   async templates({ cursor }: Raw, { signal }: Exchange): Promise<Raw> {
     const upstream = await this.routes.templates(signal);
     const { items, ...next } = pageOf([...this.own.templates, ...upstream.map(({ raw }) => raw)], cursor);
     return { resourceTemplates: items, ...next };
   }
 
-  /** `resources/read`. */
+  /** Handles `resources/read`. */
   async read({ uri }: Raw, exchange: Exchange): Promise<Raw> {
     const { era } = exchange.caller;
     if (typeof uri !== "string") throw new RpcError(RPC_CODES.invalidParams, "The resource URI is missing.");
@@ -100,7 +100,7 @@ export class Resources {
       return async () => stop();
     }
     const store = await this.#options.store();
-    // Resources that never change can be subscribed to as well; there are just no notifications.
+    // Resources that never change can be subscribed to as well; they just send no notifications.
     if (watched === undefined || store.onDocumentChanged === undefined) return async () => {};
     const stop = store.onDocumentChanged((path) => {
       if (path === watched.path) tell();
@@ -125,7 +125,7 @@ export class Resources {
     }
   }
 
-  /** The eras use different codes. The newer code also means invalid parameters, but that is unlikely for a URI. */
+  /** The eras use different codes. The newer code also means invalid parameters, which is unlikely for a URI. */
   async #meansNotFound({ code, data }: TrunklineError, uri: string, signal: AbortSignal): Promise<boolean> {
     if (code !== "UPSTREAM") return false;
     if (data?.code === RPC_CODES.resourceNotFound) return true;
@@ -147,7 +147,7 @@ function notFound(uri: string, era: Era, hint: string | undefined, cause?: unkno
   });
 }
 
-/** Separates errors that the client can fix from those that it cannot. */
+/** Distinguishes errors that the client can fix from those that it cannot. */
 function ownCode(error: unknown): number {
   const isTheirs =
     isTrunklineError(error, "INVALID_ARGUMENT") ||

@@ -1,5 +1,5 @@
-// Matches URIs against templates (RFC 6570). Templates come from upstream servers, so matching takes time linear in the
-// URI, for any template.
+// Matches URIs against templates (RFC 6570). Templates come from upstream servers, so matching takes linear time in the
+// length of the URI for any template.
 
 interface Part {
   readonly literal: string;
@@ -9,12 +9,12 @@ interface Part {
 
 /** A parsed template. */
 export interface UriTemplate {
-  /** How much of the template is fixed: if two match, the more specific one wins. */
+  /** How much of the template is fixed. If two templates match, the more specific one wins. */
   readonly weight: number;
   matches(uri: string): boolean;
 }
 
-/** Parses a template. A malformed one matches only itself. */
+/** Parses a template. A malformed template matches only itself. */
 export function parseUriTemplate(template: string): UriTemplate {
   const parts = partsOf(template);
   return {

@@ -1,5 +1,5 @@
-// The direct surface: every upstream tool under its prefixed or its own name. Everything passes through unchanged:
-// definitions, arguments and results are the upstream server's own.
+// The direct surface: every upstream tool under its prefixed or its own name. Definitions, arguments and results are
+// passed through unchanged.
 import type { Hub, HubCallOptions } from "@trunkline/client";
 import {
   isRecord,
@@ -45,7 +45,7 @@ interface Listed {
 }
 
 interface Table {
-  /** What it was built from. The hub creates new ones whenever a list or a server's state changes. */
+  /** The names that the table was built from. The hub creates new ones whenever a list or a server's state changes. */
   readonly names: ReturnType<Hub["names"]>;
   readonly routes: ReadonlyMap<string, Operation>;
   readonly definitions: readonly ServedTool["definition"][];
@@ -64,13 +64,13 @@ export class DirectSurface {
     this.#options = options;
   }
 
-  /** All tools, after waiting for servers that are connecting. */
+  /** Lists all tools, after waiting for servers that are connecting. */
   async list(signal: AbortSignal): Promise<readonly ServedTool["definition"][]> {
     const hub = await this.#options.upstreams.settled(signal);
     return (await this.#current(hub)).definitions;
   }
 
-  /** The names that more than one connected server has. */
+  /** Finds the names that more than one connected server has. */
   async collisions(signal: AbortSignal): Promise<readonly NameCollision[]> {
     // A server that hangs must not hide the tools of the others.
     const hub = await this.#options.upstreams.settled(signal);
@@ -114,7 +114,10 @@ export class DirectSurface {
     }
   }
 
-  /** Finds the operation for a name. If it is not in the table, its server may be disconnected or not connected yet. */
+  /**
+   * Finds the operation for a name. If the name is not in the table, its server may be disconnected or not connected
+   * yet.
+   */
   async #find(hub: Hub, name: string, signal: AbortSignal): Promise<Operation> {
     const known = async () => (await this.#current(hub)).routes.get(name) ?? this.#away.get(name);
     const found = await known();
@@ -162,7 +165,7 @@ export class DirectSurface {
     for (const tool of tools) add(plain ? tool.tool : names.name(tool, "prefixed"), tool);
     for (const { name, state } of hub.status()) {
       if (state !== "needs-auth") continue;
-      // Always prefixed: there may be several, and the plain name would not tell them apart.
+      // Always prefixed: several servers may need a sign-in, and the plain name would not tell them apart.
       add(`${toolNamePrefix(name)}authenticate`, await hub.findTool(`${name}.authenticate`));
     }
     for (const { name, servers } of collisions) {
@@ -182,7 +185,7 @@ export class DirectSurface {
   }
 }
 
-/** The error for name collisions at startup. */
+/** Builds the error for name collisions at startup. */
 export function collisionError(collisions: readonly NameCollision[]): TrunklineError {
   const listed = collisions.slice(0, 10).map(({ name, servers }) => `"${name}" (${servers.join(" and ")})`);
   const more = collisions.length - listed.length;
@@ -193,7 +196,7 @@ export function collisionError(collisions: readonly NameCollision[]): TrunklineE
   );
 }
 
-/** The protocol error for an unknown tool. */
+/** Builds the protocol error for an unknown tool. */
 export function unknownTool(name: string, hint: string | undefined): RpcError {
   const message = `Unknown tool: ${name}.`;
   return new RpcError(RPC_CODES.invalidParams, hint === undefined ? message : `${message} ${hint}`, {
@@ -209,8 +212,8 @@ function failureResult(error: TrunklineError): ToolResult {
 }
 
 /**
- * The definition from the server, under its public name. If it requires a task, that is dropped: here any kind of call
- * works.
+ * Returns the server's definition under its public name. Turns a required task into an optional one: here any kind of
+ * call works.
  */
 function listedAs(name: string, { raw, inputSchema }: SourcedTool): Listed {
   const definition = { inputSchema, ...raw, name };
@@ -221,7 +224,10 @@ function listedAs(name: string, { raw, inputSchema }: SourcedTool): Listed {
   return { definition: { ...definition, execution: { ...execution, taskSupport: "optional" } }, taskSupport };
 }
 
-/** The tool as an operation that returns the server's result unchanged and leaves argument validation to the server. */
+/**
+ * Wraps the tool as an operation that returns the server's result unchanged and leaves argument validation to the
+ * server.
+ */
 function passing(hub: Hub, { server, tool, description, inputSchema, annotations }: SourcedTool): Operation {
   return {
     name: `${server}.${tool}`,
@@ -234,7 +240,7 @@ function passing(hub: Hub, { server, tool, description, inputSchema, annotations
       const { channel, meta, onProgress } = exchange;
       const options: HubCallOptions = { signal, channel };
       if (Object.keys(meta).length > 0) options.meta = meta;
-      // The channel receives progress directly.
+      // If the channel takes progress, it receives it directly.
       if (onProgress !== undefined && channel.progress === undefined) options.onProgress = onProgress;
       const { raw, isError } = await hub.callTool(server, tool, params, options);
       return { value: faithful(isError ? hub.redact(raw) : raw), isError };

@@ -37,7 +37,7 @@ export class KeptTools {
     this.#logger = options.logger;
   }
 
-  /** Loads the listings of earlier runs, then saves what the servers of this hub list. Never rejects. */
+  /** Loads the listings of earlier runs, then saves the listings of this hub's servers. Never rejects. */
   async follow(hub: Hub): Promise<void> {
     const folder = this.#folder;
     if (folder !== undefined) await Promise.all(hub.status().map((status) => this.#read(folder, status)));
@@ -46,13 +46,13 @@ export class KeptTools {
     this.#keep(hub);
   }
 
-  /** All servers, sorted by name, with their tools. Connects nothing. */
+  /** Returns all servers, sorted by name, with their tools. Connects nothing. */
   servers(hub: Hub): KnownServer[] {
     const live = groupedByServer(hub.tools());
     return hub.status().map((status) => ({ status, tools: this.#toolsOf(status, live) }));
   }
 
-  /** Stops following, and waits for pending writes. */
+  /** Stops following and waits for pending writes. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stop?.();
@@ -99,7 +99,7 @@ export class KeptTools {
     this.#kept.set(status.name, { key: read.key, tools, text });
   }
 
-  /** Writes atomically. If saving fails, the catalogue is just fetched again. */
+  /** Writes atomically. If saving fails, the listing is just fetched again. */
   async #write(path: string, text: string): Promise<void> {
     try {
       await writeFileAtomically(path, text, { mode: 0o600, folderMode: 0o700, flush: false });
@@ -117,7 +117,7 @@ export async function keepCatalogue(hub: Hub, options: { folder: string; logger:
 }
 
 /**
- * The same definition has the same key in every run. The values of env and headers are hidden here and make no
+ * Returns the same key for the same definition in every run. The values of env and headers are hidden here and make no
  * difference.
  */
 function keyOf({ config }: ServerStatus): string {

@@ -1,5 +1,5 @@
-// What callers request from upstream servers: a log level, roots, and their own connections. Stored here, because
-// servers are opened after the first caller arrives, and passed on then.
+// What callers request from upstream servers: a log level, roots, and their own connections. Servers are opened after
+// the first caller arrives, so requests are stored here and passed on then.
 import type { Hub, Root } from "@trunkline/client";
 import { type Logger, messageOf } from "@trunkline/core";
 import { isLogged, type LogMessageLevel } from "@trunkline/protocol";
@@ -40,7 +40,7 @@ export class UpstreamCallers {
     await this.#passRoots(this.#upstreams.opened);
   }
 
-  /** A caller's own connections live as long as the caller, not just for one call. */
+  /** Keeps a caller's own connections for as long as the caller, not just for one call. */
   hold({ caller, channel }: Exchange): void {
     const hub = this.#upstreams.opened;
     if (hub === undefined || channel.party === undefined || this.#held.has(caller.id)) return;
@@ -52,8 +52,8 @@ export class UpstreamCallers {
   }
 
   /**
-   * The caller has disconnected. Releases what it held immediately; the promise is for the servers that have to be
-   * notified.
+   * The caller has disconnected. Releases what it held immediately; the promise resolves when the affected servers have
+   * been notified.
    */
   async release(caller: Caller): Promise<void> {
     this.#held.get(caller.id)?.();
@@ -66,7 +66,7 @@ export class UpstreamCallers {
     this.#held.clear();
   }
 
-  /** Servers send at the lowest level that any caller wants; the endpoint filters for callers that want less. */
+  /** Sets servers to the lowest level that any caller wants; the endpoint filters for callers that want less. */
   async #passLogLevel(hub: Hub | undefined): Promise<void> {
     const [first, ...others] = this.#logLevels.values();
     if (hub === undefined || first === undefined) return;

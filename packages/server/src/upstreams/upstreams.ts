@@ -8,7 +8,10 @@ import { KeptTools, type KnownServer } from "./kept-tools.js";
 
 /** How long a list waits for servers that are still connecting. Later arrivals are announced with list_changed. */
 const PATIENCE_MS = 5_000;
-/** How long the lookup of a single name waits for them. Shorter, because a caller is waiting for the answer. */
+/**
+ * How long the lookup of a single name waits for connecting servers. Shorter, because a caller is waiting for the
+ * answer.
+ */
 export const LOOKUP_PATIENCE_MS = 1_500;
 
 /** Codes about the connection between us and the upstream server. They mean nothing to our client. */
@@ -58,7 +61,7 @@ export class Upstreams {
     return this.#opened;
   }
 
-  /** The hub. Retries if opening it failed. */
+  /** Returns the hub. Retries if opening it failed. */
   hub(): Promise<Hub> {
     this.#hub ??= this.#open().then(
       (hub) => {
@@ -79,7 +82,7 @@ export class Upstreams {
     return this.#hub;
   }
 
-  /** The hub. From the first call on, the lists of its servers are cached for later runs. */
+  /** Returns the hub. From the first call on, the lists of its servers are cached for later runs. */
   async followed(): Promise<Hub> {
     const hub = await this.hub();
     this.#following ??= this.#kept.follow(hub);
@@ -87,12 +90,14 @@ export class Upstreams {
     return hub;
   }
 
-  /** Every server, sorted by name, with its current tools or those from its last connection. Connects nothing. */
+  /**
+   * Returns every server, sorted by name, with its current tools or those from its last connection. Connects nothing.
+   */
   async servers(): Promise<KnownServer[]> {
     return this.#kept.servers(await this.followed());
   }
 
-  /** The hub, once every pending server has connected or its wait is over. */
+  /** Returns the hub once every pending server has connected or its wait is over. */
   async settled(signal: AbortSignal, patienceMs: number = PATIENCE_MS): Promise<Hub> {
     const hub = await this.hub();
     const pending = hub.status().filter(({ state }) => state === "pending");
@@ -103,8 +108,8 @@ export class Upstreams {
   }
 
   /**
-   * The lists of all connected servers, in order of server name. Omits a server that cannot list, or not in time; its
-   * list arrives later as a change.
+   * Returns the lists of all connected servers, in order of server name. Omits a server that cannot list, or not in
+   * time; its list arrives later as a change.
    */
   async each<T>(
     signal: AbortSignal,
@@ -132,7 +137,10 @@ export class Upstreams {
     await this.#kept.close();
   }
 
-  /** Never rejects. The wait counts from the start of the attempt, so later callers do not wait the full time again. */
+  /**
+   * Connects a server. Never rejects. The wait counts from the start of the attempt, so later callers do not wait the
+   * full time again.
+   */
   async #connect(hub: Hub, name: string, patienceMs: number): Promise<void> {
     let running = this.#connecting.get(name);
     if (running === undefined) {
@@ -149,7 +157,7 @@ export class Upstreams {
     if (leftMs > 0) await this.#patiently(running.attempt, undefined, leftMs);
   }
 
-  /** The names of the connected servers, sorted. */
+  /** Returns the names of the connected servers, sorted. */
   #connected(hub: Hub): string[] {
     return hub.status().flatMap(({ name, state }) => (state === "connected" ? [name] : []));
   }
@@ -169,8 +177,8 @@ export class Upstreams {
 }
 
 /**
- * The upstream server's protocol error, as forwarded to our client. Undefined for any other failure: a server that is
- * down, too slow, or requires sign-in.
+ * Returns the upstream server's protocol error, to forward to our client. Undefined for any other failure: a server
+ * that is down, too slow, or requires sign-in.
  */
 export function passedOn(error: TrunklineError): RpcError | undefined {
   const { code, message, data } = error.data ?? {};
@@ -195,7 +203,7 @@ export function asRpcError(error: unknown, code: number): RpcError {
   );
 }
 
-/** The result without the upstream server's fields about its connection to us. Everything else is unchanged. */
+/** Removes the upstream server's fields about its connection to us from a result. Everything else is unchanged. */
 export function faithful(raw: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const meta = raw._meta as Readonly<Record<string, unknown>> | undefined;
   const introduces = meta?.[META.serverInfo] !== undefined;
@@ -206,7 +214,7 @@ export function faithful(raw: Readonly<Record<string, unknown>>): Readonly<Recor
   return Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept };
 }
 
-/** Parameters with the caller's `_meta`. */
+/** Adds the caller's `_meta` to parameters. */
 export function withMeta(params: Readonly<Record<string, unknown>>, { meta }: Exchange): Record<string, unknown> {
   return Object.keys(meta).length === 0 ? { ...params } : { ...params, _meta: meta };
 }

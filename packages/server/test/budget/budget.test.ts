@@ -34,7 +34,7 @@ function noting(fails = false): { store: ContentStore; added: Map<string, string
   return { store, added };
 }
 
-/** Fields that tests look at; each test knows which ones its answer has. */
+/** Fields that tests look at. Each test knows which ones its answer has. */
 interface Fitted {
   readonly truncated: boolean;
   readonly hash: string;
@@ -82,7 +82,7 @@ describe("counting", () => {
     }
   });
 
-  it("undercounts by no more than a hair when counting in pieces", async () => {
+  it("undercounts only slightly when counting in pieces", async () => {
     for (const text of [
       "a".repeat(3_000),
       "ab".repeat(1_500),
@@ -97,7 +97,7 @@ describe("counting", () => {
 });
 
 describe("shrinking", () => {
-  it("keeps small values whole and the head of long ones", () => {
+  it("keeps small values whole and cuts long ones to their beginning", () => {
     const { value, cuts } = shrink({ total: 1000, type: "hybrid", results: rows(1000), note: "short" }, 2_000);
     const { results, ...rest } = value as { results: unknown[] };
     expect(rest).toEqual({ total: 1000, type: "hybrid", note: "short" });
@@ -106,7 +106,7 @@ describe("shrinking", () => {
     expect(cuts).toEqual([`results: the first ${results.length} of 1000 items`]);
   });
 
-  it("cuts text between code points, and the result is a prefix", () => {
+  it("cuts text between code points and returns a prefix", () => {
     for (let bytes = 10; bytes < 60; bytes++) {
       const text = '🙂"\\\n\u0001é漢'.repeat(20);
       const { value } = shrink(text, bytes);
@@ -116,7 +116,7 @@ describe("shrinking", () => {
     }
   });
 
-  it("shows something of several large items", () => {
+  it("shows part of several large items", () => {
     const { value } = shrink(
       { documents: ["a", "b", "c"].map((path) => ({ path, content: path.repeat(10_000) })) },
       1_000,
@@ -126,7 +126,7 @@ describe("shrinking", () => {
     for (const { content } of documents) expect(content.length).toBeGreaterThan(100);
   });
 
-  it("produces JSON within the size, for any value", () => {
+  it("produces JSON within the size limit for any value", () => {
     const values = [
       rows(500),
       Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`key ${n}`, n])),
@@ -159,14 +159,14 @@ describe("shrinking", () => {
 });
 
 describe("an answer", () => {
-  it("is left alone if it fits", async () => {
+  it("stays unchanged if it fits", async () => {
     const value = { results: rows(3) };
     const { value: fitted, added } = await fit(value);
     expect(fitted).toEqual(value);
     expect(added.size).toBe(0);
   });
 
-  it("that does not fit is stored whole and replaced by its head and a handle", async () => {
+  it("that does not fit is stored whole and replaced by its beginning and a handle", async () => {
     const value = { total: 2000, results: rows(2000) };
     const { value: fitted, text, added } = await fit(value);
     expect(count(text)).toBeLessThanOrEqual(500);
@@ -192,12 +192,12 @@ describe("an answer", () => {
     expect(value.hash).toBe(contentIdOf(log));
   });
 
-  it("that is a list has its head in a field", async () => {
+  it("that is a list has its beginning in a field", async () => {
     const { value } = await fit(rows(2000));
     expect(value).toMatchObject({ head: rows(value.head.length), truncated: true, hash: expect.any(String) });
   });
 
-  it("without spilling has a head and no handle", async () => {
+  it("without spilling has a beginning but no handle", async () => {
     const { value, text } = await fit({ results: rows(2000) }, { store: undefined });
     expect(count(text)).toBeLessThanOrEqual(500);
     expect(value).toMatchObject({ truncated: true, size: expect.any(Number) });
@@ -266,7 +266,7 @@ describe("an answer", () => {
     expect(value.truncated).toBe(true);
   });
 
-  it("of 40 MB takes seconds at most", async () => {
+  it("of 40 MB takes only seconds", async () => {
     const text = "a line of a log with some words in it\n".repeat(1_100_000);
     const { value, added } = await fit({ text }, { maxTokens: 8_000 });
     expect(added.get(value.hash)?.length).toBe(text.length);
@@ -275,7 +275,7 @@ describe("an answer", () => {
 });
 
 describe("a stored value", () => {
-  it("is text if it is nothing else", () => {
+  it("is plain text if the value is just text", () => {
     const read = (value: unknown) => new TextDecoder().decode(serializeValue(value).bytes);
     expect(read({ text: "a" })).toBe("a");
     expect(read({ content: "a" })).toBe("a");

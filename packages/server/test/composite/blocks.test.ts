@@ -1,4 +1,4 @@
-// Blocks other than text, through all of query and execute: none exceeds the budget, and none is lost.
+// Non-text blocks, all the way through query and execute: none exceeds the budget, and none is lost.
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ToolResult } from "../../src/interfaces/served-tool.js";
@@ -46,7 +46,7 @@ async function stored(hash: string): Promise<string> {
 }
 
 describe("blocks next to an answer", () => {
-  it("are sent as they are if small", async () => {
+  it("are sent unchanged if small", async () => {
     const result = await look(office, [picture(10), page(3), { type: "hologram", depth: 3 }]);
     expect(result.content.slice(1).map(({ type }) => type)).toEqual(["image", "resource", "hologram"]);
     expect(answerIn(result).blocks).toEqual([
@@ -78,7 +78,7 @@ describe("blocks next to an answer", () => {
     expect(total).toBe(0);
   });
 
-  it("of many images the first are sent; later ones get a handle each, the rest one together", async () => {
+  it("the first of many images are sent; later ones get a handle each, and the rest share one", async () => {
     const result = await look(
       office,
       Array.from({ length: 500 }, (_, n) => ({ ...picture(250), data: `${PNG}${String(n).padStart(4, "0")}` })),
@@ -94,13 +94,13 @@ describe("blocks next to an answer", () => {
     expect(tokensIn(result)).toBeLessThanOrEqual(8_000);
   });
 
-  it("images together are limited as well", async () => {
+  it("the total size of all images is limited too", async () => {
     const result = await look(office, [picture(60_000), picture(60_000), picture(60_000), picture(1)]);
     const sent = result.content.filter(({ type }) => type === "image").map(({ data }) => String(data).length);
     expect(sent).toEqual([960_000, 960_000, 16]);
   });
 
-  it("the text of an embedded resource counts: it is cut, and all of it stored", async () => {
+  it("the text of an embedded resource counts against the budget: it is cut, and stored in full", async () => {
     const result = await look(office, [page(300_000)], 1_000);
     expect(tokensIn(result)).toBeLessThanOrEqual(1_000);
     expect(tokensIn(result)).toBeGreaterThan(500);
@@ -160,7 +160,7 @@ describe("blocks next to an answer", () => {
     expect(tokensIn(result)).toBeLessThanOrEqual(1_000);
   });
 
-  it("references see them whole, whatever is sent", async () => {
+  it("references see them whole, no matter what is sent", async () => {
     const { steps } = await office.query([
       gallery(picture(300_000)),
       gallery({ type: "hologram", head: "$prev.blocks[0].data[0:16]" }),

@@ -45,7 +45,7 @@ describe("a budget that is too small", () => {
     }
   });
 
-  it("keeps the counts of a batch, and cuts the message first", async () => {
+  it("keeps the counts of a batch and cuts the message first", async () => {
     const failing = { op: "shapes.quotes", params: { said: long } };
     for (const max_tokens of [60, 100, 200]) {
       const answer = await office.execute({ operations: ["status", failing], max_tokens });
@@ -70,7 +70,7 @@ describe("a budget that is too small", () => {
 
 describe("parameters that are nested too deeply", () => {
   const deep = nested(5_000);
-  // JSON.stringify would not survive it either.
+  // JSON.stringify cannot handle this depth either.
   const json = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
 
   it.each<[string, string, Record<string, unknown>]>([
@@ -83,12 +83,12 @@ describe("parameters that are nested too deeply", () => {
     ["an upstream tool", "execute", { operations: [{ op: "shapes.get_thing", params: { deep } }] }],
     ["session", "session", { action: "start", params: { label: deep } }],
     ["session, as JSON in a text", "session", { action: "start", params: `{"label": ${json}}` }],
-  ])("%s: are rejected with that reason", async (_, tool, args) => {
+  ])("%s: are rejected with a clear reason", async (_, tool, args) => {
     const { error } = answerIn(await office.call(tool, args));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("levels deep") });
   });
 
-  it("including if a reference makes them so", async () => {
+  it("are rejected if a reference creates them", async () => {
     const half = nested(70);
     const { results } = await office.execute([
       { op: "shapes.get_thing", params: { half } },
@@ -106,13 +106,13 @@ describe("parameters that are nested too deeply", () => {
   });
 });
 
-describe("messages about a mistake", () => {
-  it("a set of parameters under a wrong name", async () => {
+describe("hints about mistakes", () => {
+  it("suggest the right name for misspelled params", async () => {
     const { error } = await office.query([{ op: "search", parms: { query: "x" } }]);
     expect(error).toMatchObject({ path: "steps[0].parms", hint: expect.stringContaining("Did you mean params?") });
   });
 
-  it("no advice is better than unrelated advice", async () => {
+  it("are omitted rather than unrelated", async () => {
     const missing = await office.execute([{ op: "add", params: { path: "not-there.md" } }]);
     const unknown = await office.query([{ op: "get", params: { hash: "0123456789abcdef" } }]);
     for (const { error } of [missing.results[0], unknown]) {
@@ -206,7 +206,7 @@ describe("the journal has one line for", () => {
     expect(noted).toEqual(["silent.anything cancelled ABORTED"]);
   });
 
-  it("an operation called as a tool, which explains how to run it", async () => {
+  it("an operation called as a tool, with a hint on how to run it", async () => {
     const calling = callTool(composite, "search", { query: "x" });
     await expect(calling).rejects.toThrow(/Available: query, .*steps of query: \{"steps"/);
   });
@@ -228,7 +228,7 @@ describe("the journal has one line for", () => {
   });
 });
 
-it("looking for a resource does not wait long for a server that hangs", async () => {
+it("looking up a resource does not wait long for a server that hangs", async () => {
   await using under = testService([shapes() as never, stdio("silent", [], { connectTimeoutMs: 60_000 })]);
   const looking = [
     under.service.handle("resources/read", { uri: "test://nope" }, testExchange()),

@@ -1,4 +1,5 @@
-// Every example of the contract, as written, with a real store and real servers of the names in the examples.
+// Runs every example of the contract as written, with a real store and real servers that have the names in the
+// examples.
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -197,7 +198,7 @@ describe("execute", () => {
     });
   });
 
-  it("passes a large upstream value on by its hash, bypassing the model", async () => {
+  it("passes on a large upstream value by its hash, bypassing the model", async () => {
     const call = await office.call("execute", {
       operations: [
         { op: "filesystem.read_text_file", params: { path: "big.log" } },

@@ -45,7 +45,7 @@ describe("a batch", () => {
     expect((await document("on-2")).content).toBe("2");
   });
 
-  it("has $prev, names and $steps", async () => {
+  it("supports $prev, names and $steps", async () => {
     const answer = await office.execute([
       { ...add("ref-1", "one"), as: "first" },
       { op: "update", params: { hash: "$prev.hash", tags: ["of {{$first.path}}"] } },
@@ -56,7 +56,7 @@ describe("a batch", () => {
     expect((await document("ref-2")).content).toBe(`matched 1, hash ${contentIdOf("one")}`);
   });
 
-  it("has an upstream operation's value in result, and its fields for $prev", async () => {
+  it("puts an upstream operation's value in result and makes its fields available to $prev", async () => {
     const answer = await office.execute([
       { op: "github.create_issue", params: { title: "Broken" } },
       { op: "slack.upload", params: { content: "#{{$prev.number}} {{$prev.result.title}}" } },
@@ -95,12 +95,12 @@ describe("a batch", () => {
     expect((await office.execute({ operations })).results).toHaveLength(60);
   });
 
-  it("accepts reading operations too, and rejects session actions", async () => {
+  it("accepts read operations too but rejects session actions", async () => {
     expect((await office.execute(["status"])).results[0]).toMatchObject({ op: "status", success: true });
     expect((await office.execute(["start"])).results[0].error.hint).toContain("session");
   });
 
-  it("rejects contradictions", async () => {
+  it("rejects invalid and conflicting options", async () => {
     for (const args of [
       { operations: [add("x", "x")], atomic: true, continueOnError: true },
       { operations: [add("x", "x")], idempotency_key: "" },
@@ -171,7 +171,7 @@ describe("atomic", () => {
     expect(await office.query([{ op: "list", params: { pattern: "fresh.md" } }])).toMatchObject({ total: 0 });
   });
 
-  it("restores a file's previous content, and adds a folder only at the end", async () => {
+  it("restores a file's previous content and adds a folder only at the end", async () => {
     const { workspace } = office.bench;
     await mkdir(join(workspace, "folder"), { recursive: true });
     await writeFile(join(workspace, "folder", "a.txt"), "a");
@@ -213,7 +213,7 @@ describe("atomic", () => {
     expect(await office.execute({ operations, atomic: true })).toMatchObject({ succeeded: 2 });
   });
 
-  it("undoes if the client cancels", async () => {
+  it("undoes its changes if the client cancels", async () => {
     const controller = new AbortController();
     const runner = createRunner({});
     let runs = 0;
@@ -302,7 +302,7 @@ describe("an idempotency key", () => {
     expect(await uploads()).toBe(before + 2);
   });
 
-  it("is bound to its operations and its caller", async () => {
+  it("only applies to the same operations and caller", async () => {
     const args = { operations: [upload], idempotency_key: "k3" };
     await office.execute(args);
     for (const again of [office, office.restarted()]) {
@@ -315,7 +315,7 @@ describe("an idempotency key", () => {
     expect(await uploads()).toBe(before + 1);
   });
 
-  it("is free again if nothing was started", async () => {
+  it("can be reused if nothing was started", async () => {
     const wrong = { operations: [{ op: "slack.uplod", params: {} }], idempotency_key: "k4" };
     expect((await office.execute(wrong)).failed).toBe(1);
     expect((await office.execute({ operations: [upload], idempotency_key: "k4" })).succeeded).toBe(1);

@@ -38,7 +38,7 @@ describe("what models write", () => {
     expect((await office.query(args)).documents).toHaveLength(2);
   });
 
-  it("an operation alone is a step", async () => {
+  it("a single operation counts as a step", async () => {
     expect(await office.query({ steps: ["status"] })).toMatchObject({ total_objects: expect.any(Number) });
   });
 
@@ -68,7 +68,7 @@ describe("what models write", () => {
       },
       { path: "steps[1].as" },
     ],
-  ])("%s is rejected, with a hint", async (_, args, expected) => {
+  ])("%s is rejected with a hint", async (_, args, expected) => {
     const result = await office.call("query", args);
     expect(result.isError).toBe(true);
     expect(answerIn(result).error).toMatchObject({
@@ -95,7 +95,7 @@ describe("errors", () => {
     });
   });
 
-  it("stop a pipeline, and earlier results are returned", async () => {
+  it("stop a pipeline but keep earlier results", async () => {
     const result = await office.call("query", {
       steps: [{ op: "list", params: { limit: 1 } }, { op: "get", params: { path: "no-such-file" } }, { op: "status" }],
     });
@@ -127,13 +127,13 @@ describe("errors", () => {
     });
   });
 
-  it("of upstream tools are in the tool's words", async () => {
+  it("of upstream tools keep the tool's wording", async () => {
     const result = await office.call("query", { steps: [{ op: "github.fail", params: { message: "no such label" } }] });
     expect(result.isError).toBe(true);
     expect(answerIn(result).error).toMatchObject({ code: "UPSTREAM", message: "no such label", stepIndex: 0 });
   });
 
-  it("of a cancelled call are answered too", async () => {
+  it("of a cancelled call are returned too", async () => {
     const controller = new AbortController();
     const exchange = { ...exchangeOf(), signal: controller.signal };
     const calling = office.call(
@@ -147,12 +147,12 @@ describe("errors", () => {
 });
 
 describe("warnings", () => {
-  it("are on the result of a single step", async () => {
+  it("appear on the result of a single step", async () => {
     const answer = await office.query([{ op: "list", params: { limit: 1, pattern: "$prev.nothing" } }]);
     expect(answer).toMatchObject({ total: 40, warnings: [expect.stringContaining("$prev.nothing")] });
   });
 
-  it("are on the step of several", async () => {
+  it("appear on their step if there are several", async () => {
     const answer = await office.query(["status", { op: "list", params: { limit: 1, pattern: "$prev.gone.deep" } }]);
     expect(answer.steps[0]).not.toHaveProperty("warnings");
     expect(answer.steps[1].warnings).toEqual([expect.stringContaining("$prev.gone.deep")]);
@@ -168,7 +168,7 @@ describe("warnings", () => {
 });
 
 describe("for_each", () => {
-  it("keeps the order, with errors at their items", async () => {
+  it("keeps the order and puts errors in place of their items", async () => {
     const answer = await office.query([
       { op: "list", params: { limit: 3 } },
       { op: "get", for_each: ["note-3.md", "gone.md", "note-1.md"], params: { path: "$item", include_content: true } },
@@ -181,7 +181,7 @@ describe("for_each", () => {
     expect(answer.steps[2].result.total).toBe(1);
   });
 
-  it("runs at most 16 in parallel", async () => {
+  it("runs at most 16 items in parallel", async () => {
     let running = 0;
     let most = 0;
     const tools = await openOffice({
@@ -203,7 +203,7 @@ describe("for_each", () => {
     }
   });
 
-  it("over something that is not a list is an error that says so", async () => {
+  it("fails with a clear error if the value is not a list", async () => {
     expect((await office.query([{ op: "get", for_each: "$prev.results[*]", params: {} }])).error).toMatchObject({
       code: "INVALID_ARGUMENT",
       message: expect.stringContaining("$prev.results[*]"),
@@ -213,7 +213,7 @@ describe("for_each", () => {
     });
   });
 
-  it("is an error if every item failed", async () => {
+  it("fails if every item failed", async () => {
     const result = await office.call("query", {
       steps: [{ op: "get", for_each: ["x", "y"], params: { path: "$item" } }],
     });
@@ -248,7 +248,7 @@ describe("documents of the previous step", () => {
     expect(JSON.stringify(get.steps[1].result)).not.toContain("word8");
   });
 
-  it("none found means none searched, not all", async () => {
+  it("if none were found, nothing is searched", async () => {
     const answer = await office.query([
       { op: "list", params: { pattern: "nothing-*" } },
       { op: "grep", params: { pattern: "shared" } },

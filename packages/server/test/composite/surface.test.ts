@@ -29,7 +29,7 @@ describe("the composite surface", () => {
     ]);
   });
 
-  it("echoes, and says what is missing", async () => {
+  it("echoes the message and fails if it is missing", async () => {
     const echo = tools.find(({ definition }) => definition.name === "mcp.echo");
     expect(await echo?.call({ message: "hello" }, exchangeOf())).toEqual({
       content: [{ type: "text", text: "hello" }],

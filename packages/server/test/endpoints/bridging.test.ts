@@ -1,4 +1,4 @@
-// Real servers behind, real clients in front, of opposite eras: a server's question reaches the client that made the
+// Connects real servers with real clients of the opposite era: a server's question reaches the client that made the
 // call, and the answer reaches the server.
 import { openHub } from "@trunkline/client";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -62,7 +62,7 @@ describe.each(Object.entries(legacyServers))(
       });
     });
 
-    test("may ask as often as it likes", async () => {
+    test("can ask as often as it likes", async () => {
       const url = await serveThrough(await start());
       let asked = 0;
       const { last } = await converse(url, "ask_many", { count: 3 }, () => {
@@ -88,7 +88,7 @@ describe.each(Object.entries(legacyServers))(
 );
 
 describe("a modern server that asks during a legacy client's call", () => {
-  test("has its question sent to the client as a request, on the call's stream", async () => {
+  test("sends its question to the client as a request on the call's stream", async () => {
     const url = await serveThrough(stdio("asking"));
     const session = await Session.open(url, { capabilities });
     const params = { name: "ask_many", arguments: { count: 2, at_once: true } };

@@ -1,4 +1,4 @@
-// A test client for the HTTP endpoint: raw requests, so that a test sees what is on the wire.
+// A test client for the HTTP endpoint. It sends raw requests, so that a test sees what is on the wire.
 import { silentLogger } from "@trunkline/core";
 import { onTestFinished } from "vitest";
 import { type HttpEndpointOptions, listenHttp } from "../../src/endpoints/http.js";
@@ -10,7 +10,7 @@ export type Message = any;
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
-  /** Every message, in order; just one if the answer is JSON. */
+  /** Every message, in order; only one if the answer is JSON. */
   readonly messages: Message[];
   readonly last: Message;
   readonly isStream: boolean;
@@ -18,7 +18,7 @@ export interface Reply {
 
 export const MODERN = "2026-07-28";
 
-/** Starts an endpoint over a test service; it ends with the test. */
+/** Starts an endpoint over a test service. It is closed when the test ends. */
 export async function startHttp(
   options: Partial<HttpEndpointOptions> & { service?: TestService } = {},
 ): Promise<{ url: string; service: TestService; close: () => Promise<void> }> {
@@ -35,7 +35,7 @@ export async function startHttp(
   return { url: endpoint.url, service, close: () => endpoint.close() };
 }
 
-/** `_meta` of a modern request. */
+/** Builds the `_meta` of a modern request. */
 export function envelope(capabilities: object = {}, more: object = {}): Record<string, unknown> {
   return {
     "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -45,7 +45,7 @@ export function envelope(capabilities: object = {}, more: object = {}): Record<s
   };
 }
 
-/** Sends a body as it is. */
+/** Sends a body unchanged. */
 export async function post(
   url: string,
   body: unknown,
@@ -60,7 +60,7 @@ export async function post(
   });
 }
 
-/** The headers that repeat a modern request. */
+/** Builds the headers that repeat parts of a modern request. */
 export function modernHeaders(method: string, params: Message): Record<string, string> {
   const name = params.name ?? params.uri ?? params.taskId;
   return {
@@ -101,7 +101,7 @@ export async function read(response: Response): Promise<Reply> {
   return { status: response.status, headers: response.headers, messages, last: messages.at(-1), isStream };
 }
 
-/** The events of a stream so far. */
+/** Parses the events of a stream so far. */
 export function eventsOf(text: string): { id: string | undefined; data: string }[] {
   return text.split("\n\n").flatMap((block) => {
     const data = /^data: ?(.*)$/m.exec(block)?.[1];
@@ -187,7 +187,7 @@ export class StreamReader {
     this.#reader = (response.body as ReadableStream<Uint8Array>).getReader();
   }
 
-  /** The next message; undefined at the end. */
+  /** Reads the next message; undefined at the end. */
   async next(): Promise<Message> {
     for (;;) {
       const event = this.events[this.#taken];
@@ -214,7 +214,7 @@ export class StreamReader {
   }
 }
 
-/** The text a tool answered with. */
+/** Returns the text that a tool answered with. */
 export function textOf({ last }: { last: Message }): string {
   return last.result.content[0].text;
 }

@@ -18,7 +18,7 @@ import {
   textOf,
 } from "./http-client.js";
 
-/** A request with headers that fetch does not allow. */
+/** Sends a request with headers that fetch does not allow. */
 async function raw(url: string, headers: Record<string, string>, method = "GET"): Promise<number> {
   return await new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method, headers }, (response) => {
@@ -38,7 +38,7 @@ describe("the HTTP endpoint rejects", () => {
     expect(await raw(url, { host: "evil.example" })).toBe(403);
     expect(await raw(url, { origin: "https://evil.example" })).toBe(403);
     expect(await raw(url, { origin: "null" })).toBe(403);
-    // 400: accepted, but there is no session.
+    // 400 means accepted, but there is no session.
     expect(await raw(url, { host: "localhost:1", origin: "http://localhost:3000" })).toBe(400);
     // Twice: the second time the name is cached.
     for (const _ of [1, 2]) expect(await raw(url, { host: "127.0.0.1:99" })).toBe(400);
@@ -56,7 +56,7 @@ describe("the HTTP endpoint rejects", () => {
     expect(textOf(await callModern(url, "echo", { text: "in" }, { headers }))).toBe("in");
   });
 
-  test("every other machine, unless there is a token", async () => {
+  test("other machines, unless there is a token", async () => {
     const options = { service: createTestService(), logger: silentLogger, host: "0.0.0.0", port: 0 };
     await expect(listenHttp(options)).rejects.toMatchObject({
       code: "USAGE",
@@ -75,12 +75,12 @@ describe("the HTTP endpoint rejects", () => {
     for (const host of ["evil.example", "10.0.0.1"]) expect(await raw(address, { ...headers, host }), host).toBe(403);
     for (const host of ["proxy.example", "PROXY.example:8443", "localhost", "127.0.0.1:1", hostname()])
       expect(await raw(address, { ...headers, host }), host).toBe(400);
-    // The address at which the request arrives always counts.
+    // The address at which the request arrives is always allowed.
     const own = url.replace("0.0.0.0", "127.0.0.2");
     if (process.platform === "linux") expect(await raw(own, headers)).toBe(400);
   });
 
-  test("a name that does not resolve, and another machine's address", async () => {
+  test("names that do not resolve and addresses of other machines", async () => {
     const options = { service: createTestService(), logger: silentLogger, port: 0, token: "t" };
     for (const host of ["nosuchhost.invalid", ""])
       await expect(listenHttp({ ...options, host })).rejects.toMatchObject({
@@ -135,7 +135,7 @@ describe("the HTTP endpoint rejects", () => {
     expect((await fetch(url)).status).toBe(400);
   });
 
-  test("a client that does not read, without buffering for it", async () => {
+  test("clients that do not read, without buffering for them", async () => {
     const { url, service } = await startHttp();
     const { hostname, port } = new URL(url);
     const session = await Session.open(url);
@@ -159,7 +159,7 @@ describe("the HTTP endpoint rejects", () => {
 });
 
 describe("closing the HTTP endpoint", () => {
-  test("lets running calls finish, in both eras, and accepts nothing new", async () => {
+  test("lets running calls finish in both eras and accepts nothing new", async () => {
     const { url, close, service } = await startHttp({ graceMs: 2_000 });
     const session = await Session.open(url);
     const calls = [
@@ -179,7 +179,7 @@ describe("closing the HTTP endpoint", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  test("ends what exceeds the grace period, and says so", async () => {
+  test("ends calls that exceed the grace period and notifies their clients", async () => {
     const { url, close, service } = await startHttp({ graceMs: 50 });
     const session = await Session.open(url);
     const calls = [callModern(url, "hang", { tag: "modern" }), session.call("hang", { tag: "legacy" })];
@@ -189,7 +189,7 @@ describe("closing the HTTP endpoint", () => {
     expect(service.aborted.sort()).toEqual(["legacy", "modern"]);
   });
 
-  test("ends streams properly, and only once", async () => {
+  test("ends streams properly and only once", async () => {
     const { url, close } = await startHttp();
     const session = await Session.open(url);
     const stream = new StreamReader(await session.get());

@@ -37,7 +37,7 @@ describe("a legacy session over HTTP", () => {
     ]);
   });
 
-  test("knows its client, and frees its resources when it is deleted", async () => {
+  test("identifies its client and frees its resources when it is deleted", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url, { capabilities: form });
     const { caller, can } = JSON.parse(textOf(await session.call("whoami")));
@@ -49,7 +49,7 @@ describe("a legacy session over HTTP", () => {
     expect((await session.delete()).status).toBe(404);
   });
 
-  test("is the party of all its calls", async () => {
+  test("gives all its calls the same party", async () => {
     const { url, service } = await startHttp();
     const [one, two] = [await Session.open(url), await Session.open(url)];
     for (const session of [one, one, two]) await session.call("echo");
@@ -71,7 +71,7 @@ describe("a legacy session over HTTP", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("withdraws a question when the call is cancelled, and answers neither", async () => {
+  test("cancels its question when the call is cancelled, and answers neither", async () => {
     const { url } = await startHttp();
     const session = await Session.open(url, { capabilities: form });
     const body = { jsonrpc: "2.0", id: "c", method: "tools/call", params: { name: "ask", arguments: {} } };
@@ -85,7 +85,7 @@ describe("a legacy session over HTTP", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("does not treat a lost connection as a cancellation, and sends the rest to a client that comes back", async () => {
+  test("does not treat a lost connection as a cancellation and sends the rest to a client that reconnects", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     const params = { name: "wait", arguments: { ms: 150, tag: "w" }, _meta: { progressToken: 1 } };
@@ -144,7 +144,7 @@ describe("a legacy session over HTTP", () => {
     await until(() => service.listeners === 0);
   });
 
-  test("gets what was sent while its stream was away", async () => {
+  test("receives what was sent while its stream was disconnected", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     const stream = new StreamReader(await session.get());
@@ -168,7 +168,7 @@ describe("a legacy session over HTTP", () => {
     expect(service.levels).toEqual(["debug"]);
   });
 
-  test("accepts batches in the one revision that has them", async () => {
+  test("accepts batches in the only revision that has them", async () => {
     const { url } = await startHttp();
     const batch = [
       { jsonrpc: "2.0", id: 10, method: "ping" },
@@ -187,7 +187,7 @@ describe("a legacy session over HTTP", () => {
     expect(await read(await newer.send(batch))).toMatchObject({ status: 400, last: { error: { code: -32600 } } });
   });
 
-  test("rejects an id in use, and invalid messages", async () => {
+  test("rejects ids in use and invalid messages", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     const body = { jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "hang", arguments: { tag: "h" } } };
@@ -214,7 +214,7 @@ describe("a legacy session over HTTP", () => {
     expect(service.aborted).toEqual(["h"]);
   });
 
-  test("must exist, and use a supported revision", async () => {
+  test("has to exist and use a supported revision", async () => {
     const { url } = await startHttp();
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
     expect(await read(await post(url, ping))).toMatchObject({ status: 400, last: { id: 1 } });
@@ -224,7 +224,7 @@ describe("a legacy session over HTTP", () => {
     expect(await read(await post(url, ping, wrong))).toMatchObject({ status: 400 });
   });
 
-  test("ends after a long idle time, unless its client holds a stream", async () => {
+  test("ends after a long idle time unless its client keeps a stream open", async () => {
     const { url, service } = await startHttp({ keepAliveMs: 10, sessions: { idleMs: 2_000 } });
     const held = await Session.open(url);
     const stream = new StreamReader(await held.get());
@@ -235,14 +235,14 @@ describe("a legacy session over HTTP", () => {
     await stream.cancel();
   });
 
-  test("makes room for a new one if it is idle", async () => {
+  test("makes room for a new session if it is idle", async () => {
     const { url } = await startHttp({ sessions: { max: 2 } });
     const [unused, held] = [await Session.open(url), await Session.open(url)];
     const stream = new StreamReader(await held.get());
     const third = await Session.open(url);
     expect((await unused.request("ping")).status).toBe(404);
     const thirdStream = new StreamReader(await third.get());
-    // Both are in use now.
+    // Both remaining sessions are in use now.
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } };
     expect((await post(url, { jsonrpc: "2.0", id: 1, method: "initialize", params })).status).toBe(503);
     await Promise.all([stream.cancel(), thirdStream.cancel()]);
@@ -250,7 +250,7 @@ describe("a legacy session over HTTP", () => {
 });
 
 describe("a task of a legacy session", () => {
-  test("is started with the call, polled, and returns its result", async () => {
+  test("starts with the call, can be polled, and returns its result", async () => {
     const { url, service } = await startHttp();
     const session = await Session.open(url);
     const { task } = (await session.call("gate", {}, { task: { ttl: 60_000 } })).last.result;
@@ -281,7 +281,7 @@ describe("a task of a legacy session", () => {
     expect(await status()).toBe("completed");
   });
 
-  test("belongs to its session alone, and ends with it", async () => {
+  test("belongs only to its session and ends with it", async () => {
     const { url, service } = await startHttp();
     const [owner, other] = [await Session.open(url), await Session.open(url)];
     const { taskId } = (await owner.call("hang", { tag: "t" }, { task: {} })).last.result.task;

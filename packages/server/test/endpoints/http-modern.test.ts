@@ -15,7 +15,7 @@ import {
 const form = { elicitation: { form: {} } };
 
 describe("a modern request over HTTP", () => {
-  test("is answered with one JSON body that names the server and keeps unknown fields", async () => {
+  test("gets one JSON body that names the server and keeps unknown fields", async () => {
     const { url } = await startHttp();
     const reply = await callModern(url, "echo", { text: "hello" });
     expect(reply).toMatchObject({ status: 200, isStream: false });
@@ -147,7 +147,7 @@ describe("a modern request over HTTP", () => {
     });
   });
 
-  test("ends its call when the client goes away", async () => {
+  test("ends its call when the client disconnects", async () => {
     const { url, service } = await startHttp();
     const away = new AbortController();
     const call = callModern(url, "hang", { tag: "gone" }, { signal: away.signal });
@@ -192,7 +192,7 @@ describe("subscriptions/listen over HTTP", () => {
     return new StreamReader(await post(url, body, modernHeaders("subscriptions/listen", {})));
   }
 
-  test("grants what the server has, and notifies until the client goes", async () => {
+  test("grants what the server has and notifies until the client disconnects", async () => {
     const { url, service } = await startHttp();
     const stream = await listen(url);
     const tagged = { "io.modelcontextprotocol/subscriptionId": "sub" };
@@ -215,7 +215,7 @@ describe("subscriptions/listen over HTTP", () => {
     await until(() => service.listeners === 0 && service.watched.size === 0);
   });
 
-  test("ends at once if nothing is granted", async () => {
+  test("ends immediately if nothing is granted", async () => {
     const { url } = await startHttp();
     const stream = await listen(url, { notifications: { promptsListChanged: true } });
     expect(await stream.next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
@@ -223,7 +223,7 @@ describe("subscriptions/listen over HTTP", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("must say what to listen for", async () => {
+  test("has to say what to listen for", async () => {
     const { url } = await startHttp();
     expect((await modern(url, "subscriptions/listen", {})).last).toMatchObject({ error: { code: -32602 } });
   });
@@ -239,7 +239,7 @@ describe("subscriptions/listen over HTTP", () => {
     expect(service.listeners).toBe(0);
   });
 
-  test("is limited in number", async () => {
+  test("rejects subscriptions over the limit", async () => {
     const { url } = await startHttp({ limits: { maxSubscriptions: 1 } });
     const stream = await listen(url);
     await stream.next();
@@ -268,13 +268,13 @@ describe("a slow tool", () => {
     });
   });
 
-  test("is simply waited for if the client does not support tasks, or the tool is quick", async () => {
+  test("is an ordinary call if the client does not support tasks or the tool is quick", async () => {
     const { url } = await startHttp({ service: createTestService(support), limits: soon });
     expect(textOf(await callModern(url, "wait", { ms: 60 }))).toBe("waited ");
     expect(textOf(await callModern(url, "wait", { ms: 0 }, { capabilities: tasks }))).toBe("waited ");
   });
 
-  test("asks through the task, and answers can come one by one", async () => {
+  test("asks through the task and accepts answers one by one", async () => {
     const { url } = await startHttp({ service: createTestService(support) });
     const capabilities = { ...tasks, ...form };
     const { taskId } = (await callModern(url, "ask", {}, { capabilities })).last.result;
@@ -307,7 +307,7 @@ describe("a slow tool", () => {
     expect(second).not.toHaveProperty("requestState");
   });
 
-  test("is cancelled with its task, repeatedly if needed", async () => {
+  test("ends when its task is cancelled, even if cancelled twice", async () => {
     const { url, service } = await startHttp({ service: createTestService(support) });
     const { taskId } = (await callModern(url, "hang", { tag: "t" }, { capabilities: tasks })).last.result;
     for (const _ of [1, 2]) {
@@ -335,7 +335,7 @@ describe("a slow tool", () => {
     expect(textOf(await callModern(url, "wait", { ms: 10 }))).toBe("waited ");
   });
 
-  test("ends when its task expires, and its slot is free again", async () => {
+  test("ends when its task expires, which frees its slot", async () => {
     const limits = { tasks: { ttlMs: 50, maxTtlMs: 50, max: 1, pollIntervalMs: 10 } };
     const { url, service } = await startHttp({ service: createTestService(support), limits });
     const { taskId } = (await callModern(url, "hang", { tag: "old" }, { capabilities: tasks })).last.result;

@@ -13,7 +13,7 @@ const schema = {
 };
 
 describe("arguments that a tool wants repeated as headers", () => {
-  test("are checked before the call is made", async () => {
+  test("are checked before the call", async () => {
     const service = { ...createTestService(), inputSchema: () => schema };
     const { url } = await startHttp({ service });
     const args = { text: "x", region: "eu" };

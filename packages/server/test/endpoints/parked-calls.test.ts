@@ -5,13 +5,13 @@ import { callModern, type Message, modern, startHttp, textOf } from "./http-clie
 const capabilities = { elicitation: {}, sampling: {}, roots: {} };
 const accept = (name: string) => ({ action: "accept", content: { name } });
 
-/** The questions a call returns. */
+/** Returns the questions of a call. */
 async function ask(url: string, tool: string, args: object = {}, more: object = {}): Promise<Message> {
   return (await callModern(url, tool, args, { capabilities, more })).last.result;
 }
 
 describe("a call that asks a modern client", () => {
-  test("is answered with the question, and continues when the call is repeated with the answer", async () => {
+  test("returns the question and resumes when the client retries with the answer", async () => {
     const { url, service } = await startHttp();
     const first = await ask(url, "ask", { key: "user_name" });
     expect(first).toMatchObject({
@@ -43,7 +43,7 @@ describe("a call that asks a modern client", () => {
     expect(JSON.parse(content[0].text)).toEqual([accept("Ada"), answers.sampling, answers.roots]);
   });
 
-  test("asks again for missing or invalid answers, and ignores unsolicited ones", async () => {
+  test("asks again for missing or invalid answers and ignores unsolicited ones", async () => {
     const { url } = await startHttp();
     let { requestState } = await ask(url, "ask", { key: "k" });
     for (const inputResponses of [
@@ -77,7 +77,7 @@ describe("a call that asks a modern client", () => {
     expect(done.content[0].text).toContain("two");
   });
 
-  test("answers a client that repeats itself concurrently both times", async () => {
+  test("answers both of two concurrent retries", async () => {
     const { url } = await startHttp();
     const { inputRequests, requestState } = await ask(url, "ask_then_wait", { ms: 50 });
     const [key] = Object.keys(inputRequests) as [string];
@@ -95,7 +95,7 @@ describe("a call that asks a modern client", () => {
     });
   });
 
-  test("is not found by a modified state, or one of another call", async () => {
+  test("cannot be resumed with a modified state or the state of another call", async () => {
     const { url } = await startHttp();
     const { requestState } = await ask(url, "ask");
     for (const [tool, state] of [
@@ -109,7 +109,7 @@ describe("a call that asks a modern client", () => {
     }
   });
 
-  test("is abandoned if the client does not come back in time", async () => {
+  test("gives up if the client does not come back in time", async () => {
     const { url, service } = await startHttp({ limits: { parked: { ttlMs: 30, max: 10 } } });
     const { requestState } = await ask(url, "ask");
     await until(() => service.exchanges[0]?.signal.aborted === true);
@@ -117,7 +117,7 @@ describe("a call that asks a modern client", () => {
     expect(last.error).toMatchObject({ code: -32602 });
   });
 
-  test("makes room for newer ones if there are too many", async () => {
+  test("makes room for newer calls if there are too many", async () => {
     const { url, service } = await startHttp({ limits: { parked: { ttlMs: 60_000, max: 2 } } });
     for (const _ of [1, 2, 3]) await ask(url, "ask");
     expect(service.exchanges.map(({ signal }) => signal.aborted)).toEqual([true, false, false]);
@@ -130,7 +130,7 @@ describe("a call that asks a modern client", () => {
     expect(service.exchanges[0]?.signal.aborted).toBe(true);
   });
 
-  test("cannot ask what the client does not declare", async () => {
+  test("cannot ask for anything the client does not declare", async () => {
     const { url } = await startHttp();
     expect(textOf(await callModern(url, "ask", {}, { capabilities: { sampling: {} } }))).toBe("nobody to ask");
     const { status, last } = await callModern(url, "ask", {}, { capabilities: { elicitation: { url: {} } } });

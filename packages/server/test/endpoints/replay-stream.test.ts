@@ -8,7 +8,7 @@ function say(stream: ReplayStream): void {
   stream.send({ jsonrpc: "2.0", method: "notifications/message", params: { data: "x".repeat(440) } });
 }
 
-/** Sessions that share one limit, with what each has buffered. */
+/** Creates sessions that share one limit; `kept` counts what each has buffered. */
 function sessions(count: number) {
   const share = new ReplayShare(limits);
   return Array.from({ length: count }, () => {
@@ -25,7 +25,7 @@ describe("what sessions buffer for clients that come back", () => {
     expect(one?.kept()).toBe(1);
   });
 
-  it("is limited overall: the session idle for longest drops its buffer, and continues", () => {
+  it("is limited overall: the session that has been idle longest drops its buffer and continues", () => {
     const all = sessions(40);
     for (const { stream } of all) say(stream);
     expect(all.map(({ kept }) => kept())).toEqual([...Array(37).fill(0), 1, 1, 1]);
@@ -34,7 +34,7 @@ describe("what sessions buffer for clients that come back", () => {
     expect(all.map(({ kept }) => kept())).toEqual([1, ...Array(37).fill(0), 1, 1]);
   });
 
-  it("no longer counts when a session has ended", () => {
+  it("no longer counts once the session has ended", () => {
     const all = sessions(4);
     for (const { stream } of all.slice(0, 3)) say(stream);
     all[1]?.buffer.close();

@@ -1,4 +1,4 @@
-// Third-party clients against both endpoints: the newest SDK client in both eras, and the one before it.
+// Tests third-party clients against both endpoints: the newest SDK client in both eras, and the previous version.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -10,7 +10,7 @@ import { type Message, startHttp } from "./http-client.js";
 const capabilities = { elicitation: { form: {} } };
 const answer = { action: "accept", content: { name: "Ada" } } as const;
 
-describe.each(["auto", "legacy"] as const)("the SDK's client, speaking %s", (mode) => {
+describe.each(["auto", "legacy"] as const)("the SDK client in %s mode", (mode) => {
   async function connect(url: string, onToolsChanged?: () => void) {
     const client = new Client(
       { name: "sdk", version: "2" },
@@ -39,7 +39,7 @@ describe.each(["auto", "legacy"] as const)("the SDK's client, speaking %s", (mod
       { name: "progress", arguments: { steps: 5 } },
       { onprogress: ({ progress }) => seen.push(progress) },
     );
-    // A trap in the SDK: the last one is dropped if it arrives together with the result.
+    // A trap in the SDK: the last progress notification is dropped if it arrives together with the result.
     expect(seen.slice(0, 4)).toEqual([1, 2, 3, 4]);
   });
 
@@ -62,14 +62,14 @@ describe.each(["auto", "legacy"] as const)("the SDK's client, speaking %s", (mod
       heard += 1;
     });
     await until(() => service.listeners > 0);
-    // It waits until nothing has changed for a while, and its stream may open after the first notification.
+    // The client waits until nothing has changed for a while, and its stream may open after the first notification.
     const announcing = setInterval(() => service.announce({ kind: "tools_list_changed" }), 700);
     onTestFinished(() => clearInterval(announcing));
     await until(() => heard > 0);
   });
 });
 
-describe("the SDK's version 1 client", () => {
+describe("the version 1 SDK client", () => {
   test("lists, calls, answers questions, cancels and is notified of changes", async () => {
     const { url, service } = await startHttp();
     const client = new ClientV1({ name: "sdk", version: "1" }, { capabilities: { elicitation: {} } });
@@ -78,7 +78,7 @@ describe("the SDK's version 1 client", () => {
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       heard += 1;
     });
-    // The package's own types are not exact about optional properties.
+    // The package's own types are inexact about optional properties.
     await client.connect(new TransportV1(new URL(url)) as Parameters<typeof client.connect>[0]);
     onTestFinished(() => client.close());
     const { content } = (await client.callTool({ name: "ask", arguments: {} })) as Message;

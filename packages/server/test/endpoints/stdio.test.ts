@@ -57,7 +57,7 @@ const modernCall = (name: string, args: object = {}, capabilities: object = {}, 
 });
 
 describe("stdio", () => {
-  test("serves a legacy client from its handshake on", async () => {
+  test("serves a legacy client after its handshake", async () => {
     const { request, service, input, done } = start();
     expect((await request(0, "initialize", initialize("2025-06-18"))).result).toMatchObject({
       protocolVersion: "2025-06-18",
@@ -70,7 +70,7 @@ describe("stdio", () => {
     expect(service.released).toMatchObject([{ name: "old 1", endpoint: "stdio", lasting: true }]);
   });
 
-  test("serves a modern client without a handshake, and rejects one then", async () => {
+  test("serves a modern client without a handshake and then rejects handshakes", async () => {
     const { request, service, input, done } = start();
     expect((await request(1, "tools/call", modernCall("echo", { text: "x" }))).result).toMatchObject({
       resultType: "complete",
@@ -95,7 +95,7 @@ describe("stdio", () => {
     expect((await request(3, "ping")).result).toEqual({});
   });
 
-  test("rejects an invalid envelope, and says what is supported", async () => {
+  test("rejects an invalid envelope and says what is supported", async () => {
     const { request } = start();
     const { "io.modelcontextprotocol/clientCapabilities": _, ...half } = envelope();
     expect((await request(1, "tools/list", { _meta: half })).error).toMatchObject({ code: -32602 });
@@ -116,7 +116,7 @@ describe("stdio", () => {
     expect((await request(1, "ping")).result).toEqual({});
   });
 
-  test("skips a line that is too long, and reads the next one", async () => {
+  test("skips a line that is too long and reads the next one", async () => {
     const { request, input, messages } = start({ maxLineBytes: 1_000 });
     for (let part = 0; part < 30; part += 1) input.write("x".repeat(100));
     input.write("\n");
@@ -125,7 +125,7 @@ describe("stdio", () => {
     expect((await request(1, "ping")).result).toEqual({});
   });
 
-  test("joins messages that arrive in pieces, even if cut inside a character", async () => {
+  test("joins messages that arrive in pieces, even if split inside a character", async () => {
     const { input, answer, request } = start();
     await request(0, "initialize", initialize());
     const line = Buffer.from(
@@ -189,7 +189,7 @@ describe("stdio", () => {
     expect(messages.some(({ id }) => id === "s")).toBe(false);
   });
 
-  test("accepts batches in the one revision that has them", async () => {
+  test("accepts batches in the only revision that has them", async () => {
     const { request, write, messages } = start();
     await request(0, "initialize", initialize("2025-03-26"));
     write([
@@ -212,7 +212,7 @@ describe("stdio", () => {
     expect(messages.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: "waited " }] } });
   });
 
-  test("ends calls that exceed the grace period, and those with no one left to ask", async () => {
+  test("ends calls that exceed the grace period and those that have no client left to ask", async () => {
     const { request, write, input, done, service, messages } = start({ graceMs: 100 });
     await request(0, "initialize", initialize("2025-11-25", { elicitation: {} }));
     write({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call("hang", { tag: "h" }) });
@@ -246,7 +246,7 @@ describe("stdio", () => {
     await until(() => service.exchanges.length === id - 1 + 50);
   });
 
-  test("exits quietly if the reader is gone", async () => {
+  test("exits quietly if the reader has disconnected", async () => {
     const { request, write, output, done, service } = start();
     await request(0, "initialize", initialize());
     write({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call("hang", { tag: "h" }) });

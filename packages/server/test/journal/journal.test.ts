@@ -67,7 +67,7 @@ describe("the journal", () => {
     ]);
   });
 
-  it("moves on to the next file when one is full, and keeps a limited number", async () => {
+  it("moves on to the next file when one is full and keeps a limited number", async () => {
     const journal = new FileJournal({ folder, segmentBytes: 500, segments: 3 });
     for (let i = 0; i < 40; i++) {
       journal.record(call(`op${i}`));
@@ -81,7 +81,7 @@ describe("the journal", () => {
     expect(operations(calls)).toEqual(["op35", "op36", "op37", "op38", "op39"]);
   });
 
-  it("truncates long names, and removes line breaks and control characters from them", async () => {
+  it("truncates long names and removes line breaks and control characters from them", async () => {
     const journal = new FileJournal({ folder });
     journal.record(call("x".repeat(5000), { client: "two\nlines\u001b[2J" }));
     await journal.close();
@@ -90,7 +90,7 @@ describe("the journal", () => {
     expect(calls[0]?.operation).toHaveLength(200);
   });
 
-  it("keeps lines of several processes intact", async () => {
+  it("keeps the lines of several processes intact", async () => {
     const program = `
       import { FileJournal } from ${JSON.stringify(new URL("../../dist/journal/index.js", import.meta.url).href)};
       const journal = new FileJournal({ folder: process.argv[1], segmentBytes: 20000, segments: 100 });
@@ -111,7 +111,7 @@ describe("the journal", () => {
     expect(readdirSync(folder).length).toBeGreaterThan(2);
   });
 
-  it("reports once that it cannot write, and loses only the lines", async () => {
+  it("reports a write failure once and loses only the lines", async () => {
     mkdirSync(join(base, "store"));
     writeFileSync(folder, "a file where the folder should be");
     const problems: unknown[] = [];
@@ -134,7 +134,7 @@ describe("the journal", () => {
     expect(problems).toHaveLength(1);
   });
 
-  it("does not fall behind: lines that arrive while it writes are written next, together, up to a limit", async () => {
+  it("does not fall behind: lines that arrive during a write are written together next, up to a limit", async () => {
     const journal = new FileJournal({ folder });
     const flushes = Array.from({ length: 20_000 }, (_, number) => {
       journal.record(call(`number.${number}`));
@@ -148,7 +148,7 @@ describe("the journal", () => {
     expect(lines.length).toBeLessThan(15_000);
   });
 
-  it("ignores lines after close, and can be closed twice", async () => {
+  it("ignores lines after close and can be closed twice", async () => {
     const journal = new FileJournal({ folder });
     journal.record(call("search"));
     await journal.close();
@@ -191,7 +191,7 @@ describe("the journal", () => {
     expect((await readJournal({ folder, limit: 0 })).calls).toEqual([]);
   });
 
-  it("is followed across files, from where reading stopped, each call once", async () => {
+  it("can be followed across files from where reading stopped, with each call once", async () => {
     const journal = new FileJournal({ folder, segmentBytes: 300, segments: 100 });
     journal.record(call("before"));
     await journal.flush();
@@ -213,7 +213,7 @@ describe("the journal", () => {
     expect(seen).toEqual(Array.from({ length: 10 }, (_, i) => `op${i}`));
   });
 
-  it("is followed before its folder exists", async () => {
+  it("can be followed before its folder exists", async () => {
     const stop = new AbortController();
     const { position } = await readJournal({ folder, limit: 10 });
     const first = followJournal({ folder, position, signal: stop.signal }).next();

@@ -17,13 +17,13 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A busy machine takes its time to start a thread. */
+/** Starting a thread can take long on a busy machine. */
 const PATIENT_MS = HANG_MS;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const at = (nowMs: number) => ({ ...systemClock, now: () => nowMs });
 
 describe("the token account", () => {
-  it("adds up what was sent, next to what the tools themselves would have cost", async () => {
+  it("adds up what was sent and what the tools themselves would have cost", async () => {
     const tools = [{ name: "mcp__docs__find", description: "Finds a page.", inputSchema: { type: "object" } }];
     await using account = new FileTokenAccount({ folder, directTools: async () => tools });
     const list = '{"tools":[{"name":"query"}]}';
@@ -44,7 +44,7 @@ describe("the token account", () => {
     });
   });
 
-  it("is read from another process, and adds up several processes' totals", async () => {
+  it("can be read from another process and adds up the totals of several processes", async () => {
     for (let i = 0; i < 2; i++) {
       await using account = new FileTokenAccount({ folder, lastCountMs: PATIENT_MS });
       account.add("results", "one two three");
@@ -53,7 +53,7 @@ describe("the token account", () => {
     expect(all).toMatchObject({ results: 6, answers: 2 });
   });
 
-  it("tells today from earlier days, and keeps a finished day in one line", async () => {
+  it("separates today from earlier days and keeps a finished day in one line", async () => {
     const now = Date.now();
     for (const daysAgo of [5, 5, 0]) {
       await using account = new FileTokenAccount({
@@ -77,14 +77,14 @@ describe("the token account", () => {
     expect(tokens).toBeGreaterThan(1);
   });
 
-  it("estimates what it cannot hold", async () => {
+  it("estimates texts that are too large to count", async () => {
     await using account = new FileTokenAccount({ folder, lastCountMs: PATIENT_MS });
     account.add("results", "x".repeat(8_000_000));
     await account.close();
     expect((await tokenReport({ folder })).all.results).toBe(2_000_000);
   });
 
-  it("reports once that totals cannot be saved, and never throws", async () => {
+  it("reports once that totals cannot be saved and never throws", async () => {
     const file = join(folder, "file");
     writeFileSync(file, "");
     const problems: unknown[] = [];

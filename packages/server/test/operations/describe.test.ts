@@ -44,7 +44,7 @@ const states = async (bench: Bench) =>
   Object.fromEntries((await bench.hub()).status().map(({ name, state }) => [name, state]));
 
 describe("describe", () => {
-  it("lists every operation with its summary, and servers without connecting them", async () => {
+  it("lists every operation with its summary, and all servers without connecting them", async () => {
     await using bench = await openBench({ servers: [shapes(), stdio("hello")] });
     const overview = (await bench.run("describe")) as Overview;
     expect(overview.operations.map(({ name }) => name)).toEqual(bench.registry.builtin.map(({ name }) => name));
@@ -140,7 +140,7 @@ describe("describe", () => {
     expect((await readdir(folder)).every((name) => /^tools-shapes-[0-9a-f]{12}\.json$/.test(name))).toBe(true);
   });
 
-  it("ignores a damaged file of an earlier run", async () => {
+  it("ignores a damaged file from an earlier run", async () => {
     const folder = join(cacheFolder, "damaged");
     {
       await using bench = await openBench({ servers: [shapes()], cacheFolder: folder });
@@ -177,7 +177,7 @@ describe("describe {find}", () => {
     servers = { servers: [shapes({ name: "forge" }, file)] };
   });
 
-  it("ranks our own operations and those of all servers, connecting those never seen", async () => {
+  it("ranks our own operations and those of all servers, connecting servers it has never seen", async () => {
     await using bench = await openBench(servers);
     const found = (await bench.run("describe", { find: "pull requests", limit: 2 })) as Found;
     expect(found.method).toBe("keyword");
@@ -194,7 +194,7 @@ describe("describe {find}", () => {
     expect(folder.operations[0]?.name).toBe("forge.delete_branch");
   });
 
-  it("shows the signatures of the first five, so that they can be called", async () => {
+  it("shows the signatures of the first five results, so that they can be called", async () => {
     await using bench = await openBench(servers);
     const { operations } = (await bench.run("describe", { find: "weather forecast for a city" })) as Found;
     expect(operations[0]).toMatchObject({ name: "forge.forecast", signature: "(city?: string) => {degrees: number}" });
@@ -211,7 +211,7 @@ describe("describe {find}", () => {
     expect([...first.operations, ...second.operations]).toEqual(all.operations.slice(0, 4));
   });
 
-  it("says which servers it could not ask", async () => {
+  it("names the servers it could not ask", async () => {
     const broken = stdio("hello", { name: "broken", command: "/nowhere/at-all" } as object);
     await using bench = await openBench({ servers: [shapes(), broken] });
     const found = (await bench.run("describe", { find: "structured" })) as Found;
@@ -219,7 +219,7 @@ describe("describe {find}", () => {
     expect(found.not_connected).toEqual(["broken"]);
   });
 
-  it("does not wait for a slow server, neither to answer nor to close", async () => {
+  it("does not wait for a slow server, either to answer or to close", async () => {
     const slow = stdio("slow", {}, ["--start-delay-ms", "60000"]);
     await using bench = await openBench({ servers: [shapes(), slow] });
     const stop = new AbortController();
@@ -232,10 +232,10 @@ describe("describe {find}", () => {
     await bench.registry.close();
   });
 
-  it("ranks by meaning if there is a model, and embeds every text once", async () => {
+  it("ranks by meaning if there is a model and embeds every text only once", async () => {
     const folder = join(cacheFolder, "vectors");
     const texts: string[] = [];
-    // Two directions: weather, and everything else.
+    // The vectors have two directions: weather and everything else.
     const embedder: Embedder = {
       model: "test/model",
       dimensions: 2,
@@ -259,7 +259,7 @@ describe("describe {find}", () => {
     expect(texts.slice(before)).toEqual([find]);
   });
 
-  it("continues by keyword if the model fails", async () => {
+  it("falls back to keywords if the model fails", async () => {
     const embedder: Embedder = {
       model: "failing",
       dimensions: 2,

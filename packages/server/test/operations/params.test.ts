@@ -103,7 +103,7 @@ describe("parameters", () => {
     );
   });
 
-  it("schemas show defaults and descriptions, and no noise", () => {
+  it("schemas show defaults and descriptions without noise", () => {
     const { schema } = operation("search");
     expect(schema).toMatchObject({
       type: "object",
@@ -125,7 +125,7 @@ describe("parameters", () => {
     },
   );
 
-  it("schema and validate need load first", async () => {
+  it("schema and validate work only after load", async () => {
     const fresh = await import("../../src/operations/define.js");
     await fresh.loadDefinitions();
     expect(registry.builtin.map(({ name }) => name)).toEqual([

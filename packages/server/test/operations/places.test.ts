@@ -1,4 +1,4 @@
-// What clients may name, on either transport: never the program's own files.
+// Tests which paths clients can name on either transport: never the program's own files.
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { exchangeOf, openBench } from "./support.js";
 
 const ENDPOINTS = ["stdio", "http"] as const;
 
-/** A workspace that contains the user's folder, so that both transports get as far as the check. */
+/** Creates a workspace that contains the user's folder, so that both transports get as far as the check. */
 async function openPlaces() {
   const bench = await openBench();
   const { workspace } = bench;
@@ -29,7 +29,7 @@ async function openPlaces() {
 describe.each(ENDPOINTS)("over %s", (endpoint) => {
   const exchange = exchangeOf({ caller: { endpoint } });
 
-  test("nothing is written to Trunkline's and Git's folders, not even through links", async () => {
+  test("nothing is written to Trunkline's or Git's folders, even through links", async () => {
     const { bench, places } = await openPlaces();
     await using _bench = bench;
     for (const path of [
@@ -61,7 +61,7 @@ describe.each(ENDPOINTS)("over %s", (endpoint) => {
       await places.resolve(path, { exchange, parameter: "output_directory", writes: true });
   });
 
-  test("nothing is read from the user's own folder, not even through links", async () => {
+  test("nothing is read from the user's own folder, even through links", async () => {
     const { bench, places } = await openPlaces();
     await using _bench = bench;
     for (const path of ["home", "home/settings.json", "to-home", "to-settings", "to-nothing", "Home/settings.json"])
@@ -74,7 +74,7 @@ describe.each(ENDPOINTS)("over %s", (endpoint) => {
   });
 });
 
-test("restore, get, add and watch all check", async () => {
+test("restore, get, add and watch all check paths", async () => {
   const { workspace } = (await openPlaces()).bench;
   await using bench = await openBench({ ownFolders: [join(workspace, "home")], allowWrite: [workspace] });
   const own = join(workspace, "home", "settings.json");

@@ -29,7 +29,7 @@ describe("policies", () => {
 describe("asking", () => {
   const run = createRunner({ policies: [{ "github.*": "ask" }] });
 
-  it("shows what will run, shortened and without secrets, and runs on a yes", async () => {
+  it("shows a shortened call without secrets, and runs it on a yes", async () => {
     const asked: Elicitation[] = [];
     const channel = createChannel({
       elicit: async (elicitation) => {
@@ -54,7 +54,7 @@ describe("asking", () => {
     expect(message.length).toBeLessThan(1000);
   });
 
-  it("no argument, name or description can pass for part of the question", async () => {
+  it("keeps arguments, names and descriptions from posing as part of the question", async () => {
     let asked: Elicitation | undefined;
     const channel = createChannel({
       elicit: async (elicitation) => {
@@ -83,7 +83,7 @@ describe("asking", () => {
     ["decline", { action: "decline" }],
     ["cancel", { action: "cancel" }],
     ["nothing in the form", { action: "accept", content: {} }],
-  ] as const)("%s is a no", async (_, answer) => {
+  ] as const)("treats %s as a no", async (_, answer) => {
     const exchange = exchangeOf({ channel: createChannel({ elicit: async () => answer }) });
     await expect(run({ operation, params: {}, context: contextOf(exchange) })).rejects.toMatchObject({
       code: "DENIED",
@@ -101,13 +101,13 @@ describe("asking", () => {
         },
       }),
     ],
-  ])("a client %s is refused", async (_, channel) => {
+  ])("denies the call for a client %s", async (_, channel) => {
     await expect(run({ operation, params: {}, context: contextOf(exchangeOf({ channel })) })).rejects.toMatchObject({
       code: "DENIED",
     });
   });
 
-  it("invalid parameters are rejected before the user is asked", async () => {
+  it("rejects invalid parameters before asking the user", async () => {
     const channel = createChannel({
       elicit: async () => {
         throw new Error("asked");

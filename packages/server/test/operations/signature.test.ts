@@ -29,7 +29,7 @@ describe("a one-line signature", () => {
     expect(briefSignature({ properties: { path: { type: "string" } } }, large)).toBe("(path?: string)");
   });
 
-  it("lists parameters without types if there are many, and says where it had to stop", () => {
+  it("lists parameters without types if there are many, and shows where the list was cut", () => {
     const some = {
       properties: { first: { type: "string" }, ...named(25, () => ({ type: "string" })) },
       required: ["first"],
@@ -40,7 +40,7 @@ describe("a one-line signature", () => {
     expect(many.length).toBeLessThan(310);
   });
 
-  it("does not claim to be complete if the schema is composed of others", () => {
+  it("does not claim to be complete if the schema combines other schemas", () => {
     expect(briefSignature({ oneOf: [{ required: ["a"] }, { required: ["b"] }] }, undefined)).toBe("() …");
   });
 });

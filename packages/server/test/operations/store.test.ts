@@ -32,7 +32,7 @@ describe("store operations", () => {
     });
   });
 
-  it("search, list, get, grep and graph answer according to the contract", async () => {
+  it("search, list, get, grep and graph return what the contract specifies", async () => {
     expect(await bench.run("search", { query: "retry with backoff", type: "keyword" })).toMatchObject({
       type: "keyword",
       results: [{ path: join(bench.workspace, "minutes.md") }, {}],
@@ -59,7 +59,7 @@ describe("store operations", () => {
     expect(await bench.run("list_snapshots")).toMatchObject({ snapshots: [{ label: "first" }] });
   });
 
-  it("grep and get work on documents of an earlier answer", async () => {
+  it("grep and get work on documents from an earlier result", async () => {
     const listed = (await bench.run("list", { extension: "ts" })) as { documents: object[] };
     const found = await bench.run("grep", { pattern: "deprecated", documents: listed.documents });
     expect(found).toMatchObject({ total: 1, matches: [{ path: join(bench.workspace, "src/close.ts"), line: 2 }] });
@@ -76,7 +76,7 @@ describe("store operations", () => {
     });
   });
 
-  it("get of several documents reports each problem, and fails if none is available", async () => {
+  it("get with several documents reports each problem, and fails if none is available", async () => {
     const missing = { hash: "0".repeat(64), path: "nowhere.md" };
     expect(await bench.run("get", { documents: [{ path: "minutes.md" }, missing] })).toMatchObject({
       documents: [{ path: join(bench.workspace, "minutes.md") }, { error: { code: "NOT_FOUND" } }],
@@ -108,7 +108,7 @@ describe("store operations", () => {
     });
   });
 
-  it("stored results are found only if their collection is named", async () => {
+  it("search finds stored results only if their collection is named", async () => {
     await bench.run("add", { content: "a zebra crossing", name: "zebra.txt", collection: "results" });
     const found = async (more: object) => [
       (await bench.run("search", { query: "zebra", type: "keyword", ...more })) as { total: number },
@@ -140,7 +140,7 @@ describe("store operations", () => {
     expect(await readFile(join(bench.workspace, "out/close.ts"), "utf8")).toContain("closeStore");
   });
 
-  it("status adds the token account on request", async () => {
+  it("status includes the token account on request", async () => {
     await using other = await openBench({ tokens: () => ({ results: 12 }) });
     expect(await other.run("status", { tokens: "true" })).toMatchObject({ total_objects: 0, tokens: { results: 12 } });
     expect(await other.run("status")).not.toHaveProperty("tokens");
@@ -148,7 +148,7 @@ describe("store operations", () => {
 });
 
 describe("sessions", () => {
-  it("a lasting client has a current one, which others neither see nor end", async () => {
+  it("a client with a lasting connection has a current session that other clients cannot stop", async () => {
     const mine = exchangeOf({ caller: { id: "mine" } });
     const others = exchangeOf({ caller: { id: "others" } });
     await expect(bench.run("add", { content: "x", name: "x.md", session: true }, mine)).rejects.toMatchObject({
@@ -171,7 +171,7 @@ describe("sessions", () => {
     });
   });
 
-  it("a client without a lasting connection names its session by id", async () => {
+  it("a client without a lasting connection passes its session id", async () => {
     const once = () => exchangeOf({ caller: { id: "web", lasting: false, endpoint: "http" } });
     const { session_id } = (await bench.session("start", {}, once())) as { session_id: string };
     const other = (await bench.session("start", {}, once())) as { session_id: string };
@@ -192,7 +192,7 @@ describe("sessions", () => {
     });
   });
 
-  it("a session of an earlier process continues by its id", async () => {
+  it("a session from an earlier process can be continued by id", async () => {
     const once = () => exchangeOf({ caller: { id: "web", lasting: false, endpoint: "http" } });
     const store = await bench.store();
     const { session_id } = (await store.run("start", {}, { client: "another process" })) as { session_id: string };
@@ -204,7 +204,7 @@ describe("sessions", () => {
     });
   });
 
-  it("ends when its client goes", async () => {
+  it("a session ends when its client disconnects", async () => {
     const mine = exchangeOf({ caller: { id: "leaving" } });
     await bench.session("start", {}, mine);
     await bench.registry.release(mine.caller);
@@ -219,7 +219,7 @@ describe("sessions", () => {
     await bench.session("stop", {}, mine);
   });
 
-  it("session actions are not operations, and are suggested if mistaken for one", async () => {
+  it("session actions are not operations, but are suggested when used as one", async () => {
     await expect(bench.registry.find("start")).rejects.toMatchObject({
       hint: 'Call session with {"action": "start"}.',
     });
@@ -251,13 +251,13 @@ describe("paths over HTTP", () => {
     });
   });
 
-  it("watch rejects paths outside too", async () => {
+  it("watch also rejects paths outside the workspace", async () => {
     await bench.session("start", {}, web);
     await expect(bench.session("watch", { paths: ["/etc"] }, web)).rejects.toMatchObject({ code: "DENIED" });
     await bench.session("stop", {}, web);
   });
 
-  it("the workspace and allowed folders are accessible, and a folder with the same prefix is not", async () => {
+  it("operations can access the workspace and allowed folders, but not a folder that shares their prefix", async () => {
     await using other = await openBench({ allowPaths: [bench.workspace] });
     expect(await other.run("add", { path: join(bench.workspace, "minutes.md") }, web)).toMatchObject({ files: 1 });
     expect(await bench.run("add", { path: "minutes.md" }, web)).toMatchObject({ path: expect.any(String) });
@@ -266,7 +266,7 @@ describe("paths over HTTP", () => {
     });
   });
 
-  it("without HTTP, paths are the user's own business", async () => {
+  it("without HTTP, paths are not restricted", async () => {
     await using other = await openBench();
     expect(await other.run("add", { path: join(bench.workspace, "minutes.md") })).toMatchObject({ files: 1 });
   });

@@ -60,7 +60,7 @@ export function stdio(
   } as ServerDefinition;
 }
 
-/** The server in this folder, whose tools answer in every shape; or with tools from a file. */
+/** The server in this folder, whose tools return results of every shape, or serve the tools in a file. */
 export function shapes(more: Partial<ServerDefinition> = {}, toolsFile?: string): ServerDefinition {
   const path = fileURLToPath(new URL("./servers/shapes.js", import.meta.url));
   return {
@@ -89,7 +89,7 @@ export function configOf(servers: readonly ServerDefinition[]): LoadedConfig {
   };
 }
 
-/** Everything behind operations, with a short way to run one. */
+/** Everything operations need, with a shortcut to run one. */
 export interface Bench extends AsyncDisposable {
   readonly workspace: string;
   readonly registry: ServerRegistry;

@@ -47,13 +47,13 @@ describe("the value of an upstream operation", () => {
     expect(outcome.isError).toBeUndefined();
   });
 
-  it("a failure reported by the tool is an outcome", async () => {
+  it("is marked as an error if the tool reports a failure", async () => {
     expect(await outcomeOf("shapes.fails")).toEqual({ value: { text: "It did not work." }, isError: true });
   });
 });
 
 describe("finding upstream operations", () => {
-  it("reads are those the server declares or the configuration names", async () => {
+  it("treats an operation as a read if the server or the configuration says so", async () => {
     expect(await bench.registry.find("shapes.structured")).toMatchObject({
       kind: "read",
       server: "shapes",
@@ -74,7 +74,7 @@ describe("finding upstream operations", () => {
     expect(await bench.registry.find(name)).toMatchObject({ name: "shapes.get_thing" });
   });
 
-  it("connects only the server that a name may belong to", async () => {
+  it("connects only to the server that a name can belong to", async () => {
     await using own = await openBench({ servers: [stdio("hello"), stdio("old")] });
     expect(await own.run("hello.hello", { name: "Ada" })).toEqual({ text: "Hello, Ada!" });
     await expect(own.registry.find("nothing.here")).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -85,7 +85,7 @@ describe("finding upstream operations", () => {
     ]);
   });
 
-  it("suggests the nearest names for an unknown one", async () => {
+  it("suggests the closest names for an unknown one", async () => {
     await bench.registry.find("hello.hello");
     await expect(bench.registry.find("serch")).rejects.toMatchObject({
       code: "NOT_FOUND",
@@ -100,7 +100,7 @@ describe("finding upstream operations", () => {
     await expect(bench.registry.find("off.hello")).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
   });
 
-  it("a parameter the server does not accept is rejected with the nearest known one", async () => {
+  it("rejects a parameter the server does not accept, and suggests the closest one", async () => {
     await expect(outcomeOf("shapes.strict", { tilte: "x" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
       hint: "Did you mean title? Available: title.",
@@ -111,7 +111,7 @@ describe("finding upstream operations", () => {
 });
 
 describe("running upstream operations", () => {
-  it("questions reach the client that made the call", async () => {
+  it("sends questions to the client that made the call", async () => {
     const channel = (who: string) =>
       createChannel({
         elicit: async () => ({ action: "accept", content: { answer: who, name: who } }),
@@ -127,7 +127,7 @@ describe("running upstream operations", () => {
     expect(answers[1]).toContain("bob");
   });
 
-  it("the signal stops a call, and progress is passed on", async () => {
+  it("stops a call on abort, and forwards progress", async () => {
     const operation = await bench.registry.find("slow.wait");
     const stop = new AbortController();
     const exchange = exchangeOf();
@@ -161,7 +161,7 @@ describe("summaries", () => {
 });
 
 describe("a server that needs a sign-in", () => {
-  it("offers authenticate, and says so in place of its tools", async () => {
+  it("lists an authenticate tool and a note instead of its tools", async () => {
     const guarded = createServer((_, response) => {
       response.writeHead(401, { "WWW-Authenticate": "Bearer" }).end();
     });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readSteps } from "../../src/pipeline/read-steps.js";
 
-it("keeps parameters next to op that have the names of step fields", () => {
+it("keeps parameters next to op even if they are named like step fields", () => {
   const [step] = readSteps([{ op: "x.y", operation: "start", name: "n", tool: "t" }], "operations");
   expect(step).toMatchObject({ op: "x.y", params: { operation: "start", name: "n", tool: "t" } });
 });
@@ -10,6 +10,6 @@ it("accepts a reference as params", () => {
   expect(readSteps([{ op: "x.y", params: "$prev.args" }], "operations")[0]?.params).toBe("$prev.args");
 });
 
-it("rejects a step that defines itself in two ways", () => {
+it("rejects a step that is defined in two ways", () => {
   expect(() => readSteps([{ search: {}, grep: {} }], "steps")).toThrow("needs an op");
 });

@@ -87,7 +87,7 @@ describe("a reference", () => {
     "$hash:",
     "$hash:$unknown.hash",
     "a {{ b }} c",
-  ])("%s is text and stays as it is", async (text) => {
+  ])("%s is plain text and stays as it is", async (text) => {
     expect(await resolve(text)).toEqual({ value: text, warnings: [] });
   });
 
@@ -111,30 +111,30 @@ describe("a reference", () => {
     "$steps[4].total",
     "$item",
     "$item.hash",
-  ])("%s does not resolve: null, and a warning that names it", async (text) => {
+  ])("%s does not resolve: it becomes null, with a warning that names it", async (text) => {
     const { value, warnings } = await resolve(text);
     expect(value).toBeNull();
     expect(warnings).toEqual([expect.stringContaining(text)]);
   });
 
-  it("counts what a map misses", async () => {
+  it("reports how many items a map found nothing in", async () => {
     expect(await resolve("$prev.results[*].hash")).toEqual({
       value: ["aaaabbbb", "ccccdddd", null],
       warnings: ["$prev.results[*].hash is missing in 1 of 3 items; null was used."],
     });
   });
 
-  it("is found at any depth, and keys stay", async () => {
+  it("resolves at any depth, but not in keys", async () => {
     const params = { a: [{ b: ["$prev.total", { $prev: "$prev.results[0].path" }] }], n: 1, t: true, z: null };
     expect((await resolve(params)).value).toEqual({ a: [{ b: [3, { $prev: "a.md" }] }], n: 1, t: true, z: null });
   });
 
-  it("is an empty object before any step", async () => {
+  it("to $prev is an empty object before the first step", async () => {
     expect(await resolve("$prev", scope([]))).toEqual({ value: {}, warnings: [] });
     expect((await resolve("$prev.x", scope([]))).warnings).toEqual(["$prev.x does not exist; null was used."]);
   });
 
-  it("finds steps by name, and the item", async () => {
+  it("can name a step or the current item", async () => {
     const named = scope([step(found)], {
       names: { issues: step({ items: [{ title: "T" }] }) },
       item: { value: { n: 1 } },
@@ -143,7 +143,7 @@ describe("a reference", () => {
     expect(await resolve(["$item.n", "$item"], named)).toEqual({ value: [1, { n: 1 }], warnings: [] });
   });
 
-  it("null inside a longer text is written as null, with a warning", async () => {
+  it("that leads nowhere inside a longer text is written as null, with a warning", async () => {
     expect(await resolve("x {{$prev.gone}} y")).toEqual({
       value: "x null y",
       warnings: ["$prev.gone does not exist; null was used."],
@@ -156,7 +156,7 @@ describe("a reference", () => {
 });
 
 describe("a server's step", () => {
-  it("has the id of its stored value as hash, stored on demand", async () => {
+  it("has the id of its stored value as its hash, and is stored on demand", async () => {
     let stored = 0;
     const upstream = step({ n: 1 }, { store: async () => `id-${++stored}` });
     expect((await resolve("$prev.n", scope([upstream]))).value).toBe(1);
@@ -165,13 +165,13 @@ describe("a server's step", () => {
     expect((await resolve("$steps[0].hash", scope([upstream]))).value).toBe("id-2");
   });
 
-  it("keeps its own hash, except for $hash:", async () => {
+  it("keeps a hash field of its own, except in $hash:", async () => {
     const upstream = step({ hash: "commit" }, { store: async () => "aaaabbbb" });
     expect((await resolve("$prev.hash", scope([upstream]))).value).toBe("commit");
     expect((await resolve("$hash:$prev.hash", scope([upstream]))).value).toBe("the content");
   });
 
-  it("has its value in result too, and its blocks", async () => {
+  it("also exposes its value as result, and its blocks", async () => {
     const blocks = [{ type: "image", data: "AA==" }];
     const upstream = step({ n: 1 }, { blocks, entry: { op: "a.b", success: true, result: { n: 1 } } });
     expect(
@@ -202,7 +202,7 @@ describe("random paths", () => {
     );
   }
 
-  /** A path into the value, with the expected result. */
+  /** Builds a path into the value, with the expected result. */
   function randomPath(value: unknown, next: (below: number) => number): { text: string; expected: unknown } {
     if (next(5) === 0) return { text: "", expected: value };
     if (Array.isArray(value) && value.length > 0) {
@@ -220,7 +220,7 @@ describe("random paths", () => {
     return { text: "", expected: value };
   }
 
-  it("resolve to what is there", async () => {
+  it("resolve to the value they point to", async () => {
     for (let seed = 1; seed <= 500; seed++) {
       const next = random(seed);
       const value = randomValue(next, 4);
@@ -231,7 +231,7 @@ describe("random paths", () => {
     }
   });
 
-  it("that lead nowhere are null with exactly one warning", async () => {
+  it("that lead nowhere become null with exactly one warning", async () => {
     for (let seed = 1; seed <= 200; seed++) {
       const next = random(seed);
       const { text } = randomPath(randomValue(next, 3), next);
@@ -241,7 +241,7 @@ describe("random paths", () => {
     }
   });
 
-  it("map like a loop would", () => {
+  it("map like a loop", () => {
     for (let seed = 1; seed <= 300; seed++) {
       const next = random(seed);
       const items = Array.from({ length: next(5) }, () => randomValue(next, 3));
@@ -255,7 +255,7 @@ describe("random paths", () => {
     }
   });
 
-  it("never make the parser throw or take long", () => {
+  it("never make the parser throw or slow down", () => {
     const pieces = [
       "$",
       "prev",

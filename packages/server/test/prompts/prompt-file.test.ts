@@ -21,7 +21,7 @@ describe("the name of a prompt", () => {
 });
 
 describe("a prompt file", () => {
-  it("returns its text, and is described by its first heading and its name", async () => {
+  it("returns its text, and takes its description from its first heading and its name", async () => {
     const { prompt } = await read("Before it.\n\n# Research MCP #\n\nLook it up.\n");
     expect(prompt).toMatchObject({
       name: "research_mcp",
@@ -38,7 +38,7 @@ describe("a prompt file", () => {
     ["with an underlined heading", "The plan\n========\n", "The plan (PROMPT-research-mcp.md)"],
     ["with a heading after code", "~~~\n# no\n```\n~~~\n## Yes\n", "Yes (PROMPT-research-mcp.md)"],
     ["that is empty", "", "PROMPT-research-mcp.md"],
-  ])("%s is described by what is available", async (_, source, description) => {
+  ])("%s falls back to the best description available", async (_, source, description) => {
     expect((await read(source)).prompt.description).toBe(description);
   });
 
@@ -72,7 +72,7 @@ describe("a prompt file", () => {
     );
   });
 
-  it("accepts arguments by name too", async () => {
+  it("also accepts arguments by name", async () => {
     const { prompt } = await read("---\narguments:\n  topic: What to look up.\n  depth: {required: true}\n---\nx");
     expect(prompt.parameters).toMatchObject([
       { name: "topic", description: "What to look up.", required: false },
@@ -84,14 +84,14 @@ describe("a prompt file", () => {
     ["that is no YAML", "---\na: [\n---\n# Heading\n", "Heading (PROMPT-research-mcp.md)"],
     ["that is a list", "---\n- a\n---\n# Heading\n", "Heading (PROMPT-research-mcp.md)"],
     ["with aliases", "---\na: &a [1]\ndescription: *a\n---\n# Heading\n", "Heading (PROMPT-research-mcp.md)"],
-  ])("ignores front matter %s, and says so", async (_, source, description) => {
+  ])("ignores front matter %s, and reports it", async (_, source, description) => {
     const { prompt, problem } = await read(source);
     expect(problem).toEqual(expect.any(String));
     expect(prompt.description).toBe(description);
     expect(prompt.render({})).toBe("# Heading\n");
   });
 
-  it("treats a line of dashes as text if no second one ends it", async () => {
+  it("treats a line of dashes as text if there is no closing one", async () => {
     expect((await read("---\nnot front matter\n")).prompt.render({})).toBe("---\nnot front matter\n");
     expect((await read("---\n---\ntext")).prompt.render({})).toBe("text");
   });

@@ -64,7 +64,7 @@ describe("prompt folders", () => {
     const steps = [
       () => write("one/PROMPT-a.md", "# A"),
       () => write("one/PROMPT-a.md", "# A, longer"),
-      // Like an editor saving: write next to it, then replace.
+      // Saves like an editor: write a new file next to the old one, then replace it.
       () => {
         write("one/.PROMPT-a.md.tmp", "# A, by an editor");
         renameSync(join(base, "one/.PROMPT-a.md.tmp"), join(base, "one/PROMPT-a.md"));

@@ -19,7 +19,7 @@ describe("exchange channel", () => {
     });
   const context = { server: "s", signal: new AbortController().signal };
 
-  test("forwards questions and answers unchanged, except for fields about the other connection", async () => {
+  test("forwards questions and answers unchanged, except for fields that belong to the other connection", async () => {
     const channel = channelFor({ elicitation: {} });
     const params = { message: "Who?", requestedSchema: {}, acme: { deep: 1 } };
     const _meta = { acme: 1, progressToken: 7, [META.relatedTask]: { taskId: "t" } };

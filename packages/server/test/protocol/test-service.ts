@@ -11,7 +11,7 @@ type Args = Readonly<Record<string, unknown>>;
 export interface TestService extends McpService {
   readonly released: Caller[];
   readonly levels: string[];
-  /** Calls of `hang` that were told to stop, by tag. */
+  /** Aborted calls of `hang`, by tag. */
   readonly aborted: string[];
   /** Calls that have started, by tag. */
   readonly started: string[];
@@ -24,7 +24,7 @@ export interface TestService extends McpService {
   readonly watched: ReadonlyMap<string, unknown>;
 }
 
-/** A tool result with this text. */
+/** Builds a tool result with this text. */
 export const said = (text: string) => ({ content: [{ type: "text", text }] });
 
 const nameSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
@@ -50,7 +50,7 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
     progress: async ({ steps = 3 }, { onProgress, channel }) => {
       for (let step = 1; step <= Number(steps); step += 1) {
         onProgress?.({ progress: step, total: Number(steps), message: `step ${step}` });
-        // The same again, as the hub reports it: it must not be sent twice.
+        // The same progress again, as the hub reports it: it must not be sent twice.
         channel.progress?.({ server: "s", progress: step, total: Number(steps) });
       }
       return said("done");

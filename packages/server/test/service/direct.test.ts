@@ -35,7 +35,7 @@ describe("the direct surface", () => {
   it.each([
     ["modern", []],
     ["legacy", ["--legacy-only"]],
-  ])("passes results of a %s server on unchanged", async (_, args) => {
+  ])("returns the results of a %s server unchanged", async (_, args) => {
     await using under = testService([stdio("strange", args)], { surface: "direct" });
     expect(await callTool(under, "mcp__strange__show", {})).toEqual({
       content: [
@@ -48,7 +48,7 @@ describe("the direct surface", () => {
     });
   });
 
-  it("calls a tool that was never listed, connecting only its server", async () => {
+  it("calls a tool that was never listed, connecting only to its server", async () => {
     await using under = testService([stdio("crashing"), stdio("silent")], { surface: "direct" });
     expect(textOf(await callTool(under, "mcp__crashing__ok"))).toMatch(/^ok \d+$/);
     const states = (await under.hub()).status().map(({ name, state }) => [name, state]);
@@ -70,7 +70,7 @@ describe("the direct surface", () => {
     expect(await refusalOf(under.service.handle("tools/play", {}, testExchange()))).toMatchObject({ code: -32_601 });
   });
 
-  it("reports our own failures as a result, without violating an output schema", async () => {
+  it("returns our own failures as results that do not violate the output schema", async () => {
     await using under = testService([stdio("crashing", ["--crash-on-start"])], { surface: "direct" });
     expect(await toolNames(under)).toEqual(["mcp.echo"]);
     await using slow = testService([stdio("slow", [], { callTimeoutMs: 200 })], { surface: "direct" });
@@ -82,7 +82,7 @@ describe("the direct surface", () => {
     await expect.poll(async () => textOf(await callTool(slow, "mcp__slow__cancelled_count"))).toBe("1");
   });
 
-  it("answers without a server that does not, and lists its tools when they arrive", async () => {
+  it("answers without waiting again for a slow server, and lists its tools once it is ready", async () => {
     const folder = mkdtempSync(join(tmpdir(), "trunkline-direct-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const start = join(folder, "start");
@@ -93,13 +93,13 @@ describe("the direct surface", () => {
     const changed = nextEvent(under, "tools_list_changed");
     const again = toolNames(under);
     writeFileSync(start, "");
-    // If it waited a second time, the server would be there.
+    // If this call waited too, it would list the server's tool.
     expect(await again).not.toContain("mcp__slow__wait");
     await changed;
     expect(await toolNames(under)).toContain("mcp__slow__wait");
   });
 
-  it("continues after a server was killed: the list changes, and a call meanwhile waits for the new process", async () => {
+  it("recovers after a server is killed: the list changes, and the next call waits for the new process", async () => {
     await using under = testService([stdio("crashing")], { surface: "direct" });
     const listed = nextEvent(under, "tools_list_changed");
     const before = await callTool(under, "mcp__crashing__ok");
@@ -114,7 +114,7 @@ describe("the direct surface", () => {
     expect(await toolNames(under)).toContain("mcp__crashing__ok");
   });
 
-  it("says which call a crash ended, and that it may have taken effect", async () => {
+  it("reports SERVER_EXITED if a call crashes its server", async () => {
     await using under = testService([stdio("crashing")], { surface: "direct" });
     const crashed = await callTool(under, "mcp__crashing__crash");
     expect(JSON.parse(textOf(crashed)).error).toMatchObject({ code: "SERVER_EXITED" });
@@ -123,7 +123,7 @@ describe("the direct surface", () => {
   it.each([
     ["modern", []],
     ["legacy", ["--legacy-only"]],
-  ])("passes what the caller sent on to a %s server, without mentioning the server in between", async (_, args) => {
+  ])("forwards the caller's request to a %s server without mentioning the gateway", async (_, args) => {
     await using under = testService([stdio("mirror", args)], { surface: "direct" });
     const meta = { "acme/trace": "t-1" };
     const result = await callTool(under, "mcp__mirror__show", { a: [1, null], "": {} }, { meta });
@@ -152,19 +152,19 @@ describe("the direct surface", () => {
   it.each([
     ["modern", []],
     ["legacy", ["--legacy-only"]],
-  ])("passes on the protocol errors of a %s server unchanged", async (_, args) => {
+  ])("forwards the protocol errors of a %s server unchanged", async (_, args) => {
     await using under = testService([stdio("mirror", args)], { surface: "direct" });
     const error = { code: -32_050, message: "look there", data: { places: [], acme: 1 } };
     expect(await refusalOf(callTool(under, "mcp__mirror__refuse", error))).toMatchObject(error);
     const other = { code: 7, message: "own code" };
     expect(await refusalOf(callTool(under, "mcp__mirror__refuse", other))).toMatchObject(other);
-    // Errors about the connection between us and the server are ours to report.
+    // Errors about the connection between us and the server are reported as our own.
     const hop = await callTool(under, "mcp__mirror__refuse", { code: -32_022, message: "which revision?" });
     expect(hop.isError).toBe(true);
     expect(JSON.parse(textOf(hop)).error.code).toBe("UPSTREAM");
   });
 
-  it("passes on progress and cancellation", async () => {
+  it("forwards progress and cancellation", async () => {
     await using under = testService([stdio("slow")], { surface: "direct" });
     const seen: number[] = [];
     await callTool(
@@ -188,7 +188,7 @@ describe("the direct surface", () => {
     await expect.poll(async () => textOf(await callTool(under, "mcp__slow__cancelled_count"))).toBe("1");
   });
 
-  it("enforces the policy, and journals each call", async () => {
+  it("enforces the policy and logs each call in the journal", async () => {
     const calls: string[] = [];
     const journal = {
       record: ({ operation, outcome, code }: { operation: string; outcome: string; code?: string | undefined }) =>
@@ -208,7 +208,7 @@ describe("the direct surface", () => {
 });
 
 describe("plain names", () => {
-  it("are the tools' own, and prompts' too", async () => {
+  it("keep the original names of tools and prompts", async () => {
     await using under = testService([stdio("strange")], { surface: "direct", names: "plain" });
     await under.service.start();
     expect(await toolNames(under)).toEqual(["mcp.echo", "show"]);
@@ -221,7 +221,7 @@ describe("plain names", () => {
     });
   });
 
-  it("that collide later are left out with a warning, and the first by name keeps its own", async () => {
+  it("that collide later go to the first server by name, and the log has a warning", async () => {
     const [one, two] = [stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })];
     await using under = testService([two], { surface: "direct", names: "plain" });
     await under.service.start();
@@ -235,7 +235,7 @@ describe("plain names", () => {
     expect(under.log.join("")).toMatch(/its name is already taken.*ok.*one, two/);
   });
 
-  it("shared by two servers are detected while a third one hangs", async () => {
+  it("shared by two servers are detected even while a third one hangs", async () => {
     const [one, two] = [stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })];
     await using under = testService([one, stdio("silent", [], { connectTimeoutMs: 60_000 }), two], {
       surface: "direct",
@@ -244,7 +244,7 @@ describe("plain names", () => {
     await expect(under.service.start()).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
-  it("shared by two servers are an error at the start, which names both", async () => {
+  it("shared by two servers are a startup error that names both", async () => {
     await using under = testService([stdio("crashing", [], { name: "one" }), stdio("crashing", [], { name: "two" })], {
       surface: "direct",
       names: "plain",
@@ -253,7 +253,7 @@ describe("plain names", () => {
       code: "CONFIG_INVALID",
       message: expect.stringMatching(/"ok" \(one and two\), "crash" \(one and two\)/),
     });
-    // Without the check at the start, the first one has the name.
+    // Without the startup check, the first server gets the name.
     expect(await toolNames(under)).toEqual(["mcp.echo", "ok", "crash"]);
     expect(under.log.join("")).toContain("its name is already taken");
   });

@@ -22,7 +22,7 @@ const messageOf = (result: Readonly<Record<string, unknown>>) =>
   (result.messages as { role: string; content: { text: string } }[])[0];
 
 describe("prompts", () => {
-  it("come from files, from the built-in set and from servers, under their names", async () => {
+  it("come from files, the built-in set and servers", async () => {
     await using under = testService([stdio("library")], { promptFolders: [] });
     expect(await promptNames(under)).toEqual([
       ...BUILTIN_PROMPTS.map(({ name }) => name),
@@ -42,11 +42,11 @@ describe("prompts", () => {
       expect(message?.role).toBe("user");
       expect(message?.content.text).not.toContain("undefined");
       for (const parameter of required) expect(message?.content.text).toContain(`<${parameter.name}>`);
-      // Every pipeline in it is valid.
+      // Every pipeline in the prompt is valid.
       const pipelines = [...(message?.content.text ?? "").matchAll(/`(?:query|execute) (\{.*?\})`/g)];
       expect(pipelines.length).toBeGreaterThan(1);
       for (const [, json = ""] of pipelines) expect(() => JSON.parse(json)).not.toThrow();
-      // Optional arguments may be left out.
+      // Optional arguments can be left out.
       const few = messageOf(await get(under, name, Object.fromEntries(required.map((one) => [one.name, "x"]))));
       expect(few?.content.text).not.toContain("undefined");
       if (required.length > 0) {
@@ -58,7 +58,7 @@ describe("prompts", () => {
     },
   );
 
-  it("from files replace built-in ones, and report changes", async () => {
+  it("from files replace built-in ones and report changes", async () => {
     await using under = testService([]);
     const folder = join(under.folder, ".trunkline", "prompts");
     await using own = testService([], { promptFolders: [folder] });
@@ -83,7 +83,7 @@ describe("prompts", () => {
     expect((await promptNames(own)).filter((name) => name === "find_related")).toHaveLength(1);
   });
 
-  it("from servers pass through unchanged", async () => {
+  it("from servers are returned unchanged", async () => {
     await using under = testService([stdio("library"), stdio("strange")]);
     expect(messageOf(await get(under, "library.greet", { name: "Ada", style: "formal" }))?.content.text).toBe(
       "Good day, Ada.",
@@ -94,7 +94,7 @@ describe("prompts", () => {
     });
   });
 
-  it("that do not exist are rejected, with similar names", async () => {
+  it("that do not exist are rejected with similar names", async () => {
     await using under = testService([stdio("library")]);
     const message = async (name: string) => (await refusalOf(get(under, name))).message;
     expect(await refusalOf(get(under, "library.great"))).toMatchObject({ code: -32_602 });
@@ -109,7 +109,7 @@ describe("prompts", () => {
     ).toMatchObject({ code: -32_602 });
   });
 
-  it("of a server that is down say so", async () => {
+  it("of a server that is down fail with the reason", async () => {
     await using under = testService([stdio("crashing", ["--crash-on-start"])]);
     expect(await promptNames(under)).toEqual(BUILTIN_PROMPTS.map(({ name }) => name));
     const refusal = await refusalOf(get(under, "crashing.any"));
@@ -123,7 +123,7 @@ describe("prompts", () => {
 });
 
 describe("completions", () => {
-  it("of servers come from them, using earlier choices", async () => {
+  it("for a server's arguments come from the server and use earlier choices", async () => {
     await using under = testService([stdio("library"), stdio("crashing")]);
     const ref = { type: "ref/prompt", name: "library.greet" };
     expect(await complete(under, ref, { name: "name", value: "A" })).toEqual(["Ada", "Alan"]);
@@ -141,7 +141,7 @@ describe("completions", () => {
     });
   });
 
-  it("of our own come from the store", async () => {
+  it("for our own resources come from the store", async () => {
     await using under = testService([]);
     const store = await under.store();
     await store.run("add", { content: "one", name: "notes/alpha.md" });

@@ -41,7 +41,7 @@ describe("our own resources", () => {
     expect(under.storeIsOpen).toBe(false);
   });
 
-  it("are documents by path, text or bytes", async () => {
+  it("serve documents by path, as text or binary", async () => {
     await using under = testService([]);
     const store = await under.store();
     mkdirSync(join(under.folder, "src"));
@@ -60,7 +60,7 @@ describe("our own resources", () => {
     });
   });
 
-  it("are contents by hash, and snapshots", async () => {
+  it("serve content by hash, and snapshots", async () => {
     await using under = testService([]);
     const store = await under.store();
     const { hash } = await store.run("add", { content: '{"a":1}', name: "data.json" });
@@ -97,13 +97,13 @@ describe("our own resources", () => {
     "trunkline://other",
     "trunkline://document/",
     "unknown://thing",
-  ])("that do not exist, such as %s, are rejected with the error of either era", async (uri) => {
+  ])("that do not exist, such as %s, are rejected with the error code of each era", async (uri) => {
     await using under = testService([]);
     expect(await refusalOf(read(under, uri))).toMatchObject({ code: -32_002, data: { uri } });
     expect(await refusalOf(read(under, uri, modern))).toMatchObject({ code: -32_602, data: { uri } });
   });
 
-  it("notify when a watched document changes, and not after unsubscribing", async () => {
+  it("notify when a watched document changes, but not after unsubscribing", async () => {
     await using under = testService([]);
     const file = join(under.folder, "watched", "a.md");
     mkdirSync(join(under.folder, "watched"));
@@ -150,14 +150,14 @@ describe("our own resources", () => {
   });
 });
 
-/** Waits for every server, however slow the machine is. A lookup alone waits only briefly. */
+/** Waits for every server, however slow the machine is. A lookup alone only waits briefly. */
 async function connected(under: TestService): Promise<void> {
   const hub = await under.hub();
   await hub.connect();
 }
 
 describe("resources of servers", () => {
-  it("keep their URIs, and lead to their servers", async () => {
+  it("keep their URIs and are read from their servers", async () => {
     await using under = testService([stdio("library"), stdio("strange")]);
     const { resources } = await list(under);
     expect(resources).toEqual([
@@ -167,12 +167,12 @@ describe("resources of servers", () => {
       { uri: "strange://thing", name: "thing", smell: "pine" },
     ]);
     expect(await read(under, "strange://thing")).toEqual({ uri: "strange://thing", text: "x", smell: "pine" });
-    // From a template, not listed anywhere.
+    // Matches a template, but is not listed.
     expect(await read(under, "test://notes/seven")).toMatchObject({ text: "note seven" });
     expect(await read(under, "test://picture")).toMatchObject({ mimeType: "image/png", blob: expect.any(String) });
   });
 
-  it("that do not exist are rejected with the error of the client's era, whatever the server's", async () => {
+  it("that do not exist are rejected with the error code of the client's era, whatever the server's", async () => {
     await using under = testService([stdio("library"), stdio("strange")]);
     await connected(under);
     expect(await refusalOf(read(under, "test://notes/missing"))).toMatchObject({ code: -32_002 });
@@ -181,7 +181,7 @@ describe("resources of servers", () => {
     expect(near).toMatchObject({ code: -32_002, message: expect.stringContaining("strange://thing") });
   });
 
-  it("with the same URI on two servers belong to the first", async () => {
+  it("with the same URI on two servers come from the first", async () => {
     const one = stdio("library", [], { name: "one" });
     const two = stdio("library", [], { name: "two" });
     await using under = testService([two, one], { surface: "direct" });
@@ -205,7 +205,7 @@ describe("resources of servers", () => {
     expect(await refusalOf(list(under, "nonsense"))).toMatchObject({ code: -32_602 });
   });
 
-  it("notify their subscribers, even after their server was restarted", async () => {
+  it("notify their subscribers, even after their server restarts", async () => {
     await using under = testService([stdio("library")], { surface: "direct" });
     await connected(under);
     let onTold: () => void = () => {};

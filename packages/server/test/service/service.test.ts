@@ -17,7 +17,7 @@ import {
 } from "./support.js";
 
 describe("the service", () => {
-  it("declares its capabilities in the terms of each revision", async () => {
+  it("declares its capabilities in the form each revision expects", async () => {
     await using composite = testService([]);
     expect(composite.service.capabilities("2024-11-05")).not.toHaveProperty("completions");
     expect(composite.service.capabilities("2026-07-28")).toEqual({
@@ -60,12 +60,12 @@ describe("the service", () => {
     expect(kinds).not.toContain("tools_list_changed");
   });
 
-  it("sets the lowest requested log level on upstream servers, and forgets clients that leave", async () => {
+  it("sets the lowest requested log level on upstream servers, and forgets clients that disconnect", async () => {
     await using under = testService([stdio("library", ["--legacy-only"])], { surface: "direct" });
     const logs: unknown[] = [];
     const channel: Channel = { log: ({ data }) => void logs.push(data) };
     const [one, two] = [testCaller(), testCaller()];
-    // Before the server is there, and after.
+    // Before the server is connected, and after.
     await under.service.setLogLevel(one, "error");
     const log = (level: string) => callTool(under, "mcp__library__log", { level, message: level }, { channel });
     await log("info");
@@ -79,7 +79,7 @@ describe("the service", () => {
     expect(await refusalOf(under.service.setLogLevel(one, "loud"))).toMatchObject({ code: -32_602 });
   });
 
-  it("ends what a client had to itself when it leaves", async () => {
+  it("ends a client's session when the client disconnects", async () => {
     await using under = testService([]);
     const caller = testCaller();
     await callTool(under, "session", { action: "start" }, { caller });
@@ -89,7 +89,7 @@ describe("the service", () => {
     await under.service.release(caller);
   });
 
-  it("keeps a separate connection for a client that can be asked, until it leaves", async () => {
+  it("keeps a separate connection for a client that can be asked, until it disconnects", async () => {
     await using under = testService([stdio("crashing", ["--legacy-only"])], {
       surface: "direct",
       hub: { askPolicy: "isolate" },
@@ -115,18 +115,18 @@ describe("the service", () => {
       .toBe(false);
   });
 
-  it("passes the stdio client's roots to servers that ask outside any call", async () => {
+  it("passes the stdio client's roots to servers that ask for them outside a call", async () => {
     const roots: Root[] = [{ uri: "file:///one" }];
     await using under = testService([stdio("asking", ["--legacy-only"])], { surface: "direct" });
     await under.service.rootsChanged?.(testCaller({ endpoint: "http" }), [{ uri: "file:///not-this" }]);
     await under.service.rootsChanged?.(testCaller(), roots);
-    // A client without roots: the hub's own are the answer.
+    // For a client without roots, the hub answers with its own.
     expect(textOf(await callTool(under, "mcp__asking__ask_roots", {}))).toContain("file:///one");
     const channel = createChannel({ roots: async () => [{ uri: "file:///two" }] });
     expect(textOf(await callTool(under, "mcp__asking__ask_roots", {}, { channel }))).toContain("file:///two");
   });
 
-  it("reports the task support of upstream tools, and creates the tasks that a tool requires", async () => {
+  it("reports the task support of upstream tools, and creates a task if a tool requires one", async () => {
     await using under = testService([stdio("tasking", ["--legacy-only"])], { surface: "direct" });
     const { tools } = await under.service.handle("tools/list", {}, testExchange());
     expect(tools).toContainEqual(
@@ -139,7 +139,7 @@ describe("the service", () => {
     expect((await callTool(under, "mcp__tasking__work", { steps: 2 })).isError).not.toBe(true);
   });
 
-  it("can be closed twice, and leaves its backends open", async () => {
+  it("can be closed twice and leaves its backends open", async () => {
     await using under = testService([stdio("crashing")], { surface: "direct" });
     await toolNames(under);
     await under.service.close();
@@ -161,7 +161,7 @@ describe("a server that needs a sign-in", () => {
     server.close();
   });
 
-  it("has one tool, which says how to sign in", async () => {
+  it("has one tool, which explains how to sign in", async () => {
     await using under = testService([http("locked", url), stdio("crashing")], { surface: "direct" });
     const changed = nextEvent(under, "tools_list_changed");
     expect(await toolNames(under)).toContain("mcp__locked__authenticate");

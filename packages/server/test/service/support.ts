@@ -116,18 +116,18 @@ export async function callTool(
   return await service.handle("tools/call", { name, arguments: args }, testExchange(more));
 }
 
-/** The names of the listed tools. */
+/** Lists the names of all tools. */
 export async function toolNames({ service }: TestService): Promise<string[]> {
   const { tools } = await service.handle("tools/list", {}, testExchange());
   return (tools as { name: string }[]).map(({ name }) => name);
 }
 
-/** The text of a result's only block. */
+/** Returns the text of a result's only block. */
 export function textOf(result: Raw): string {
   return (result.content as { text: string }[])[0]?.text ?? "";
 }
 
-/** The protocol error a request is rejected with. */
+/** Returns the protocol error that a request is rejected with. */
 export async function refusalOf(request: Promise<unknown>): Promise<RpcError> {
   return await request.then(
     () => {

@@ -13,14 +13,14 @@ export interface AskOptions extends AgentOptions {
 /** More than any model reads. */
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
-/** After this much silence the user is told what the command is waiting for. */
+/** After this much silence, tell the user what the command is waiting for. */
 const WAIT_NOTE_MS = 3000;
 
 export async function ask(context: CommandContext, options: AskOptions): Promise<number> {
   return await answerOnce(context, options.words, { ...options, name: "ask", agent: "tools" });
 }
 
-/** Runs an agent on one prompt and prints its answer. A run that had to stop early is a failure. */
+/** Runs an agent on one prompt and prints its answer. A run that stops early counts as a failure. */
 export async function answerOnce(
   context: CommandContext,
   words: readonly string[],
@@ -43,7 +43,7 @@ export async function answerOnce(
   }
 }
 
-/** The whole prompt; undefined if there is none. Piped input follows the words, marked as such. */
+/** Builds the prompt from the words, followed by piped input, marked as such. Returns undefined if both are empty. */
 async function readPrompt(context: CommandContext, words: readonly string[]): Promise<string | undefined> {
   const asked = words.join(" ").trim();
   const input = context.hasPipedInput() ? await readInput(context) : "";

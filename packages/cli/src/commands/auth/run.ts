@@ -9,12 +9,12 @@ import { table } from "../../terminal/table.js";
 
 export interface LoginOptions {
   server: string;
-  /** Open a browser, at a terminal. */
+  /** Whether to open a browser when at a terminal. */
   browser: boolean;
   mcp: string | undefined;
 }
 
-/** Signs the user in to a server, and connects to check that it worked. */
+/** Signs the user in to a server, then connects to check that it worked. */
 export async function login(context: CommandContext, { server, browser, mcp }: LoginOptions): Promise<number> {
   let asked = false;
   await using app = openApp(context, {
@@ -59,10 +59,7 @@ export interface StatusOptions {
   mcp: string | undefined;
 }
 
-/**
- * Shows the state of sign-ins from what is saved, without connecting. For a single server that is not signed in, the
- * exit code is 3.
- */
+/** Shows saved sign-ins without connecting. The exit code is 3 if a single server is named and it is not signed in. */
 export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
   const config = await openApp(context, { mcp: options.mcp }).config();
   const servers =
@@ -130,7 +127,7 @@ function isOver({ expiresAt }: { expiresAt?: string }, now: number): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) <= now;
 }
 
-/** The named server, if it is one that can be signed in to. */
+/** Finds the named server. Throws if it does not exist or is a local program, which needs no sign-in. */
 function signInServer(config: LoadedConfig, name: string): HttpServer {
   const server = config.servers.find((candidate) => candidate.name === name);
   if (server === undefined) {

@@ -6,8 +6,8 @@ interface WrittenArguments {
 }
 
 /**
- * The arguments of a call. `key=value` is converted to the parameter's type in the schema, or stays text; `key:=value`
- * is JSON; `--json` is the whole object, and pairs override it.
+ * Parses the arguments of a call. `key=value` is converted to the parameter's type in the schema, or stays text;
+ * `key:=value` is JSON; `--json` is the whole object, and pairs override it.
  */
 export function readCallArguments(
   given: WrittenArguments,
@@ -36,8 +36,8 @@ export function readCallArguments(
 }
 
 /**
- * The warning about arguments the tool does not list; undefined if all are listed, or any is allowed. Servers often
- * ignore unknown arguments, so a typo would go unnoticed.
+ * Returns a warning about arguments the tool does not list, or undefined if there are none or the tool accepts any.
+ * Servers often ignore unknown arguments, so a typo would go unnoticed.
  */
 export function unlistedArguments(
   args: Readonly<Record<string, unknown>>,

@@ -16,7 +16,7 @@ export interface CallOptions {
   mcp: string | undefined;
 }
 
-/** Calls one tool and prints its result. A result that reports a failure ends with exit code 1. */
+/** Calls one tool and prints its result. The exit code is 1 if the result reports a failure. */
 export async function call(context: CommandContext, options: CallOptions): Promise<number> {
   const { signal } = context;
   await using app = openApp(context, {

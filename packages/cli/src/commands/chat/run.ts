@@ -14,7 +14,7 @@ import { type CommandContext, isAtTerminal } from "../../terminal/context.js";
 
 export interface ChatOptions extends AgentOptions {
   words: readonly string[];
-  /** True for the last conversation, or the id of one. */
+  /** `true` resumes the last conversation; a string resumes the one with that id. */
   resume?: boolean | string;
 }
 
@@ -25,10 +25,10 @@ interface Chat {
   readonly talk: ChatTalk;
 }
 
-/** How much of the last answer is shown when a conversation continues. */
+/** How much of the last answer to show when a conversation continues. */
 const MAX_SHOWN_CHARS = 200;
 
-/** A conversation: with an editor at a terminal, otherwise line by line from standard input. */
+/** Runs a conversation: with an editor at a terminal, otherwise line by line from standard input. */
 export async function chat(context: CommandContext, options: ChatOptions): Promise<number> {
   refuseContradictions(options);
   const { resume } = options;
@@ -111,7 +111,7 @@ async function talkAtTerminal(parts: Chat): Promise<number> {
   }
 }
 
-/** Without a terminal every line is a turn; a failing one ends the chat. */
+/** Without a terminal, every line is a turn, and the chat ends when one fails. */
 async function talkByLines(parts: Chat): Promise<number> {
   const { context, options } = parts;
   const begin = options.words.join(" ").trim();

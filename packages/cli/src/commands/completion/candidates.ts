@@ -8,7 +8,7 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** What a shell should offer: words, and file or folder names if those are expected. */
+/** What the shell should offer: words, plus file or folder names if those are expected. */
 export interface Candidates {
   readonly words: readonly Candidate[];
   readonly paths?: "files" | "folders";
@@ -16,7 +16,7 @@ export interface Candidates {
 
 /** A place for a value: an argument, or an option's value. */
 export interface Slot {
-  /** The names of the option or argument and of its value; the first known one counts. */
+  /** The names of the option or argument and of its value; the first known one is used. */
   readonly names: readonly string[];
   readonly position: Position;
 }
@@ -24,7 +24,7 @@ export interface Slot {
 /** Values the commands themselves do not know, such as server names. */
 type FindValues = (slot: Slot) => Promise<Candidates>;
 
-/** All candidates that start with the word at the cursor. */
+/** Returns all candidates that start with the word at the cursor. */
 export async function candidatesAt(position: Position, findValues: FindValues): Promise<Candidates> {
   const { current, prefix } = position;
   const found = await allAt(position, findValues);
@@ -80,7 +80,10 @@ function namesOf(place: Option | Argument): string[] {
   return placeholder === undefined ? [place.name()] : [place.name(), placeholder];
 }
 
-/** A server name from a project's file may contain control characters; such a name has to be typed. */
+/**
+ * Whether a name can be offered. Server names from a project's file can contain control characters; such names have to
+ * be typed.
+ */
 function isShowable(value: string): boolean {
   return !hasControls(value);
 }

@@ -1,4 +1,4 @@
-// The command `completion`, and the hidden one that its scripts call back. Actions are loaded on demand.
+// Defines the command `completion`, and the hidden command that its scripts call back. Actions are loaded on demand.
 import { Argument } from "commander";
 import type { Cli } from "../flags.js";
 

@@ -36,7 +36,7 @@ const KINDS: Readonly<Record<string, (context: CommandContext, slot: Slot) => Ca
 /** The names that {@link findValues} supports. */
 export const VALUE_KINDS: readonly string[] = Object.keys(KINDS);
 
-/** The values for a slot; empty if nothing is known about it. */
+/** Returns the values for a slot; empty if nothing is known about it. */
 export async function findValues(context: CommandContext, slot: Slot): Promise<Candidates> {
   for (const name of slot.names) {
     const find = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
@@ -49,7 +49,10 @@ function word(value: string, about = ""): Candidate {
   return { value, about };
 }
 
-/** The server names. Only reads the configuration: asks for no inputs, and trust does not matter for a name. */
+/**
+ * Lists the server names. Only reads the configuration: asks for no inputs, and ignores trust because names are
+ * harmless.
+ */
 async function serverNames({ cwd, env, home, signal }: CommandContext, { position }: Slot): Promise<string[]> {
   const { loadConfig } = await import("@trunkline/client/config");
   const mcpPath = position.values.get("mcp");
@@ -57,7 +60,7 @@ async function serverNames({ cwd, env, home, signal }: CommandContext, { positio
   return config.servers.map(({ name }) => name);
 }
 
-/** First the servers with a dot; after the dot the known tools of that server. */
+/** Offers the servers with a dot first; after the dot, the known tools of that server. */
 async function toolWords(context: CommandContext, slot: Slot): Promise<Candidate[]> {
   const servers = await serverNames(context, slot);
   const owner = ownerOf(slot.position.current, servers);
@@ -65,7 +68,7 @@ async function toolWords(context: CommandContext, slot: Slot): Promise<Candidate
   return (await knownTools(context, owner)).map(({ name, about }) => word(`${owner}.${name}`, about));
 }
 
-/** The tool's parameters, as `name=`. */
+/** Offers the tool's parameters as `name=`. */
 async function argumentWords(context: CommandContext, slot: Slot): Promise<Candidate[]> {
   const [tool = ""] = slot.position.given;
   const owner = ownerOf(tool, await serverNames(context, slot));
@@ -74,13 +77,18 @@ async function argumentWords(context: CommandContext, slot: Slot): Promise<Candi
   return (known?.parameters ?? []).map((name) => word(`${name}=`));
 }
 
-/** The server a tool's name starts with. One server's name may be a prefix of another's. */
+/**
+ * Finds the server that a tool's name starts with. One server's name can be a prefix of another's, so the longest wins.
+ */
 function ownerOf(tool: string, servers: readonly string[]): string | undefined {
   const owners = servers.filter((name) => tool.startsWith(`${name}.`));
   return owners.sort((a, b) => b.length - a.length)[0];
 }
 
-/** Arguments of `query` and `execute`: an operation and its parameters, a tool and its own, or a file. */
+/**
+ * Completes the arguments of `query` and `execute`: an operation and its parameters, a tool and its parameters, or a
+ * file.
+ */
 async function operationWords(context: CommandContext, slot: Slot): Promise<Candidates> {
   const [operation] = slot.position.given;
   if (operation === undefined) {

@@ -1,12 +1,12 @@
-// The cursor position in an unfinished command line, parsed like commander would, as far as it goes.
+// Finds the cursor position in an unfinished command line, parsing it as commander would.
 import type { Command, Option } from "commander";
 
 export interface Position {
   /** The command that the words before the cursor lead to. */
   readonly command: Command;
-  /** Its arguments so far. */
+  /** The command's arguments so far. */
   readonly given: readonly string[];
-  /** Option values so far, of all commands on the way. The last one wins. */
+  /** Option values so far, of all commands on the way. The last value wins. */
   readonly values: ReadonlyMap<string, string>;
   /** The word at the cursor; after `--option=`, the part after it. */
   readonly current: string;
@@ -14,7 +14,7 @@ export interface Position {
   readonly prefix: string;
   /** The option whose value is being typed. */
   readonly option?: Option;
-  /** Our options have ended: what follows is an argument, or belongs to another program. */
+  /** Whether our options have ended: anything that follows is an argument, or belongs to another program. */
   readonly isAfterDashes: boolean;
 }
 
@@ -24,7 +24,7 @@ interface CommandInternals {
   readonly _passThroughOptions: boolean;
 }
 
-/** Parses the words before the cursor and the one at it, which is the last. */
+/** Parses the words up to the cursor; the last word is the one at the cursor. */
 export function positionOf(program: Command, words: readonly string[]): Position {
   const earlier = words.slice(0, -1);
   const last = words.at(-1) ?? "";
@@ -65,7 +65,7 @@ export function positionOf(program: Command, words: readonly string[]): Position
   return { ...at, current: last, prefix: "" };
 }
 
-/** The command a group runs by default. */
+/** Returns the command a group runs by default. */
 export function defaultCommand(group: Command): Command | undefined {
   const name = internals(group)._defaultCommandName;
   return group.commands.find((candidate) => candidate.name() === name);
@@ -79,7 +79,7 @@ function isOption(word: string): boolean {
   return word.startsWith("-") && word !== "-";
 }
 
-/** Whether the word after an option is its value. A required value may start with a dash. */
+/** Whether the word after an option is its value. A required value can start with a dash. */
 function takesValue(option: Option, word: string): boolean {
   return option.required && !option.variadic ? true : !isOption(word);
 }
@@ -90,7 +90,7 @@ function findOption(command: Command, flag: string): Option | undefined {
   return own ?? (fallback === undefined ? undefined : findOption(fallback, flag));
 }
 
-/** An option, and its value if in the same word: `--limit=3`, `-n3`, `-rn3`. */
+/** Parses an option, and its value if both are in one word: `--limit=3`, `-n3`, `-rn3`. */
 function readOption(command: Command, word: string): { option: Option; value?: string } | undefined {
   const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? [];
   const option = findOption(command, flag);
@@ -107,6 +107,6 @@ function readOption(command: Command, word: string): { option: Option; value?: s
 }
 
 function internals(command: Command): CommandInternals {
-  // Covered by the position test: it fails if commander renames them.
+  // The position test fails if commander renames these.
   return command as unknown as CommandInternals;
 }

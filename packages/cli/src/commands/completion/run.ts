@@ -8,7 +8,7 @@ import { positionOf } from "./position.js";
 import { INSTALLING, scriptFor } from "./scripts.js";
 import { unquote } from "./unquote.js";
 
-/** Prints the script for a shell, or how to install it in each. */
+/** Prints the script for a shell, or the installation instructions for all of them. */
 export function completion(context: CommandContext, shell: Shell | undefined): void {
   if (shell !== undefined) {
     context.out(scriptFor(shell));

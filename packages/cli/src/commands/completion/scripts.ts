@@ -1,5 +1,5 @@
-// The shell scripts. They know nothing about the commands: at Tab they call `trunkline __complete` with the words up to
-// the cursor. The shell quotes the result and never evaluates it, since other people name servers.
+// The shell scripts. They know nothing about the commands: on Tab they call `trunkline __complete` with the words up to
+// the cursor. The shell quotes the result and never evaluates it, because server names come from other people.
 import { readFileSync } from "node:fs";
 import type { Shell } from "./command.js";
 
@@ -11,7 +11,7 @@ export const INSTALLING: Readonly<Record<Shell, string>> = {
 };
 
 export function scriptFor(shell: Shell): string {
-  // The sources are part of the package, so the scripts need no build.
+  // The scripts ship as source files in the package, so they need no build step.
   const script = readFileSync(new URL(`../../../src/commands/completion/trunkline.${shell}`, import.meta.url), "utf8");
   return `# Completion of trunkline for ${shell}. To install it, ${INSTALLING[shell]}\n${script.trimEnd()}`;
 }

@@ -1,4 +1,4 @@
-/** A word as the shell will read it: removes quotes and backslashes, even unclosed ones. */
+/** Reads a word as the shell would: removes quotes and backslashes, even unclosed ones. */
 export function unquote(written: string): string {
   let word = "";
   let quote = "";

@@ -1,4 +1,4 @@
-// The results of `trunkline doctor`, for programs and for people.
+// Prints the results of `trunkline doctor`, for programs and for people.
 import { listAgents } from "@trunkline/agent";
 import type { Diagnostic, LoadedConfig, ServerStatus } from "@trunkline/client";
 import { dottedName, type RenamedTool } from "@trunkline/client/internal";
@@ -16,9 +16,9 @@ export interface Findings {
   renamed: readonly RenamedTool[];
 }
 
-/** How many stderr lines of a failed server are shown. */
+/** How many stderr lines of a failed server to show. */
 const STDERR_LINES = 5;
-/** How many tool names are listed before the rest is only counted. */
+/** How many tool names to list; the rest are only counted. */
 const SHOWN_NAMES = 15;
 
 export function jsonReport(findings: Findings): Record<string, unknown> {
@@ -63,7 +63,7 @@ export function jsonReport(findings: Findings): Record<string, unknown> {
   };
 }
 
-/** How much each revision defines, from the generated table. */
+/** Counts what each revision defines, from the generated table. */
 function revisionCounts() {
   return Object.fromEntries(
     SUPPORTED_PROTOCOL_VERSIONS.map((revision) => {

@@ -11,12 +11,12 @@ export interface DoctorOptions {
   format: "text" | "json";
   pretty?: boolean;
   strict?: boolean;
-  /** Seconds for all servers together. */
+  /** Timeout in seconds for all servers together. */
   timeout: number;
   mcp: string | undefined;
 }
 
-/** An unapproved server was not checked, so it is not a success either. */
+/** An unapproved server was not checked, so it does not count as working either. */
 const NOT_WORKING: ReadonlySet<ServerState> = new Set<ServerState>(["failed", "needs-auth", "untrusted", "pending"]);
 
 /** Checks the configuration, connects every server and asks the model, all in parallel and within the deadline. */

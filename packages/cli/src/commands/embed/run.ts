@@ -53,7 +53,7 @@ async function open(context: CommandContext, embedPackage: EmbedPackage, options
   return await embedPackage.createEndpointEmbedder({ url: endpoint, model: model ?? "", apiKey, dimensions, signal });
 }
 
-/** The fewest digits that identify the same float32; as a double it would have twice as many. */
+/** Finds the fewest digits that identify the same float32; printed as a double it would have twice as many. */
 function shortestNumber(value: number): number {
   for (const digits of [6, 7, 8]) {
     const short = Number(value.toPrecision(digits));
@@ -62,7 +62,7 @@ function shortestNumber(value: number): number {
   return Number(value.toPrecision(9));
 }
 
-/** A key for one provider is not sent to another. */
+/** Returns the key for this endpoint. A key for one provider is never sent to another. */
 function apiKeyFor(endpoint: string, env: Readonly<NodeJS.ProcessEnv>): string | undefined {
   const host = URL.canParse(endpoint) ? new URL(endpoint).host : undefined;
   return env.TRUNKLINE_EMBED_API_KEY || (host === "api.openai.com" ? env.OPENAI_API_KEY : undefined) || undefined;

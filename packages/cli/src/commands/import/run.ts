@@ -87,7 +87,7 @@ async function find(context: CommandContext, options: ImportOptions): Promise<Fo
   return (await findImports(all ? place : { ...place, programs })).map(withoutOurselves);
 }
 
-/** Skips the entry that `install` wrote: behind itself, Trunkline would start itself forever. */
+/** Skips the entry that `install` wrote: otherwise Trunkline would keep starting itself. */
 function withoutOurselves(found: FoundImport): FoundImport {
   const ours = found.servers.filter(({ entry }) => startsTrunkline(entry));
   return {

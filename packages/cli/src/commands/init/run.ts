@@ -1,4 +1,4 @@
-// Creates a store for the project and indexes the project. Run again, it indexes what has changed.
+// Creates a store for the project and indexes the project. Running it again indexes only the changes.
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isFolder, printable, systemCodeOf, TrunklineError } from "@trunkline/core";
@@ -10,7 +10,7 @@ import { counted, shownBytes } from "../../terminal/output.js";
 
 export interface InitOptions {
   folder: string | undefined;
-  /** Index the project. */
+  /** Whether to index the project. */
   add: boolean;
   force?: boolean;
 }
@@ -61,7 +61,7 @@ export async function init(context: CommandContext, options: InitOptions): Promi
   return EXIT.success;
 }
 
-/** The named folder; else the project this folder belongs to; else this folder. */
+/** Returns the named folder, or else the project this folder belongs to, or else this folder. */
 async function projectFolder({ cwd, home }: CommandContext, options: InitOptions): Promise<string> {
   if (options.folder !== undefined) {
     const folder = resolve(cwd, options.folder);

@@ -35,7 +35,7 @@ export function addInstall({ program, context, setExitCode }: Cli): void {
     });
 }
 
-/** Arguments after the program are for `serve`, which takes only options. */
+/** Arguments after the program go to `serve`, which takes only options. */
 function refuseSecondProgram([first]: readonly string[]): void {
   if (first === undefined || first.startsWith("-")) return;
   throw new TrunklineError("USAGE", `Unexpected argument "${first}": install takes one program.`, {

@@ -1,5 +1,5 @@
-// Adds Trunkline to another program's configuration, and removes it again. Shows first what would be written, keeps a
-// backup next to the file, and changes only the one entry.
+// Adds Trunkline to another program's configuration, and removes it again. First shows what would be written, keeps a
+// backup next to the file, and changes only its own entry.
 import { chmod, copyFile, rm } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -68,7 +68,7 @@ export async function install(context: CommandContext, options: InstallOptions):
   const launch = await launchCommand(["serve", ...options.serveArgs], {
     env,
     platform: process.platform,
-    // A project's file is shared: a path on this machine would be useless to others.
+    // A project's file is shared, so a path on this machine would be useless to others.
     inShell: program.inShell || options.project === true,
   });
   const isOurs = startsTrunkline(file.entry);
@@ -99,8 +99,8 @@ export async function install(context: CommandContext, options: InstallOptions):
   }
   if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
   await writing(path, async () => {
-    // The backup is the file without our entry: a second install must not replace it, and another file's backup must
-    // not stay.
+    // The backup is the file without our entry. A second install must not replace it, and the backup of an earlier file
+    // must not stay.
     if (file.text === undefined) await rm(`${path}${BACKUP}`, { force: true });
     else if (!isOurs) await keep(path);
     await writeFileAtomically(path, changed, { mode: options.project ? 0o644 : 0o600 });
@@ -113,7 +113,7 @@ export async function install(context: CommandContext, options: InstallOptions):
 }
 
 /**
- * Removes the entry, and restores the one it replaced. If nothing else has changed since, the file is restored byte for
+ * Removes the entry and restores the one it replaced. If nothing else has changed since, the file is restored byte for
  * byte.
  */
 export async function uninstall(context: CommandContext, options: UninstallOptions): Promise<number> {
@@ -132,7 +132,7 @@ export async function uninstall(context: CommandContext, options: UninstallOptio
   describe(context, target, { entry: before.entry });
   if (!(await isConfirmed(context, options))) return options.dryRun ? EXIT.success : EXIT.failure;
   await writing(path, async () => {
-    // Through a link, as it was written: the link belongs to the user.
+    // Follow a link, as when writing: the link itself belongs to the user.
     if (before.text === undefined) await rm(await resolvedPath(path));
     else await writeFileAtomically(path, before.text);
     await rm(`${path}${BACKUP}`, { force: true });
@@ -183,7 +183,7 @@ function entryPlace({ format, table: servers }: AgentProgram): EntryPlace {
   return { format, path: [servers, NAME] };
 }
 
-/** The change as a diff. Shows nothing else of the file, which may contain other secrets. */
+/** Shows the change as a diff. Leaves out the rest of the file, which may contain other secrets. */
 function describe(context: CommandContext, { path, place, file }: Target, { entry }: { entry: unknown }): void {
   context.out(file.text === undefined ? `${path} (new file)` : path);
   if (file.entry !== undefined) {
@@ -221,10 +221,12 @@ async function isConfirmed(
   return false;
 }
 
-/** The file without our entry: as it was, if only we changed it. Without text if we created the file. */
+/**
+ * Returns the file without our entry, exactly as it was if only we changed it. There is no text if we created the file.
+ */
 async function contentBefore({ path, place, file }: Target): Promise<ProgramFile> {
   const { text = "", entry } = file;
-  // A foreign entry removed by force: the file is not ours either.
+  // Removing an entry that is not ours by force: just remove it, because the file is not ours to restore.
   if (!startsTrunkline(entry)) return { text: withoutEntry(text, place), entry: undefined };
   const isWhatWeWrite = (from: string) => isRecord(entry) && withEntry(from, place, entry) === text;
   const backup = await readBackup(path, place);
@@ -235,7 +237,7 @@ async function contentBefore({ path, place, file }: Target): Promise<ProgramFile
   return { text: withoutEntry(text, place), entry: undefined };
 }
 
-/** The backup. An unreadable one counts as none: the entry is removed anyway. */
+/** Reads the backup. An unreadable backup counts as none: the entry is removed anyway. */
 async function readBackup(path: string, place: EntryPlace): Promise<ProgramFile | undefined> {
   try {
     return await readProgramFile(`${path}${BACKUP}`, place);

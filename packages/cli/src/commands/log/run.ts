@@ -1,4 +1,4 @@
-// What the gateway was asked: the journal, for people and for programs.
+// Shows the gateway's journal of calls, for people and for programs.
 import { matchesGlob, printable } from "@trunkline/core";
 import { type CallRecord, followJournal, journalFolder, readJournal } from "@trunkline/server/journal";
 import { EXIT } from "../../app/exit-codes.js";
@@ -48,7 +48,7 @@ function nothingText(folder: string, { client, operation, failed }: LogOptions):
     : "No matching call has been recorded.";
 }
 
-/** Fixed column widths, so that later lines align too. */
+/** Formats a call in columns of fixed width, so later lines align too. */
 function lineOf(call: CallRecord): string {
   const { client, operation, durationMs, sizeBytes, outcome, code } = call;
   return [

@@ -13,7 +13,10 @@ import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { table } from "../../terminal/table.js";
 
-/** Downloads a model, and first the package that runs it if missing. The only command that downloads anything. */
+/**
+ * Downloads a model, after the package that runs it if that is missing. This is the only command that downloads
+ * anything.
+ */
 export async function pullModels(
   context: CommandContext,
   options: { name: string | undefined; json?: boolean },

@@ -99,7 +99,7 @@ async function requireArguments(
   const { values } = await hub
     .complete(prompt.server, ref, { name: first.name, value: "" }, { signal, context: args })
     .catch((error: unknown) => {
-      // Not every server supports completion; the error about the argument is the one that matters.
+      // Not every server supports completion, and the error about the argument matters more.
       if (isTrunklineError(error, "UPSTREAM") || isTrunklineError(error, "PROTOCOL")) return { values: [] };
       throw error;
     });
@@ -121,7 +121,7 @@ async function rendered(context: CommandContext, { messages }: PromptResult): Pr
   return parts.join("\n\n");
 }
 
-/** Stands in for what cannot be shown as text. `--raw` prints everything. */
+/** Describes a block that cannot be shown as text. `--raw` prints everything. */
 function placeholder(block: { type: string; [field: string]: unknown }): string {
   return block.type === "image" ? `[image: ${block.mimeType}]` : JSON.stringify(block);
 }

@@ -5,7 +5,7 @@ import { commandLine } from "../../terminal/command-line.js";
 import { table } from "../../terminal/table.js";
 import type { ToolName } from "./run.js";
 
-/** Usage and all of our operations. */
+/** Prints the usage and all of our operations. */
 export function* describeTool(operations: readonly Operation[], tool: ToolName): Generator<string> {
   const list = tool === "query" ? "steps" : "operations";
   yield `Usage: trunkline ${tool} <operation> [key=value | key:=json …]`;

@@ -51,7 +51,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
     embed: usesModel(args),
     service: { allowWrite: options.allowWrite },
   });
-  // An unusable named file is wrong usage, not a failed operation.
+  // An unusable named file is a usage error, not a failed operation.
   await app.config();
   const service = await app.service();
   const onProgress = ({
@@ -71,7 +71,7 @@ export async function runTool(context: CommandContext, options: QueryOptions): P
   return result.isError === true || hasFailures(result.structuredContent) ? EXIT.failure : EXIT.success;
 }
 
-/** A batch that continues after an error is not an error itself, but for a shell it has failed. */
+/** A batch that continues after an error succeeds as a whole, but a shell should see the failure. */
 function hasFailures(answer: unknown): boolean {
   return isRecord(answer) && typeof answer.failed === "number" && answer.failed > 0 && Array.isArray(answer.results);
 }
@@ -103,7 +103,8 @@ async function argumentsOf(context: CommandContext, options: QueryOptions): Prom
 }
 
 /**
- * An operation's schema. An unknown operation accepts anything: the answer then says what is wrong, as for an agent.
+ * Returns an operation's schema. An unknown operation accepts anything: the answer then says what is wrong, as it does
+ * for an agent.
  */
 async function schemaOf(registry: ServerRegistry, name: string): Promise<Readonly<Record<string, unknown>>> {
   try {
@@ -114,7 +115,10 @@ async function schemaOf(registry: ServerRegistry, name: string): Promise<Readonl
   }
 }
 
-/** The JSON text a word stands for: itself, a file, or stdin. Undefined if it is an operation name. */
+/**
+ * Returns the JSON text a word stands for: the word itself, a file, or stdin. Undefined if the word is an operation
+ * name.
+ */
 async function writtenJson({ io, cwd, signal }: CommandContext, word: string): Promise<string | undefined> {
   if (/^\s*[[{]/.test(word)) return word;
   if (word === "-") return await textOf(addAbortSignal(signal, io.stdin));
@@ -129,18 +133,18 @@ async function writtenJson({ io, cwd, signal }: CommandContext, word: string): P
   }
 }
 
-/** Loaded only at a terminal: it needs the client, which takes a while to load. */
+/** Loaded only at a terminal: it needs the client, which is slow to load. */
 async function terminalChannel(context: CommandContext) {
   const { createTerminalChannel } = await import("../../terminal/terminal-channel.js");
   return createTerminalChannel(context);
 }
 
-/** Opening the model takes a second, and most operations do not need it. */
+/** Whether the model is needed. Opening it takes a second, and most operations do not use it. */
 function usesModel(args: Record<string, unknown>): boolean {
   return /"op":\s*"(?:search|describe)"/.test(JSON.stringify(args));
 }
 
-/** The operations, for describing them. */
+/** Opens a registry just to describe the operations. */
 async function withRegistry<T>(
   context: CommandContext,
   options: QueryOptions,
@@ -170,7 +174,7 @@ async function printHelp(
   for (const line of describeTool(registry.builtin, tool)) context.out(line);
 }
 
-/** The answer: indented at a terminal, on one line for a pipe. */
+/** Formats the answer: indented at a terminal, on one line for a pipe. */
 function shown(result: Readonly<Record<string, unknown>>, isIndented: boolean): string {
   const [first] = Array.isArray(result.content) ? result.content : [];
   const text = isRecord(first) && typeof first.text === "string" ? first.text : "";

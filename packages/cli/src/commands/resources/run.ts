@@ -76,14 +76,14 @@ async function watch(context: CommandContext, hub: Hub, options: ReadOptions): P
   let printed: string | undefined;
   const show = async ({ restored }: Pick<ResourceUpdate, "restored">) => {
     const text = await rendered(context, await hub.readResource(server, uri, { signal }), raw);
-    // After a connection loss it is unknown whether it has changed.
+    // After a reconnect, we cannot know whether the resource changed, so compare the text.
     if (restored && text === printed) return;
     if (printed !== undefined) context.note("changed:");
     printed = text;
     context.out(text);
   };
   let showing = Promise.resolve();
-  // Subscribe first: a change in between would be lost otherwise.
+  // Subscribe first, or a change in between would be lost.
   const stop = await hub.subscribe(
     server,
     uri,

@@ -17,7 +17,7 @@ export function addRun({ program, context, setExitCode }: Cli): void {
     .addHelpText("after", RUN_NOTES)
     .action(async (script: string, args: string[], _options: unknown, command) => {
       const { run } = await import("./run.js");
-      // The script has ended in its own way, whatever signal came.
+      // The script has ended on its own terms, whatever signal arrived.
       setExitCode(await run(context, { script, args, mcp: mcpPathOf(command) }), { inOrder: true });
     });
 }

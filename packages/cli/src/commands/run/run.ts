@@ -1,5 +1,5 @@
-// `trunkline run`: a script with access to the hub, the store, models and agents. It runs in this process, and ends
-// like any Node program: when it has nothing left to do.
+// `trunkline run`: runs a script with access to the hub, the store, models and agents. The script runs in this process
+// and ends like any Node program: when it has nothing left to do.
 
 import { EXIT } from "../../app/exit-codes.js";
 import { installHooks, type LoadedModules } from "../../scripting/install-hooks.js";
@@ -18,8 +18,8 @@ const PACKAGE_URL = new URL("../../index.js", import.meta.url).href;
 const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const;
 
 /**
- * Runs a script to the end of its top level and returns its exit code so far; pending work continues and may change the
- * code. A script that fails or is interrupted ends the process from here, after everything is closed.
+ * Runs a script to the end of its top level and returns its exit code so far; pending work continues and can change the
+ * code. If the script fails or is interrupted, this closes everything and ends the process.
  */
 export async function run(context: CommandContext, options: RunOptions): Promise<number> {
   const script = await findScript(context, options.script);
@@ -46,7 +46,7 @@ export async function run(context: CommandContext, options: RunOptions): Promise
     void end(world, { context, code: EXIT.failure });
   });
   const fail = async (error: unknown) => {
-    // Errors from an interrupted script come from the interruption.
+    // Assume that errors after an interruption are caused by it.
     if (!interrupt.signal.aborted) {
       context.note(await describeFailure(error, { script, modules }));
       await end(world, { context, code: EXIT.failure });
@@ -63,7 +63,7 @@ export async function run(context: CommandContext, options: RunOptions): Promise
   return Number(process.exitCode ?? EXIT.success);
 }
 
-/** Closes what is open and ends the process, which the script's own timers and sockets would keep alive. */
+/** Closes everything and ends the process, which the script's own timers and sockets would otherwise keep alive. */
 async function end(world: World, { context, code }: { context: CommandContext; code: number }): Promise<void> {
   try {
     await world.close();

@@ -1,5 +1,5 @@
-// `trunkline serve`: everything together. Nothing is opened until it is needed, so that the first answer waits for
-// nothing; problems that should be reported at once (an unusable configuration) are checked in parallel.
+// Runs `trunkline serve`. Resources are opened lazily so the first response is fast. Problems worth reporting
+// immediately, such as an invalid config, are checked in parallel.
 import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
@@ -25,12 +25,12 @@ export interface ServeOptions {
   logLevel?: LogLevel;
 }
 
-/** A token that other machines can guess at must be longer than this. */
+/** A token shorter than this gets a warning if other machines can reach the server. */
 const SHORT_TOKEN = 16;
-/** A client that is already there has its first answer by then. */
+/** Long enough to answer a client that is already waiting. */
 const HEAD_START_MS = 50;
 
-/** Serves until the client leaves (stdio) or the process is asked to stop, which is a success. */
+/** Serves until the client disconnects (stdio) or the process is asked to stop, which counts as success. */
 export async function serve(given: CommandContext, options: ServeOptions): Promise<void> {
   const context = withLogLevel(given, options.logLevel);
   requireNoChain(context.env);
@@ -69,7 +69,7 @@ async function serveStdio(app: App, options: ServeOptions): Promise<void> {
       input: context.io.stdin,
       output: context.io.stdout,
     });
-    // Report a bad file even if the client left at once: a named file is always read.
+    // Report a bad file even if the client left immediately: a named file is always read.
     if (isConfigNamed(context, options) && !context.signal.aborted) await app.config();
   } finally {
     ending.abort();
@@ -85,7 +85,7 @@ async function serveHttp(app: App, options: ServeOptions): Promise<void> {
   const token = tokenOf(env.TRUNKLINE_TOKEN);
   if (token !== undefined) redactor.add(token);
   const [{ listenHttp }, service] = await Promise.all([import("@trunkline/server/http"), app.service()]);
-  // A person who starts it by hand is asked once what an agent could not be asked.
+  // At a terminal, ask the user once to approve the project; a server started by an agent cannot ask.
   if (isAtTerminal(context)) await openApp(context, { mcp: options.mcp }).confirmProject();
   await prepare(app);
   const { host, port, allowHost } = options;
@@ -111,7 +111,7 @@ async function serveHttp(app: App, options: ServeOptions): Promise<void> {
   }
 }
 
-/** A token that is set but cannot protect anything is a mistake, whatever the address. */
+/** Reads the token. Throws if it is blank or contains spaces, whatever the address. */
 function tokenOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (text !== "" && !/\s/.test(text)) return text;
@@ -124,7 +124,7 @@ function tokenOf(text: string | undefined): string | undefined {
   );
 }
 
-/** Named folders must exist: a typo would otherwise go unnoticed. */
+/** Requires named folders to exist: otherwise a typo would go unnoticed. */
 function requireFolders({ cwd }: CommandContext, { prompts, allowPath, allowWrite }: ServeOptions): void {
   const named = {
     "--prompts": prompts === undefined ? [] : [prompts],
@@ -144,7 +144,7 @@ function requireFolders({ cwd }: CommandContext, { prompts, allowPath, allowWrit
   }
 }
 
-/** The URL for clients, and the one for this machine: the wildcard address is not one to connect to. */
+/** Returns the URL for other machines and the one for this machine: clients cannot connect to a wildcard address. */
 function addressesOf(url: string): { url: string; localUrl: string } {
   const { hostname: host } = new URL(url);
   if (host === "0.0.0.0") return { url: url.replace(host, hostname()), localUrl: url.replace(host, "127.0.0.1") };
@@ -156,7 +156,7 @@ function isConfigNamed({ env }: CommandContext, { mcp }: ServeOptions): boolean 
   return mcp !== undefined || Boolean(env.TRUNKLINE_MCP_FILE);
 }
 
-/** Problems to report at the start: an unusable named file, two tools with one name. */
+/** Reports problems at startup: an unusable named file, or two tools with the same name. */
 async function prepare(app: App): Promise<void> {
   await app.config();
   const service = await app.service();

@@ -5,7 +5,7 @@ import { messageOf } from "@trunkline/core";
 import type { App } from "../../app/app.js";
 import { isWholeHome, wholeHomeReason } from "../../app/folders.js";
 
-/** Never rejects: a folder that cannot be watched costs a line on stderr, and the server continues. */
+/** Never rejects: a folder that cannot be watched is reported on stderr, and the server continues. */
 export async function watchFolders(app: App, given: readonly string[]): Promise<void> {
   const { context } = app;
   const all = given.map((path) => resolve(context.cwd, path));
@@ -20,7 +20,7 @@ export async function watchFolders(app: App, given: readonly string[]): Promise<
     const store = await (await app.backends()).store();
     const options = { client: "serve", signal: app.signal };
     await store.run("start", { label: "serve --watch" }, options);
-    // Watch first, then add: no change in between is missed.
+    // Watch first, then add, so no change in between is missed.
     await store.run("watch", { paths }, options);
     await store.run("add", { paths }, options);
   } catch (error) {

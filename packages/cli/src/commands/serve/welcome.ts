@@ -1,11 +1,11 @@
-// The banner of `serve --http`: what is served, what that costs, and how to try it.
+// The banner of `serve --http`: what is served, what it costs, and how to try it.
 import { isRecord, printable } from "@trunkline/core";
 import { HEADERS, LATEST_PROTOCOL_VERSION, META } from "@trunkline/protocol";
 import { countTokens } from "@trunkline/server/journal";
 import type { App } from "../../app/app.js";
 import { quantity } from "../../terminal/trust-prompt.js";
 
-/** More names than this do not fit on a line. */
+/** How many names fit on a line. */
 const SHOWN_NAMES = 8;
 
 export interface Listening {
@@ -41,7 +41,7 @@ function shownNames(names: readonly string[]): string {
   return more > 0 ? `${names.slice(0, SHOWN_NAMES).join(", ")} and ${more} more` : names.join(", ");
 }
 
-/** One request of the stateless revision, which needs no session: the only kind that fits on one line. */
+/** Returns a sample request in the stateless revision: it needs no session, so it fits on one line. */
 function tryLine(url: string, hasToken: boolean): string {
   const meta = { [META.protocolVersion]: LATEST_PROTOCOL_VERSION, [META.clientCapabilities]: {} };
   const params = { name: "mcp.echo", arguments: { message: "hello" }, _meta: meta };

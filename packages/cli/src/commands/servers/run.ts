@@ -1,4 +1,4 @@
-// Lists, adds, removes, enables and disables servers in the configuration files. Connects nothing.
+// Lists, adds, removes, enables and disables servers in the configuration files, without connecting.
 import {
   type LoadedConfig,
   normalizeName,
@@ -44,7 +44,7 @@ export async function addServer(context: CommandContext, options: AddOptions): P
   return EXIT.success;
 }
 
-/** Removes, enables or disables a server in the strongest file that has it. */
+/** Removes, enables or disables a server in the highest-precedence file that has it. */
 export async function changeServer(
   context: CommandContext,
   op: "remove" | "enable" | "disable",
@@ -136,12 +136,12 @@ function listedRejected({ name, scope, file, type }: LoadedConfig["rejected"][nu
   return { name, state: "invalid", ...(type === undefined ? {} : { type }), scope, file, what: "(see the warnings)" };
 }
 
-/** In their own field, values are never shown, however short. */
+/** Hides all values of env or headers, however short. */
 function hidden(values: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.keys(values).map((name) => [name, REDACTED]));
 }
 
-/** The entry described by the command line. */
+/** Builds the entry from the command line. */
 function readEntry(options: AddOptions): ServerEntry {
   const { name, target, header, env, transport } = options;
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
@@ -186,7 +186,7 @@ function readPairs(texts: readonly string[], option: string, pattern: RegExp, sh
   return Object.fromEntries(
     texts.map((text) => {
       const [, name, value] = pattern.exec(text) ?? [];
-      // The text is not part of the message: it may contain a secret.
+      // Leave the text out of the message: it may contain a secret.
       if (name === undefined || value === undefined) {
         throw new TrunklineError("USAGE", `${option} takes ${shape}.`);
       }
@@ -196,7 +196,7 @@ function readPairs(texts: readonly string[], option: string, pattern: RegExp, sh
 }
 
 function checkUrl(text: string): void {
-  // A variable's value is not known yet.
+  // The values of variables are not known yet.
   const url = text.replace(/\$\{[^}]*\}/g, "x");
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
   throw new TrunklineError("USAGE", `"${text}" is not a valid server URL.`, {
@@ -208,7 +208,7 @@ function forbid(condition: boolean, message: string, hint?: string): void {
   if (condition) throw new TrunklineError("USAGE", message, hint === undefined ? {} : { hint });
 }
 
-/** A file that cannot be edited has no names; the others may. */
+/** A file that cannot be edited has no names; other files are still searched. */
 async function namesIn(context: CommandContext, path: string): Promise<readonly string[]> {
   try {
     return (await readEditableConfig(path, { signal: context.signal })).names;
@@ -226,7 +226,7 @@ function notFound(name: string, known: readonly string[]): TrunklineError {
   });
 }
 
-/** An entry of the same name in another file shadows the new one, or is shadowed by it. */
+/** Notes that an entry of the same name in another file shadows the new one, or is shadowed by it. */
 function noteOtherEntry(
   context: CommandContext,
   config: LoadedConfig,

@@ -1,4 +1,4 @@
-// The gateway's cost in tokens, compared with the tools themselves.
+// Shows what the gateway costs in tokens, compared with the tools themselves.
 import { journalFolder, type TokenReport, tokenReport } from "@trunkline/server/journal";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";

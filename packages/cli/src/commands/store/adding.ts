@@ -9,7 +9,7 @@ import type { CommandContext } from "../../terminal/context.js";
 import { counted, outJson, type StoreOptions, shortHash, shownBytes, wantsJson } from "../../terminal/output.js";
 import type { Repeated } from "../flags.js";
 
-/** Problems that are listed individually. */
+/** Maximum number of problems to list. */
 const SHOWN_PROBLEMS = 20;
 
 /** Options of `download` beyond the operation's parameters. */

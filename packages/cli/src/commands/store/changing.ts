@@ -1,4 +1,4 @@
-// What changes documents that are there: `update`, `delete` and `undelete`.
+// Commands that change existing documents: `update`, `delete` and `undelete`.
 import { TrunklineError } from "@trunkline/core";
 import type { DeleteParams, OperationParams, UpdateParams } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";

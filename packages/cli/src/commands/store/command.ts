@@ -1,5 +1,5 @@
-// `trunkline store`: one command per operation of the contract. Their arguments and options come from the table; this
-// file adds the options that only a terminal needs, and says where each command's work is, which is loaded on demand.
+// `trunkline store`: one command per operation of the contract. Arguments and options come from the table; this file
+// adds the options that only a terminal needs, and the module of each command, which is loaded on demand.
 import { OPERATIONS, type OperationName, type OperationParams } from "@trunkline/store/contract";
 import { type Command, Option } from "commander";
 import { EXIT } from "../../app/exit-codes.js";
@@ -34,11 +34,11 @@ interface StoreCommand<Name extends OperationName> {
   readonly options?: (command: Command) => Command;
   /** Default: text and json. */
   readonly formats?: readonly string[];
-  /** The exit code for any error, if not the usual one. */
+  /** The exit code for any error, if it differs from the usual one. */
   readonly errorCode?: number;
-  /** It ends by being interrupted. */
+  /** Whether the command runs until it is interrupted. */
   readonly untilInterrupted?: boolean;
-  /** The work. Besides the parameters it gets what `options` declares. */
+  /** Loads the implementation. It gets the parameters and the options that `options` declares. */
   readonly load: () => Promise<
     (context: CommandContext, params: OperationParams<Name>, options: never) => Promise<number>
   >;
@@ -82,11 +82,12 @@ const COMMANDS: { readonly [Name in OperationName]?: StoreCommand<Name> } = {
         .option("-0, --null", "with -l: end each path with a zero byte, for xargs -0")
         .addOption(repeatable("-g, --glob <glob>", "the same as --include, or with a leading ! as --exclude"))
         .option("--page", "stop after one page, and print the cursor to continue with")
-        // Habits from grep: folders are always searched whole, paths always shown, patterns always extended.
+        // Accepted out of grep habit: folders are always searched recursively, paths always shown, patterns always
+        // extended.
         .addOption(new Option("-r, --recursive").hideHelp())
         .addOption(new Option("-H, --with-filename").hideHelp())
         .addOption(new Option("-E, --extended-regexp").hideHelp()),
-    // 1 says that nothing matches, so errors need another code.
+    // 1 means that nothing matches, so errors need another code.
     errorCode: EXIT.usage,
     load: async () => (await import("./grep.js")).grep,
   },
@@ -127,7 +128,7 @@ export function registerStore({ program, context, setExitCode }: Cli): void {
 
 function registerOperation(store: Command, name: OperationName, { context, setExitCode }: Omit<Cli, "program">): void {
   const operation = OPERATIONS[name];
-  // One command for each name; which parameters it takes is checked in the table above.
+  // Each name has one command, and the table above checks its parameters.
   const entry = COMMANDS[name] as StoreCommand<never>;
   const { command: alias = name, about = helpOf(operation.summary) } = operation.cli ?? {};
   const command = store.command(alias).description(about);

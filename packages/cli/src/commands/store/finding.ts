@@ -19,7 +19,7 @@ import {
 } from "../../terminal/output.js";
 import { table } from "../../terminal/table.js";
 
-/** Searches by keyword and meaning. Ends with 1 if nothing is found, like grep. */
+/** Searches by keyword and meaning. The exit code is 1 if nothing is found, as with grep. */
 export async function search(context: CommandContext, params: SearchParams, options: StoreOptions): Promise<number> {
   const { query, hash, type, explain = false } = params;
   if (query.trim() === "" && hash === undefined) {
@@ -27,7 +27,7 @@ export async function search(context: CommandContext, params: SearchParams, opti
   }
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const byMeaning = type !== "keyword" && hash === undefined && (await opened.useModel());
-  // An explicit semantic search waits until everything has a vector; others use what there is.
+  // An explicit semantic search waits until everything has a vector; other searches use what there is.
   if (byMeaning && type !== undefined) await opened.indexed();
   const result = await opened.store.search(params, opened.calling("search"));
   opened.clearProgress();
@@ -37,7 +37,7 @@ export async function search(context: CommandContext, params: SearchParams, opti
     const paint = paintFor(context);
     if ("paths" in result) for (const path of result.paths) context.out(shownText(path, paint.isTerminal));
     else {
-      // Only someone who asked for another method than the one used needs to know.
+      // Only users who asked for a specific method need to know that another one was used.
       if (result.notice !== undefined && type !== undefined) context.note(result.notice);
       for (const hit of result.results) showHit(context, hit, { paint, isExplained: explain });
     }
@@ -60,7 +60,7 @@ function showHit(context: CommandContext, hit: SearchHit, how: { paint: Paint; i
   if (how.isExplained && hit.explain !== undefined) context.out(`  ${paint.faint(JSON.stringify(hit.explain))}`);
 }
 
-/** Lists documents. Ends with 1 if there are none. */
+/** Lists documents. The exit code is 1 if there are none. */
 export async function list(context: CommandContext, params: ListParams, options: StoreOptions): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.list(params, opened.calling("list"));
@@ -97,16 +97,18 @@ function noteRest(
   context.note(`${shown} of ${total}. Use a larger --limit or --cursor ${cursor} for more.`);
 }
 
-/** Someone who finds nothing may be looking in the wrong store. */
+/** Says so if the store is empty: the user may be looking in the wrong one. */
 export async function noteNothing(context: CommandContext, { store, folder }: OpenedStore): Promise<void> {
   const { totalObjects: total } = await store.status({}, { signal: context.signal });
   context.note(total === 0 ? `Nothing found: the store in ${folder} is empty.` : "Nothing found.");
 }
 
-/** Contents up to this size are read and verified in one piece. */
+/** Content up to this size is read and verified in one piece. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
-/** Writes a document's content, or part of it, to stdout or to a file; with `graph`, what it is related to instead. */
+/**
+ * Writes a document's content, or part of it, to stdout or to a file. With `graph`, prints related documents instead.
+ */
 export async function get(context: CommandContext, params: GetParams, options: StoreOptions): Promise<number> {
   const { path: target = "", outputPath, graph, depth } = params;
   if (outputPath !== undefined && isPart(params)) {
@@ -177,7 +179,7 @@ async function streamOut(context: CommandContext, { store }: OpenedStore, result
 
 const HASH_LIKE = /^(?:sha256[-:])?[0-9a-f]{8,64}$/i;
 
-/** A document's name or a hash prefix: a name that looks like a hash may be either. */
+/** Tries the target as a document's path, then as a hash prefix if it looks like one. */
 export async function byPathOrHash<R>(
   target: string,
   work: (named: Pick<GetParams, "path" | "hash">) => Promise<R>,

@@ -2,7 +2,7 @@
 import type { GraphEdgeInfo, GraphNodeInfo, RelatedDocuments } from "@trunkline/store";
 import { type Paint, shownText } from "../../terminal/output.js";
 
-/** `reverse`: branches lead to what points here. */
+/** `reverse`: branches lead to the nodes that point here. */
 export interface TreeOptions {
   readonly paint: Paint;
   readonly reverse: boolean;
@@ -13,7 +13,7 @@ interface Branch {
   readonly edges: GraphEdgeInfo[];
 }
 
-/** The lines of a tree that starts at the origin. */
+/** Returns the lines of a tree that starts at the origin. */
 export function graphTree(
   graph: Pick<RelatedDocuments, "nodes" | "edges"> & { readonly origin: GraphNodeInfo },
   options: TreeOptions,
@@ -60,7 +60,7 @@ function relationsOf(edges: readonly GraphEdgeInfo[], reverse: boolean): string 
   return reverse ? `<- ${relations}` : relations;
 }
 
-/** The edge's line, and whether its target is unresolved. */
+/** Notes the edge's line, and whether its target is unresolved. */
 function placeOf(edges: readonly GraphEdgeInfo[], paint: Paint): string {
   const line = edges.find((edge) => edge.line !== undefined)?.line;
   const notes = [
@@ -70,7 +70,10 @@ function placeOf(edges: readonly GraphEdgeInfo[], paint: Paint): string {
   return notes.length === 0 ? "" : paint.faint(` (${notes.join(", ")})`);
 }
 
-/** A document is shown by its path; anything else by name and type, with its document if that is not the parent's. */
+/**
+ * Shows a document by its path, and anything else by name and type, with its document if that differs from the
+ * parent's.
+ */
 function nameOf({ type, name, path }: GraphNodeInfo, parent: GraphNodeInfo | undefined, paint: Paint): string {
   const shown = (text: string) => shownText(text, paint.isTerminal);
   if (type === "file") return paint.path(shown(path ?? name));

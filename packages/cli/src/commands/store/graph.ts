@@ -1,4 +1,4 @@
-// `trunkline store graph`: how a document, or a symbol in one, relates to others.
+// `trunkline store graph`: shows how a document, or a symbol in one, relates to others.
 import { TrunklineError } from "@trunkline/core";
 import type { GraphParams, GraphResult } from "@trunkline/store";
 import { openCommandStore } from "../../app/command-store.js";
@@ -9,7 +9,7 @@ import { table } from "../../terminal/table.js";
 import { byPathOrHash } from "./finding.js";
 import { graphTree } from "./graph-output.js";
 
-/** The command has mermaid as one of its formats. */
+/** This command also supports the mermaid format. */
 type GraphOptions = Omit<StoreOptions, "format"> & { readonly format?: "text" | "json" | "mermaid" };
 
 const KEY_LIKE = /^(?:file|symbol|external|tag|collection|content|version):./;

@@ -9,7 +9,7 @@ interface GrepPrinterOptions {
   /** Print the path once, above its lines. */
   readonly heading: boolean;
   readonly numbers: boolean;
-  /** Whether context lines are shown: `--` then marks gaps. */
+  /** Whether context lines are shown; if so, `--` marks gaps. */
   readonly hasContext: boolean;
   /** The terminator of a path on its own. */
   readonly ending: "\n" | "\0";
@@ -27,7 +27,7 @@ export class GrepPrinter {
     this.#highlight = new Highlighter(options.pattern, options.paint);
   }
 
-  /** The text of a page, including line ends. */
+  /** Formats a page, including line endings. */
   page(page: GrepResult): string {
     if ("matches" in page) return this.#matches(page.matches);
     const { ending } = this.#options;
@@ -57,7 +57,7 @@ export class GrepPrinter {
     return lines.join("");
   }
 
-  /** What precedes a match: the path of a new document, or a gap marker. */
+  /** Returns what precedes a match: the path of a new document, or a gap marker. */
   #opening({ path, hash }: GrepMatch, firstLine: number): string {
     const { heading, hasContext, paint } = this.#options;
     const document = `${hash} ${path}`;
@@ -85,10 +85,10 @@ export class GrepPrinter {
   }
 }
 
-/** The time limit for highlighting a page: it is only decoration, and some patterns would never end. */
+/** Time limit for highlighting a page: it is only decoration, and some patterns would run forever. */
 const HIGHLIGHT_MS = 1_000;
 
-/** Runs in its own context, where it can be stopped. Returns where the matches of each line start and end. */
+/** Runs in its own context, so it can be stopped. Returns where the matches in each line start and end. */
 const FIND_SPANS = new Script(`
   const expression = new RegExp(source, flags);
   lines.map((line) =>
@@ -97,7 +97,7 @@ const FIND_SPANS = new Script(`
 
 /**
  * Highlights matches. The store says which lines match; the position in a line is found here with a roughly equivalent
- * JavaScript expression. Lines of a pattern without an equivalent are left as they are.
+ * JavaScript expression. Lines are left as they are if the pattern has no equivalent.
  */
 class Highlighter {
   readonly #paint: Paint;

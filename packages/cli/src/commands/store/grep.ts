@@ -14,7 +14,7 @@ interface GrepOptions extends StoreOptions {
   readonly regexp?: string;
   readonly smartCase?: boolean;
   readonly quiet?: boolean;
-  /** `undefined`: the default, with numbers. */
+  /** `undefined` means the default: show line numbers. */
   readonly lineNumber?: boolean;
   readonly heading?: boolean;
   readonly color: "auto" | "always" | "never";
@@ -23,7 +23,7 @@ interface GrepOptions extends StoreOptions {
   readonly page?: boolean;
 }
 
-/** Prints matching lines, page after page. Ends with 1 if there are none, like grep. */
+/** Prints matching lines, page by page. The exit code is 1 if there are none, as with grep. */
 export async function grep(context: CommandContext, given: Partial<GrepParams>, options: GrepOptions): Promise<number> {
   const params = paramsOf(given, options);
   await using opened = await openCommandStore(context, { ...options, reading: true });
@@ -37,7 +37,7 @@ interface Query {
   readonly params: GrepParams;
 }
 
-/** After `-e` the first argument is a path. */
+/** Builds the parameters. After `-e`, the first argument is a path. */
 function paramsOf(given: Partial<GrepParams>, options: GrepOptions): GrepParams {
   const words = [...(given.pattern === undefined ? [] : [given.pattern]), ...(given.paths ?? [])];
   const [pattern, ...paths] = options.regexp === undefined ? words : [options.regexp, ...words];
@@ -55,9 +55,9 @@ function paramsOf(given: Partial<GrepParams>, options: GrepOptions): GrepParams 
     pattern,
     paths,
     ignoreCase: given.ignoreCase || (options.smartCase === true && !hasCapital(pattern)),
-    // Listing files is the fastest way to find out whether anything matches.
+    // Listing files is the fastest way to check for a match.
     filesWithMatches: given.filesWithMatches || (options.quiet && !wantsJson(options)),
-    // In text the printer adds them; in JSON they are part of the text only on request.
+    // For text output the printer adds line numbers; in JSON they are part of the text only on request.
     lineNumbers: wantsJson(options) && given.lineNumbers === true,
     include: listOrNone([...(given.include ?? []), ...globs.filter((glob) => !glob.startsWith("!"))]),
     exclude: listOrNone([
@@ -76,7 +76,7 @@ function listOrNone(globs: readonly string[]): readonly string[] | undefined {
   return globs.length === 0 ? undefined : globs;
 }
 
-/** The pages of the answer; just one if only one is wanted. */
+/** Yields the pages of the answer, or just one if only one is wanted. */
 async function* pagesOf(opened: OpenedStore, { options, params }: Query): AsyncGenerator<GrepResult> {
   let { cursor } = params;
   do {

@@ -85,7 +85,7 @@ export async function listCollections(
   return EXIT.success;
 }
 
-/** Shows what changed between two snapshots, or since one; with a path, how that document's text changed. */
+/** Shows what changed between two snapshots, or since one. With a path, shows how that document's text changed. */
 export async function diff(context: CommandContext, params: DiffParams, options: StoreOptions): Promise<number> {
   await using opened = await openCommandStore(context, { ...options, reading: true });
   const result = await opened.store.diff(params, opened.calling("diff"));
@@ -100,7 +100,7 @@ export async function diff(context: CommandContext, params: DiffParams, options:
   return EXIT.success;
 }
 
-/** One letter and the path, as in version control. */
+/** Formats each change as one letter and the path, as in version control. */
 function changesOf({ added, removed, modified, renamed }: DiffResult, paint: Paint): string[] {
   const shown = (path: string) => shownText(path, paint.isTerminal);
   return [
@@ -124,7 +124,7 @@ function textDiff(text: string, paint: Paint): string[] {
     });
 }
 
-/** Writes a snapshot or a collection to a folder. Ends with 1 if a file was in the way. */
+/** Writes a snapshot or a collection to a folder. The exit code is 1 if an existing file was in the way. */
 export async function restore(context: CommandContext, params: RestoreParams, options: StoreOptions): Promise<number> {
   const { snapshotId: source, collection, dryRun } = params;
   if (source === undefined && collection === undefined) {
@@ -158,7 +158,7 @@ export async function restore(context: CommandContext, params: RestoreParams, op
   return result.conflicts.length > 0 ? EXIT.failure : EXIT.success;
 }
 
-/** A snapshot's id or label, or else a collection. */
+/** Tries the source as a snapshot's id or label, then as a collection. */
 async function bySnapshotOrCollection<R>(
   source: string,
   collection: string | undefined,

@@ -45,7 +45,7 @@ export async function status(context: CommandContext, params: StatusParams, opti
   return EXIT.success;
 }
 
-/** Indexes that have not caught up yet. */
+/** Lists indexes that have not caught up yet. */
 function pendingRows(index: unknown): string[][] {
   return Object.entries((index ?? {}) as Record<string, { pending?: number }>)
     .filter(([, { pending = 0 }]) => pending > 0)
@@ -61,7 +61,7 @@ function fileTypeRows(types: unknown): string[][] {
     ]);
 }
 
-/** Checks every chunk, reference and index. Ends with 1 if something is damaged. */
+/** Checks every chunk, reference and index. The exit code is 1 if something is damaged. */
 export async function verify(
   context: CommandContext,
   params: OperationParams<"verify">,
@@ -111,7 +111,7 @@ export async function gc(
   return EXIT.success;
 }
 
-/** Rebuilds the indexes and recovers damaged content where possible. Ends with 1 if some is lost. */
+/** Rebuilds the indexes and recovers damaged content where possible. The exit code is 1 if some is lost. */
 export async function repair(
   context: CommandContext,
   params: OperationParams<"repair">,

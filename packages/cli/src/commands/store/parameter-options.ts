@@ -1,5 +1,5 @@
 // Builds a command's arguments and options from an operation's parameters: names, values, bounds, choices and help come
-// from the table, and the given values are returned under the names of the store's methods.
+// from the table. The given values are returned under the names of the store's methods.
 import { type Parameter, type ParameterSet, TrunklineError } from "@trunkline/core";
 import { camelCase } from "@trunkline/store/contract";
 import { type Command, Option } from "commander";
@@ -21,7 +21,7 @@ interface GivenParams {
   readonly rest: readonly string[];
 }
 
-/** Adds them to a command. The returned function reads the given values once the command runs. */
+/** Adds the parameters to a command. Call the returned function when the command runs to read the given values. */
 export function addParameters(command: Command, params: ParameterSet): () => GivenParams {
   const readers: [name: string, read: () => unknown][] = [];
   let position = 0;
@@ -49,7 +49,7 @@ export function addParameters(command: Command, params: ParameterSet): () => Giv
   });
 }
 
-/** Joins the words of one text. */
+/** Joins the words of a text argument. */
 function argumentValue(value: unknown, schema: Schema): unknown {
   return Array.isArray(value) && schema.type === "string" ? value.join(" ") : value;
 }
@@ -92,7 +92,7 @@ function numberOption(flags: string, help: string, { minimum = -Infinity, maximu
   });
 }
 
-/** A sentence in help style: `Only this collection.` becomes `only this collection`. */
+/** Converts a sentence to help style: `Only this collection.` becomes `only this collection`. */
 export function helpOf(sentence: string): string {
   const text = sentence.replace(/\.$/, "");
   return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;

@@ -109,7 +109,7 @@ async function changePin(
 
 const LETTERS = { added: "A", changed: "M", removed: "D" } as const;
 
-/** Keeps the store up to date with files and folders until interrupted, which is its normal end. */
+/** Keeps the store up to date with files and folders until it is interrupted, which is its normal end. */
 export async function watch(
   context: CommandContext,
   params: WatchParams,
@@ -133,7 +133,7 @@ export async function watch(
   await store.watch(params, { signal: context.signal, onChanges: print });
   context.note(`watching ${params.paths.map(printable).join(", ")}; press Ctrl-C to stop`);
   await untilAborted(context.signal);
-  // The signal is only the end: pending changes are still indexed, and the summary is printed.
+  // The signal only ends the watching: pending changes are still indexed, and the summary is printed.
   const summary = await store.stop({});
   if (json) context.out(JSON.stringify(toWire(summary)));
   else context.note(summaryOf(summary));

@@ -24,7 +24,7 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
   await hub.connect(wanted, context.signal);
   context.signal.throwIfAborted();
   const failed = reportFailures(context, hub, wanted);
-  // With nothing connected the name is not to blame.
+  // If nothing is connected, the name is not the problem.
   if (hub.tools().length === 0 && failed) {
     const states = hub.status().filter(({ name }) => wanted?.includes(name) ?? true);
     return states.some(({ state }) => state === "needs-auth") ? EXIT.signIn : EXIT.failure;
@@ -44,7 +44,9 @@ export async function tools(context: CommandContext, options: ToolsOptions): Pro
   return EXIT.success;
 }
 
-/** The servers whose tools a pattern can match; undefined for all. There is no need to wait for the others. */
+/**
+ * Returns the servers whose tools a pattern can match, or undefined for all. There is no need to wait for the others.
+ */
 function serversOf(pattern: string, hub: Hub): string[] | undefined {
   const head = isGlob(pattern) ? pattern.slice(0, pattern.search(/[*?]/)) : pattern;
   const owners = hub.status().filter(({ name }) => head.startsWith(`${name}.`));
@@ -110,7 +112,7 @@ async function printCosts(
     context.out(printable(line));
 }
 
-/** The most expensive server first, and within it the most expensive tool. */
+/** Sorts the most expensive server first, and within it the most expensive tool. */
 function byServer(costs: readonly ToolCost[]): [string, ToolCost[]][] {
   const servers = new Map<string, ToolCost[]>();
   for (const cost of costs) servers.set(cost.server, [...(servers.get(cost.server) ?? []), cost]);

@@ -1,4 +1,4 @@
-// The cost of a tool list for a model: name, description and input schema of each tool, in o200k_base tokens.
+// Measures the cost of a tool list for a model: name, description and input schema of each tool, in o200k_base tokens.
 import type { ToolNames } from "@trunkline/client";
 import type { SourcedTool } from "@trunkline/core";
 

@@ -12,7 +12,7 @@ export interface TrustOptions {
   revoke?: boolean;
 }
 
-/** Shows what the project's files would run and asks for approval, or lists and withdraws approvals. */
+/** Shows what the project's files would run and asks for approval, or lists and revokes approvals. */
 export async function trust(context: CommandContext, options: TrustOptions): Promise<number> {
   if ([options.yes, options.list, options.revoke].filter(Boolean).length > 1) {
     throw new TrunklineError("USAGE", "--yes, --list and --revoke are mutually exclusive.");
@@ -54,7 +54,7 @@ export async function trust(context: CommandContext, options: TrustOptions): Pro
     context.note("Nothing was approved.");
     return EXIT.failure;
   }
-  // What was shown is approved, even if the file has changed since.
+  // Approve exactly what was shown, even if the file has changed since.
   await store.confirm(...open);
   for (const { path } of open) context.out(`Approved: ${path}`);
   return EXIT.success;

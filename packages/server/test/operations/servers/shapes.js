@@ -1,5 +1,5 @@
-// shapes: a legacy stdio server without an SDK, whose tools answer in every shape. With --tools <file> it lists the
-// tools in the file, and answers every call with its arguments.
+// shapes: a legacy stdio server without an SDK, whose tools return results of every shape. With --tools <file> it lists
+// the tools in the file and answers every call with the arguments it received.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -60,7 +60,7 @@ const shapes = {
   get_thing: { tool: {}, answer: (args) => ({ structuredContent: args, content: [] }) },
 };
 
-/** A block whose data, blob or text is repeated this many times. @param {Record<string, any>} block */
+/** Repeats the block's data, blob or text this many times. @param {Record<string, any>} block */
 function blown({ times = 1, ...block }) {
   for (const part of [block, block.resource ?? {}])
     for (const key of ["data", "blob", "text"]) if (typeof part[key] === "string") part[key] = part[key].repeat(times);
