@@ -25,11 +25,11 @@ const SLOW = ["**/*.slow.test.ts"];
 const alias = sourceAliases();
 
 export default defineConfig({
-  // Tests run the sources, in threads as well. Only tests that start `trunkline` as a process need a build.
+  // Tests run the sources, even in threads. Only tests that start `trunkline` as a process need a build.
   resolve: { alias },
   plugins: [sourceThreads(alias)],
   test: {
-    // Only guards against hangs. A loaded machine must not reach these timeouts.
+    // These timeouts only catch hangs. Even a loaded machine must not reach them.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 240_000 } },

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const USUAL_PLACE = fileURLToPath(new URL("../../shared/data/livemcptool/tools.json", import.meta.url));
 
-/** The given file, or the one next to the project; undefined if there is neither. @param {string} [named] */
+/** Returns the given file, or the one next to the project; undefined if neither exists. @param {string} [named] */
 export function catalogueFile(named) {
   if (named !== undefined) return named;
   return existsSync(USUAL_PLACE) ? USUAL_PLACE : undefined;
@@ -19,7 +19,7 @@ export function readCatalogue(file) {
   return JSON.parse(readFileSync(file, "utf8")).tools;
 }
 
-/** The same, grouped by server. @param {string} file @returns {Listed[]} */
+/** Reads the catalogue, grouped by server. @param {string} file @returns {Listed[]} */
 export function readServers(file) {
   /** @type {Map<string, Listed>} */
   const servers = new Map();

@@ -28,7 +28,7 @@ const tokens = median(chunks.map((chunk) => tokenizer.encode(chunk, 1024).length
 /** @type {Record<"open" | "tokenize" | "chunks" | "one" | "query" | "trip", number[]>} */
 const times = { open: [], tokenize: [], chunks: [], one: [], query: [], trip: [] };
 for (let round = 0; round < rounds; round++) {
-  // Interleaved, so that load on the machine affects all of them equally.
+  // Interleave the measurements, so that load on the machine affects all of them equally.
   const opening = performance.now();
   const embedder = await createEmbedder({ home });
   times.open.push(performance.now() - opening);
@@ -77,7 +77,8 @@ async function eachAlone(texts, embedder) {
 }
 
 /**
- * Pieces of about 200 tokens, cycling through the text, no two the same. @param {string} text @param {number} wanted
+ * Cuts pieces of about 200 tokens by cycling through the text, no two the same. @param {string} text @param {number}
+ * wanted
  */
 function chunksOf(text, wanted) {
   const words = text.split(/\s+/);

@@ -1,4 +1,4 @@
-// For benchmarks that use the libraries instead of the command: server definitions, a hub for them, an exchange.
+// For benchmarks that use the libraries instead of the command: server definitions, a hub for them, and an exchange.
 import { openHub } from "@trunkline/client";
 import { serverPath } from "../test/servers/start.js";
 
@@ -16,24 +16,24 @@ const common = /** @type {const} */ ({
 });
 
 /**
- * A test server over stdio. @param {string} name @param {string} server @param {string[]} args @returns
+ * Defines a test server over stdio. @param {string} name @param {string} server @param {string[]} args @returns
  * {ServerDefinition}
  */
 export function stdioServer(name, server, args = []) {
   return { ...common, name, type: "stdio", command: process.execPath, args: [serverPath(server), ...args], env: {} };
 }
 
-/** A server at a URL. @param {string} name @param {string} url @returns {ServerDefinition} */
+/** Defines a server at a URL. @param {string} name @param {string} url @returns {ServerDefinition} */
 export function httpServer(name, url) {
   return { ...common, name, type: "http", url, headers: {} };
 }
 
-/** A server that is listed but never started. @param {string} name @returns {ServerDefinition} */
+/** Defines a server that is listed but never started. @param {string} name @returns {ServerDefinition} */
 export function sleepingServer(name) {
   return { ...common, lazy: true, name, type: "stdio", command: "never-started", args: [], env: {} };
 }
 
-/** A hub for these servers. @param {readonly ServerDefinition[]} servers */
+/** Opens a hub for these servers. @param {readonly ServerDefinition[]} servers */
 export async function hubOn(servers) {
   const config = {
     path: "bench.json",
@@ -48,7 +48,7 @@ export async function hubOn(servers) {
   return await openHub(config, { env: process.env });
 }
 
-/** A request from one client over stdio. @returns {import("@trunkline/server").Exchange} */
+/** Creates a request from one client over stdio. @returns {import("@trunkline/server").Exchange} */
 export function benchExchange() {
   return {
     caller: {

@@ -16,7 +16,7 @@ Machines are shared and noisy. Absolute times say little; the ratio of two figur
 what we promised; where it says **no**, we do not meet it yet.
 `;
 
-/** The available results, in the order of the plan. @returns {Result[]} */
+/** Reads the available results, in the order of the plan. @returns {Result[]} */
 export function readResults() {
   if (!existsSync(RESULTS)) return [];
   const files = readdirSync(RESULTS).filter((file) => file.endsWith(".json"));
@@ -48,7 +48,7 @@ function machineText(results) {
   return [...new Set(machines)].map((line) => `Measured on ${line}.\n`).join("");
 }
 
-/** The section that collects every row in which we are behind. @param {readonly Result[]} results */
+/** Writes the section that lists every row in which we are behind. @param {readonly Result[]} results */
 function behindText(results) {
   const lines = results.flatMap(({ about, rows }) =>
     rows
@@ -80,7 +80,7 @@ function section({ name, date, machine, about, rows }) {
   return lines.join("\n");
 }
 
-/** The benchmark that wrote this result. @param {string} name */
+/** Returns the name of the benchmark that wrote this result. @param {string} name */
 function commandName(name) {
   return BENCHMARKS[placeOf(name)]?.name ?? name;
 }
@@ -124,7 +124,7 @@ function figureText({ figure, unit }) {
   return `${precise(figure)} ${unit}`.trim();
 }
 
-/** Three significant digits. @param {number} figure */
+/** Rounds to three significant digits. @param {number} figure */
 function precise(figure) {
   if (!Number.isFinite(figure)) return "never";
   if (Number.isInteger(figure) || Math.abs(figure) >= 1000) return Math.round(figure).toLocaleString("en");

@@ -1,4 +1,4 @@
-// The benchmarks, in the order of the page. A run of several passes only these `options` on.
+// The benchmarks, in the order of the page. When several run together, each gets only the `options` listed here.
 
 /** @typedef {{ name: string, file: string, options?: readonly string[] }} Benchmark */
 

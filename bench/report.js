@@ -1,11 +1,11 @@
-// Shared by all benchmarks: medians, a table for people, JSON for programs and for the page.
+// Shared by all benchmarks: medians, a readable table, and JSON for programs and the page.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /**
- * A figure; with `ratio` it is compared with another one of the same run. An aim is the maximum ratio. `isBehind`: the
- * other program is better.
+ * A figure; with `ratio` it is compared with another figure from the same run. `aim` is the maximum ratio. `isBehind`:
+ * the other program is better.
  * @typedef {{ what: string, figure: number, unit: string, beside?: string, ratio?: number, aim?: number, isBehind?:
  * boolean }} Row
  *

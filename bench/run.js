@@ -32,7 +32,10 @@ function chosenBenchmarks() {
   return BENCHMARKS.filter(({ name }) => names.some((start) => name.startsWith(start)));
 }
 
-/** Returns the names of those that failed. @param {readonly import("./plan.js").Benchmark[]} chosen */
+/**
+ * Runs the benchmarks and returns the names of those that failed. @param {readonly import("./plan.js").Benchmark[]}
+ * chosen
+ */
 function runAll(chosen) {
   return chosen
     .filter(({ file, options: taken = [] }) => {
@@ -44,7 +47,7 @@ function runAll(chosen) {
 }
 
 /**
- * The shared options that a benchmark accepts. @param {readonly string[]} taken @param {readonly
+ * Returns the shared options that a benchmark accepts. @param {readonly string[]} taken @param {readonly
  * import("./plan.js").Benchmark[]} chosen
  */
 function optionsFor(taken, chosen) {

@@ -31,8 +31,8 @@ function run(args) {
 }
 
 /**
- * Time from process start to the response to the last of these messages. @param {string[]} args @param {readonly
- * object[]} messages
+ * Measures the time from process start to the response to the last of these messages. @param {string[]} args @param
+ * {readonly object[]} messages
  */
 async function firstAnswer(args, messages = [initialize]) {
   const child = spawn(process.execPath, args, { cwd, stdio: ["pipe", "pipe", "inherit"] });
@@ -58,7 +58,7 @@ const listTools = [initialize, { jsonrpc: "2.0", id: 2, method: "tools/list" }];
 /** @type {Record<"empty" | "version" | "answer" | "list" | "help", number[]>} */
 const times = { empty: [], version: [], answer: [], list: [], help: [] };
 for (let round = 0; round < rounds; round++) {
-  // Interleaved, so that load on the machine affects all of them equally.
+  // Interleave the measurements, so that load on the machine affects all of them equally.
   times.empty.push(await timeMs(() => run(["-e", "0"])));
   times.version.push(await timeMs(() => run([bin, "--version"])));
   times.answer.push(await firstAnswer([bin, "serve"]));

@@ -12,7 +12,7 @@ import { exampleOf } from "./example-arguments.js";
 
 const SERVER = "suite";
 
-/** The only one the suite accepts; it is never fetched. */
+/** The only URL the suite accepts; it is never fetched. */
 const CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json";
 
 /** The suite gives up after 30 s, but kills only the shell around this process. */
@@ -59,7 +59,7 @@ async function callAsTold(hub, context) {
 }
 
 /**
- * Sends the schema of one tool, as the hub sees it, to the other one.
+ * Sends the schema of one tool, as the hub sees it, to the other tool.
  * @type {Scenario}
  */
 async function echoSchema(hub) {
@@ -86,7 +86,7 @@ const channel = createChannel({
 });
 
 /**
- * The `auth` settings of an entry, if the suite has registered a client itself.
+ * Returns the `auth` settings of an entry, if the suite has registered a client itself.
  * @param {string} scenario
  * @param {Context} context
  * @returns {HttpServer["auth"]}
@@ -104,8 +104,8 @@ function authFor(scenario, context) {
 }
 
 /**
- * The configuration that a file with only this server would produce. It does not come from a project, so it needs no
- * approval.
+ * Builds the configuration that a file with only this server would produce. The server does not come from a project, so
+ * it needs no approval.
  * @param {string} url
  * @param {HttpServer["auth"]} auth
  * @returns {LoadedConfig}

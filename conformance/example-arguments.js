@@ -1,7 +1,7 @@
-// Arguments for an unknown tool: the smallest value that its schema allows everywhere.
+// Generates arguments for an unknown tool: the simplest values its schema allows.
 
 /**
- * An object that satisfies a tool's input schema, as far as basic types go.
+ * Builds an object that satisfies a tool's input schema, as far as basic types go.
  * @param {Readonly<Record<string, unknown>>} schema
  * @returns {Record<string, unknown>}
  */

@@ -81,7 +81,7 @@ export async function startProductServer(signal) {
   return { url, stop };
 }
 
-/** The command's entry file, from its package's `bin` field. */
+/** Finds the command's entry file, from its package's `bin` field. */
 async function commandFile() {
   const packageFile = createRequire(join(ROOT, "package.json")).resolve("./packages/cli/package.json");
   /** @type {{ bin: { trunkline: string } }} */

@@ -149,7 +149,7 @@ function isJudged({ side, set }) {
 }
 
 /**
- * An unexpected failure, with the end of the client's output.
+ * Describes an unexpected failure, with the end of the client's output.
  * @param {string} where
  * @param {Report} failure
  */

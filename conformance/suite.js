@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
  * @property {boolean} required
  * @property {readonly Check[]} checks
  * @property {string} folder Where the suite saved it.
- * @property {string} [broken] Why the checks mean nothing. The list of expected failures does not excuse it.
+ * @property {string} [broken] Why the checks are meaningless. The list of expected failures does not excuse it.
  */
 
 export const HERE = dirname(fileURLToPath(import.meta.url));
@@ -56,7 +56,7 @@ export async function installSuite(signal) {
 }
 
 /**
- * The scenarios of a requirement set.
+ * Lists the scenarios of a requirement set.
  * @param {Side} side
  * @param {string} requirements
  * @param {AbortSignal} signal
@@ -76,7 +76,7 @@ export async function requiredScenarios(side, requirements, signal) {
 }
 
 /**
- * Every scenario of the suite, regardless of revision.
+ * Lists every scenario of the suite, regardless of revision.
  * @param {Side} side
  * @param {AbortSignal} signal
  * @returns {Promise<Scenario[]>}
@@ -91,7 +91,7 @@ export async function allScenarios(side, signal) {
 
 /**
  * Runs scenarios against a client, each in a separate run of the suite. In a single run the suite starts every client
- * at once, and on a small machine clients then fail on timeouts, not on the protocol.
+ * at once, and on a small machine clients then fail because of timeouts, not the protocol.
  * @param {object} run
  * @param {string} run.name Names the results folder.
  * @param {readonly Scenario[]} run.scenarios
@@ -174,7 +174,7 @@ async function readReport({ name, required }, parent, prefix) {
   /** @type {Check[]} */
   const checks = JSON.parse(await readFile(checksFile, "utf8"));
   const report = { scenario: name, required, checks, folder };
-  // The suite ignores a client's exit code, so a client that crashes on its first line would fail nothing.
+  // The suite ignores a client's exit code, so a client that crashes on its first line would not fail any check.
   const stderr = join(folder, "stderr.txt");
   if (existsSync(stderr) && !/^ended: /m.test(await readFile(stderr, "utf8"))) {
     return { ...report, broken: "the client crashed or was killed" };

@@ -25,7 +25,7 @@
  */
 
 /**
- * A scenario without any checks has not passed.
+ * A scenario without any checks counts as failed.
  * @param {Report} report
  */
 export function hasFailed(report) {
@@ -109,7 +109,7 @@ function shortfalls(now, baseline, failed) {
 }
 
 /**
- * One line per set, for people.
+ * Formats the verdicts as a readable table, one line per set.
  * @param {readonly Verdict[]} verdicts
  */
 export function table(verdicts) {

@@ -121,7 +121,7 @@ const PROCESS = "Only cli reads the environment and exits the process. Use the g
 const BY_NAME = "Import a package by name, using only what its index exports.";
 
 /**
- * The text of layers.biome.json: the lint configuration that enforces the table.
+ * Returns the text of layers.biome.json: the lint configuration that enforces the table.
  *
  * @param {string} root The repository.
  */
@@ -158,7 +158,8 @@ export function layerRules(root) {
 }
 
 /**
- * The exports of a package other than its index, such as `@trunkline/client/config`, as patterns that allow them.
+ * Returns the exports of a package other than its index, such as `@trunkline/client/config`, as patterns that allow
+ * them.
  *
  * @param {string} folder
  */
@@ -204,8 +205,8 @@ function override(includes, patterns) {
 }
 
 /**
- * The imports between the folders of a package, by value or by type: maps a folder, or a file next to the folders, to
- * its imports.
+ * Finds the imports between the folders of a package, by value or by type: maps a folder, or a file next to the
+ * folders, to its imports.
  *
  * @param {string} src
  * @returns {Map<string, Set<string>>}

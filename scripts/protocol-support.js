@@ -17,7 +17,10 @@ const HOP = "Specific to each connection: the gateway answers it and does not fo
 const CLIENT_TASKS = "Tasks that a client holds for a server. The client does not offer them, so servers do not ask.";
 const NOTHING_OWN = "The server itself does not need it; upstream servers do.";
 
-const QUESTIONS = ["packages/client/test/channel/questions.slow.test.ts", "packages/server/test/endpoints/bridging.test.ts"];
+const QUESTIONS = [
+  "packages/client/test/channel/questions.slow.test.ts",
+  "packages/server/test/endpoints/bridging.test.ts",
+];
 const STREAMS = ["packages/server/test/endpoints/stdio.test.ts", "packages/server/test/endpoints/http-modern.test.ts"];
 
 /** Requests and notifications by sender. Rows are in page order. */

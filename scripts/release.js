@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * The section of a version in a changelog, without its heading.
+ * Returns a version's section of the changelog, without its heading.
  *
  * @param {string} changelog
  * @param {string} version
@@ -23,7 +23,7 @@ export function releaseNotes(changelog, version) {
 }
 
 /**
- * Packages and dependencies between them that have another version than the release.
+ * Lists packages, and dependencies between them, whose version differs from the release.
  *
  * @param {string} version
  * @param {readonly { name: string, version: string, dependencies?: Record<string, string> }[]} packages
@@ -39,7 +39,7 @@ export function versionProblems(version, packages) {
 }
 
 /**
- * The packages, each after those it depends on.
+ * Sorts the packages so that each comes after the ones it depends on.
  *
  * @param {readonly { name: string, folder: string, dependencies?: Record<string, string> }[]} packages
  */
@@ -57,7 +57,7 @@ export function publishOrder(packages) {
 }
 
 /**
- * What is wrong with the list of files in a package: private or missing files, and output that doesn't match the sources.
+ * Finds problems in a package's file list: private or missing files, and output that doesn't match the sources.
  *
  * @param {readonly string[]} files
  */

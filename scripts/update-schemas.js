@@ -18,7 +18,7 @@ class SchemaError extends Error {}
 /** @typedef {Record<string, any>} Schema JSON Schema, not validated. */
 
 /**
- * The methods and definitions of one revision.
+ * Extracts the methods and definitions of one revision.
  * @param {Schema} schema
  */
 function factsOf(schema) {
@@ -31,7 +31,7 @@ function factsOf(schema) {
   for (const name of ["ClientRequest", "ClientNotification", "ServerNotification"]) {
     if (definitions[name] === undefined) throw new SchemaError(`it has no ${name}`);
   }
-  // Since 2026-07-28 servers send no requests; they ask with an InputRequest inside a result.
+  // Since 2026-07-28, servers send no requests: they ask with an InputRequest inside a result.
   if (definitions.ServerRequest === undefined && definitions.InputRequest === undefined) {
     throw new SchemaError("it has neither ServerRequest nor InputRequest");
   }
@@ -47,7 +47,7 @@ function factsOf(schema) {
     },
     inputRequests: definitions.InputRequest === undefined ? [] : methodsOf("InputRequest"),
   };
-  // A schema that renames its unions must not silently lose methods.
+  // If a schema renames its unions, methods must not be lost silently.
   const listed = new Set([
     ...Object.values(facts.requests).flat(),
     ...Object.values(facts.notifications).flat(),
@@ -63,8 +63,8 @@ function factsOf(schema) {
 }
 
 /**
- * The methods of a request or notification, or of all members of a union. A union with one member is written as that
- * member.
+ * Collects the methods of a request or notification, or of all members of a union. A union with one member is written
+ * as that member.
  * @param {Schema} definitions
  * @param {Schema | undefined} node
  * @param {string} name
@@ -106,7 +106,7 @@ function readRevisions(folder) {
 }
 
 /**
- * The formatted source of the table.
+ * Renders the table as formatted source code.
  * @param {ReturnType<typeof readRevisions>} revisions
  */
 function sourceOf(revisions) {
@@ -163,7 +163,7 @@ try {
 }
 
 /**
- * parseArgs throws this for an unknown option.
+ * Whether this is the error parseArgs throws for an unknown option.
  * @param {unknown} error
  * @returns {error is NodeJS.ErrnoException}
  */

@@ -51,8 +51,8 @@ const FLOWS = {
 };
 
 /**
- * One `query` with a search, from the arrival of its POST to the answer. The one before it has opened the store, so this is
- * the path that every request takes. The store's threads are not followed.
+ * Runs a `query` with a search, measured from the arrival of its POST to the answer. An earlier query has already
+ * opened the store, so this is the path every request takes. The store's threads are not followed.
  * @param {Place} place
  */
 async function queryOverHttp({ start }) {
@@ -91,8 +91,8 @@ async function queryOverHttp({ start }) {
 }
 
 /**
- * A question from an upstream server, from its arrival at the gateway until the answer is sent back. @param {Place}
- * place
+ * Answers a question from an upstream server, measured from its arrival at the gateway until the answer is sent back.
+ * @param {Place} place
  */
 async function elicit({ start }) {
   const gateway = start(["serve"], { from: "elicitation/create", to: '"action"' });

@@ -1,7 +1,7 @@
 // The checks of a soak run and how they are printed.
 
 /**
- * One check. It passes if it has no problems. `skipped` says why it could not run.
+ * One check. A check with no problems passes; `skipped` says why it could not run.
  * @typedef {{ name: string, problems: readonly string[], detail?: string, skipped?: string }} Check
  */
 
@@ -10,7 +10,7 @@ export function hasFailed({ problems, skipped }) {
   return skipped === undefined && problems.length > 0;
 }
 
-/** One line per check, followed by its problems. @param {readonly Check[]} checks */
+/** Formats one line per check, followed by its problems. @param {readonly Check[]} checks */
 export function shownChecks(checks) {
   return checks.flatMap((check) => {
     const { name, problems, detail, skipped } = check;

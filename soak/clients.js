@@ -1,5 +1,4 @@
-// Well-behaved clients: calls to sound servers always get their own text back, calls to faulty servers always get a
-// response.
+// Well-behaved clients. Calls to sound servers must return their own text; calls to faulty servers must get a response.
 import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { McpClient, textOf } from "./mcp-client.js";
@@ -11,7 +10,7 @@ export const CLIENT_CHECKS = {
   faulty: "calls of faulty servers end in time, with an answer or a clear error",
 };
 
-/** Far longer than any server timeout: a call that takes longer hangs. */
+/** Far longer than any server timeout: a call that takes this long is hanging. */
 const HANG_MS = 120_000;
 
 /**
@@ -104,8 +103,8 @@ async function echoCall({ tally }, client, echoing) {
   try {
     let said = await echoOnce(client, echoing);
     if (upstream.over !== "stdio" && said.includes('"CONNECTION_FAILED"')) {
-      // The other end closed a reused connection just as it was used, which happens on a machine too busy to notice in
-      // time. It is impossible to know whether the call ran, so the gateway reports that and the client decides.
+      // The other end closed a reused connection just as we used it, which happens if a busy machine notices too late.
+      // The gateway cannot know whether the call ran, so it reports the failure and lets the client decide.
       tally.count("calls repeated because an idle connection had just been closed");
       said = await echoOnce(client, echoing);
     }
@@ -117,7 +116,10 @@ async function echoCall({ tally }, client, echoing) {
   }
 }
 
-/** The response of a sound server; errors as JSON. @param {McpClient} client @param {Echoing} echoing */
+/**
+ * Calls a sound server and returns its response; errors are returned as JSON. @param {McpClient} client @param
+ * {Echoing} echoing
+ */
 async function echoOnce(client, { upstream, text, composite }) {
   const { name, echo } = upstream;
   if (echo === undefined) throw new Error(`${name} has no echo tool`);
@@ -133,7 +135,7 @@ async function echoOnce(client, { upstream, text, composite }) {
   return composite ? compositeText(textOf(result)) : textOf(result);
 }
 
-/** The text in the response of `execute`, or the whole response if it has none. @param {string} answer */
+/** Returns the text in an `execute` response, or the whole response if there is none. @param {string} answer */
 function compositeText(answer) {
   return JSON.parse(answer).results?.[0]?.result?.text ?? answer;
 }

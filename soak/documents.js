@@ -1,4 +1,4 @@
-// The documents the writers write. Name and version determine the content.
+// The documents that the writers produce. Name and version determine the content.
 import { Random } from "./random.js";
 
 /** One in LARGE_EVERY documents has several chunks, one in BINARY_EVERY is binary. */
@@ -10,7 +10,7 @@ export function isText(name) {
   return numberOf(name) % BINARY_EVERY !== 3;
 }
 
-/** A word that only this document contains. @param {string} name */
+/** Returns a word that only this document contains. @param {string} name */
 export function wordOf(name) {
   return name.replaceAll(/[^a-z0-9]/g, "");
 }

@@ -1,4 +1,4 @@
-// Runs `trunkline serve --http` under observation: its memory over time, and the resources it holds.
+// Runs `trunkline serve --http` and monitors its memory and the resources it holds.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ const STOP_MS = 30_000;
 const COMPLAINT = /MaxListenersExceededWarning|UnhandledPromiseRejection|Uncaught|FATAL ERROR|request failed/;
 
 /**
- * The resources a process holds: descriptors by kind, active handles, and its heap so far, in megabytes.
+ * The resources a process holds: descriptors by kind, active handles, and heap samples in megabytes.
  * @typedef {{ descriptors: Map<string, number>, ports: number, busy: Record<string, number>, heap: number[] }} Holdings
  */
 
@@ -45,7 +45,7 @@ export class Gateway {
   }
 
   /**
-   * Starts it and resolves when it is listening.
+   * Starts the gateway and resolves when it is listening.
    * @param {{ folder: string, config: string, env: NodeJS.ProcessEnv }} where
    */
   static async start({ folder, config, env }) {
@@ -85,7 +85,8 @@ export class Gateway {
   }
 
   /**
-   * The resources it holds now; undefined without /proc or once it has exited. @returns {Promise<Holdings | undefined>}
+   * Returns the resources held now, or undefined without /proc or after the gateway has exited. @returns
+   * {Promise<Holdings | undefined>}
    */
   async holdings() {
     if (!canLook || !this.isRunning) return undefined;
@@ -108,8 +109,8 @@ export class Gateway {
   }
 
   /**
-   * Stops it as a user does. Resolves with its exit code, or null if a signal had to end it. @returns {Promise<number |
-   * null>}
+   * Stops the gateway as a user would. Resolves with its exit code, or null if a signal had to end it. @returns
+   * {Promise<number | null>}
    */
   async stop() {
     this.stopSampling();

@@ -8,12 +8,12 @@ import { liveFor } from "./life.js";
 import { textOf } from "./mcp-client.js";
 import { Random } from "./random.js";
 
-/** The check it can fail. */
+/** The check that killed gateways can fail. */
 export const STDIO_CHECK = "calls over stdio are answered with their own text until the process is killed";
 
 /** @typedef {{ folder: string, config: string, env: NodeJS.ProcessEnv, seed: number, tally: import("./tally.js").Tally, signal: AbortSignal, lifeMs: [number, number] }} KilledOptions */
 
-/** Starts one gateway after another. @param {KilledOptions} options */
+/** Starts gateways one after another. @param {KilledOptions} options */
 export async function runKilledGateways(options) {
   const random = new Random(options.seed, "killed gateway");
   while (!options.signal.aborted) {
@@ -35,7 +35,7 @@ async function liveAndDie({ folder, config, env, tally, signal }, lifeMs) {
   child.once("exit", (code) => {
     if (!isKilled) tally.problem(STDIO_CHECK, `it exited by itself with ${code}`);
   });
-  // A write to a process that was just killed.
+  // Ignore writes to a process that was just killed.
   child.stdin.on("error", () => {});
   /** @param {object} message */
   const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -49,7 +49,7 @@ async function liveAndDie({ folder, config, env, tally, signal }, lifeMs) {
     number += 1;
     const params = { name: "mcp__hello__repeat", arguments: { text: `stdio ${number}`, count: 1 } };
     send({ id: number, method: "tools/call", params });
-    // A call that hangs when the kill comes.
+    // Leave a call hanging when the kill comes.
     if (number % 10 === 5) {
       send({
         id: `hang ${number}`,

@@ -1,4 +1,4 @@
-// Tracks the writers' output, and so what the store has to contain: the possible states of each document.
+// Tracks the writers' output to know what the store must contain: the possible states of each document.
 
 /**
  * A version, or undefined for "not in the store". A document has several possible states if its writer was killed after
@@ -24,7 +24,7 @@ export class Ledger {
     }
   }
 
-  /** The possible states of a document. @param {string} name @returns {State[]} */
+  /** Returns the possible states of a document. @param {string} name @returns {State[]} */
   statesOf(name) {
     return this.#states.get(name) ?? [undefined];
   }

@@ -1,4 +1,4 @@
-// The lifetime of a process that is going to be killed: until some time after its first work.
+// The lifetime of a process that will be killed: it lasts until some time after its first work.
 import { pause } from "./clients.js";
 
 /** A process that has done nothing after this time never will. */

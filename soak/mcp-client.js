@@ -1,4 +1,4 @@
-// Gateway clients without an SDK, so they can misbehave. Supports both eras of the protocol.
+// Gateway clients without an SDK, so they can misbehave. They support both eras of the protocol.
 import { Agent, request as httpRequest } from "node:http";
 
 const MODERN = "2026-07-28";
@@ -10,7 +10,7 @@ const clientInfo = { name: "soak", version: "1" };
  * @typedef {{ id?: number, result?: Record<string, unknown>, error?: { code: number, message: string } }} Answer
  */
 
-/** Sends a POST and returns the request, for callers that want to interfere with it. @param {Post} options */
+/** Sends a POST and returns the request, so the caller can interfere with it. @param {Post} options */
 export function startPost({ url, headers = {}, body, agent, signal }) {
   const sent = httpRequest(url, {
     method: "POST",
@@ -44,11 +44,12 @@ export function post(options) {
 }
 
 /**
- * The response to the request with this id, in a JSON or event-stream body. @param {string} body @param {number} id
+ * Finds the response to the request with this id in a JSON or event-stream body. @param {string} body @param {number}
+ * id
  * @returns {Answer}
  */
 export function answerIn(body, id) {
-  // The first event of a stream may be empty and have only an id.
+  // The first event of a stream can be empty and only have an id.
   const texts = body.startsWith("{") ? [body] : [...body.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => data);
   const answers = texts.map((text) => /** @type {Answer} the gateway sends JSON-RPC */ (JSON.parse(text)));
   const found = answers.find((answer) => answer.id === id && !("method" in answer));
@@ -56,7 +57,7 @@ export function answerIn(body, id) {
   return found;
 }
 
-/** The text of a result. @param {Record<string, unknown> | undefined} result */
+/** Returns the text of a result. @param {Record<string, unknown> | undefined} result */
 export function textOf(result) {
   const [first] = /** @type {{ text?: string }[]} as in a tool result */ (result?.content ?? []);
   return first?.text ?? "";
@@ -90,13 +91,13 @@ export class McpClient {
     await post(this.#post({ method: "notifications/initialized" }, signal));
   }
 
-  /** The headers for a GET or DELETE of its session. */
+  /** The headers for a GET or DELETE of the session. */
   get sessionHeaders() {
     return { accept: "text/event-stream", ...this.#headers };
   }
 
   /**
-   * A request ready to send with `startPost`. @param {string} method @param {Record<string, unknown>} params @param
+   * Builds a request to send with `startPost`. @param {string} method @param {Record<string, unknown>} params @param
    * {AbortSignal} [signal]
    */
   request(method, params, signal) {

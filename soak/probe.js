@@ -1,5 +1,5 @@
-// Loaded into `trunkline serve` by the soak (--import): on SIGUSR2, writes what keeps the process alive to the
-// SOAK_PROBE file. Timers, handles, listeners and the heap cannot be seen from outside.
+// Loaded into `trunkline serve` by the soak (--import). On SIGUSR2, it writes what keeps the process alive to the
+// SOAK_PROBE file, since timers, handles, listeners and the heap are not visible from outside.
 import { renameSync, writeFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 /** Whether the system has /proc. */
 export const canLook = process.platform === "linux";
 
-/** Reads something that may disappear while it is read. @template T @param {() => T} read @returns {T | undefined} */
+/** Reads something that may disappear during the read. @template T @param {() => T} read @returns {T | undefined} */
 function ifThere(read) {
   try {
     return read();
@@ -18,8 +18,8 @@ function ifThere(read) {
 }
 
 /**
- * Every process with this variable in its environment. The variable is inherited, so this finds whole trees, including
- * orphans.
+ * Finds every process with this variable in its environment. The variable is inherited, so this includes whole process
+ * trees and orphans.
  * @param {string} variable NAME=value
  * @returns {{ pid: number, command: string }[]}
  */
@@ -40,8 +40,8 @@ export function processesWith(variable) {
 const LISTENING = "0A";
 
 /**
- * The TCP sockets in a process's network namespace by inode: ports, and the state as the kernel writes it. @param
- * {number} pid
+ * Returns the TCP sockets in a process's network namespace by inode, with their ports and the state as the kernel
+ * writes it. @param {number} pid
  */
 function socketsBy(pid) {
   const rows = ["tcp", "tcp6"].flatMap((table) =>
@@ -56,13 +56,13 @@ function socketsBy(pid) {
   );
 }
 
-/** What the descriptors of a process point to. @param {number} pid @returns {string[]} */
+/** Lists what the descriptors of a process point to. @param {number} pid @returns {string[]} */
 function targetsOf(pid) {
   return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => ifThere(() => readlinkSync(`/proc/${pid}/fd/${fd}`)) ?? []);
 }
 
 /**
- * Open descriptors counted by kind: connections by the server's port, other sockets and pipes as such, files by path.
+ * Counts open descriptors by kind: connections by the server's port, other sockets and pipes by type, files by path.
  * @param {number} pid
  * @returns {Map<string, number>}
  */
@@ -84,13 +84,13 @@ export function descriptorsOf(pid) {
   return counts;
 }
 
-/** The number of ports a process listens on. @param {number} pid */
+/** Counts the ports a process listens on. @param {number} pid */
 export function listenersOf(pid) {
   const sockets = socketsBy(pid);
   return targetsOf(pid).filter((target) => sockets.get(target)?.state === LISTENING).length;
 }
 
-/** A process's memory in megabytes; undefined once it is gone. @param {number} pid */
+/** Returns a process's memory in megabytes, or undefined once it is gone. @param {number} pid */
 export function memoryOf(pid) {
   const status = ifThere(() => readFileSync(`/proc/${pid}/status`, "utf8"));
   const line = /VmRSS:\s+(\d+)/.exec(status ?? "");

@@ -1,6 +1,6 @@
-// Seeded pseudo-random numbers: the same seed makes the same choices, though never at the same moments.
+// Seeded pseudo-random numbers. The same seed makes the same choices, but not at the same times.
 
-/** One stream per name, so one actor's numbers do not depend on how often another one drew. */
+/** One stream per name, so one actor's numbers do not depend on how many another has drawn. */
 export class Random {
   #state;
 
@@ -11,7 +11,7 @@ export class Random {
     this.#state = hash >>> 0;
   }
 
-  /** At least 0 and less than 1 (mulberry32). */
+  /** Returns a number from 0 up to but not including 1 (mulberry32). */
   next() {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -19,7 +19,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** An integer from `low` to `high`, inclusive. @param {number} low @param {number} high */
+  /** Returns an integer from `low` to `high`, inclusive. @param {number} low @param {number} high */
   between(low, high) {
     return low + Math.floor(this.next() * (high - low + 1));
   }

@@ -17,15 +17,14 @@ import { verifyStore } from "./verify-store.js";
 
 const PROGRESS_MS = 15_000;
 /**
- * How long resources of vanished clients may take to be released. A connection to an upstream whose request was
- * cancelled before it could be sent stays open until the upstream, a Node server, closes it: after 60 seconds, checked
- * every 30.
+ * How long it can take to release the resources of vanished clients. If a request is cancelled before it is sent, its
+ * connection stays open until the upstream, a Node server, closes it: after 60 seconds, checked every 30.
  */
 const SETTLE_MS = 100_000;
-/** How long processes may take to exit. */
+/** How long processes can take to exit. */
 const ENDING_MS = 20_000;
 
-/** Anything not started by then never will be. */
+/** Anything that has not started by then never will. */
 const START_MS = 60_000;
 
 /** Numbers of concurrent clients, and the kill interval. */
@@ -40,7 +39,7 @@ const SMALL = { sound: 4, faulty: 3, vanishing: 2, killEveryMs: /** @type {[numb
 /** @param {SoakOptions} options @returns {Promise<SoakResult>} */
 export async function soak({ seconds, seed, small, signal }) {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-soak-"));
-  // Every started process gets this HOME and passes it on, which identifies leftover processes at the end.
+  // Every process we start gets this HOME and passes it on, so leftover processes can be found at the end.
   const home = join(folder, "home");
   mkdirSync(home);
   const env = { PATH: process.env.PATH, HOME: home };
@@ -125,14 +124,14 @@ export async function soak({ seconds, seed, small, signal }) {
 }
 
 /**
- * A signal that aborts when the time is up, or earlier. On a busy machine a short run continues until everything has
- * started.
+ * Returns a signal that aborts when the time is up, or earlier. On a busy machine, a short run continues until
+ * everything has started.
  * @param {number} seconds
  * @param {{ signal: AbortSignal, hasBegun: () => boolean }} options
  */
 function untilTime(seconds, { signal, hasBegun }) {
   const controller = new AbortController();
-  // Every actor listens to it.
+  // Every actor listens to this signal.
   setMaxListeners(0, controller.signal);
   const end = () => controller.abort();
   const startedMs = performance.now();

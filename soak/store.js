@@ -13,7 +13,7 @@ import { Random } from "./random.js";
 const WRITER = fileURLToPath(new URL("./writer.js", import.meta.url));
 const WRITERS = 2;
 
-/** The checks the store can fail during writes. */
+/** The checks that the store can fail during writes. */
 export const STORE_CHECKS = {
   writers: "writers stop only on kill -9",
   reader: "a reader finds everything acknowledged, and nothing half-written",
@@ -46,7 +46,7 @@ class Writer {
   #life = 0;
   /** @type {() => Promise<void>} */
   #kill = async () => {};
-  /** Settles at its first write since the last start. @type {Promise<void>} */
+  /** Settles at the first write since the last start. @type {Promise<void>} */
   worked = Promise.resolve();
 
   /** @param {StoreScene} scene @param {number} index */
@@ -76,7 +76,7 @@ class Writer {
         if (line.startsWith("done")) resolve();
       });
     });
-    // Its output has been read completely, and the process is gone.
+    // Wait until all output has been read and the process is gone.
     const ended = Promise.all([once(lines, "close"), once(child, "exit")]);
     let isKilled = false;
     child.once("exit", (code) => {
@@ -112,7 +112,8 @@ async function runReader({ path, seed, tally, signal, ledger }) {
 }
 
 /**
- * The bytes of a document; undefined if it is missing or in the trash. @param {import("@trunkline/store").Store} store
+ * Returns the bytes of a document, or undefined if it is missing or in the trash. @param
+ * {import("@trunkline/store").Store} store
  * @param {string} name
  */
 export async function documentBytes(store, name) {
@@ -133,12 +134,12 @@ async function readOne({ store, tally, ledger, name }) {
     const bytes = await documentBytes(store, name);
     const found = await store.search({ query: wordOf(name), type: "keyword", pathsOnly: true, limit: 5 });
     tally.count("documents read and searched during writes");
-    // The writer continues during this read, so versions written meanwhile are fine too.
+    // The writer keeps writing during this read, so versions written meanwhile are fine too.
     const allowed = [...before, ...ledger.statesOf(name)].filter((version) => version !== undefined);
     const newest = Math.max(...allowed);
     const versions = Array.from({ length: newest }, (_, index) => index + 1);
     if (bytes === undefined) {
-      // It may have been deleted meanwhile, or be about to be deleted.
+      // The document may have been deleted meanwhile, or be about to be.
       if (!ledger.statesOf(name).includes(undefined)) tally.problem(STORE_CHECKS.reader, `${name} is missing`);
       return;
     }

@@ -1,6 +1,6 @@
-// Counts what a run did and the problems it hit. One per run.
+// Counts what a run did and the problems it hit. Each run has one tally.
 
-/** Problem texts stored per check; the rest are only counted. */
+/** Maximum number of problem texts stored per check; the rest are only counted. */
 const KEPT = 10;
 
 export class Tally {

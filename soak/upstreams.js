@@ -1,11 +1,11 @@
-// The upstream servers: sound ones over every transport, and faulty ones that crash, hang, flood and expire.
+// The upstream servers: sound ones over every transport, and faulty ones that crash, hang, flood or expire.
 import { entry } from "../bench/server/product.js";
 import { startServer } from "../test/servers/start.js";
 import { Random } from "./random.js";
 
 /**
- * One upstream. A sound one has `echo`, a tool that returns the text it is given. A faulty one has `call`, which picks
- * the next call to make.
+ * An upstream server. A sound one has `echo`, a tool that returns the text it is given. A faulty one has `call`, which
+ * picks the next call to make.
  * @typedef {{ tool: string, args: Record<string, unknown> }} Call
  * @typedef {"stdio" | "http" | "sse"} Transport
  * @typedef {{ name: string, server: string, args: string[], over: Transport, echo?: Echo, call?: (random: Random) =>
@@ -47,7 +47,7 @@ const KINDS = {
 /** Upstreams of each kind: 30 in all, 18 of them sound. @type {Record<string, number>} */
 const FULL = { hello: 4, legacy: 3, web: 2, legacyWeb: 2, crashOnCall: 2 };
 
-/** One of most kinds, for short runs. */
+/** One of each of most kinds, for short runs. */
 const SMALL = ["hello", "legacy", "web", "garbled", "crashOnCall", "crashOnStart", "silent", "hang", "flood", "expire"];
 
 /** @param {boolean} small @returns {Upstream[]} */
@@ -68,7 +68,7 @@ function crash(random) {
   return random.next() < 0.2 ? tool("crash", { code: random.between(0, 3) }) : tool("ok");
 }
 
-/** Longer than the call's timeout, and without progress, which would extend it. @param {Random} random */
+/** Waits longer than the call's timeout, without reporting progress, which would extend it. @param {Random} random */
 function hang(random) {
   return random.next() < 0.5 ? tool("wait", { ms: 600_000, progress_every_ms: 600_000 }) : tool("wait", { ms: 10 });
 }
@@ -98,7 +98,7 @@ export class StartedUpstreams {
     this.#tally = tally;
   }
 
-  /** Starts the network upstreams and returns the config of all. @param {readonly Upstream[]} all */
+  /** Starts the network upstreams and returns a config that lists all upstreams. @param {readonly Upstream[]} all */
   async start(all) {
     const entries = await Promise.all(all.map(async (one) => [one.name, await this.#entryOf(one)]));
     return { mcpServers: Object.fromEntries(entries) };

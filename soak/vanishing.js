@@ -1,5 +1,5 @@
-// Clients that vanish: in mid-call, in mid-request, without reading, or for good after opening a session or a stream.
-// They expect nothing; the gateway is checked at the end for what they leave behind.
+// Clients that vanish: mid-call, mid-request, without reading, or for good after opening a session or a stream. They
+// expect no answers; at the end, the gateway is checked for anything they left behind.
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
@@ -51,7 +51,7 @@ async function withoutReading(scene, random) {
   sent.destroy();
 }
 
-/** Opens a session, and sometimes its stream, and never comes back. @type {Vanishing} */
+/** Opens a session, sometimes with its stream, and never comes back. @type {Vanishing} */
 async function afterOpening(scene, random) {
   const client = new McpClient(scene.url, { modern: false });
   await client.open();

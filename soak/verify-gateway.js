@@ -5,13 +5,13 @@ import { median } from "../bench/report.js";
 import { canLook, processesWith } from "./processes.js";
 
 const NO_PROC = "needs Linux";
-/** A leak per call or client would be hundreds; a server that is just restarting has a few. */
+/** A leak per call or client would show up as hundreds; a server that is restarting adds only a few. */
 const SPARE = 8;
-/** How much larger memory may be in the last third than in the second. */
+/** Maximum factor by which memory can grow from the second third to the last. */
 export const MEMORY_AIM = 1.25;
-/** The data that sessions hold for returning clients is bounded, but a run may end before it reaches the bound. */
+/** Data held for returning clients is limited, but a run can end before it reaches the limit. */
 const KEPT_MB = 32;
-/** The process is still warming up before this time. */
+/** Before this time, the process is still warming up. */
 const MEMORY_SECONDS = 90;
 
 /**
@@ -20,8 +20,8 @@ const MEMORY_SECONDS = 90;
  */
 
 /**
- * Kinds that have grown by more than SPARE. @param {ReadonlyMap<string, number>} before @param {ReadonlyMap<string,
- * number>} now
+ * Lists kinds that have grown by more than SPARE. @param {ReadonlyMap<string, number>} before @param
+ * {ReadonlyMap<string, number>} now
  */
 export function grown(before, now) {
   return [...now].flatMap(([kind, count]) => {
@@ -31,8 +31,8 @@ export function grown(before, now) {
 }
 
 /**
- * Compares the gateway with its state after the warm-up. Its clients have left, and what they leave behind gets some
- * time to be released.
+ * Compares the gateway with its state after the warm-up. All clients have left, and their resources get some time to be
+ * released.
  * @param {import("./gateway.js").Gateway} gateway
  * @param {{ before: Holdings | undefined, settleMs: number }} options
  * @returns {Promise<Check[]>}
@@ -74,21 +74,21 @@ export async function verifyHoldings(gateway, { before, settleMs }) {
 }
 
 /**
- * The second and the last third of a run. @param {readonly number[]} samples @param {(part: readonly number[]) =>
- * number} measure
+ * Measures the second and the last third of a run. @param {readonly number[]} samples @param {(part: readonly number[])
+ * => number} measure
  */
 function thirds(samples, measure) {
   const third = Math.floor(samples.length / 3);
   return { second: measure(samples.slice(third, 2 * third)), last: measure(samples.slice(2 * third)) };
 }
 
-/** Memory in the second and the last third. @param {readonly number[]} samples */
+/** Returns the memory in the second and the last third. @param {readonly number[]} samples */
 export function memoryThirds(samples) {
   return thirds(samples, median);
 }
 
 /**
- * Whether the heap is flat: compares the minimum of each third, which is what remains after garbage collection.
+ * Checks that the heap is flat, by comparing the minimum of each third: what remains after garbage collection.
  * @param {readonly number[]} samples megabytes, one per second
  */
 export function verifyHeap(samples) {
@@ -98,7 +98,9 @@ export function verifyHeap(samples) {
   });
 }
 
-/** Whether the memory reported by the system is flat. @param {readonly number[]} samples megabytes, one per second */
+/**
+ * Checks that the memory reported by the system is flat. @param {readonly number[]} samples megabytes, one per second
+ */
 export function verifyMemory(samples) {
   return flat("memory is flat", samples, { measure: median, spare: 0 });
 }
@@ -124,7 +126,7 @@ function flat(name, samples, { measure, spare }) {
 }
 
 /**
- * Whether any process with this variable in its environment is left. Some need a moment to exit.
+ * Checks that no process with this variable in its environment is left. Some need a moment to exit.
  * @param {string} variable NAME=value
  * @param {number} settleMs
  * @returns {Promise<Check>}

@@ -1,13 +1,13 @@
-// Checks that everything acknowledged is in the store, byte for byte, and that the store is intact.
+// Checks that everything acknowledged is in the store, byte for byte, and that the store is not damaged.
 import { openStore } from "../packages/store/dist/index.js";
 import { contentOf } from "./documents.js";
 import { documentBytes } from "./store.js";
 
-/** How many documents are read at a time. */
+/** How many documents to read at a time. */
 const AT_A_TIME = 8;
 
 /**
- * Documents that differ from their acknowledged state, one line each.
+ * Lists documents that differ from their acknowledged state, one line each.
  * @param {import("@trunkline/store").Store} store
  * @param {import("./ledger.js").Ledger} ledger
  */

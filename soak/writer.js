@@ -1,6 +1,6 @@
-// One writer of the soak's store; runs until it is killed. Arguments: the store's folder, a unique name, a seed. Prints
-// "begin <what> <name> <version>" to stdout before each change and "done …" after it: a change the parent has read as
-// done was acknowledged.
+// A writer for the soak's store that runs until it is killed. Arguments: the store's folder, a unique name, a seed.
+// Prints "begin <what> <name> <version>" to stdout before each change and "done …" after it. If the parent has read
+// "done", the change was acknowledged.
 import { writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { openStore } from "../packages/store/dist/index.js";
@@ -16,7 +16,7 @@ let number = 0;
 
 /** @param {"put" | "delete"} what @param {string} name @param {number} version */
 async function change(what, name, version) {
-  // Synchronous, so the line is out even if the kill comes right now.
+  // Synchronous, so the line is written even if the kill comes right now.
   writeSync(1, `begin ${what} ${name} ${version}\n`);
   if (what === "put") {
     await store.add({ name, content: contentOf(name, version) });
@@ -29,7 +29,7 @@ async function change(what, name, version) {
 }
 
 for (;;) {
-  // The machine is shared with the rest of the soak.
+  // Leave the machine some time for the rest of the soak.
   await delay(random.between(0, 40));
   const drawn = random.next();
   const some = drawn < 0.25 && present.size > 0 ? random.pick([...present.keys()]) : undefined;

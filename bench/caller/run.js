@@ -21,8 +21,8 @@ const folder = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
 const env = { ...plainEnvironment(folder), TRUNKLINE_HOME: join(folder, "home"), ...SECRETS };
 
 /**
- * A file that both read; `imports` keeps mcporter from reading editors' files. @param {string} name @param
- * {Record<string, object>} servers
+ * Writes a config file that both programs read; `imports` keeps mcporter from reading editors' files. @param {string}
+ * name @param {Record<string, object>} servers
  */
 function configuration(name, servers) {
   const file = join(folder, `${name}.json`);

@@ -1,4 +1,4 @@
-// Turns figures of several programs into rows: the other programs' as they are, ours compared with the best of them.
+// Turns the figures of several programs into rows. Our figures are compared with the best of the other programs.
 
 /** @typedef {{ name: string, isOurs: boolean, figure: number }} Figure */
 

@@ -1,4 +1,4 @@
-// Which of a gateway's environment variables its upstream server can read. The configuration gives it none.
+// Measures which of a gateway's environment variables its upstream server can read. The configuration passes none on.
 import { report } from "../report.js";
 import { CONFIGURATIONS, startAll } from "./gateways.js";
 import { SECRETS, seen, USUAL } from "./secrets.js";

@@ -33,7 +33,7 @@ export function upstream(...args) {
 /** How many tools the upstream server has. */
 export const UPSTREAM_TOOLS = 4;
 
-/** The text of a tool's result. @param {Record<string, any>} result @returns {string} */
+/** Returns the text of a tool's result. @param {Record<string, any>} result @returns {string} */
 function textOf({ content, isError }) {
   const text = content?.[0]?.text;
   if (isError === true || typeof text !== "string") throw new ToolFailed(String(text));
@@ -49,7 +49,7 @@ function callDirectly(prefix = "") {
     textOf(await client.ask("tools/call", { name: `${prefix}${tool}`, arguments: args }, timeoutMs));
 }
 
-/** The arguments of a composite call. @param {string} tool @param {object} args */
+/** Builds the arguments of a composite call. @param {string} tool @param {object} args */
 export function executeCall(tool, args) {
   return { name: "execute", arguments: { operations: [{ op: `upstream.${tool}`, params: args }] } };
 }
@@ -174,7 +174,10 @@ function otherGateway({ name, holdsMany, transport, prefix, options }, { command
   };
 }
 
-/** Our gateways and the others, which are installed if missing; `absent` lists those that could not be. */
+/**
+ * Returns our gateways and the others, which are installed if missing; `absent` lists those that could not be
+ * installed.
+ */
 export function allGateways() {
   /** @type {Gateway[]} */
   const gateways = [direct, composite];
@@ -194,7 +197,7 @@ export function allGateways() {
 }
 
 /**
- * Starts all of them in front of the server `upstream`; adds those that do not start to `absent`. @param
+ * Starts all gateways in front of the server `upstream`. Those that fail to start are added to `absent`. @param
  * {Record<string, string>} [env]
  */
 export async function startAll(env = {}) {
@@ -224,6 +227,6 @@ export async function startAll(env = {}) {
  * lost
  */
 
-/** The configuration of each, for the notes of every table. */
+/** The configuration of each gateway, for the notes of every table. */
 export const CONFIGURATIONS =
   "mcp-proxy runs with its defaults and `--server stream` (no additional SSE endpoint); supergateway with `--outputTransport streamableHttp --stateful --logLevel none`, because without `--stateful` it starts a process for every request; mcp-hub serves its endpoint `/mcp` over HTTP+SSE only. The same client calls all of them, each in one session, and each has the same small stdio server upstream.";

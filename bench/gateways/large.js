@@ -11,7 +11,7 @@ const BYTES = 5_000_000;
 
 /** @typedef {import("./gateways.js").Running} Running */
 
-/** The text that the model would see. @param {Running} running @param {number} seed */
+/** Returns the text the model would see. @param {Running} running @param {number} seed */
 async function answerOf({ gateway, client }, seed) {
   const args = { bytes: BYTES, seed };
   if (gateway !== composite) return await gateway.call(client, "big", args);

@@ -15,7 +15,7 @@ const ROUNDS = Math.min(rounds, 3);
 /** @typedef {import("./gateways.js").Running} Running */
 /** @typedef {{ ms: number, how: string, said: string }} Outcome `said`: the error before the first success */
 
-/** The upstream server's process id, asked through the gateway. @param {Running} running */
+/** Asks the upstream server for its process ID through the gateway. @param {Running} running */
 async function upstreamPid({ gateway, client }) {
   const text = await gateway.call(client, "pid", {}, CALL_TIMEOUT_MS);
   return Number(text.split(" ")[1]);
@@ -88,7 +88,7 @@ try {
   await stop();
 }
 
-/** The message of a JSON error, otherwise the first line. @param {string} text @returns {string} */
+/** Returns the message of a JSON error, or else the first line. @param {string} text @returns {string} */
 function messageOf(text) {
   const quoted = /"message":("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
   return quoted === undefined ? (text.trim().split("\n")[0] ?? "") : JSON.parse(quoted);

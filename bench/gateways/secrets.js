@@ -1,4 +1,4 @@
-// An environment with made-up secrets, and a count of those a server can read.
+// Provides an environment with made-up secrets and counts those a server can read.
 
 /** Values that no server should see unless it was given them. */
 export const SECRETS = {

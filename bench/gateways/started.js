@@ -1,4 +1,4 @@
-// A gateway process: started with its own home and environment, ready when it lists tools, and stopped.
+// Starts a gateway process with its own home and environment, waits until it lists its tools, and stops it.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -10,12 +10,15 @@ import { connect, NoAnswer } from "./client.js";
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 6_000;
 
-/** A folder for one gateway's home and files. */
+/** Creates a folder for one gateway's home and files. */
 export function temporaryFolder() {
   return mkdtempSync(join(tmpdir(), "trunkline-bench-"));
 }
 
-/** Only what a program needs to run; nothing else from this process's environment. @param {string} folder */
+/**
+ * Returns only the variables a program needs to run; nothing else from this process's environment. @param {string}
+ * folder
+ */
 export function plainEnvironment(folder) {
   const { PATH = "", SystemRoot } = process.env;
   return { PATH, HOME: folder, USERPROFILE: folder, ...(SystemRoot === undefined ? {} : { SystemRoot }) };
@@ -50,7 +53,7 @@ export function freePort() {
  */
 
 /**
- * Starts it; resolves when it lists at least this many tools. @param {Plan} plan @param {number} tools @returns
+ * Starts a gateway; resolves when it lists at least this many tools. @param {Plan} plan @param {number} tools @returns
  * {Promise<Started>}
  */
 export async function startProcess({ command, args, url, transport, folder, env = {} }, tools) {

@@ -92,7 +92,7 @@ async function listOfAll(gateway, { behind, port }) {
 }
 
 /**
- * Checks that it passes the lists on unchanged. @param {Gateway} gateway @param {{ behind: readonly Listed[],
+ * Checks that a gateway passes the lists on unchanged. @param {Gateway} gateway @param {{ behind: readonly Listed[],
  * catalogue: string }} options
  */
 async function checkLists(gateway, { behind, catalogue }) {

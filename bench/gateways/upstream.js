@@ -61,8 +61,8 @@ function serversOf(file) {
 }
 
 /**
- * A catalogue tool, which is only listed. @param {import("../catalogue.js").Listed["tools"][number]} tool @returns
- * {PlainTool}
+ * Wraps a catalogue tool, which is listed but never called. @param {import("../catalogue.js").Listed["tools"][number]}
+ * tool @returns {PlainTool}
  */
 function uncalled({ name, description, inputSchema }) {
   return {

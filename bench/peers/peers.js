@@ -1,5 +1,5 @@
 // The programs we compare with. npm packages are installed at the versions in versions.json, each into its own folder
-// under installed/, so that a failed install does not affect the others. None of them is a dependency of the product.
+// under installed/, so a failed install does not affect the others. None of them is a dependency of the product.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const INSTALLED = fileURLToPath(new URL("./installed/", import.meta.url));
 const INSTALL_TIMEOUT_MS = 300_000;
 
 /**
- * How to start a program, or why that is not possible.
+ * How to start a program, or why it cannot be started.
  * @typedef {{ name: string, version: string, command: string, args: string[] }} Peer
  * @typedef {{ name: string, reason: string }} Absent
  */
@@ -20,7 +20,7 @@ export function isAbsent(peer) {
   return "reason" in peer;
 }
 
-/** An npm package, installed if missing. @param {keyof typeof versions} name @returns {Peer | Absent} */
+/** Finds an npm package, and installs it if missing. @param {keyof typeof versions} name @returns {Peer | Absent} */
 export function npmPeer(name) {
   const wanted = versions[name];
   const folder = join(INSTALLED, name);
@@ -39,7 +39,7 @@ export function npmPeer(name) {
   return installedIn(folder, name, wanted) ?? { name, reason: `npm could not install ${wanted}: ${why(npm)}` };
 }
 
-/** A system program, such as git. @param {string} name @returns {Peer | Absent} */
+/** Finds a system program such as git. @param {string} name @returns {Peer | Absent} */
 export function systemPeer(name) {
   const asked = spawnSync(name, ["--version"], { encoding: "utf8" });
   const version = /\d+(\.\d+)+/.exec(asked.stdout ?? "")?.[0];
@@ -59,7 +59,7 @@ function installedIn(folder, name, wanted) {
   return { name, version, command: process.execPath, args: [join(where, script)] };
 }
 
-/** How a program ended, in one line. @param {import("node:child_process").SpawnSyncReturns<string>} ended */
+/** Describes in one line how a program ended. @param {import("node:child_process").SpawnSyncReturns<string>} ended */
 function why({ error, stderr, status, signal }) {
   if (error !== undefined) return error.message;
   const line = (stderr ?? "").split("\n").find((text) => text.trim() !== "");

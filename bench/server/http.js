@@ -85,7 +85,7 @@ report(
   },
 );
 
-/** CPU time a process has used. Zero if the system does not report it. @param {number} pid */
+/** CPU time a process has used; zero if the system does not report it. @param {number} pid */
 function cpuMs(pid) {
   if (process.platform !== "linux") return 0;
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];

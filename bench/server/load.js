@@ -46,7 +46,7 @@ function post(url, { body, headers, timeoutMs }) {
   });
 }
 
-/** A client with or without a session. @param {string} url @param {boolean} lasting */
+/** Opens a client with or without a session. @param {string} url @param {boolean} lasting */
 async function open(url, lasting) {
   let id = 0;
   if (!lasting) {
@@ -77,7 +77,7 @@ async function open(url, lasting) {
     });
 }
 
-/** The current memory of the process in megabytes. @param {number} pid */
+/** Returns the process's current memory use in megabytes. @param {number} pid */
 function memory(pid) {
   const line = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
   return Number(line?.[1] ?? Number.NaN) / 1024;

@@ -9,12 +9,15 @@ import { serverPath } from "../../test/servers/start.js";
 
 export const COMMAND = fileURLToPath(new URL("../../packages/cli/bin/trunkline.cjs", import.meta.url));
 
-/** A test server as a configuration entry. @param {string} name @param {string[]} args */
+/** Returns the configuration entry of a test server. @param {string} name @param {string[]} args */
 export function entry(name, ...args) {
   return { command: process.execPath, args: [serverPath(name), ...args] };
 }
 
-/** A folder with a configuration and an empty home; `remove` deletes it. @param {Record<string, unknown>} servers */
+/**
+ * Creates a folder with a configuration and an empty home; `remove` deletes it. @param {Record<string, unknown>}
+ * servers
+ */
 export function place(servers) {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-bench-"));
   const mcp = join(folder, "mcp.json");

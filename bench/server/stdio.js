@@ -1,5 +1,5 @@
-// Echo through `trunkline serve --surface direct`, stdio to stdio, compared with the same client on the same server
-// directly. Options: --calls 4000.
+// Echo through `trunkline serve --surface direct`, stdio to stdio, compared with the same client connected directly to
+// the same server. Options: --calls 4000.
 import { parseArgs } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -37,7 +37,7 @@ for (const { client } of sides) {
   if (!tools.some(({ name }) => name === "repeat")) throw new Error("the tool is missing");
   for (let call = 0; call < WARM_UP; call++) await client.callTool({ name: "repeat", arguments: { text } });
 }
-// Alternating, so that other load on the machine affects both.
+// Alternate, so that other load on the machine affects both.
 for (let done = 0; done < calls; done += BLOCK) {
   for (const { client, times } of sides) {
     for (let call = 0; call < BLOCK; call++) {

@@ -38,7 +38,7 @@ function madeUp(count) {
   }));
 }
 
-/** The tool list of a service with these upstream servers. @param {readonly Listed[]} behind */
+/** Fetches the tool list of a service with these upstream servers. @param {readonly Listed[]} behind */
 async function compositeList(behind) {
   const hub = await hubOn(behind.map(({ server }) => sleepingServer(server)));
   const service = createService({

@@ -1,6 +1,6 @@
 // Files for benchmarks: real text from the installed packages (Markdown, TypeScript, JavaScript). Each source appears
-// first as it is, then cut at other places and with some words replaced. The same in every run on the same
-// installation; every file is distinct.
+// first as it is, then cut at other places and with some words replaced. The files are the same in every run on the
+// same installation, and no two are equal.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const SOURCES = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const FOLDERS = 200;
 
-/** Seeded pseudo-random numbers, the same in every run. @param {number} seed */
+/** Generates seeded pseudo-random numbers, the same in every run. @param {number} seed */
 export function randomNumbers(seed) {
   let state = seed >>> 0;
   return () => {
@@ -65,7 +65,7 @@ export function* corpus({ files, lines = 200, ending = "" }) {
 }
 
 /**
- * Writes the files from number `from` on. Returns their total size in bytes.
+ * Writes the files, starting at number `from`. Returns their total size in bytes.
  * @param {string} folder
  * @param {{ files: number, from?: number, lines?: number, ending?: string }} options
  */
@@ -83,7 +83,7 @@ export function writeCorpus(folder, { files, from = 0, ...options }) {
 }
 
 /**
- * Questions that the texts could answer: two to four adjacent words from prose or a comment.
+ * Generates questions that the texts could answer: two to four adjacent words from prose or a comment.
  * @param {{ count: number, seed?: number }} options
  * @returns {string[]}
  */

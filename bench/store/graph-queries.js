@@ -1,6 +1,6 @@
-// Tree-sitter queries against the `visit` functions of the code graph, for Go and Python: what each finds and how long it
-// takes. The queries capture the nodes and fields that the `visit` functions use; resolving scopes and types, which would
-// have to follow in both cases, is timed only for ours.
+// Tree-sitter queries against the `visit` functions of the code graph, for Go and Python: what each approach finds and
+// how long it takes. The queries capture the nodes and fields that the `visit` functions use; resolving scopes and
+// types, which would have to follow in both cases, is timed only for ours.
 //   node bench/store/graph-queries.js <folder with source files> [--rounds 5]
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
 const [folder] = positionals;
 if (folder === undefined) throw new Error("Name a folder with source files.");
 const requireFromStore = createRequire(new URL("../../packages/store/package.json", import.meta.url));
-// The same module that the store has loaded: the ES module beside the one that require finds.
+// The module the store has already loaded: the ES module next to the file that require resolves to.
 const library = requireFromStore.resolve("web-tree-sitter").replace(/\.cjs$/, ".js");
 const { Query } = await import(pathToFileURL(library).href);
 
@@ -114,7 +114,7 @@ for (const [name, { ending, query: text }] of Object.entries(LANGUAGES)) {
       for (const { captures } of query.matches(tree.rootNode)) {
         let isDefinition = false;
         for (const { name: capture, node } of captures) {
-          // What every rule needs of a capture: where it is, and its text.
+          // Every rule needs a capture's position and text.
           file.text.slice(node.startIndex, node.endIndex);
           isDefinition ||= DEFINITIONS.has(capture);
         }

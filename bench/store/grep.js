@@ -138,7 +138,7 @@ async function compare(pattern) {
 async function storeTotal(pattern) {
   const params = { pattern, count: true };
   let result = await store.grep(params);
-  // On a busy machine one answer may time out: the next one continues, and includes the count so far.
+  // On a busy machine a search can time out. The next call continues it, and its total includes the count so far.
   while (result.timedOut !== undefined) result = await store.grep({ ...params, cursor: result.cursor });
   // Files are counted even if there are more than fit into one answer.
   if (!("total" in result)) throw new Error("the answer has no total");

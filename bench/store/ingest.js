@@ -1,6 +1,6 @@
-// How fast a folder is indexed (new, unchanged, and with one file changed), compared with git on the same tree, and how
-// much deduplication saves. `node bench/store/ingest.js [--tree <folder>] [--files 20000] [--rounds 3]`: without a
-// folder, the tree is built from the sources of the installed packages.
+// Measures how fast a folder is indexed (new, unchanged, and with one file changed), compared with git on the same
+// tree, and how much deduplication saves. `node bench/store/ingest.js [--tree <folder>] [--files 20000] [--rounds 3]`:
+// without a folder, the tree is built from the sources of the installed packages.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
@@ -41,7 +41,7 @@ const home = mkdtempSync(join(tmpdir(), "trunkline-bench-store-"));
 const tree = join(home, "tree");
 const PACKAGES = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
-/** Real source files, copied repeatedly under new names, with a line that makes each one distinct. */
+/** Copies real source files repeatedly under new names, with a line that makes each one distinct. */
 function makeTree() {
   const sources = collect(PACKAGES, []).slice(0, wanted);
   for (let number = 0; number < wanted; number++) {

@@ -17,7 +17,7 @@ export function readJudged(folder) {
   return { corpus: readLines(join(folder, "corpus.jsonl")), questions };
 }
 
-/** nDCG@10 and recall@10 of a result. @param {readonly string[]} found @param {Map<string, number>} right */
+/** Computes nDCG@10 and recall@10 of a result. @param {readonly string[]} found @param {Map<string, number>} right */
 export function scoresOf(found, right) {
   const grades = found.slice(0, 10).map((document) => right.get(document) ?? 0);
   const ideal = gain([...right.values()].sort((a, b) => b - a).slice(0, 10));

@@ -1,6 +1,6 @@
 // Search quality on judged questions: nDCG@10 and recall@10 by keyword, by meaning and hybrid. `--beir` names a folder
-// in BEIR's format and can be repeated; without it, the small prose set next to this file, which is ours, and CoSQA if
-// it is next to the project.
+// in BEIR's format and can be repeated; the default is our own small prose set next to this file, and CoSQA if it is
+// next to the project.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";

@@ -1,5 +1,5 @@
-// Our regular expressions against re2js: how many of ripgrep's recorded answers each gives, and how fast each counts the
-// matching lines of the installed packages. re2js isn't a dependency; name a folder that it is installed in:
+// Our regular expressions against re2js: how many of ripgrep's recorded answers each gives, and how fast each counts
+// the matching lines of the installed packages. re2js isn't a dependency; pass the folder it is installed in:
 //   npm install --prefix /tmp/re2js re2js && node bench/store/regex-engines.js /tmp/re2js [--files 4000]
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -126,7 +126,7 @@ for (const pattern of PATTERNS) {
   const scanner = new Scanner(compilePattern(pattern));
   const ours = fastest(() => texts.reduce((sum, { bytes }) => sum + scanner.scan(bytes, ALL).count, 0));
   const regex = compileRe2({ pattern });
-  // As fast as its API permits: strings that are decoded already, and lines only in files that match at all.
+  // The fastest its API allows: strings are already decoded, and it looks at lines only in files that match at all.
   const theirs = fastest(() =>
     texts.reduce((sum, { text }) => {
       if (!regex.test(text)) return sum;

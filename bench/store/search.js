@@ -42,7 +42,7 @@ for (const size of sizes) {
   from = size;
   const builtMs = await timeMs(build);
   console.error(`${size} documents built in ${(builtMs / 1000).toFixed(0)} s`);
-  // Reopened, so that only the memory for searching is measured.
+  // Reopen the store, so that only the memory for searching is measured.
   const store = await openStore({ path, embedder: cheapEmbedder() });
   const firstMs = await timeMs(() => store.search({ query: "warm up" }));
   rows.push({ what: `${size} documents`, figure: bytes / 2 ** 20, unit: "MiB" });
@@ -53,7 +53,7 @@ for (const size of sizes) {
     const beside = `${AIMS[type]} ms`;
     const figure = median(times);
     watch(`${type} search, p50`, figure);
-    // The aim is for the largest store; it applies to smaller ones too.
+    // The aim is set for the largest store, but applies to smaller ones too.
     rows.push({ what: `${type}, ${size}: p50`, figure, unit: "ms", beside, ratio: figure / AIMS[type], aim: 1 });
     rows.push({ what: `${type}, ${size}: p95`, figure: percentile(times, 0.95), unit: "ms" });
   }
@@ -117,7 +117,7 @@ function diskBytes() {
   return readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
 }
 
-/** The cost that the real model adds to each new query. @returns {Promise<import("../report.js").Row[]>} */
+/** Measures the cost that the real model adds to each new query. @returns {Promise<import("../report.js").Row[]>} */
 async function modelRows() {
   try {
     const model = await createEmbedder({ home: values.home });

@@ -1,5 +1,4 @@
-// Stands in for servers of which only the tool lists are known: each is an MCP server with its own URL, all in one
-// process.
+// Stands in for servers whose tool lists are all we have: each is an MCP server with its own URL, all in one process.
 import { createServer } from "node:http";
 
 /** @typedef {import("../catalogue.js").Listed} Listed */

@@ -20,8 +20,8 @@ export function within(maxTokens, { tool, args }) {
 }
 
 /**
- * Finds operations by purpose, all in one turn. The model does not know them beforehand, so if the answer lacks their
- * parameters, it asks in another turn; and if one was not found, it reads the server's whole list.
+ * Finds operations by purpose, all in one turn. The model does not know them beforehand, so it asks in another turn if
+ * the answer lacks their parameters, and if an operation was not found, it reads the server's whole list.
  * @param {Readonly<Record<string, string>>} needs operations by what the model would ask for
  * @returns {Generator<Call[], void, Outcome[]>}
  */
@@ -48,19 +48,19 @@ function* describe(asked) {
   return asked.length === 1 ? [value] : value.steps.map((/** @type {{ result: unknown }} */ step) => step.result);
 }
 
-/** A turn with one call. @param {Call} call @returns {Generator<Call[], Outcome, Outcome[]>} */
+/** Takes a turn with one call. @param {Call} call @returns {Generator<Call[], Outcome, Outcome[]>} */
 export function* ask(call) {
   const [outcome] = yield [call];
   if (outcome === undefined) throw new Error(`${call.tool} returned no result.`);
   return outcome;
 }
 
-/** The value of a one-step answer. @param {Outcome} outcome */
+/** Returns the value of a one-step answer. @param {Outcome} outcome */
 export function resultOf({ text }) {
   return JSON.parse(text);
 }
 
-/** The values of an answer with several steps or operations. @param {Outcome} outcome */
+/** Returns the values of an answer with several steps or operations. @param {Outcome} outcome */
 export function resultsOf({ text }) {
   const { steps, results } = JSON.parse(text);
   return (steps ?? results).map((/** @type {{ result: unknown }} */ { result }) => result);

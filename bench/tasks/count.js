@@ -51,7 +51,8 @@ async function partTokens(part) {
 }
 
 /**
- * The output of a model's turn: an answer, or calls. @param {string | readonly { name: string, args: unknown }[]} said
+ * Counts the output of a model's turn: an answer, or calls. @param {string | readonly { name: string, args: unknown
+ * }[]} said
  */
 export async function answerTokens(said) {
   return typeof said === "string" ? await tokensOf(said) : sum(await Promise.all(said.map(callTokens)));

@@ -6,7 +6,7 @@ import { call } from "./direct.js";
 const REPORTS = Array.from({ length: 10 }, (_, index) => `in/reports/${String(index + 1).padStart(2, "0")}.json`);
 const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "holidays"];
 
-/** A report of about 900 characters. @param {number} number */
+/** Writes a report of about 900 characters. @param {number} number */
 function reportText(number) {
   const orders = Array.from({ length: 12 }, (_, index) => ({
     id: number * 100 + index,

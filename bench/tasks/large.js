@@ -95,7 +95,7 @@ export const LARGE = [
       yield [call("files.write_file", { path: "out/notes.txt", content: text })];
       return "It is copied.";
     },
-    // A model that knew that references see the full value would set max_tokens, but nothing has told it.
+    // A model that knew references see the full value would set max_tokens, but it has not been told.
     *composite() {
       yield* learn({ "read a text file": "files.read_text_file", "write a file": "files.write_file" });
       yield [

@@ -17,7 +17,10 @@ const TIES = [
 ];
 const PEOPLE = ["Dora", "Emil", "Fay", "Gus", "Hanna", "Ivo"];
 
-/** Lines in the server's storage format. @param {readonly object[]} entities @param {readonly object[]} [relations] */
+/**
+ * Builds lines in the server's storage format. @param {readonly object[]} entities @param {readonly object[]}
+ * [relations]
+ */
 function graph(entities, relations = []) {
   return [
     ...entities.map((entity) => ({ type: "entity", ...entity })),

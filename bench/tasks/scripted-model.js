@@ -8,13 +8,13 @@ import { answerTokens, messageTokens, toolTokens } from "./count.js";
 /** @typedef {{ text: string, images: readonly { mediaType: string }[], isError: boolean }} Outcome */
 /** @typedef {Generator<Call[], string, Outcome[]>} Policy */
 /**
- * The cost of one turn; `tools` is the tool list's share of the input. @typedef {{ input: number, output: number,
- * tools: number }} Turn
+ * The cost of a turn; `tools` is the tool list's share of the input. @typedef {{ input: number, output: number, tools:
+ * number }} Turn
  */
 /** @typedef {import("@trunkline/agent").Message} Message */
 
 /**
- * The model, and the cost of its turns so far.
+ * Creates the model. `turns` collects the cost of its turns so far.
  * @param {Policy} policy
  * @param {(title: string) => string} wireName
  */
@@ -49,7 +49,7 @@ export function scriptedModel(policy, wireName) {
   return { model, turns };
 }
 
-/** The results of the last turn's calls. @param {Message | undefined} last @returns {Outcome[]} */
+/** Returns the results of the last turn's calls. @param {Message | undefined} last @returns {Outcome[]} */
 function outcomesOf(last) {
   if (last?.role !== "tool") return [];
   return last.parts.flatMap((part) =>

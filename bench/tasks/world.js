@@ -15,14 +15,14 @@ import { serveCatalogue } from "./catalogue-server.js";
 
 const require = createRequire(import.meta.url);
 
-/** A server as its authors published it. @param {string} name */
+/** Finds a server as its authors published it. @param {string} name */
 function published(name) {
   const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
   return { args: [join(dirname(manifest), "dist", "index.js")], version: String(require(manifest).version) };
 }
 
 /**
- * Starts the servers, once per surface. `further` servers are listed and never called: their tools are in the model's
+ * Starts the servers, once per surface. `further` servers are listed but never called: their tools are in the model's
  * list on the direct side, and in the catalogue on the composite side.
  * @param {{ further?: readonly import("../catalogue.js").Listed[] }} [options]
  */
@@ -83,7 +83,7 @@ export async function openWorld({ further = [] } = {}) {
     },
     /** Reads a file from the working folder. @param {string} path */
     read: (path) => readFileSync(join(work, path), "utf8"),
-    /** The contents of the memory. @returns {Record<string, unknown>[]} */
+    /** Returns the contents of the memory. @returns {Record<string, unknown>[]} */
     remembered: () =>
       readFileSync(memoryFile, "utf8")
         .split("\n")
@@ -121,7 +121,8 @@ function neverCalled({ server, tools }) {
 }
 
 /**
- * Makes sure that the first task sees the same tools as the last one. @param {Awaited<ReturnType<typeof hubOn>>} hub
+ * Waits for all servers, so that the first task sees the same tools as the last one. @param {Awaited<ReturnType<typeof
+ * hubOn>>} hub
  */
 async function untilAllConnected(hub) {
   for (;;) {

@@ -8,7 +8,7 @@ const [file = "CHANGELOG.md"] = args;
 const { text, isError } = await hub.call("files.read_text_file", { path: resolve(file) });
 assert.equal(isError, false, text);
 
-/** The entries of the newest version, grouped by the part they begin with: "- `client`: …". */
+/** Groups the entries of the newest version by the part they begin with: "- `client`: …". */
 function entriesByPart(changelog: string): Map<string, string[]> {
   const [, newest = ""] = changelog.split(/^## /m);
   const parts = new Map<string, string[]>();

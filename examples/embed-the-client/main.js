@@ -1,4 +1,4 @@
-// The client as a library: node examples/embed-the-client/main.js
+// Uses the client as a library: node examples/embed-the-client/main.js
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { loadConfig, openHub } from "@trunkline/client";
@@ -18,13 +18,13 @@ try {
   // Every server with its state; "slow" is lazy and waits for its first use.
   for (const { name, state, toolCount, revision } of hub.status()) console.log({ name, state, toolCount, revision });
 
-  // A tool by any of its names.
+  // Call a tool by any of its names.
   const greeting = await hub.call("hello.hello", { name: "Ada" });
   console.log(greeting.text);
   assert.equal(greeting.text, "Hello, Ada!");
   assert.equal((await hub.call("mcp__hello__repeat", { text: "hub", count: 2 })).text, "hub hub");
 
-  // Sub-agents share the hub: thirty callers, one connection for each server.
+  // Sub-agents share the hub: thirty callers, one connection per server.
   const subAgent = async (/** @type {number} */ number) => (await hub.call("slow.wait", { ms: number })).text;
   const answers = await Promise.all(Array.from({ length: 30 }, (_, number) => subAgent(number)));
   assert.equal(answers.length, 30);

@@ -1,4 +1,4 @@
-// A custom agent: two sub-agents answer, a third one judges. They share one budget.
+// A custom agent: two sub-agents answer, a third judges. They share one budget.
 //   npx trunkline run examples/own-agent/main.ts
 import assert from "node:assert/strict";
 import { Budget, startAgent } from "@trunkline/agent";

@@ -22,7 +22,7 @@ assert.ok(best, "something is found");
 const { content } = await store.get({ hash: best.hash, includeContent: true });
 assert.ok(typeof content === "string" && content.length > 0, "the hit can be read in full");
 
-// The same by pattern, and the store's totals.
+// Search by pattern, then read the store's totals.
 const titles = await store.grep({ pattern: "^# ", collection: "research" });
 assert.ok("matches" in titles && titles.matches.length > 0, "every guide has a title");
 assert.ok((await store.status()).totalObjects > 0);

@@ -1,5 +1,5 @@
 // Preloaded into every process and thread of a flow (`node --import`). Records which of our source files the flow
-// passes through: those in which an async function starts, and those on the stack when the flow touches a file, a
+// passes through: files in which an async function starts, and files on the stack when the flow touches a file, a
 // socket, a process or the database. Writes the names to WALK_FILE; WALK_WINDOW says which part of the flow counts (see
 // walk.js).
 import { createHook } from "node:async_hooks";
@@ -35,7 +35,7 @@ function note(whole) {
   }
 }
 
-/** Text passing through a stream opens and closes the flow's window. @param {unknown} chunk */
+/** Opens and closes the flow's window when certain text passes through a stream. @param {unknown} chunk */
 function watchWindow(chunk) {
   if (from === undefined || (typeof chunk !== "string" && !(chunk instanceof Uint8Array))) return;
   const text = String(chunk);

@@ -1,4 +1,4 @@
-// Compiles the programs in the documentation with the packages' current types. A block stands for a file.
+// Compiles the programs in the documentation with the packages' current types. Each block is treated as a file.
 // `given-<name>` after the language declares what an earlier block created; readers do not see it.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -30,14 +30,14 @@ function programsIn(page: string): Program[] {
     .map(({ line, marks, text }) => {
       const given = marks.filter((mark) => mark.startsWith("given-")).map((mark) => mark.slice("given-".length));
       for (const name of given) expect(GIVEN, `${page}:${line}`).toHaveProperty(name);
-      // On the first line, so that the others keep their numbers.
+      // Goes on the first line, so the other lines keep their numbers.
       return { where: `${page}:${line}`, text: `${given.map((name) => GIVEN[name]).join(" ")}\n${text}\nexport {};\n` };
     });
 }
 
 /** Compiles the programs, each as its own file, and returns the errors. */
 async function faultsIn(programs: readonly Program[]): Promise<string[]> {
-  // Inside the repository, where the packages are found.
+  // Inside the repository, so the packages can be resolved.
   const cache = join(root, "node_modules", ".cache");
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, "docs-code-"));
@@ -64,13 +64,13 @@ async function faultsIn(programs: readonly Program[]): Promise<string[]> {
   }
 }
 
-describe("the programs of the documentation", () => {
-  it("compile, and errors are found", () => {
+describe("the programs in the documentation", () => {
+  it("are found", () => {
     expect(programsIn("README.md").length).toBeGreaterThan(0);
     expect(programsIn("docs/guides/embed-the-library.md").length).toBeGreaterThan(0);
   });
 
-  it("compile, and what does not compile is found", async () => {
+  it("compile, and an error is detected", async () => {
     const planted = { where: "planted:1", text: 'import { openHubb } from "@trunkline/client";\nopenHubb();\n' };
     expect(await faultsIn([...PAGES.flatMap(programsIn), planted])).toEqual([
       expect.stringMatching(/^planted:1\(1,10\).*openHubb/),

@@ -6,7 +6,7 @@ import { processIo } from "../../packages/cli/src/terminal/process-io.js";
 
 type Command = Awaited<ReturnType<typeof buildProgram>>;
 
-/** The arguments of each `trunkline` call in a script. */
+/** Returns the arguments of each `trunkline` call in a script. */
 export function commandLinesIn(script: string): string[][] {
   const lines = withoutHereDocuments(script.replace(/\\\n/g, " ")).split("\n");
   return lines.flatMap((line) =>
@@ -19,7 +19,7 @@ export function commandLinesIn(script: string): string[][] {
   );
 }
 
-/** Why the program would reject these arguments; undefined if it would not. Nothing is run. */
+/** Says why the program would reject these arguments, or returns undefined if it would not. Runs nothing. */
 export async function refusalOf(words: readonly string[]): Promise<string | undefined> {
   const program = await buildProgram(createContext(processIo(new Interrupts())), () => {});
   silence(program);
@@ -43,7 +43,7 @@ function withoutHereDocuments(script: string): string {
   return script.replace(/<<'?(\w+)'?([^\n]*)\n[\s\S]*?^\1$/gm, "$2");
 }
 
-/** The commands of one line: unquoted words, split at pipes and the like. */
+/** Splits a line into commands at pipes and the like, each as unquoted words. */
 function commandsOf(line: string): string[][] {
   const commands: string[][] = [[]];
   const tokens = line.matchAll(/\s*(?:(#.*)|(\|\||&&|[|;&])|((?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"|;&\\])+))/gy);

@@ -1,10 +1,10 @@
 // Runs the commands in the documentation and compares what they print with the block below.
 //
-// A fenced block ```sh is run, block after block, in one empty folder per page. Marks after the language say how:
-// `exit-1` must end with that code, and `no-run` is not run, with the reason after it; its commands must still be
-// valid. A block ```json or ```text right below is the expected output: white space is ignored, and `…` matches
-// anything. `file=<name>` on any block writes it to that file first. `<!-- sh` is run but hidden from readers: it
-// creates what a reader already has; there `$REPOSITORY` is this repository.
+// The ```sh blocks of a page run in order, in one empty folder. Marks after the language change how: with `exit-1` a
+// block must exit with that code, and with `no-run` and a reason it does not run, but its commands must still be valid.
+// A ```json or ```text block right below is the expected output: whitespace is ignored, and `…` matches anything.
+// `file=<name>` on any block writes it to that file first. A `<!-- sh` block runs but is hidden from readers: it sets
+// up what a reader already has. In it, `$REPOSITORY` is this repository.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
@@ -22,7 +22,7 @@ const REASONS: ReadonlySet<string> = new Set([
   "needs-program",
   // Installs or builds what the test itself uses.
   "runs-npm",
-  // Serves or follows until it is interrupted.
+  // Serves or follows until interrupted.
   "goes-on",
 ]);
 
@@ -31,7 +31,7 @@ const AT_ROOT: ReadonlySet<string> = new Set(["examples/README.md", "CONTRIBUTIN
 
 interface Step {
   readonly line: number;
-  /** A file that is written first. */
+  /** A file to write first. */
   readonly file?: string;
   readonly text: string;
   readonly exitCode?: number;
@@ -39,7 +39,7 @@ interface Step {
   readonly output?: string;
 }
 
-/** What to do for a page, in order. */
+/** Lists the steps for a page, in order. */
 function stepsOf(markdown: string): Step[] {
   const blocks = blocksOf(markdown);
   return blocks.flatMap((block, index): Step[] => {
@@ -54,7 +54,10 @@ function stepsOf(markdown: string): Step[] {
   });
 }
 
-/** Whether the output is as shown. Compared part by part: a regular expression with that many gaps might never end. */
+/**
+ * Whether the output matches what is shown. Compares part by part, because a regular expression with that many gaps
+ * might never finish.
+ */
 function matches(printed: string, shown: string): boolean {
   const bare = (text: string) => text.replace(/\s+/g, "");
   const text = bare(printed);
@@ -71,7 +74,7 @@ function matches(printed: string, shown: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** Runs a block. Background processes are in the same process group and end with the page. */
+/** Runs a block. Its background processes share a process group and are stopped at the end of the page. */
 async function runIn(shell: Shell, commands: string, cwd: string, groups: number[]) {
   const child = spawn("sh", ["-ec", `exec 2>&1\n${commands}`], {
     cwd,
@@ -93,8 +96,8 @@ function endGroup(pid: number): void {
 
 const pagesToRun = PAGES.filter((page) => stepsOf(readPage(page)).some(({ exitCode }) => exitCode !== undefined));
 
-describe.skipIf(process.platform === "win32")("the commands of", () => {
-  it.concurrent.each(pagesToRun)("%s work and print what is shown", async (page) => {
+describe.skipIf(process.platform === "win32")("the commands in", () => {
+  it.concurrent.each(pagesToRun)("%s work and print the output shown", async (page) => {
     using shell = new Shell();
     const { place } = shell;
     const groups: number[] = [];
@@ -113,14 +116,14 @@ describe.skipIf(process.platform === "win32")("the commands of", () => {
   });
 });
 
-describe("every block of commands", () => {
+describe("every command block", () => {
   const blocks = PAGES.flatMap((page) =>
     blocksOf(readPage(page))
       .filter(({ language }) => language === "sh")
       .map((block): [string, Block] => [`${page}:${block.line}`, block]),
   );
 
-  it("is marked: a block without a language has no commands", () => {
+  it("is marked with a language: blocks without one contain no commands", () => {
     const unmarked = PAGES.flatMap((page) =>
       blocksOf(readPage(page))
         .filter(({ language, text }) => language === "" && /^\s*(?:\$ |trunkline |npm |npx )/m.test(text))
@@ -154,7 +157,7 @@ describe("every block of commands", () => {
   );
 });
 
-describe("the check of commands", () => {
+describe("the command check", () => {
   it("reads marks, files, hidden blocks and the output below a block", () => {
     const page = [
       "```sh\na\n```\n\n```json\n{}\n```\n\n```sh no-run needs-network\nb\n```\n```sh exit-2\nc\n```\n\nText.",

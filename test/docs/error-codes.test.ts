@@ -1,16 +1,16 @@
-// Every error code is explained, with an example, in docs/troubleshooting.md, and nothing else is.
+// Checks that docs/troubleshooting.md explains every error code with an example, and no others.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../e2e/command.js";
 
-/** The codes as listed in the type: types do not exist at run time. */
+/** Reads the codes from the type's source, since types do not exist at run time. */
 function codesIn(source: string): string[] {
   const union = /export type ErrorCode =([^;]*);/.exec(source)?.[1] ?? "";
   return [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code = ""]) => code);
 }
 
-/** The page's sections about codes. */
+/** Finds the page's sections about error codes. */
 function sectionsIn(page: string): Map<string, string> {
   const sections = page.split(/^## /m).slice(1);
   return new Map(
@@ -25,7 +25,7 @@ describe("docs/troubleshooting.md", () => {
   const codes = codesIn(readFileSync(join(root, "packages", "core", "src", "errors.ts"), "utf8"));
   const sections = sectionsIn(readFileSync(join(root, "docs", "troubleshooting.md"), "utf8"));
 
-  it("has a section for each error code, in the order of the type, and no other", () => {
+  it("has a section for each error code, in the order of the type, and no others", () => {
     expect(codes).toContain("INTERNAL");
     expect([...sections.keys()]).toEqual(codes);
   });

@@ -1,4 +1,4 @@
-// Checks links in the documentation: Markdown links to files and headings, and file names in code type.
+// Checks links in the documentation: Markdown links to files and headings, and file names formatted as code.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,17 +7,20 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const SKIPPED_FOLDERS = new Set(["node_modules", "dist", ".git", "coverage", ".trunkline"]);
-/** A file name in code type counts as a link if it starts with one of these; planned places are named as folders. */
+/**
+ * A file name formatted as code counts as a link if it starts with one of these; planned locations are named as
+ * folders.
+ */
 const CODE_PATH = /^(?:packages|test|docs|scripts|bench|conformance|examples)\/[\w./-]*\.\w+$/;
 
 interface Link {
   line: number;
   target: string;
-  /** `code` targets are relative to the repository root, the others to their file's folder. */
+  /** `code` targets are relative to the repository root, others to the folder of their file. */
   kind: "markdown" | "code";
 }
 
-/** Every link in a Markdown text that should point into the repository. */
+/** Finds every link in a Markdown text that should point into the repository. */
 function linksOf(markdown: string): Link[] {
   return withoutFences(markdown).flatMap((text, index): Link[] => {
     const line = index + 1;
@@ -38,7 +41,7 @@ function isRelative(target: string): boolean {
   return !/^[a-z][a-z0-9+.-]*:/i.test(target) && !target.startsWith("//");
 }
 
-/** The lines of a text, with fenced code blocks emptied, so that line numbers stay right. */
+/** Returns the lines of a text with fenced code blocks emptied, so line numbers stay correct. */
 function withoutFences(markdown: string): string[] {
   let fence: string | undefined;
   return markdown.split(/\r?\n/).map((line) => {
@@ -53,7 +56,7 @@ function withoutFences(markdown: string): string[] {
   });
 }
 
-/** The anchors GitHub gives the headings. */
+/** Returns the anchors GitHub gives the headings. */
 function anchorsOf(markdown: string): string[] {
   const seen = new Map<string, number>();
   return withoutFences(markdown).flatMap((line): string[] => {
@@ -67,7 +70,7 @@ function anchorsOf(markdown: string): string[] {
   });
 }
 
-/** Why a link in `file` is broken; undefined if it is not. */
+/** Says why a link in `file` is broken, or returns undefined if it is not. */
 function faultOf(link: Link, file: string): string | undefined {
   const [path = "", anchor] = link.target.split("#");
   const base = link.kind === "code" || path.startsWith("/") ? root : dirname(file);
@@ -90,13 +93,13 @@ function* markdownFiles(folder: string): Generator<string> {
 describe("the documentation", () => {
   const files = [...markdownFiles(root)].map((file) => relative(root, file)).sort();
 
-  it("is found, in the root and below docs", () => {
+  it("is found in the root and below docs", () => {
     expect(files).toContain("GLOSSARY.md");
     expect(files).toContain(join("docs", "architecture.md"));
     expect(files.some((file) => file.includes("node_modules"))).toBe(false);
   });
 
-  it.each(files)("%s links only to what exists", (name) => {
+  it.each(files)("%s has no broken links", (name) => {
     const file = join(root, name);
     const faults = linksOf(readFileSync(file, "utf8")).flatMap((link) => {
       const fault = faultOf(link, file);
@@ -105,7 +108,7 @@ describe("the documentation", () => {
     expect(faults).toEqual([]);
   });
 
-  it("lists every decision in the index of decisions", () => {
+  it("lists every decision in the decision index", () => {
     const folder = join(root, "docs", "adr");
     const records = readdirSync(folder).filter((name) => /^\d{4}-.*\.md$/.test(name));
     const index = linksOf(readFileSync(join(folder, "README.md"), "utf8")).map(({ target }) => target);
@@ -113,11 +116,11 @@ describe("the documentation", () => {
   });
 });
 
-describe("the check of links", () => {
+describe("the link check", () => {
   const file = join(root, "docs", "planted.md");
   const faultsIn = (markdown: string) => linksOf(markdown).map((link) => faultOf(link, file));
 
-  it("detects a link to a missing file, in every spelling", () => {
+  it("detects a link to a missing file, however it is written", () => {
     const spellings = [
       "[a](nowhere.md)",
       '[a](nowhere.md "title")',
@@ -131,7 +134,7 @@ describe("the check of links", () => {
     expect(spellings.map(faultsIn)).toEqual(spellings.map(() => ["does not exist"]));
   });
 
-  it("detects a link to a missing heading, and a link that leaves the repository", () => {
+  it("detects a link to a missing heading and a link that leaves the repository", () => {
     expect(faultsIn("[a](../GLOSSARY.md#nothing-of-the-kind)")).toEqual(["has no such heading"]);
     expect(faultsIn("[a](../../elsewhere.md)")).toEqual(["leaves the repository"]);
   });

@@ -23,7 +23,7 @@ function rowsOf(group: Group): [method: string, support: Support][] {
   return Object.entries(SUPPORT[group]);
 }
 
-/** What the table claims: whether a message works for a role in a revision. */
+/** Reads from the table whether each message works for a role in a revision. */
 function claims(group: Group, role: Role, revision: keyof typeof REVISIONS): [method: string, works: boolean][] {
   return rowsOf(group).map(([method, support]) => [
     method,
@@ -32,7 +32,7 @@ function claims(group: Group, role: Role, revision: keyof typeof REVISIONS): [me
 }
 
 describe("the table of supported messages", () => {
-  it("has every method of every schema, and no other", () => {
+  it("has every method of every schema, and no others", () => {
     for (const group of GROUPS) {
       const [direction, kind] = group.split(" ") as ["client-to-server", "requests" | "notifications"];
       const defined = Object.values(REVISIONS).flatMap((facts): readonly string[] => [
@@ -49,7 +49,7 @@ describe("the table of supported messages", () => {
     expect(Object.keys(REVISIONS)).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
   });
 
-  it("gives a reason for everything unsupported", () => {
+  it("gives a reason for everything that is not supported", () => {
     const silent = GROUPS.flatMap((group) => rowsOf(group)).filter(
       ([, { not, notIn, note }]) => (not ?? notIn) && note === undefined,
     );
@@ -62,7 +62,7 @@ describe("the table of supported messages", () => {
   });
 });
 
-/** Valid parameters for a request; for the gateway they name what the witness has. */
+/** Valid parameters for each request; for the gateway, they name items of the witness. */
 function requestParams(client: RevisionClient, behind: "nothing" | "witness") {
   const own = behind === "nothing";
   const call = own
@@ -99,7 +99,7 @@ async function answeredBy(client: RevisionClient, behind: "nothing" | "witness")
     }
     const answer = client.begin(method, params.get(method));
     if (method === "subscriptions/listen" && client.isModern) {
-      // It is answered when it ends.
+      // The request is only answered when the subscription ends.
       await client.isTold("notifications/subscriptions/acknowledged");
       found.push([method, true]);
     } else found.push([method, isAnswered(method, await answer)]);
@@ -108,7 +108,7 @@ async function answeredBy(client: RevisionClient, behind: "nothing" | "witness")
 }
 
 async function hasTasks(client: RevisionClient, method: string, call: Record<string, unknown>): Promise<boolean> {
-  // The extension to the newest revision has some of these names, but is not part of the revision.
+  // The newest revision's extension has some of these names, but is not part of the revision.
   if (client.isModern) return false;
   const { result } = await client.begin("tools/call", { ...call, task: { ttl: 60_000 } });
   const task = result?.task as { taskId: string } | undefined;
@@ -126,7 +126,7 @@ function isAnswered(method: string, { result, error }: Answer): boolean {
 }
 
 describe("the tasks extension:", () => {
-  it("the server supports its requests, and no other task requests", async () => {
+  it("the server supports its requests and no other task requests", async () => {
     using place = new Place();
     await using client = await new RevisionClient(place, [], "2026-07-28").open();
     const names = Object.keys(SUPPORT["client-to-server requests"]).filter((method) => method.startsWith("tasks/"));
@@ -141,7 +141,7 @@ describe("the tasks extension:", () => {
 });
 
 describe.each(SUPPORTED_PROTOCOL_VERSIONS)("%s:", (revision) => {
-  it("the server answers what the table says, and rejects the rest as unknown", async () => {
+  it("the server answers what the table says and rejects the rest as unknown", async () => {
     using place = new Place();
     await using client = await new RevisionClient(place, [], revision).open();
     expect(await answeredBy(client, "nothing")).toEqual(claims("client-to-server requests", "server", revision));
@@ -220,7 +220,7 @@ describe.each(SUPPORTED_PROTOCOL_VERSIONS)("%s:", (revision) => {
     await hub.setRoots([{ uri: "file:///elsewhere" }]);
     const { text } = await hub.call("witness.seen");
     const seen = new Set(JSON.parse(text) as string[]);
-    // To detect a server's era, both ways to start are tried.
+    // The client tries both ways to start, to detect a server's era.
     seen.delete(revision === "2026-07-28" ? "initialize" : "server/discover");
     const expected = claims("client-to-server requests", "client", revision).filter(([, works]) => works);
     expect(sent.filter((method) => seen.has(method))).toEqual(expected.map(([method]) => method));
@@ -241,7 +241,7 @@ const QUESTIONS: Readonly<Record<string, Record<string, unknown>>> = {
   ping: {},
 };
 
-/** Notifications a server sends by itself; the others belong to something in progress. */
+/** Notifications that a server sends on its own; the others belong to something in progress. */
 const TOLD: Readonly<Record<string, Record<string, unknown>>> = {
   "notifications/message": { level: "error", data: "told" },
   "notifications/progress": { progress: 1 },
@@ -252,7 +252,7 @@ const TOLD: Readonly<Record<string, Record<string, unknown>>> = {
   "notifications/elicitation/complete": { elicitationId: "e" },
 };
 
-/** Those that the hub passes to its program. */
+/** The notifications that the hub passes to its program. */
 const HEARD: ReadonlySet<string> = new Set(
   Object.keys(TOLD).filter((method) => method !== "notifications/elicitation/complete"),
 );
@@ -267,7 +267,7 @@ interface Meeting extends AsyncDisposable {
   heard(method: string): Promise<void>;
 }
 
-/** A hub connected to the witness, and what it has received. */
+/** Connects a hub to the witness and records what it receives. */
 async function meet(revision: string): Promise<Meeting> {
   const told = new Set<string>();
   let onTold = () => {};

@@ -26,7 +26,7 @@ export interface Answer {
 /** `trunkline serve` over stdio, and its client. */
 export class RevisionClient implements AsyncDisposable {
   readonly revision: string;
-  /** Methods the server has sent by itself. */
+  /** Methods the server has sent on its own. */
   readonly told = new Set<string>();
   readonly #child: Running;
   readonly #ended: Promise<unknown>;
@@ -60,7 +60,7 @@ export class RevisionClient implements AsyncDisposable {
     this.#send({ method, params });
   }
 
-  /** Sends a request. If the answer asks something, repeats it with the answers. */
+  /** Sends a request. If the response asks something, repeats the request with the answers. */
   async request(method: string, params: Raw = {}): Promise<Answer> {
     const answer = await this.begin(method, params);
     if (answer.result?.resultType !== "input_required") return answer;
@@ -75,7 +75,7 @@ export class RevisionClient implements AsyncDisposable {
     return await this.request(method, { ...params, requestState, inputResponses: Object.fromEntries(responses) });
   }
 
-  /** Sends a request and returns the answer as it is. */
+  /** Sends a request and returns the response as is. */
   begin(method: string, params: Raw = {}): Promise<Answer> {
     const id = ++this.#lastId;
     const own = method === "initialize" ? { ...params, protocolVersion: this.revision } : params;
@@ -89,7 +89,7 @@ export class RevisionClient implements AsyncDisposable {
     });
   }
 
-  /** Waits until the server has sent this by itself. */
+  /** Waits until the server has sent this message on its own. */
   async isTold(method: string): Promise<void> {
     while (!this.told.has(method)) {
       await new Promise<void>((resolve) => {

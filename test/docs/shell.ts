@@ -1,5 +1,5 @@
-// A shell in which this process runs `trunkline`: starting Node for each command in the documentation would take
-// minutes.
+// A shell in which `trunkline` runs in this process, since starting Node for each command in the documentation would
+// take minutes.
 import {
   chmodSync,
   createWriteStream,
@@ -20,8 +20,8 @@ import { Interrupts } from "../../packages/cli/src/terminal/interrupts.js";
 import { bin, Place, root } from "../e2e/command.js";
 
 /**
- * What the shell runs as `trunkline`: it leaves a request in a folder and prints what comes back through named pipes.
- * Scripts and servers run as separate processes, because they outlive the command line or take over the process.
+ * The script the shell runs as `trunkline`. It writes the request to a folder and prints the response it reads from
+ * named pipes. `run` and `serve` start a real process, because they outlive the command or take over the process.
  */
 const STAND_IN = `
 case " $* " in *" run "*|*" serve "*) exec "${process.execPath}" "${bin}" "$@";; esac
@@ -57,7 +57,7 @@ export class Shell implements Disposable {
         'if [ "$1" = trunkline ]; then shift; exec trunkline "$@"; fi',
         `shift; name=$1; shift; exec "${process.execPath}" "${root}/node_modules/$name/dist/index.js" "$@"`,
       ].join("\n"),
-      // Blocks that use it are marked no-run.
+      // Blocks that use npm are marked no-run.
       npm: "echo 'no npm here' >&2; exit 1",
     };
     for (const [name, lines] of Object.entries(commands)) {
@@ -99,7 +99,7 @@ async function answer(folder: string): Promise<void> {
     words("env").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
   );
   const interrupts = new Interrupts();
-  // A reader that is gone ends a command normally, as it ends a process.
+  // If its reader goes away, a command ends normally, as a process would.
   const pipe = (name: string): Writable =>
     createWriteStream(join(folder, name)).on("error", () => interrupts.press("SIGTERM"));
   const stdout = pipe("out");

@@ -1,4 +1,4 @@
-// Signs in to the named server like a person, with the command on the PATH: reads the URL and opens it.
+// Signs in to the named server as a person would, using the command on the PATH: reads the URL and opens it.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { browse } from "../servers/browser.js";

@@ -1,7 +1,7 @@
 // witness: a server of the given revision, written without an SDK. It accepts every request, and its tool `seen`
-// returns which messages have arrived. The tool `ask` {method, params} asks its client, and returns whether it was
-// answered; `tell` {method, params} sends a notification, and is answered when `seen` is called: a result right after
-// progress would overtake it. Transport: stdio.
+// returns which messages have arrived. The tool `ask` {method, params} sends its client a request and returns whether
+// it was answered. `tell` {method, params} sends a notification and only returns when `seen` is called, because a
+// result sent right after progress would overtake it. Transport: stdio.
 import { createInterface } from "node:readline";
 
 const revision = process.argv[2] ?? "2025-11-25";
@@ -46,7 +46,7 @@ const RESULTS = {
   "tasks/result": { content: [{ type: "text", text: "from the witness" }] },
 };
 
-/** Changes a list that is reported as changed. @param {string} method */
+/** Adds an item to the list that is reported as changed. @param {string} method */
 function grow(method) {
   const list = /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(method)?.[1];
   if (list === undefined) return;

@@ -29,7 +29,7 @@ describe("trunkline agent", () => {
     expect(stderr).toBe('tool: everything.get-sum {"a":1,"b":2}\nobservation: The sum of 1 and 2 is 3.\n');
   });
 
-  it("thinks, acts and observes as react", async () => {
+  it("thinks, acts and observes in react mode", async () => {
     const step = (value: object) => ({ text: JSON.stringify(value) });
     const { code, stdout, stderr } = await agent(
       [
@@ -48,7 +48,7 @@ describe("trunkline agent", () => {
     ]);
   });
 
-  it("can start sub-agents, which use the same servers and the same budget", async () => {
+  it("can start sub-agents, which share its servers and budget", async () => {
     const turns = [{ tool: "delegate", args: { task: "Add." } }, sum(1, 2), { text: "3" }, { text: "It is 3." }];
     const args = ["--tool", "everything.get-sum", "--usage"];
     const { stdout, stderr } = await agent(turns, ...args);
@@ -60,7 +60,7 @@ describe("trunkline agent", () => {
     expect(limited.stderr).toContain("the limit of 2 turns was reached");
   });
 
-  it("starts none with --no-delegate", async () => {
+  it("starts no sub-agents with --no-delegate", async () => {
     const turns = [{ tool: "delegate", args: { task: "Add." } }, { text: "Alone." }];
     const { stderr } = await agent(turns, "--no-delegate");
     expect(stderr).toContain('There is no tool "delegate"');
@@ -75,7 +75,7 @@ describe("trunkline agent", () => {
     expect(time).toMatchObject({ code: 1, stdout: "In time.\n" });
   });
 
-  it("works for 30 turns with a server and the store, and finds at the end what it stored on the way", async () => {
+  it("works for 30 turns with a server and the store, and finally finds what it stored earlier", async () => {
     mkdirSync(join(place.cwd, "notes"), { recursive: true });
     for (let number = 1; number <= 9; number++) {
       place.write(`notes/${number}.md`, `# Note ${number}\n\nThe answer of round ${number} is kept here.\n`);

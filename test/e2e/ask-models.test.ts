@@ -1,4 +1,4 @@
-// The models `trunkline ask` and `trunkline doctor` use: which one is selected, and what goes over the wire.
+// The models `trunkline ask` and `trunkline doctor` use: how one is selected, and what goes over the wire.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, openAi, sse, startProviderServer } from "../../packages/agent/test/provider-server.js";
 import { endpointOf, startFakeModel } from "../models/fake-model.js";
@@ -24,7 +24,7 @@ describe.each([
       env: { [variable]: KEY },
     });
 
-  it("answers, with tools, with its key, which it cannot print, and the usage on stderr", async () => {
+  it("uses tools and gets its key but cannot print it, with the usage on stderr", async () => {
     await using model = await startFakeModel(
       { calls: [{ name: "everything_get-sum", args: { a: 2, b: 3 } }] },
       { text: `It is 5, and your key ${KEY}.` },
@@ -38,7 +38,7 @@ describe.each([
     expect(JSON.stringify(model.requests[1]?.body)).toContain("<<<tool-output");
   });
 
-  it("ends with exit code 3 if it rejects the key, which is never shown", async () => {
+  it("ends with exit code 3 if it rejects the key, without showing the key", async () => {
     await using model = await startFakeModel({ status: 401, body: { error: { message: `bad key ${KEY}` } } });
     const { code, stdout, stderr } = await run(model.url, ["x"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
@@ -47,7 +47,7 @@ describe.each([
     expect(stderr).not.toContain(KEY);
   });
 
-  it("is asked again after a rate limit, and cannot stream its key either", async () => {
+  it("is retried after a rate limit, and cannot stream its key either", async () => {
     await using model = await startFakeModel(
       { status: 429, headers: { "retry-after-ms": "1" } },
       { text: `Your key is ${KEY}, is it not?` },
@@ -60,7 +60,7 @@ describe.each([
 });
 
 describe("a model that is asked for JSON", () => {
-  it("does not get its own key printed", async () => {
+  it("cannot print its own key", async () => {
     const KEY = "sk-secret-key-0123456789";
     await using model = await startFakeModel({ text: `{"key": "${KEY}"}` });
     const args = [
@@ -82,7 +82,7 @@ describe("a model that is asked for JSON", () => {
 });
 
 describe("a broken stream", () => {
-  it("starts over, and the user is told to ignore what was shown", async () => {
+  it("starts over and tells the user to ignore what was shown", async () => {
     await using model = await startFakeModel({ cut: "The ans" }, { text: "The answer." });
     const args = ["ask", "--endpoint", `${model.url}/v1`, "--model", "m", "x"];
     const { code, stdout, stderr } = await place.run([...args, "--stream"]);
@@ -97,15 +97,15 @@ describe("a broken stream", () => {
   });
 });
 
-describe("the model that is asked", () => {
-  it("follows from a key", async () => {
+describe("the model to ask", () => {
+  it("is chosen by which API key is set", async () => {
     await using model = await startFakeModel({ text: "Hello." });
     const env = { OPENAI_API_KEY: "sk-1234567890", OPENAI_BASE_URL: `${model.url}/v1` };
     expect((await place.run(["ask", "x"], { env })).stdout).toBe("Hello.\n");
     expect(model.requests[0]).toMatchObject({ path: "/v1/chat/completions", body: { model: "gpt-4.1-mini" } });
   });
 
-  it("must be chosen if there are several keys, unless the model's name tells", async () => {
+  it("must be named if several keys are set, unless its name identifies the provider", async () => {
     const env = { OPENAI_API_KEY: "sk-1234567890", ANTHROPIC_API_KEY: "sk-ant-1234567890" };
     const { code, stderr } = await place.run(["ask", "x"], { env });
     expect(code).toBe(2);
@@ -131,7 +131,7 @@ describe("the model that is asked", () => {
     expect(model.requests[0]?.headers["x-api-key"]).toBe("key-of-trunkline");
   });
 
-  it("changes with --provider, and gets nothing that was meant for the other one", async () => {
+  it("changes with --provider, without settings meant for the other provider", async () => {
     await using model = await startFakeModel({ text: "Hello." });
     const env = {
       TRUNKLINE_PROVIDER: "anthropic",
@@ -144,7 +144,7 @@ describe("the model that is asked", () => {
     expect(JSON.stringify(model.requests[0])).not.toMatch(/key-of-anthropic|claude-test/);
   });
 
-  it("may be set in .env, where an endpoint only gets a key from .env", async () => {
+  it("can be set in .env, but an endpoint from .env never receives a key from the environment", async () => {
     await using model = await startFakeModel({ text: "Hello." }, { text: "Hello." });
     using other = new Place({
       ".env": `TRUNKLINE_ENDPOINT=${model.url}/v1\nTRUNKLINE_MODEL=m\nTRUNKLINE_PROVIDER=openai\n`,
@@ -157,7 +157,7 @@ describe("the model that is asked", () => {
     expect(model.requests[1]?.headers.authorization).toBe("Bearer key-of-the-file");
   });
 
-  it("is an endpoint's only one, or must be chosen from those it has", async () => {
+  it("defaults to an endpoint's only model, or must be chosen from its list", async () => {
     let ids = ["llama3"];
     const list: Answer = (response) => void response.end(JSON.stringify({ data: ids.map((id) => ({ id })) }));
     await using model = await startProviderServer(list, sse(openAi.text("Hello.")), list);
@@ -176,7 +176,7 @@ describe("the model that is asked", () => {
     expect(stderr).toContain("anthropic needs an API key, and none is set.");
   });
 
-  it("is distinguished from one that cannot be reached", async () => {
+  it("is reported as unreachable if its endpoint cannot be reached", async () => {
     const endpoint = `http://127.0.0.1:${await freePort()}/v1`;
     const { code, stderr } = await place.run(["ask", "--endpoint", endpoint, "--model", "m", "x"], {});
     expect(code).toBe(1);
@@ -185,7 +185,7 @@ describe("the model that is asked", () => {
 });
 
 describe("trunkline doctor", () => {
-  it("really asks the configured model", async () => {
+  it("sends a real request to the configured model", async () => {
     await using model = await startFakeModel({ text: "ok" }, { text: "ok" });
     const env = { TRUNKLINE_ENDPOINT: `${model.url}/v1`, TRUNKLINE_MODEL: "m", TRUNKLINE_API_KEY: "secret-key-42" };
     using empty = new Place({}, env);
@@ -202,7 +202,7 @@ describe("trunkline doctor", () => {
     expect(stdout).not.toContain("secret-key-42");
   });
 
-  it("says what is missing, and fails with --strict", async () => {
+  it("says what is missing and fails with --strict", async () => {
     using empty = new Place({}, { TRUNKLINE_PROVIDER: "anthropic" });
     const { code, stdout } = await empty.run(["doctor", "--strict"]);
     expect(code).toBe(1);
@@ -210,7 +210,7 @@ describe("trunkline doctor", () => {
     expect(stdout).toContain("next: Set the environment variable ANTHROPIC_API_KEY.");
   });
 
-  it("has no such section if no model is configured", async () => {
+  it("has no model section if no model is configured", async () => {
     using empty = new Place();
     expect(JSON.parse((await empty.run(["doctor", "--format", "json"])).stdout)).not.toHaveProperty("model");
   });

@@ -1,4 +1,4 @@
-// Wrong command lines of `ask`, `chat` and `agent`.
+// Invalid command lines of `ask`, `chat` and `agent`.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placeWithServers, script } from "./agent-support.js";
 import type { Outcome, Place } from "./command.js";
@@ -69,7 +69,7 @@ describe("options that contradict each other", () => {
   );
 
   it.each(others.map(([args, line], index) => [args, line, asked.length + index] as const))(
-    "%j does too",
+    "%j also ends with exit code 2",
     (_, line, index) => {
       const { code, stdout, stderr } = outcomes[index] ?? {};
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -77,7 +77,7 @@ describe("options that contradict each other", () => {
     },
   );
 
-  it("end the process with that code", async () => {
+  it("end the process with exit code 2", async () => {
     const { code, stdout, stderr } = await place.runProcess(["ask", "--pretty", ...echo, "x"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("trunkline: --pretty only works with --format json.");

@@ -32,7 +32,7 @@ describe("the prompt", () => {
     expect(stdout).toBe("From the pipe.\n");
   });
 
-  it("combines both, with piped input marked", async () => {
+  it("combines the command line with piped input, which is marked", async () => {
     const { stdout } = await place.run(["ask", ...echo, "What failed?"], { input: "error: disk full\n" });
     expect(stdout).toBe("What failed?\n\n<stdin>\nerror: disk full\n</stdin>\n");
   });
@@ -60,7 +60,7 @@ describe("the answer's format", () => {
 
   const schema = { type: "object", properties: { name: { type: "string" }, age: { type: "integer" } } };
 
-  it("matches a schema, inline or from a file, indented on request", async () => {
+  it("matches a schema, inline or from a file, and is indented on request", async () => {
     const inline = await place.run(["ask", ...echo, "--format", JSON.stringify(schema), "--pretty", "Ada"]);
     expect(inline.stdout).toBe('{\n  "name": "Ada",\n  "age": 0\n}\n');
     place.write("schema.json", schema);
@@ -68,7 +68,7 @@ describe("the answer's format", () => {
     expect(fromFile.stdout).toBe('{"name":"Ada","age":0}\n');
   });
 
-  it("is JSON after tool calls too, with everything else on stderr", async () => {
+  it("is still JSON after tool calls, with everything else on stderr", async () => {
     place.write(
       "json.jsonl",
       script({ tool: "everything.get-sum", args: { a: 2, b: 3 } }, { text: 'Here: ```json\n{"sum": 5}\n```' }),
@@ -81,7 +81,7 @@ describe("the answer's format", () => {
     expect(stdout).toBe('{"sum":5}\n');
   });
 
-  it("is an error if the model does not follow it, with nothing on stdout", async () => {
+  it("causes an error if the model does not follow it, with nothing on stdout", async () => {
     place.write("prose.jsonl", script({ text: "no" }, { text: "still no" }));
     const { code, stdout } = await place.run([
       "ask",
@@ -93,7 +93,7 @@ describe("the answer's format", () => {
 });
 
 describe("recording and replaying", () => {
-  it("gives the same answer without model, servers and prompt", async () => {
+  it("gives the same answer without the model, the servers or the prompt", async () => {
     const args = ["--tool", "everything.get-sum", "--record", "run.jsonl", "What is 2 + 3?"];
     const first = await place.run(["ask", ...echo, "--script", "sum.jsonl", ...args]);
     using empty = new Place();
@@ -102,7 +102,7 @@ describe("recording and replaying", () => {
     expect(statSync(join(place.cwd, "run.jsonl")).mode & 0o777).toBe(0o600);
   });
 
-  it("says where another prompt differs from the recorded run", async () => {
+  it("shows where another prompt differs from the recorded run", async () => {
     const { code, stderr } = await place.run(["ask", "--replay", "run.jsonl", "What is 2 + 4?"]);
     expect(code).toBe(2);
     expect(stderr).toContain("Turn 1 differs from the recording");
@@ -110,7 +110,7 @@ describe("recording and replaying", () => {
 });
 
 describe("Ctrl-C", () => {
-  it("cancels the running call first, telling the model, and then the program", async () => {
+  it("first cancels the running call and tells the model, then stops the program", async () => {
     place.write(
       "waiting.jsonl",
       script({ tool: "slow.wait", args: { ms: 60_000 } }, { text: "Gone on.", delayMs: 60_000 }),

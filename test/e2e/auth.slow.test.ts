@@ -1,4 +1,4 @@
-// Signs in through the command, at a real authorization server.
+// Signs in through the command, using a real authorization server.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ function placeFor(url: string, entry: Record<string, unknown> = {}): Place {
   return new Place({ "mcp.json": { mcpServers: { docs: { url, ...entry } } } }, { TRUNKLINE_MCP_FILE: "mcp.json" });
 }
 
-/** Signs in like a person who opens the URL that is shown. */
+/** Signs in like a person who opens the displayed URL. */
 async function login(place: Place): Promise<void> {
   const child = place.start(["auth", "login", "docs", "--no-browser"]);
   const ended = outcomeOf(child);
@@ -59,9 +59,9 @@ async function tell(url: string, what: string): Promise<void> {
   await fetch(new URL(`/test/${what}`, url), { method: "POST" });
 }
 
-// Up to nine processes one after another, and four at once, on a machine that may have two cores.
+// Runs up to nine processes one after another, and four at once, possibly on two cores.
 describe("trunkline auth", () => {
-  it("signs in once; after a restart and an expired token a call needs no person and no second registration", async () => {
+  it("refreshes an expired token after a restart without a new sign-in or registration", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     await login(place);
@@ -78,7 +78,7 @@ describe("trunkline auth", () => {
     });
   });
 
-  it("lets one of several processes refresh, and keeps a usable refresh token", async () => {
+  it("lets only one of several processes refresh, and keeps a usable refresh token", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     await login(place);
@@ -89,7 +89,8 @@ describe("trunkline auth", () => {
         [...Array(2)].flatMap(() => [place.runProcess(["call", "docs.hello"]), place.run(["call", "docs.hello"])]),
       );
       expect(outcomes.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array(4).fill({ code: 0, stderr: "" }));
-      // With rotation, a second process using the old refresh token would have cost everyone the sign-in.
+      // With rotation, a second process that used the old refresh token would have invalidated the sign-in for all of
+      // them.
       expect(await countsOf(server.url)).toMatchObject({ registrations: 1, grants: { refresh_token: round } });
     }
   });
@@ -155,7 +156,7 @@ describe("trunkline auth", () => {
     expect(await ended).toMatchObject({ code: 3, stdout: "" });
   });
 
-  it("shows the state of the sign-in, and forgets it on request", async () => {
+  it("shows the state of the sign-in and forgets it on request", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     await login(place);
@@ -174,7 +175,7 @@ describe("trunkline auth", () => {
     expect((await place.run(["call", "docs.hello"])).code).toBe(3);
   });
 
-  it("shows no token and no code, however much it logs", async () => {
+  it("never shows a token or code, however verbose the log", async () => {
     await using server = await startServer("oauth");
     using place = placeFor(server.url);
     await login(place);
@@ -195,7 +196,7 @@ describe("trunkline auth", () => {
     }
   });
 
-  it("signs a machine in with what its entry and the environment say", async () => {
+  it("signs a machine in with credentials from its entry and the environment", async () => {
     await using server = await startServer("oauth", ["--client", "robot:robot-secret-value"]);
     const auth = { type: "client_credentials", client_id: "robot", client_secret: "${ROBOT_SECRET}" };
     using place = placeFor(server.url, { auth });

@@ -30,7 +30,7 @@ function open(...args: string[]): Terminal {
   return terminal;
 }
 
-/** Starts a chat at a real terminal: for keys that come before a prompt reads them, and for signals. */
+/** Starts a chat at a real terminal: for keys pressed before a prompt reads them, and for signals. */
 function openReal(...args: string[]): RealTerminal {
   const terminal = new RealTerminal(place, ["chat", ...args]);
   terminals.push(terminal);
@@ -79,7 +79,7 @@ describe("a chat at a terminal", () => {
     expect(chats()).toEqual([file]);
   });
 
-  it.skipIf(!hasTerminal)(`keeps what was said when it is killed ${atTerminal}`, async () => {
+  it.skipIf(!hasTerminal)(`keeps the conversation when it is killed ${atTerminal}`, async () => {
     place.write("script.jsonl", script({ text: "One." }, { text: "Two.", delayMs: 60_000 }));
     const terminal = openReal(...echo, "--script", "script.jsonl");
     await terminal.answer(PROMPT, "First.");
@@ -91,7 +91,7 @@ describe("a chat at a terminal", () => {
     expect(stderr).toContain("3 messages.");
   });
 
-  it("offers entries of earlier chats with the arrow keys, from a private file", async () => {
+  it("offers entries from earlier chats with the arrow keys, from a private file", async () => {
     const first = open(...echo);
     await first.answer(PROMPT, "An old question");
     await first.answer(PROMPT, "/exit");
@@ -119,23 +119,26 @@ describe("a chat at a terminal", () => {
     expect(lines.at(-2)).toBe('"entry 2499"');
   });
 
-  it.skipIf(!hasTerminal)(`takes entries of several lines: a backslash, a block, a paste, ${atTerminal}`, async () => {
-    const terminal = openReal(...echo);
-    await terminal.answer(PROMPT, "one \\");
-    await terminal.answer(". ", "two");
-    await terminal.answer(PROMPT, "```");
-    await terminal.answer(". ", "three");
-    await terminal.answer(". ", "four");
-    await terminal.answer(". ", "```");
-    await terminal.sees(PROMPT);
-    terminal.press("say \u001b[200~five\r\n\tsix\u001b[20");
-    terminal.press(`1~ end${KEY.enter}`);
-    await terminal.sees(PROMPT);
-    terminal.press(KEY.endOfInput);
-    expect((await terminal.end()).stdout).toBe("one \ntwo\nthree\nfour\nsay five\n\tsix end\n");
-  });
+  it.skipIf(!hasTerminal)(
+    `accepts entries of several lines: a backslash, a block, a paste, ${atTerminal}`,
+    async () => {
+      const terminal = openReal(...echo);
+      await terminal.answer(PROMPT, "one \\");
+      await terminal.answer(". ", "two");
+      await terminal.answer(PROMPT, "```");
+      await terminal.answer(". ", "three");
+      await terminal.answer(". ", "four");
+      await terminal.answer(". ", "```");
+      await terminal.sees(PROMPT);
+      terminal.press("say \u001b[200~five\r\n\tsix\u001b[20");
+      terminal.press(`1~ end${KEY.enter}`);
+      await terminal.sees(PROMPT);
+      terminal.press(KEY.endOfInput);
+      expect((await terminal.end()).stdout).toBe("one \ntwo\nthree\nfour\nsay five\n\tsix end\n");
+    },
+  );
 
-  it.skipIf(!hasTerminal)(`does not lose what is typed ahead ${atTerminal}`, async () => {
+  it.skipIf(!hasTerminal)(`does not lose text typed ahead ${atTerminal}`, async () => {
     const terminal = openReal(...echo);
     await terminal.sees(PROMPT);
     terminal.press(`first${KEY.enter}second${KEY.enter}/exit${KEY.enter}`);
@@ -163,7 +166,7 @@ describe("a chat at a terminal", () => {
     expect((await terminal.end()).stdout).toBe("/etc/hosts is a path\n");
   });
 
-  it("forgets with /clear", async () => {
+  it("forgets the conversation with /clear", async () => {
     await using model = await startFakeModel({ text: "Yes." }, { text: "No." });
     const terminal = open("--endpoint", `${model.url}/v1`, "--model", "m", "My name is Ada.");
     await terminal.answer(PROMPT, "/clear");
@@ -174,7 +177,7 @@ describe("a chat at a terminal", () => {
     expect(JSON.stringify(model.requests[1]?.body)).not.toContain("Ada");
   });
 
-  it("shows a tool call in one line", async () => {
+  it("shows a tool call on one line", async () => {
     const terminal = play(
       [{ tool: "everything.get-sum", args: { a: 2, b: 3 } }, { text: "It is 5." }],
       ...["--tool", "everything.get-sum", "What is 2 + 3?"],
@@ -184,7 +187,7 @@ describe("a chat at a terminal", () => {
     expect((await terminal.end()).stdout).toBe("It is 5.\n");
   });
 
-  it("asks before a tool changes things: no, yes, and always", async () => {
+  it("asks before a tool makes changes: no, yes, and always", async () => {
     const wait = { tool: "slow.wait", args: { ms: 1 } };
     const terminal = play(
       [wait, { text: "Refused." }, wait, { text: "Ran." }, wait, { text: "Ran." }, wait, { text: "Ran." }],
@@ -224,7 +227,7 @@ describe("a chat at a terminal", () => {
     expect((await terminal.end()).stdout).toBe("Done.\n");
   });
 
-  it("lets servers ask the user, and the model if the user agrees, while a turn runs", async () => {
+  it("lets servers ask the user during a turn, and the model if the user agrees", async () => {
     const terminal = play(
       [
         { tool: "asking.ask_many", args: { count: 1 } },
@@ -257,7 +260,7 @@ describe("a chat at a terminal", () => {
 
   describe("Ctrl-C", () => {
     it.skipIf(!hasTerminal)(
-      `cancels the running call first, and then the turn; the chat goes on, ${atTerminal}`,
+      `first cancels the running call, then the turn; the chat goes on, ${atTerminal}`,
       async () => {
         place.write(
           "script.jsonl",
@@ -295,7 +298,7 @@ describe("a chat at a terminal", () => {
   });
 
   it("does not let an answer move the cursor", async () => {
-    // Answers go to stdout, which is a file here; tool results go to the terminal.
+    // Answers go to stdout, which is a file here, but tool results go to the terminal.
     const terminal = play(
       [{ tool: "everything.echo", args: { message: "\u001b[2Jgone" } }, { text: "ok" }],
       ...["--tool", "everything.echo", "x"],
@@ -307,13 +310,13 @@ describe("a chat at a terminal", () => {
 });
 
 describe("a chat without a terminal", () => {
-  it("treats every line as a turn, including commands", async () => {
+  it("treats every line as a turn, even commands", async () => {
     const input = "one\n\ntwo \\\nthree\n/clear\n/exit\nnever\n";
     const { code, stdout, stderr } = await place.run(["chat", ...echo, "zero"], { input });
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "zero\none\ntwo \nthree\n", stderr: "Forgotten.\n" });
   });
 
-  it("answers with one JSON document per turn, if JSON is requested", async () => {
+  it("answers with one JSON document per turn if JSON is requested", async () => {
     const { stdout } = await place.run(["chat", ...echo, "--format", "json"], { input: "a\nb\n" });
     expect(stdout).toBe('{"echo":"a"}\n{"echo":"b"}\n');
   });
@@ -329,7 +332,7 @@ describe("a chat without a terminal", () => {
     expect((await outcome).code).toBe(0);
   });
 
-  it("ends with the exit code of a failed turn, and keeps the conversation", async () => {
+  it("ends with the exit code of a failed turn and keeps the conversation", async () => {
     place.write("script.jsonl", script({ text: "One." }, { error: { message: "broken", code: "AUTH_REQUIRED" } }));
     const { code, stdout, stderr } = await place.run(["chat", ...echo, "--script", "script.jsonl"], {
       input: "a\nb\nc\n",
@@ -339,7 +342,7 @@ describe("a chat without a terminal", () => {
     expect(readFileSync(chats()[0] ?? "", "utf8")).toContain('"b"');
   });
 
-  it("replays a recorded one", async () => {
+  it("replays a recorded chat", async () => {
     place.write(
       "script.jsonl",
       script({ tool: "everything.get-sum", args: { a: 1, b: 2 } }, { text: "3" }, { text: "4" }),
@@ -351,7 +354,7 @@ describe("a chat without a terminal", () => {
     expect(await place.run(["chat", "--replay", "run.jsonl"], { input })).toEqual(first);
   });
 
-  it("stores no API key, neither in the conversation nor in a recorded run", async () => {
+  it("stores no API key in the conversation or in a recorded run", async () => {
     const KEY_TEXT = "sk-do-not-keep-me-1234";
     await using model = await startFakeModel({ text: `I saw ${KEY_TEXT}.` });
     const args = ["chat", "--endpoint", `${model.url}/v1`, "--model", "m", "--record", "run.jsonl"];

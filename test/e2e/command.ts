@@ -43,7 +43,7 @@ export class Place implements Disposable {
 
   readonly env: Readonly<Record<string, string>>;
 
-  /** `env` is what every run in this place has besides PATH and HOME. */
+  /** `env` is set for every run in this place, in addition to PATH and HOME. */
   constructor(files: Record<string, unknown> = {}, env: Readonly<Record<string, string>> = {}) {
     this.env = env;
     mkdirSync(this.cwd);
@@ -51,7 +51,7 @@ export class Place implements Disposable {
     for (const [path, content] of Object.entries(files)) this.write(path, content);
   }
 
-  /** Writes a file below the project folder; anything but a string becomes JSON. */
+  /** Writes a file below the project folder, as JSON unless it is a string. */
   write(path: string, content: unknown): string {
     const file = join(this.cwd, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -72,8 +72,7 @@ export class Place implements Disposable {
   }
 
   /**
-   * Starts the built command as a separate process: for signals, exits, crashes, scripts and output of the process
-   * itself.
+   * Starts the built command as a separate process: for signals, exits, crashes, scripts and the process's own output.
    */
   startProcess(args: readonly string[], options: RunOptions = {}): ChildProcess {
     return spawn(process.execPath, [bin, ...args], {
@@ -102,7 +101,7 @@ export class Place implements Disposable {
 /** An in-process run of the command with its own streams. */
 class RunInProcess extends EventEmitter implements Running {
   readonly stdin = new PassThrough();
-  // The size of a pipe buffer, so a command waits for its reader as it would in a shell.
+  // The size of a pipe buffer, so a command waits for its reader as in a shell.
   readonly stdout = new PassThrough({ highWaterMark: 65_536 });
   readonly stderr = new PassThrough({ highWaterMark: 65_536 });
   readonly #interrupts = new Interrupts();
@@ -131,7 +130,7 @@ class RunInProcess extends EventEmitter implements Running {
   }
 }
 
-/** A command's output and exit code. */
+/** Collects a command's output and exit code. */
 export async function outcomeOf(child: ChildProcess | Running): Promise<Outcome> {
   let stdout = "";
   let stderr = "";
@@ -145,7 +144,7 @@ export async function outcomeOf(child: ChildProcess | Running): Promise<Outcome>
   return { code, stdout, stderr };
 }
 
-/** Waits until a stream has shown something that matches; rejects if it ends first. */
+/** Waits until a stream has shown a match; rejects if the stream ends first. */
 export async function seen(stream: NodeJS.ReadableStream | null, pattern: RegExp): Promise<RegExpMatchArray> {
   if (stream === null) throw new Error("no stream");
   let text = "";
@@ -171,7 +170,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A port on which nothing listens. */
+/** Finds a port that nothing listens on. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

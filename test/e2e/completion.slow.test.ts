@@ -1,5 +1,5 @@
-// Tab in real shells. `trunkline` on their PATH is the built command when it completes, and otherwise records its
-// arguments: a test sees what the shell made of the line, including quotes.
+// Tab in real shells. `trunkline` on their PATH is the built command during completion; otherwise it records its
+// arguments, so a test sees what the shell made of the line, including quotes.
 
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const SERVERS = {
   },
 };
 
-/** The shells: how each is started without user settings, and what it reads first. */
+/** How each shell is started without user settings, and what it reads first. */
 const SHELLS = {
   bash: { args: ["--noprofile", "--rcfile", "rc", "-i"], rc: `PS1='rea''dy> '; eval "$(trunkline completion bash)"` },
   zsh: {
@@ -136,7 +136,7 @@ describe("Tab", () => {
   });
 });
 
-/** What the built command answers a script. */
+/** Returns what the built command offers a completion script. */
 async function offered(place: Place, ...words: string[]): Promise<{ paths: string; words: string[] }> {
   const outcome = await place.run(["__complete", "--", ...words]);
   expect(outcome).toMatchObject({ code: 0, stderr: "" });
@@ -144,7 +144,7 @@ async function offered(place: Place, ...words: string[]): Promise<{ paths: strin
   return { paths, words: lines.map((line) => line.split("\t")[0] ?? "") };
 }
 
-describe("what is offered", () => {
+describe("the list of completions", () => {
   it("includes every command in the help, but not the one that scripts call back", async () => {
     using place = new Place();
     const { stdout } = await place.run(["--help"]);
@@ -155,7 +155,7 @@ describe("what is offered", () => {
     expect(words).not.toContain("__complete");
   });
 
-  it("omits names that would move the cursor, and starts nothing of an unapproved project", async () => {
+  it("omits names that would move the cursor, and starts no server of an unapproved project", async () => {
     using place = new Place({ ".trunkline/mcp.json": SERVERS });
     const { words } = await offered(place, "doctor", "--mcp", ".trunkline/mcp.json", "--format", "");
     expect(words).toEqual(["text", "json"]);
@@ -189,7 +189,7 @@ describe("what is offered", () => {
 });
 
 describe("trunkline completion", () => {
-  it("alone says how to install it, in one line per shell", async () => {
+  it("without a shell says how to install it, in one line per shell", async () => {
     using place = new Place();
     const { code, stdout } = await place.run(["completion"]);
     expect(code).toBe(0);

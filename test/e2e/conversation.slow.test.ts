@@ -1,5 +1,5 @@
-// Servers that ask questions, log and report progress during `trunkline call`: with a person at the terminal, and
-// without.
+// Servers that ask questions, log and report progress during `trunkline call`, with and without a person at the
+// terminal.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -36,7 +36,7 @@ function callAtTerminal(tool: string, args: Record<string, unknown> = {}, env: R
   return terminal;
 }
 
-/** What the asking server received, from its result. */
+/** Reads what the asking server received from its result. */
 async function answerOf(terminal: Terminal): Promise<unknown> {
   const { code, stdout, screen } = await terminal.end();
   expect({ code, screen }).toEqual({ code: 0, screen });
@@ -48,7 +48,7 @@ const VISIT = "[o]pen, [h]and, [d]ecline, [c]ancel: ";
 
 describe("a form at a terminal", () => {
   describe.each(["modern", "legacy"])("asked by a %s server", (server) => {
-    it("is filled in field by field, accepting the default with Enter and several choices at once", async () => {
+    it("is filled in field by field, with Enter for the default and several choices at once", async () => {
       const terminal = callAtTerminal(`${server}.ask_form`);
       await terminal.sees(`Server "${server}", during ask_form, asks you:`);
       await terminal.sees("Please fill in the form.");
@@ -66,7 +66,7 @@ describe("a form at a terminal", () => {
       });
     });
 
-    it("asks again, with the reason, for invalid values", async () => {
+    it("asks again for invalid values and gives the reason", async () => {
       const terminal = callAtTerminal(`${server}.ask_form`);
       await terminal.answer("Name (1 to 40 characters): ", "");
       await terminal.sees("An answer is required.");
@@ -109,7 +109,7 @@ describe("a form at a terminal", () => {
       expect(await answerOf(terminal)).toEqual({ action: "decline" });
     });
 
-    it("comes one at a time if several are asked at once", async () => {
+    it("appears one at a time if several are asked at once", async () => {
       const terminal = callAtTerminal(`${server}.ask_many`, { at_once: true });
       for (const number of [1, 2, 3]) {
         await terminal.sees(" of 3");
@@ -125,7 +125,7 @@ describe("a form at a terminal", () => {
   it.each([
     ["d", "decline"],
     ["c", "cancel"],
-  ])("that is filled in is still not sent after %j", async (word, action) => {
+  ])("is not sent after %j, even when filled in", async (word, action) => {
     const terminal = callAtTerminal("modern.ask_many", { count: 1 });
     await terminal.answer("answer: ", "secret plan");
     await terminal.answer(SEND, word);
@@ -164,7 +164,7 @@ describe("a form at a terminal", () => {
     await terminal.end();
   });
 
-  it("that keeps coming is ended with the call by a second Ctrl-C", async () => {
+  it("that keeps coming back ends with the call on a second Ctrl-C", async () => {
     const terminal = callAtTerminal("legacy.ask_forever");
     await terminal.sees("Question 1");
     await terminal.sees("answer: ");
@@ -176,7 +176,7 @@ describe("a form at a terminal", () => {
     expect(await terminal.end()).toMatchObject({ code: 130, stdout: "" });
   });
 
-  it("disappears when the server withdraws it", async () => {
+  it("disappears when the server cancels it", async () => {
     const until = join(place.base, "enough");
     const terminal = callAtTerminal("talking.take_back", { until });
     await terminal.sees("Never mind?");
@@ -190,7 +190,7 @@ describe("a form at a terminal", () => {
 describe("a page to visit at a terminal", () => {
   const url = "https://asking.example/visit?tag=a%26b";
 
-  /** A PATH whose opener records what it was asked to open, and how to read the record. */
+  /** Creates a PATH with an opener that records what it was asked to open, and a way to read the record. */
   function fakeOpener(name: string, exitCode = 0): { PATH: string; opened: () => string | undefined } {
     const folder = join(place.base, name);
     const note = join(folder, "opened");
@@ -203,18 +203,21 @@ describe("a page to visit at a terminal", () => {
     };
   }
 
-  it.each(["modern", "legacy"])("is shown by a %s server with host and URL, and opened after a yes", async (server) => {
-    const { PATH, opened } = fakeOpener(`yes-${server}`);
-    const terminal = callAtTerminal(`${server}.ask_url`, { tag: "a&b" }, { PATH });
-    await terminal.sees(`Server "${server}", during ask_url, asks you to visit a page:`);
-    await terminal.sees("Host:    asking.example\r\n");
-    await terminal.sees(`Address: ${url}\r\n`);
-    await terminal.sees(VISIT);
-    expect(opened()).toBeUndefined();
-    terminal.press(`o${KEY.enter}`);
-    expect(await answerOf(terminal)).toEqual({ action: "accept" });
-    expect(opened()).toBe(`1\n${url}\n`);
-  });
+  it.each(["modern", "legacy"])(
+    "from a %s server is shown with its host and URL, and opens after a yes",
+    async (server) => {
+      const { PATH, opened } = fakeOpener(`yes-${server}`);
+      const terminal = callAtTerminal(`${server}.ask_url`, { tag: "a&b" }, { PATH });
+      await terminal.sees(`Server "${server}", during ask_url, asks you to visit a page:`);
+      await terminal.sees("Host:    asking.example\r\n");
+      await terminal.sees(`Address: ${url}\r\n`);
+      await terminal.sees(VISIT);
+      expect(opened()).toBeUndefined();
+      terminal.press(`o${KEY.enter}`);
+      expect(await answerOf(terminal)).toEqual({ action: "accept" });
+      expect(opened()).toBe(`1\n${url}\n`);
+    },
+  );
 
   it.each([
     ["d", "decline"],
@@ -222,7 +225,7 @@ describe("a page to visit at a terminal", () => {
     ["h", "accept"],
     [KEY.interrupt, "cancel"],
     [KEY.endOfInput, "decline"],
-  ])("is not opened after %j, which is answered with %s", async (keys, action) => {
+  ])("is not opened after %j, which sends %s", async (keys, action) => {
     const { PATH, opened } = fakeOpener(`no-${keys.charCodeAt(0)}`);
     const terminal = callAtTerminal("modern.ask_url", {}, { PATH });
     await terminal.sees(VISIT);
@@ -237,7 +240,7 @@ describe("a page to visit at a terminal", () => {
   it.each([
     ["nothing to open it with", () => join(place.base, "nowhere")],
     ["an opener that fails", () => fakeOpener("failing", 3).PATH],
-  ])("is left to be opened by hand if there is %s", async (_, path) => {
+  ])("has to be opened by hand if there is %s", async (_, path) => {
     const terminal = callAtTerminal("modern.ask_url", { tag: "a&b" }, { PATH: path() });
     await terminal.answer(VISIT, "o");
     await terminal.sees("Could not open a browser. Open this URL by hand:");
@@ -267,7 +270,7 @@ describe("a page to visit at a terminal", () => {
 });
 
 describe("a request for a model's answer at a terminal", () => {
-  it.each(["modern", "legacy"])("of a %s server is shown, and answered by the user", async (server) => {
+  it.each(["modern", "legacy"])("from a %s server is shown, and answered by the user", async (server) => {
     const terminal = callAtTerminal(`${server}.ask_sampling`, { prompt: "What is the\nanswer?" });
     await terminal.sees(`Server "${server}", during ask_sampling, asks for a model's answer.`);
     await terminal.sees("  user:\r\n    What is the\r\n    answer?\r\n");
@@ -291,8 +294,8 @@ describe("a request for a model's answer at a terminal", () => {
   });
 });
 
-describe("what a server says beside its answer at a terminal", () => {
-  it("is one printable line on stderr for each log message from warning up", async () => {
+describe("other messages from a server at a terminal", () => {
+  it("include one printable line on stderr for each log message from warning up", async () => {
     const loud = callAtTerminal("talking.say", { level: "warning", text: "low\u001b[31m disk\n!", logger: "disks" });
     const { stdout, screen } = await loud.end();
     expect(stdout).toBe("said\n");
@@ -300,7 +303,7 @@ describe("what a server says beside its answer at a terminal", () => {
     expect((await callAtTerminal("talking.say", { level: "info", text: "fine" }).end()).screen).toBe("");
   });
 
-  it("is a progress line that is gone before the result", async () => {
+  it("include a progress line that disappears before the result", async () => {
     const terminal = callAtTerminal("everything.trigger-long-running-operation", { duration: 0.4, steps: 4 });
     await terminal.sees("[everything] trigger-long-running-operation 1/4");
     const { code, stdout, screen } = await terminal.end();
@@ -312,7 +315,7 @@ describe("what a server says beside its answer at a terminal", () => {
 });
 
 describe("server-everything at a terminal", () => {
-  it("gets a form of every kind, answered with defaults, names and numbers", async () => {
+  it("gets a form with every kind of field, answered with defaults, names and numbers", async () => {
     const terminal = callAtTerminal("everything.trigger-elicitation-request");
     await terminal.sees("Your full, legal name");
     await terminal.answer("String: ", "Ada");
@@ -380,7 +383,7 @@ describe("without a terminal", () => {
     expect(stderr).toContain("This tool asks the user something. Call it at a terminal");
   });
 
-  it("a legacy server is not told that it may ask", async () => {
+  it("a legacy server is not told that it can ask", async () => {
     const { code, stdout, stderr } = await place.run(["call", "legacy.ask_form"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("did not declare the required capability");
@@ -398,7 +401,7 @@ describe("without a terminal", () => {
     }
   });
 
-  it("neither log messages nor progress appear next to the result", async () => {
+  it("neither log messages nor progress appear with the result", async () => {
     expect(await place.run(["call", "talking.say", "level=error", "text=x"])).toEqual({
       code: 0,
       stdout: "said\n",

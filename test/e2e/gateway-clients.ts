@@ -1,4 +1,4 @@
-// The clients used to test the gateway: both SDK generations, both eras, both transports, behind one interface.
+// The clients used to test the gateway: both SDK generations, both eras and both transports, behind one interface.
 import {
   Client,
   type ClientOptions,
@@ -27,7 +27,7 @@ type Raw = Record<string, unknown>;
 
 /** What a client receives while it is connected. */
 export interface Told {
-  /** Messages of questions, in order of arrival. */
+  /** Messages of the questions, in order of arrival. */
   readonly questions: string[];
   readonly logs: unknown[];
   readonly updates: string[];
@@ -82,12 +82,12 @@ function answerTo({ message }: { message: string }, { questions }: Told) {
 
 const sampled = { role: "assistant" as const, model: "test", content: { type: "text" as const, text: "sampled" } };
 
-/** How the command is started. */
+/** Describes how to start the command. */
 function processOf({ args, cwd, env }: Exclude<Where, { url: string }>) {
   return { command: process.execPath, args: [bin, ...args], cwd, env, stderr: "ignore" as const };
 }
 
-/** What both SDK generations name the same. */
+/** Methods that have the same name in both SDK generations. */
 interface PlainClient {
   listTools(): Promise<{ tools: { name: string }[] }>;
   listResources(): Promise<{ resources: { uri: string }[] }>;
@@ -180,7 +180,7 @@ async function connectV1(where: Where, told: Told, roots: readonly { uri: string
     told.listChanges++;
   });
   const transport = "url" in where ? new V1HttpTransport(new URL(where.url)) : new V1StdioTransport(processOf(where));
-  // Its types are not exact about optional properties.
+  // The SDK's types are not exact about optional properties.
   await client.connect(transport as Parameters<V1Client["connect"]>[0]);
   return {
     kind: "v1",

@@ -1,4 +1,4 @@
-// The gateway as users have it: the built command, real clients of every kind in front of it, and test servers of both
+// The gateway as users run it: the built command, real clients of every kind in front of it, and test servers of both
 // eras behind it.
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
     });
     afterAll(() => client[Symbol.asyncDispose]());
 
-    it.each(eras)("is asked by an %s server, and its answers arrive", async (era) => {
+    it.each(eras)("answers questions from an %s server", async (era) => {
       const form = JSON.parse(textOf(await client.call(`mcp__${era}asking__ask_form`, { tag: era })));
       expect(form).toMatchObject({ tag: era, answer: { action: "accept", content: { name: "Ada" } } });
       expect(client.told.questions.at(-1)).toContain(`[${era}]`);
@@ -79,7 +79,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       expect(roots.answer).toMatchObject({ roots: [{ uri: "file:///folder/of/the/client" }] });
     });
 
-    it.each(eras)("receives progress from an %s server, and its cancellation arrives there", async (era) => {
+    it.each(eras)("receives progress from an %s server and can cancel a call there", async (era) => {
       const progress: number[] = [];
       await client.call(
         `mcp__${era}slow__wait`,
@@ -100,7 +100,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       await expect.poll(count).toBe(before + 1);
     });
 
-    it("receives log messages from the requested level up", async () => {
+    it("receives log messages at or above the requested level", async () => {
       await client.setLogLevel("error");
       await client.call("mcp__talking__say", { level: "info", text: `quiet ${kind} ${over}` }, { logLevel: "error" });
       await client.setLogLevel("debug");
@@ -116,7 +116,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
     it("reads resources, gets prompts and completes", async () => {
       expect(await client.readResource("test://notes/seven")).toMatchObject([{ text: "note seven" }]);
       await expect(client.readResource("test://notes/missing")).rejects.toMatchObject({
-        // The newer SDK has one error for the codes of both eras.
+        // The newer SDK maps the codes of both eras to one error.
         code: kind === "v1" ? -32_002 : -32_602,
       });
       expect(await client.getPrompt("newlibrary.greet", { name: "Ada" })).toMatchObject({
@@ -135,7 +135,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       await expect.poll(() => client.told.updates).toContain("test://notes/today");
     });
 
-    it("is told what it lacks for a call, and that a tool is unknown", async () => {
+    it("is told which capability a call needs, and that a tool is unknown", async () => {
       await expect(client.call("mcp__newasking__ask_url")).rejects.toMatchObject({
         code: -32_021,
         message: expect.stringContaining("capabilit"),
@@ -154,7 +154,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       expect(textOf(await client.call(`mcp__${era}tasking__ask`))).toContain("Ada");
     });
 
-    it("continues when a server is killed: it is notified, and calls the new process", async () => {
+    it("is notified when a server is killed, and can call the new process", async () => {
       const pidOf = (result: Record<string, unknown>) => Number(textOf(result).replace("ok ", ""));
       const first = pidOf(await client.call("mcp__crashing__ok"));
       const changes = client.told.listChanges;
@@ -164,7 +164,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
       expect(pidOf(await client.call("mcp__crashing__ok"))).not.toBe(first);
     });
 
-    it("is not held up by a server that floods, hangs or dies", async () => {
+    it("is not blocked by a server that floods, hangs or dies", async () => {
       const others = [
         client.call("mcp__flooding__big", { bytes: 8_000_000 }),
         client.call("mcp__flooding__logs", { count: 5_000 }),
@@ -183,7 +183,7 @@ describe.each(kinds.flatMap((kind) => ["stdio", "http"].map((over) => [kind, ove
 
 describe("roots", () => {
   it.each(["v2 legacy", "v1"] as const)(
-    "of a %s client reach a real server that asks on its own, and so do changes",
+    "of a %s client, and changes to them, reach a real server that asks on its own",
     async (kind) => {
       using own = new Place({ "one/a.txt": "a", "two/b.txt": "b" });
       const filesystem = createRequire(import.meta.url).resolve(
@@ -211,7 +211,7 @@ describe("roots", () => {
 });
 
 describe("the composite tools", () => {
-  it.each(kinds)("let the servers behind them ask a %s client, and report progress to it", async (kind) => {
+  it.each(kinds)("let upstream servers ask a %s client and report progress to it", async (kind) => {
     await using client = await connectPeer(kind, {
       args: ["--mcp", "mcp.json", "serve"],
       cwd: place.cwd,
@@ -246,7 +246,7 @@ describe("the composite tools", () => {
 });
 
 describe("two concurrent clients", () => {
-  it("are each asked their own questions, even by a server that cannot say whom it asks", async () => {
+  it("each get their own questions, even from a server that cannot say which client it asks", async () => {
     await using one = await peer("v2 legacy", "http");
     await using two = await peer("v2 modern", "http");
     const ask = (client: Peer, tag: string) => client.call("mcp__oldasking__ask_many", { count: 3, tag });

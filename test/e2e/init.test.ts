@@ -6,7 +6,7 @@ import { Place } from "./command.js";
 const json = (text: string) => JSON.parse(text);
 
 describe("trunkline init", () => {
-  it("creates the project's own store and indexes the project, except for what Git ignores", async () => {
+  it("creates the project's own store and indexes the project, except for files Git ignores", async () => {
     using place = new Place({ "a.md": "apples", "src/b.md": "pears", "secret.env": "x", ".gitignore": "*.env\n" });
     const { code, stdout, stderr } = await place.run(["init"]);
     expect(code).toBe(0);

@@ -81,7 +81,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(existsSync(`${path}.before-trunkline`)).toBe(false);
   });
 
-  it("keeps what others have written to the file meanwhile", async () => {
+  it("keeps changes that others have made to the file meanwhile", async () => {
     using place = new Place();
     const path = write(place, ".cursor/mcp.json", '{ "mcpServers": { "a": { "command": "a" } } }\n');
     await place.run(["install", "cursor", "--yes"]);
@@ -100,7 +100,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(readFileSync(path, "utf8")).toBe(
       `${text}\n[mcp_servers.trunkline]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [ ${args} ]\n`,
     );
-    // Someone continues writing below, and adds variables to our entry.
+    // Someone adds more text below, and variables to our entry.
     writeFileSync(
       path,
       `${readFileSync(path, "utf8")}\n[mcp_servers.trunkline.env]\nA = "1"\n\n# below\n[profiles.b]\n`,
@@ -114,7 +114,7 @@ describe.runIf(onLinux)("trunkline install", () => {
   it.each([
     ["an inline table", 'mcp_servers = { docs = { command = "docs" } }\n'],
     ["a value where the table should be", 'mcp_servers = "none"\n'],
-  ])("rejects a TOML file with %s, and says what to write", async (_, text) => {
+  ])("rejects a TOML file with %s and says what to write", async (_, text) => {
     using place = new Place();
     const path = write(place, ".codex/config.toml", text);
     const { code, stderr } = await place.run(["install", "codex", "--yes"]);
@@ -128,7 +128,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     ["cursor", ".cursor/mcp.json", "[]", /does not contain an object/],
     ["cursor", ".cursor/mcp.json", '{ "mcpServers": [] }', /cannot be added/],
     ["codex", ".codex/config.toml", "[oops\n", /cannot be read: line 1/],
-  ])("leaves an unreadable file of %s alone (%s)", async (program, file, text, reason) => {
+  ])("does not touch an unreadable file of %s (%s)", async (program, file, text, reason) => {
     using place = new Place();
     const path = write(place, file, text);
     const { code, stderr } = await place.run(["install", program, "--yes"]);
@@ -145,7 +145,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("It is a folder, not a file.")]);
   });
 
-  it("does not touch a foreign entry without --force, and shows none of its secrets", async () => {
+  it("does not touch another program's entry without --force, and shows none of its secrets", async () => {
     using place = new Place();
     const text = '{ "mcpServers": { "trunkline": { "command": "railways", "env": { "TOKEN": "abcdef123456" } } } }';
     const path = write(place, ".cursor/mcp.json", text);
@@ -164,7 +164,7 @@ describe.runIf(onLinux)("trunkline install", () => {
   it.each([
     ["as it was", (text: string) => text],
     ["beside what was changed meanwhile", (text: string) => text.replace('"x"', '"y"')],
-  ])("keeps the entry that --force replaces, and uninstall restores it %s", async (_, edit) => {
+  ])("keeps the entry that --force replaces, so uninstall restores it %s", async (_, edit) => {
     using place = new Place();
     const text =
       '{ "mcpServers": { "trunkline": { "command": "railways", "env": {"T": "abcdef"} }, "other": { "command": "x" } } }';
@@ -172,7 +172,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     const installed = await place.run(["install", "cursor", "--yes", "--force"]);
     expect(installed.stdout).toContain(`${path}.before-trunkline`);
     expect(readFileSync(`${path}.before-trunkline`, "utf8")).toBe(text);
-    // Different options are no reason to forget what was there.
+    // Reinstalling with different options must not lose the replaced entry.
     await place.run(["install", "cursor", "--yes", "--", "--no-spill"]);
     writeFileSync(path, edit(readFileSync(path, "utf8")));
     const { code, stdout } = await place.run(["uninstall", "cursor", "--yes"]);
@@ -181,16 +181,13 @@ describe.runIf(onLinux)("trunkline install", () => {
     if (edit(text) === text) expect(readFileSync(path, "utf8")).toBe(text);
   });
 
-  it.each(["{}", "", "  \n", '{ "mcpServers": {} }\n'])(
-    "restores a file that held next to nothing: %j",
-    async (text) => {
-      using place = new Place();
-      const path = write(place, ".cursor/mcp.json", text);
-      for (const options of [[], ["--", "--no-spill"]]) await place.run(["install", "cursor", "--yes", ...options]);
-      expect((await place.run(["uninstall", "cursor", "--yes"])).code).toBe(0);
-      expect(readFileSync(path, "utf8")).toBe(text);
-    },
-  );
+  it.each(["{}", "", "  \n", '{ "mcpServers": {} }\n'])("restores an almost empty file: %j", async (text) => {
+    using place = new Place();
+    const path = write(place, ".cursor/mcp.json", text);
+    for (const options of [[], ["--", "--no-spill"]]) await place.run(["install", "cursor", "--yes", ...options]);
+    expect((await place.run(["uninstall", "cursor", "--yes"])).code).toBe(0);
+    expect(readFileSync(path, "utf8")).toBe(text);
+  });
 
   it.each(["{}", "", '{ "theme": "dark" }', undefined])(
     "writes through a link and leaves it a link, target %j",
@@ -210,7 +207,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     },
   );
 
-  it("removes a foreign entry by force, but not the file", async () => {
+  it("removes another program's entry with --force, but not the file", async () => {
     using place = new Place();
     const foreign = { mcpServers: { trunkline: { command: "railways" } } };
     const path = write(place, ".cursor/mcp.json", `${JSON.stringify(foreign, null, 2)}\n`);
@@ -218,7 +215,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ mcpServers: {} });
   });
 
-  it("leaves a file alone that is not UTF-8", async () => {
+  it("does not touch a file that is not UTF-8", async () => {
     using place = new Place();
     const path = write(place, ".cursor/mcp.json", "");
     const bytes = Buffer.from('{ "name": "Zo\xeb" }', "latin1");
@@ -238,7 +235,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     ]);
   });
 
-  it("updates its own older entry and keeps what was added to it", async () => {
+  it("updates its own older entry and keeps additions to it", async () => {
     using place = new Place();
     const old = { command: "/old/node", args: ["/old/trunkline.cjs", "serve"], env: { TRUNKLINE_STORE: "/s" } };
     const path = write(place, ".cursor/mcp.json", JSON.stringify({ mcpServers: { trunkline: old } }));
@@ -272,7 +269,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(existsSync(join(place.cwd, ".mcp.json"))).toBe(false);
   });
 
-  it("writes the short command if this installation is on the PATH and the program sees it", async () => {
+  it("writes the short command if this installation is on a PATH that the program sees", async () => {
     using place = new Place();
     mkdirSync(join(place.base, "bin"));
     symlinkSync(bin, join(place.base, "bin", "trunkline"));
@@ -301,7 +298,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     await new Promise((resolve) => child.once("exit", resolve));
   });
 
-  it("lists the programs, and which of them have it", async () => {
+  it("lists the programs and which of them have the entry", async () => {
     using place = new Place();
     write(place, ".gemini/settings.json", "{}");
     write(place, ".codex/config.toml", "oops");
@@ -331,7 +328,7 @@ describe.runIf(onLinux)("trunkline install", () => {
     expect(existsSync(join(place.home, ".cursor"))).toBe(false);
   });
 
-  it("only shows it with --dry-run", async () => {
+  it("only shows the change with --dry-run", async () => {
     using place = new Place();
     const { code, stdout } = await place.run(["install", "cursor", "--dry-run"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining('+   "trunkline": {')]);

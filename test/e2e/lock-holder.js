@@ -1,4 +1,4 @@
-// Takes the lock named by its argument, says so, and never releases it: for tests that kill it.
+// Takes the lock named in its argument, reports that, and never releases it: for tests that kill this process.
 import { withFileLock } from "../../packages/client/dist/auth/file-lock.js";
 
 setInterval(() => {}, 60_000);

@@ -29,7 +29,7 @@ describe("trunkline log", () => {
     [["--client", "AGENT"], ["b"]],
     [["--operation", "docs.*"], ["docs.find"]],
     [["--failed"], ["c", "d"]],
-  ])("with %j shows only what is requested", async (args, operations) => {
+  ])("with %j shows only what was requested", async (args, operations) => {
     using place = new Place();
     journal(place, 1, call("docs.find") + call("b", { client: "my-agent 2" }));
     journal(place, 2, call("c", { outcome: "error" }) + call("d", { outcome: "cancelled" }));

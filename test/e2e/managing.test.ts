@@ -13,7 +13,7 @@ const json = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 const settingsOf = (place: Place) => join(place.home, ".trunkline", "settings.json");
 const projectFileOf = (place: Place) => join(place.cwd, ".trunkline", "mcp.json");
 
-/** Name and state, as in `servers list --json`. */
+/** Returns names and states, as in `servers list --json`. */
 async function statesOf(place: Place, env: Record<string, string> = {}): Promise<Record<string, string>> {
   const { stdout } = await place.run(["servers", "list", "--json"], { env });
   return Object.fromEntries(JSON.parse(stdout).map(({ name, state }: Record<string, string>) => [name, state]));
@@ -29,7 +29,7 @@ function writeHome(place: Place, path: string, text: string): string {
 
 const hasScript = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
 
-/** Runs the command at a terminal created by `script`; stdout and stderr are one there. */
+/** Runs the command at a terminal created by `script`, where stdout and stderr are combined. */
 async function runAtTerminal(place: Place, args: readonly string[], input: string): Promise<Outcome> {
   const words = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(" ");
   const child = spawn("script", ["-qec", words, "/dev/null"], {
@@ -37,7 +37,7 @@ async function runAtTerminal(place: Place, args: readonly string[], input: strin
     env: { PATH: process.env.PATH, HOME: place.home, TERM: "dumb" },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  // Answer once the question is there.
+  // Answer once the question appears.
   child.stdout.on("data", (chunk: Buffer) => {
     if (chunk.toString().includes("[y/N]")) child.stdin.write(input);
   });
@@ -58,7 +58,7 @@ describe("trunkline servers add", () => {
     expect((await place.run(["call", "hello.hello", "name=Ada"])).stdout).toBe("Hello, Ada!\n");
   });
 
-  it("writes to the project if there is one, and keeps what a person wrote in the file", async () => {
+  it("writes to the project if there is one, and keeps the user's text in the file", async () => {
     const text = '{\n  // ours\n  "servers": {\n    "a": { "command": "a" } // first\n  }\n}\n';
     using place = new Place({ ".trunkline/mcp.json": text, "deep/file.txt": "" });
     const add = ["servers", "add", "docs", "https://example.com/mcp", "--header", "Authorization: Bearer ${TOKEN}"];
@@ -88,7 +88,7 @@ describe("trunkline servers add", () => {
     expect(written).toEqual({ a: entry });
   });
 
-  it("stops a chain in which Trunkline is behind itself", async () => {
+  it("stops a chain in which Trunkline calls itself", async () => {
     using place = new Place();
     await place.run(["servers", "add", "again", "--", process.execPath, bin, "serve"]);
     const once = (params: object) => ({ steps: [{ op: "again.query", params }] });
@@ -128,7 +128,7 @@ describe("trunkline servers add", () => {
     expect(readFileSync(settingsOf(place), "utf8")).toBe('{ "mcpServers": { "taken": { "command": "x" } } }');
   });
 
-  it("replaces with --force, and says which entry shadows which", async () => {
+  it("replaces with --force, and says which entry overrides which", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { a: { command: "old" } } } });
     const replaced = await place.run(["servers", "add", "a", "--force", "--", "new"]);
     expect(replaced.stdout).toBe(`Replaced "a" in ${projectFileOf(place)}.\n`);
@@ -147,7 +147,7 @@ describe("trunkline servers add", () => {
 });
 
 describe("trunkline servers remove, enable and disable", () => {
-  it("change the strongest file that has the server, and say where else it is defined", async () => {
+  it("change the highest-priority file that has the server, and say where else it is defined", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { a: { command: "x" } } } });
     writeHome(place, ".trunkline/settings.json", '{ "mcpServers": { "a": { "command": "mine" } } }');
     const disabled = await place.run(["servers", "disable", "a"]);
@@ -222,7 +222,7 @@ describe("trunkline servers list", () => {
 describe("trunkline trust", () => {
   const config = { ".trunkline/mcp.json": { servers: { hello: { ...hello, env: { TOKEN: "s3cr3t-v4lue" } } } } };
 
-  it("starts nothing of a project until it is approved, and says so once", async () => {
+  it("starts no server of a project until it is approved, and says so once", async () => {
     using place = new Place(config);
     const before = await place.run(["call", "hello.hello"]);
     expect(before.code).not.toBe(0);
@@ -256,7 +256,7 @@ describe("trunkline trust", () => {
     expect(await statesOf(place)).toEqual({ hello: "untrusted" });
   });
 
-  it("lists and revokes", async () => {
+  it("lists and revokes approvals", async () => {
     using place = new Place(config);
     await place.run(["trust", "--yes"]);
     expect((await place.run(["trust", "--list"])).stdout).toMatch(/^\d{4}-\d\d-\d\dT\S+ {2}\S+mcp\.json\n$/);
@@ -287,14 +287,14 @@ describe("trunkline trust", () => {
     expect(await statesOf(place)).toEqual({ hello: "untrusted" });
   });
 
-  it("approves what was typed, and nothing else with it", async () => {
+  it("approves only what the user typed", async () => {
     using place = new Place();
     await place.run(["servers", "add", "a", "--project", "--", "a"]);
     expect(await statesOf(place)).toEqual({ a: "enabled" });
     await place.run(["servers", "add", "b", "--project", "--", "b"]);
     await place.run(["servers", "remove", "a"]);
     expect(await statesOf(place)).toEqual({ b: "enabled" });
-    // Someone else adds a server; what is typed afterwards must not approve it.
+    // Someone else adds a server; commands typed afterwards must not approve it.
     place.write(".trunkline/mcp.json", { servers: { b: { command: "b" }, evil: { command: "evil" } } });
     const { stderr } = await place.run(["servers", "add", "c", "--", "c"]);
     expect(stderr).toContain("trunkline trust");
@@ -332,7 +332,7 @@ describe("trunkline trust", () => {
       expect(await statesOf(place)).toEqual({ hello: state });
     });
 
-    it("other commands show what would run and ask once", async () => {
+    it("other commands show what would run, and ask once", async () => {
       using place = new Place(config);
       const asked = await runAtTerminal(place, ["call", "hello.hello"], "y\n");
       expect(asked.stdout).toContain("hello: ");
@@ -345,7 +345,7 @@ describe("trunkline trust", () => {
 });
 
 describe("trunkline import", () => {
-  it("lists what was found where, and what is already configured", async () => {
+  it("lists what it found where, and what is already configured", async () => {
     using place = new Place({ ".git/HEAD": "", ".vscode/mcp.json": fixture("vscode-mcp.jsonc") });
     const codex = writeHome(place, ".codex/config.toml", fixture("codex-config.toml"));
     writeHome(place, ".cursor/mcp.json", "{ broken");
@@ -367,7 +367,7 @@ Codex (codex)  ${codex}
     expect(stderr).toContain(".cursor");
   });
 
-  it("writes a project's servers to the project and the user's to the user, after showing them without secrets", async () => {
+  it("writes project servers to the project and user servers to the user settings, after showing them without secrets", async () => {
     using place = new Place({ ".git/HEAD": "", ".vscode/mcp.json": fixture("vscode-mcp.jsonc") });
     writeHome(place, ".cursor/mcp.json", fixture("cursor-mcp.json"));
     const shown = await place.run(["import", "vscode", "cursor", "--dry-run"]);
@@ -391,7 +391,7 @@ Codex (codex)  ${codex}
     expect(await statesOf(place)).toMatchObject({ github: "enabled", postgres: "enabled" });
   });
 
-  it("skips the entry that `install` wrote, which would start itself forever", async () => {
+  it("skips the entry that `install` wrote, which would keep starting itself", async () => {
     using place = new Place();
     const cursor = writeHome(place, ".cursor/mcp.json", '{ "mcpServers": { "hello": { "command": "x" } } }');
     await place.run(["install", "cursor", "--yes"]);
@@ -418,7 +418,7 @@ Codex (codex)  ${codex}
     expect(readFileSync(settings, "utf8")).not.toContain('"command": "mine"');
   });
 
-  it("accepts a file by name, and the destination the user names", async () => {
+  it("accepts a file by name and a destination", async () => {
     using place = new Place({ "zed.json": fixture("zed-settings.jsonc") });
     await place.run(["import", "--from", "zed.json", "--project", "--yes"]);
     expect(Object.keys(json(projectFileOf(place)).servers)).toEqual(["everything", "older", "remote"]);

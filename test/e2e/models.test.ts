@@ -19,7 +19,7 @@ import { Place } from "./command.js";
 
 const VERSION = "1.2.3";
 
-/** A place in which `npm` is this script, and each of its calls is recorded. */
+/** Creates a place where `npm` is this script and every call to it is recorded. */
 function placeWithNpm(script: string): { place: Place; npm: string; calls: () => string[][] } {
   const place = new Place();
   const bin = join(place.base, "bin");
@@ -39,7 +39,7 @@ function placeWithNpm(script: string): { place: Place; npm: string; calls: () =>
   return { place, npm, calls: () => lines().map((line) => JSON.parse(line)) };
 }
 
-/** Installs a stand-in for @trunkline/embed, with its own error class, like another copy of core would have. */
+/** Installs a fake @trunkline/embed with its own error class, as another copy of core would have. */
 const INSTALLS = `
   const prefix = args[args.indexOf("--prefix") + 1];
   const folder = path.join(prefix, "node_modules", "@trunkline", "embed");
@@ -55,13 +55,13 @@ const INSTALLS = `
   \`);`;
 
 describe("the embed package", () => {
-  it("offers what the command uses", () => {
+  it("exports what the command uses", () => {
     const used: EmbedPackage = embedPackage;
     for (const name of ["createEmbedder", "createEndpointEmbedder", "modelStatus", "pullModel", "shortened"] as const)
       expect(used[name]).toBeTypeOf("function");
   });
 
-  it("is found in the first place that has it, in the command's version only", async () => {
+  it("is loaded from the first place that has the command's version", async () => {
     using place = new Place();
     const install = (name: string, version: string) => {
       const folder = join(place.base, name, "node_modules", "@trunkline", "embed");
@@ -85,7 +85,7 @@ describe("the embed package", () => {
     });
   });
 
-  it("is installed below the user's folder, without its own downloads, and its errors keep code and hint", async () => {
+  it("is installed below the user's folder without its own downloads, and its errors keep their code and hint", async () => {
     const { place, npm, calls } = placeWithNpm(INSTALLS);
     using _ = place;
     const { home } = place;
@@ -133,7 +133,7 @@ describe("trunkline models", () => {
     ]);
   });
 
-  it("says in one clear line that npm could not reach its registry", async () => {
+  it("says in one clear line that npm could not reach the registry", async () => {
     const { place, npm } = placeWithNpm(
       `console.log(JSON.stringify({ error: { code: "ENOTFOUND", summary: "getaddrinfo" } })); process.exitCode = 1;`,
     );
@@ -211,7 +211,7 @@ describe.skipIf(!available)(`trunkline with the embedded model${available ? "" :
     expect((short[1] ?? 0) / (short[0] ?? 1)).toBeCloseTo(vectors[1][1] / vectors[1][0], 4);
   });
 
-  it("finds by meaning with `store search`, including what was added before", async () => {
+  it("finds documents by meaning with `store search`, including those added earlier", async () => {
     using place = new Place();
     const store = ["--store", join(place.base, "store")];
     place.write("pets.md", "The house cat sleeps.\n");
@@ -225,7 +225,7 @@ describe.skipIf(!available)(`trunkline with the embedded model${available ? "" :
     expect({ type, first: results[0].title }).toEqual({ type: "semantic", first: "pets.md" });
   });
 
-  it("lets a script that has searched end by itself", async () => {
+  it("lets a script exit by itself after a search", async () => {
     using place = new Place();
     place.write(
       "find.ts",
@@ -246,7 +246,7 @@ describe.skipIf(!available)(`trunkline with the embedded model${available ? "" :
     expect(stderr).toContain("384 numbers, not 385");
   });
 
-  it("finds nothing to pull, and says where the model is", async () => {
+  it("has nothing to pull, and says where the model is", async () => {
     using place = new Place();
     const { code, stdout, stderr } = await place.run(["models", "pull", "minilm"], { env });
     expect({ code, stdout, stderr }).toEqual({

@@ -58,7 +58,7 @@ describe("trunkline query and execute", () => {
     expect(code).toBe(1);
     expect(json(stdout).error).toMatchObject({ code: "NOT_FOUND" });
     expect((await place.run(["query", "delete", "name=x"])).code).toBe(1);
-    // An unknown operation, with parameters too: the answer is the same as for an agent.
+    // An unknown operation, with parameters too: an agent would get the same answer.
     for (const [tool, words] of [
       ["execute", ["nosuch", "a=1"]],
       ["query", ["serach", "query=x"]],
@@ -84,7 +84,7 @@ describe("trunkline query and execute", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  it("end with 1 if part of a batch failed and the rest continued", async () => {
+  it("end with 1 if part of a batch fails and the rest continues", async () => {
     using place = new Place();
     const operations = [
       { op: "delete", params: { name: "nothing.md" } },
@@ -94,7 +94,7 @@ describe("trunkline query and execute", () => {
     expect({ code, answer: json(stdout) }).toMatchObject({ code: 1, answer: { succeeded: 1, failed: 1 } });
   });
 
-  it("show help for all operations and for one, without connecting anything", async () => {
+  it("show help for all operations or for one, without connecting to servers", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { broken: { command: "no-such-program" } } } });
     const list = await place.run(["query", "--help"]);
     expect(list.code).toBe(0);
@@ -117,7 +117,7 @@ describe("trunkline query and execute", () => {
 });
 
 describe("trunkline query at a terminal", () => {
-  it("asks the person there what a server asks", async () => {
+  it("asks the user what a server asks", async () => {
     const asking = { ...hello, args: [join(root, "test", "servers", "asking.js")] };
     using place = new Place({ "work.json": { servers: { asking } } });
     const terminal = new Terminal(place, ["execute", "asking.ask_form", "--mcp", "work.json"]);

@@ -1,4 +1,4 @@
-// Servers as published by their authors, from npm.
+// Servers as published by their authors on npm.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const node = process.execPath;
 let place: Place;
 const running: ChildProcess[] = [];
 
-/** server-everything over the network. */
+/** Starts server-everything over the network. */
 async function startEverything(transport: "streamableHttp" | "sse"): Promise<number> {
   const port = await freePort();
   const child = spawn(node, [entry("everything"), transport], {
@@ -46,7 +46,7 @@ afterAll(() => {
 });
 
 describe("with server-everything, server-filesystem and server-memory", () => {
-  it("doctor connects all of them, over stdio, Streamable HTTP and HTTP+SSE", async () => {
+  it("doctor connects to all of them, over stdio, Streamable HTTP and HTTP+SSE", async () => {
     const { code, stdout } = await place.run(["doctor", "--format", "json", "--strict"]);
     const servers: { id: string; active: { initialize: { status: string }; tools: { names: string[] } } }[] =
       JSON.parse(stdout).mcp.servers;
@@ -86,7 +86,7 @@ describe("with server-everything, server-filesystem and server-memory", () => {
     expect(stdout).toMatch(expected);
   });
 
-  it("a server sees only what it needs of our environment", async () => {
+  it("a server only sees the environment variables it needs", async () => {
     const { stdout } = await place.run(["call", "everything.get-env"], { env: { GITHUB_TOKEN: "not-for-servers" } });
     expect(Object.keys(JSON.parse(stdout))).not.toContain("GITHUB_TOKEN");
     expect(stdout).not.toContain("not-for-servers");

@@ -1,5 +1,5 @@
-// Resources, prompts and the rest of the protocol, through the built command if there is one for it, and through the
-// built library if not.
+// Resources, prompts and the rest of the protocol, through the built command if it has one for this, otherwise through
+// the built library.
 import { join } from "node:path";
 import {
   type Channel,
@@ -31,14 +31,14 @@ beforeAll(() => {
 
 afterAll(() => place[Symbol.dispose]());
 
-/** The library on the same configuration. */
+/** Opens the library with the same configuration. */
 async function open(channel: Channel): Promise<Hub> {
   const { cwd, home, env } = place;
   const config = await loadConfig({ cwd, home, env: { ...env, PATH: process.env.PATH }, trustAll: true });
   return await openHub(config, { channel, lazy: true });
 }
 
-/** A listener, and the first thing it receives. */
+/** Creates a listener and a promise for the first thing it receives. */
 function toldOnce<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => {};
   const promise = new Promise<T>((done) => {
@@ -98,7 +98,7 @@ describe("with server-everything, the command", () => {
     expect(JSON.parse(messages.stdout)).toMatchObject({ server: "everything", messages: [{ role: "user" }] });
   });
 
-  it("says which prompt argument is missing, and what the server suggests for it", async () => {
+  it("says which prompt argument is missing and what the server suggests for it", async () => {
     const { code, stderr } = await place.run(["prompts", "get", "completable-prompt", "department=Sales"]);
     expect(code).toBe(2);
     expect(stderr).toContain('The prompt "completable-prompt" needs name.');
@@ -143,7 +143,7 @@ describe("with server-everything, the library", () => {
     expect((await hub.complete("everything", ref, { name: "resourceId", value: "12" })).values).toEqual(["12"]);
   });
 
-  it("answers what a task asks, and visits the page that a call needs first", async () => {
+  it("answers a task's questions, and visits the page that a call needs first", async () => {
     const visited: string[] = [];
     const channel = createChannel({
       elicit: async (elicitation) => {

@@ -1,4 +1,4 @@
-// What a script has available (`hub`, `store`, `model`, `agent`), and that everything is closed at its end.
+// What a script can use (`hub`, `store`, `model`, `agent`), and that everything is closed when it ends.
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
 const hello = { command: process.execPath, args: [join(root, "test/servers/hello.js")] };
 const library = pathToFileURL(join(root, "packages/cli/dist/index.js")).href;
 
-/** To put before the first call: `told` is the server's process id. */
+/** Goes before the first call: sets `told` to the server's process id. */
 const WATCH_SERVER = `import { subscribe } from "node:diagnostics_channel";
 let told: number | undefined;
 subscribe("child_process", (message) => setImmediate(() => { told ??= (message as { process: { pid: number } }).process.pid; }));
@@ -20,7 +20,7 @@ subscribe("child_process", (message) => setImmediate(() => { told ??= (message a
 const PID_OF_HELLO = 'console.log("pid", told);';
 
 describe("the hub of a script", () => {
-  it("is opened from --mcp, before and after run, and closed at the end", async () => {
+  it("is opened from --mcp, given before or after run, and closed at the end", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "script.ts": `${WATCH_SERVER}import { hub } from "trunkline";\nconsole.log((await hub.call("hello.hello", { name: "Ada" })).text);\n${PID_OF_HELLO}`,
@@ -56,7 +56,7 @@ void main();`,
   it.each([
     ["Streamable HTTP", [], "http"],
     ["HTTP+SSE", ["--sse"], "sse"],
-  ])("does not keep the script from ending over %s", async (_name, args, type) => {
+  ])("does not prevent the script from ending over %s", async (_name, args, type) => {
     await using server = await startServer("library", args);
     using place = new Place({
       "mcp.json": { servers: { library: { type, url: server.url } } },
@@ -69,7 +69,7 @@ console.log((await hub.tools("library.*")).length > 0);`,
     expect(outcome).toEqual({ code: 0, stdout: "true\ntrue\n", stderr: "" });
   });
 
-  it("is also waited for when the underlying object is used", async () => {
+  it("also stays open when the underlying object is used", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "script.ts": `import { hub } from "trunkline";
@@ -81,7 +81,7 @@ console.log(opened.tools().length, (await opened.call("hello.hello", { name: "Ad
     expect(outcome).toEqual({ code: 0, stdout: "2 Hello, Ada!\n", stderr: "" });
   });
 
-  it("starts nothing of an unapproved project", async () => {
+  it("starts no server of an unapproved project", async () => {
     using place = new Place({
       ".trunkline/mcp.json": { servers: { hello } },
       "script.ts": `${WATCH_SERVER}import { hub } from "trunkline";\nconsole.log((await hub.status())[0]?.state);\nawait hub.call("hello.hello");`,
@@ -91,7 +91,7 @@ console.log(opened.tools().length, (await opened.call("hello.hello", { name: "Ad
     expect(stderr).toContain("trunkline trust");
   });
 
-  it("is closed on Ctrl-C, with the store, whatever the script is doing; the exit code is 130", async () => {
+  it("is closed on Ctrl-C, along with the store, whatever the script is doing, with exit code 130", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "script.ts": `${WATCH_SERVER}import { hub, store } from "trunkline";
@@ -163,7 +163,7 @@ console.log(text, JSON.stringify(messages).includes("Hello, Ada!"));`,
     expect(outcome).toEqual({ code: 0, stdout: "What is this?\necho other\nSaid. true\n", stderr: "" });
   });
 
-  it("are waited for, including a model that is asked without an agent on a connection that an agent used", async () => {
+  it("keep the script alive, even a model used without an agent on a connection that an agent used", async () => {
     const endpoint = createServer((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       const piece = (delta: object, finish: string | null) =>
@@ -186,7 +186,7 @@ for await (const event of (await model()).stream({ messages: [{ role: "user", pa
     expect(outcome).toEqual({ code: 0, stdout: "Yes.\nYes.\n", stderr: "" });
   });
 
-  it("refuse what may change things without approval", async () => {
+  it("refuse tools that can make changes without approval", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "script.ts": `import { agent } from "trunkline";
@@ -210,7 +210,7 @@ await agent("tools", "Greet.", { tools: ["hello.*"], allow: true, model: { provi
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/\[DENIED\][\s\S]*script\.ts:2:7/) });
   });
 
-  it("say what to configure if nothing is", async () => {
+  it("say what to configure if nothing is configured", async () => {
     using place = new Place({ "script.ts": `import { model } from "trunkline";\nawait model.ask("x");` });
     const { code, stderr } = await place.runProcess(["run", "script.ts"]);
     expect({ code, stderr }).toEqual({
@@ -219,7 +219,7 @@ await agent("tools", "Greet.", { tools: ["hello.*"], allow: true, model: { provi
     });
   });
 
-  it("can be added to, under free names", async () => {
+  it("can be extended, but only under unused names", async () => {
     using place = new Place({
       "script.ts": `import { agent, registerAgent } from "trunkline";
 const mine = (name: string) => registerAgent({
@@ -241,7 +241,7 @@ await agent("mine", "x", { model: { provider: "echo" } }).catch((error: Error) =
 });
 
 describe("trunkline in your own program", () => {
-  it("works the same, and lets the program end", async () => {
+  it("works the same and lets the program end", async () => {
     using place = new Place({
       "mcp.json": { servers: { hello } },
       "program.mjs": `import { args, hub, store } from ${JSON.stringify(library)};

@@ -1,4 +1,4 @@
-// `trunkline run`, through the built command: what a script is, what it gets, and how it ends.
+// `trunkline run`, through the built command: what counts as a script, what it gets, and how it ends.
 import { execFile } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ async function runScript(text: string, { name = "script.ts", args = [] as string
 }
 
 describe("a script", () => {
-  it("is TypeScript with relative imports, JSON, packages of its folder and top-level await", async () => {
+  it("can be TypeScript with relative imports, JSON, packages from its folder and top-level await", async () => {
     const outcome = await runScript(
       `import { readFile } from "node:fs/promises";
        import { twice } from "./lib/twice.js";
@@ -55,12 +55,12 @@ describe("a script", () => {
       `import { args } from "trunkline"; console.log(args.length);`,
       { "package.json": { type: "commonjs" } },
     ],
-  ])("may be %s", async (name, text, files) => {
+  ])("can be %s", async (name, text, files) => {
     const outcome = await runScript(text, { name, files, args: ["one", "two"] });
     expect(outcome).toEqual({ code: 0, stdout: "2\n", stderr: "" });
   });
 
-  it("gets the arguments after it, including options, and nothing else", async () => {
+  it("gets only the arguments after its name, including options", async () => {
     const outcome = await runScript(
       `import { args } from "trunkline"; console.log(JSON.stringify([args, process.argv.slice(2), process.argv[1]]));`,
       { args: ["in.md", "--mcp", "x", "-h", "--", "--version"] },
@@ -69,7 +69,7 @@ describe("a script", () => {
     expect(JSON.parse(outcome.stdout)).toEqual([given, given, expect.stringMatching(/script\.ts$/)]);
   });
 
-  it("is read from standard input as -", async () => {
+  it("can be read from standard input with -", async () => {
     using place = new Place({ "lib.ts": "export const n: number = 4;" });
     const input = `import { args } from "trunkline";\nimport { n } from "./lib.ts";\nconsole.log(args[0], n as number);\nthrow new Error("end");`;
     const outcome = await place.runProcess(["run", "-", "a"], { input });
@@ -77,7 +77,7 @@ describe("a script", () => {
     expect(outcome.stderr).toMatch(/stdin-script\.ts:4:7/);
   });
 
-  it.skipIf(process.platform === "win32")("is a command of its own with a shebang", async () => {
+  it.skipIf(process.platform === "win32")("can be run as a command with a shebang", async () => {
     using place = new Place();
     const bins = join(place.base, "bin");
     mkdirSync(bins);
@@ -91,7 +91,7 @@ describe("a script", () => {
     expect((await promisify(execFile)(script, ["Ada"], { cwd: place.cwd, env })).stdout).toBe("Hello Ada\n");
   });
 
-  it("shares one instance of trunkline and its parts with the command, whatever is in its own folder", async () => {
+  it("shares one instance of trunkline and its packages with the command, whatever is in its own folder", async () => {
     const outcome = await runScript(
       `import { TrunklineError } from "trunkline";
        import { TrunklineError as same } from "@trunkline/core";
@@ -121,20 +121,20 @@ describe("a script that fails", () => {
     'inner({ a: "way" }, 1);',
   ].join("\n");
 
-  it("shows its own lines and columns, and ends with 1", async () => {
+  it("shows its own lines and columns and ends with 1", async () => {
     const { code, stderr } = await runScript(source);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^Error: no way1\n {4}at inner \(file:.*script\.ts:5:51\)\n {4}at file:.*script\.ts:7:1\n$/);
   });
 
-  it("shows the same lines if enums had to be transformed, in an imported file too", async () => {
+  it("shows the same lines if enums had to be transformed, even in an imported file", async () => {
     const lib = `class Box { constructor(readonly size: number) {} }\nenum Size { Small, Large }\nnamespace Sizes { export const largest = Size.Large; }\n${source.replaceAll("inner", "lib")}`;
     const { code, stderr } = await runScript(`import "./lib.ts";`, { files: { "lib.ts": lib } });
     expect(code).toBe(1);
     expect(stderr).toMatch(/Error: no way1\n {4}at lib \(.*lib\.ts:8:\d+\)\n {4}at .*lib\.ts:10:1/);
   });
 
-  it("ends with 1 for later exceptions and for unhandled rejections", async () => {
+  it("ends with 1 for later exceptions and unhandled rejections", async () => {
     for (const late of ["setTimeout(() => fail(), 10);", "void (async () => fail())();"]) {
       const { code, stderr } = await runScript(
         `function fail(): never {\n  throw new TypeError("late");\n}\n${late}\nsetInterval(() => {}, 1000);`,
@@ -146,7 +146,7 @@ describe("a script that fails", () => {
     }
   });
 
-  it("keeps its lines if the error comes from a server that went away", async () => {
+  it("keeps its line numbers if the error comes from a server that went away", async () => {
     using place = new Place({
       "mcp.json": {
         servers: { crashing: { command: process.execPath, args: [join(root, "test/servers/crashing.js")] } },
@@ -167,14 +167,14 @@ describe("a script that fails", () => {
       /script\.ts:3:20\nconst b: number = \(;\n {19}\^\n\nSyntaxError/,
     ],
     ["script.mjs", "const a = 1;\n\nconst b = (;\n", /script\.mjs:3\nconst b = \(;\n {11}\^\n\nSyntaxError/],
-    // Only the engine detects this one: the type stripper lets it pass.
+    // Only the engine detects this error: the type stripper lets it pass.
     ["script.ts", "const a: number = 1;\nlet a: number = 2;\n", /script\.ts:2\b[\s\S]*SyntaxError/],
   ])("shows the position of a syntax error in %s", async (name, text, place) => {
     const { code, stderr } = await runScript(text, { name });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(place) });
   });
 
-  it("shows a missing import with its fields, and no frame of Node or of the command", async () => {
+  it("shows a missing import with its fields, without stack frames of Node or the command", async () => {
     const { code, stderr } = await runScript('import "no-such-package";');
     expect(code).toBe(1);
     expect(stderr).toMatch(
@@ -182,7 +182,7 @@ describe("a script that fails", () => {
     );
   });
 
-  it("is told if its top level waits forever", async () => {
+  it("reports that its top level waits forever", async () => {
     const { code, stderr } = await runScript("await new Promise(() => {});");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("can no longer happen") });
   });

@@ -1,4 +1,4 @@
-// Plants a secret everywhere one can be, runs every command, and checks that no output contains one.
+// Plants a secret everywhere one can be, runs every command, and checks that no output contains a secret.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ const secrets = {
 };
 
 const node = process.execPath;
-/** Exits after writing everything it was given to stderr, in several encodings. */
+/** Writes everything it was given to stderr, in several encodings, and exits. */
 const teller = `
   const all = [...process.argv.slice(1), process.env.KEY, process.env.FROM_FILE];
   for (const value of all) {
@@ -30,7 +30,7 @@ const refuser = `
     }
   });`;
 
-/** Every form in which a value must not appear. */
+/** Returns every form in which a value must not appear. */
 function forms(secret: string): string[] {
   return [
     secret,
@@ -121,8 +121,8 @@ describe("no secret is printed by", () => {
     }
   });
 
-  it("a run that would show them otherwise", async () => {
-    // Guards the tests above: these outputs do contain the places where the secrets were.
+  it("a run that would otherwise show them", async () => {
+    // Guards the tests above: these outputs do contain the places where the secrets would be.
     const { stdout } = await place.run(["doctor"]);
     for (const name of ["stderr", "error", "http", "unauthorized", "refused"])
       expect(stdout).toMatch(new RegExp(`✗ ${name} `));

@@ -17,8 +17,8 @@ const SOON = { timeout: HANG_MS, interval: 50 };
 const hasCurl = isInstalled("curl");
 const NEEDS_CURL = needs("curl", hasCurl);
 
-describe("trunkline serve, and what is behind it", () => {
-  it("serves the store if no server is configured, and says nothing about it", async () => {
+describe("trunkline serve and what is behind it", () => {
+  it("serves the store without any message if no server is configured", async () => {
     using place = new Place({ "minutes.md": "the minutes of the meeting" });
     await using served = await ServedStdio.start(place);
     const added = await served.execute("add", { path: "minutes.md" });
@@ -152,14 +152,14 @@ describe("trunkline serve, and what is behind it", () => {
     expect(value.error.hint).toContain("--store");
   });
 
-  it("does not watch a whole home folder, and continues", async () => {
+  it("refuses to watch a whole home folder, but keeps running", async () => {
     using place = new Place();
     await using served = await ServedStdio.start(place, ["--watch", "."], { cwd: place.home });
     await served.says(/Not watching/);
     expect((await served.query("list")).isError).toBe(false);
   });
 
-  it("uses the project's own store, also from a subfolder", async () => {
+  it("uses the project's own store, even from a subfolder", async () => {
     using place = new Place({ ".git/HEAD": "", "deep/a.md": "apples" });
     await place.run(["init"]);
     await using served = await ServedStdio.start(place, [], { cwd: join(place.cwd, "deep") });
@@ -172,7 +172,7 @@ describe("trunkline serve, and what is behind it", () => {
       [["--mcp", "missing.json"], "missing.json"],
       [["--mcp", "bad.json"], "bad.json"],
     ] as const) {
-      // With a client that stays, and with one that is gone at once.
+      // Once with a client that stays, and once with one that leaves immediately.
       for (const outcome of [await outcomeOf(place.start(["serve", ...args])), await place.run(["serve", ...args])]) {
         expect([outcome.code, outcome.stderr]).toEqual([2, expect.stringContaining(message)]);
       }
@@ -197,7 +197,7 @@ describe("trunkline serve, and what is behind it", () => {
     }
   });
 
-  it("finds prompts in the given folder, in the project's and in the user's", async () => {
+  it("finds prompts in the given folder, the project's folder and the user's", async () => {
     using place = new Place({
       "given/PROMPT-one.md": "# One",
       ".trunkline/prompts/PROMPT-two.md": "# Two",
@@ -229,8 +229,8 @@ describe("trunkline serve, and what is behind it", () => {
   });
 });
 
-describe("trunkline serve --http, and what it prints", () => {
-  it.skipIf(!hasCurl)(`says what it serves, and requires the token${NEEDS_CURL}`, async () => {
+describe("trunkline serve --http and its output", () => {
+  it.skipIf(!hasCurl)(`says what it serves and requires the token${NEEDS_CURL}`, async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } }, TRUSTED);
     const token = "not-to-be-printed-anywhere";
     const env = { TRUNKLINE_TOKEN: token };
@@ -256,7 +256,7 @@ describe("trunkline serve --http, and what it prints", () => {
 });
 
 describe("trunkline serve --http beyond loopback", () => {
-  it.each(["", "  ", "two words"])("rejects the token %j, on loopback too", async (token) => {
+  it.each(["", "  ", "two words"])("rejects the token %j, even on loopback", async (token) => {
     using place = new Place();
     const { code, stderr } = await place.run(["serve", "--http", "--port", "0"], { env: { TRUNKLINE_TOKEN: token } });
     expect([code, stderr]).toEqual([2, expect.stringContaining("TRUNKLINE_TOKEN is")]);
@@ -265,7 +265,7 @@ describe("trunkline serve --http beyond loopback", () => {
   it.skipIf(!hasCurl).each([
     ["short", true],
     ["long-enough-for-anybody", false],
-  ])(`prints a URL that agents can use, and judges the token %j${NEEDS_CURL}`, async (token, isWarned) => {
+  ])(`prints a URL that agents can use, and checks the token %j${NEEDS_CURL}`, async (token, isWarned) => {
     using place = new Place();
     const args = ["serve", "--http", "--port", "0", "--host", "0.0.0.0", "--allow-host", "proxy.example"];
     const child = place.start(args, { env: { TRUNKLINE_TOKEN: token } });
@@ -282,7 +282,7 @@ describe("trunkline serve --http beyond loopback", () => {
       ]);
       return Number(stdout);
     };
-    // 400: accepted, but there is no session.
+    // 400 means accepted, but there is no session.
     for (const host of [hostname(), "127.0.0.1", "proxy.example:443"]) expect(await statusFor(host)).toBe(400);
     expect(await statusFor("evil.example")).toBe(403);
     child.kill("SIGTERM");
@@ -291,7 +291,7 @@ describe("trunkline serve --http beyond loopback", () => {
 });
 
 describe("trunkline serve at a terminal", () => {
-  it("asks once about an unapproved project, and says what it then serves", async () => {
+  it("asks once about an unapproved project, then says what it serves", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello: server("hello") } } });
     const terminal = new Terminal(place, ["serve", "--http", "--port", "0"]);
     await terminal.answer("Approve them? [y/N]", "y");

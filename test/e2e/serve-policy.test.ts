@@ -10,13 +10,13 @@ const TRUSTED = { TRUNKLINE_TRUST: "all" };
 const SOON = { timeout: HANG_MS, interval: 50 };
 const SETTINGS = "../home/.trunkline/settings.json";
 
-/** An operation's error code, or nothing. */
+/** Returns an operation's error code, if any. */
 async function codeOf(served: ServedStdio, op: string, params: Record<string, unknown>) {
   return (await served.execute(op, params)).value.results[0].error?.code;
 }
 
 describe("trunkline serve with a settings file that is not JSON", () => {
-  it("keeps its policy and servers, and says so once", async () => {
+  it("keeps its policy and servers and says so once", async () => {
     using place = new Place();
     place.write(SETTINGS, { mcpServers: { hello }, policy: { "hello.repeat": "deny" } });
     await using served = await ServedStdio.start(place);
@@ -35,7 +35,7 @@ describe("trunkline serve with a settings file that is not JSON", () => {
     expect((await served.end()).stderr.match(/cannot be used/g)).toHaveLength(1);
   });
 
-  it("refuses every upstream tool from the start, and says which file to fix; the store works", async () => {
+  it("refuses every upstream tool from the start and says which file to fix; the store works", async () => {
     using place = new Place({ ".trunkline/mcp.json": { servers: { hello } } }, TRUSTED);
     const file = place.write(SETTINGS, '{ "policy": { "hello.repeat": "deny" ');
     await using served = await ServedStdio.start(place);
@@ -66,7 +66,7 @@ describe("trunkline serve with a settings file that is not JSON", () => {
 });
 
 describe("trunkline serve and its own configuration", () => {
-  it("lets no client write it, nor read the user's folder", async () => {
+  it("does not let clients write it or read the user's folder", async () => {
     using place = new Place({ "work.json": { servers: {} }, ".git/config": "[core]" });
     place.write(SETTINGS, { policy: {} });
     await using served = await ServedStdio.start(place, ["--mcp", "work.json"]);

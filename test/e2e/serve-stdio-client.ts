@@ -1,4 +1,4 @@
-// A client of `trunkline serve` in a few lines: a test sees the process, its signals and its stderr.
+// A small client of `trunkline serve` that gives tests access to the process, its signals and its stderr.
 import { outcomeOf, type Place, type Running, type RunOptions, seen } from "./command.js";
 
 export interface ToolAnswer {
@@ -31,7 +31,7 @@ export class ServedStdio implements AsyncDisposable {
     return await ServedStdio.#meet(place.start(["serve", ...args], options));
   }
 
-  /** The same, as a separate process. */
+  /** Does the same with a separate process. */
   static async startProcess(place: Place, args: readonly string[] = []): Promise<ServedStdio> {
     return await ServedStdio.#meet(place.startProcess(["serve", ...args]));
   }
@@ -62,7 +62,7 @@ export class ServedStdio implements AsyncDisposable {
     return answer.result;
   }
 
-  /** Calls a tool; its value is the JSON it answered with. */
+  /** Calls a tool and parses the JSON it returns. */
   async call(name: string, args: Record<string, unknown>): Promise<ToolAnswer> {
     const { isError = false, content } = await this.request("tools/call", { name, arguments: args });
     return { isError, value: JSON.parse(content[0].text) };
@@ -77,12 +77,12 @@ export class ServedStdio implements AsyncDisposable {
     return await this.call("execute", { operations: [{ op, params }] });
   }
 
-  /** Waits for something on stderr. */
+  /** Waits for a match on stderr. */
   async says(pattern: RegExp): Promise<void> {
     if (!pattern.test(this.#stderr)) await seen(this.child.stderr, pattern);
   }
 
-  /** Closes the input, or sends the signal, and waits for the end. */
+  /** Closes the input or sends the signal, and waits for the process to end. */
   async end(signal?: "SIGINT" | "SIGTERM"): Promise<{ code: number | null; stderr: string }> {
     this.#isDone = true;
     if (signal === undefined) this.child.stdin?.end();

@@ -88,7 +88,7 @@ describe("trunkline serve --http", () => {
     await client.close();
   });
 
-  it("answers the previous SDK generation, and ends its session when asked", async () => {
+  it("answers the previous SDK generation and ends its session when asked", async () => {
     const client = new V1Client(clientInfo);
     const transport = new V1HttpTransport(new URL(url));
     await client.connect(transport as Parameters<V1Client["connect"]>[0]);
@@ -100,7 +100,7 @@ describe("trunkline serve --http", () => {
     expect(late.status).toBe(404);
   });
 
-  it.skipIf(!hasCurl)(`prints a line to try that works as printed${NEEDS_CURL}`, async () => {
+  it.skipIf(!hasCurl)(`prints an example command that works as printed${NEEDS_CURL}`, async () => {
     const line = welcome.match(/^ *try it +(curl .*)$/m)?.[1] ?? "";
     const { stdout } = await promisify(execFile)("sh", ["-c", line]);
     expect(JSON.parse(stdout).result.content).toEqual([{ type: "text", text: "hello" }]);
@@ -132,7 +132,7 @@ describe("trunkline serve --http", () => {
     return send("/mcp", JSON.stringify(message), { accept: "application/json, text/event-stream", ...headers });
   }
 
-  /** Not fetch: it does not let a caller set Host. */
+  /** Does not use fetch, which does not let callers set Host. */
   async function send(path: string, body: string, headers: Record<string, string>): Promise<{ status: number }> {
     const { request } = await import("node:http");
     return await new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Servers as configuration entries.
+// Test servers as configuration entries.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { root } from "./command.js";

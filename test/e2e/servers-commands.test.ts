@@ -6,7 +6,7 @@ import { isAlive, outcomeOf, Place, root, seen } from "./command.js";
 
 const server = (name: string) => join(root, "test", "servers", `${name}.js`);
 const node = process.execPath;
-/** A project whose files its user has approved. */
+/** Creates a project whose files the user has approved. */
 const project = (servers: Record<string, unknown>, files: Record<string, unknown> = {}) =>
   new Place({ ".trunkline/mcp.json": { servers }, ...files }, { TRUNKLINE_TRUST: "all" });
 const hello = { command: node, args: [server("hello")] };
@@ -37,14 +37,14 @@ describe("trunkline call", () => {
     expect(JSON.parse(stdout)).toMatchObject({ content: [{ type: "text", text: "Hello, world!" }] });
   });
 
-  it("reports an argument that the tool does not list, and calls it anyway", async () => {
+  it("warns about an argument that the tool does not list, but makes the call anyway", async () => {
     using place = project({ hello });
     const { code, stdout, stderr } = await place.run(["call", "hello.hello", "nam=Ada"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Hello, world!\n" });
     expect(stderr).toContain('no argument "nam". Did you mean "name"?');
   });
 
-  it("suggests the nearest tool and runs none", async () => {
+  it("suggests the nearest tool without running it", async () => {
     using place = project({ hello });
     const { code, stdout, stderr } = await place.run(["call", "hello.helo"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -87,10 +87,10 @@ describe("trunkline call", () => {
     expect(stderr).toMatch(/broken\.json:\d+:\d+/);
   });
 
-  it("leaves no process behind after Ctrl-C in the middle of a call", async () => {
+  it("leaves no process behind after Ctrl-C during a call", async () => {
     using place = new Place();
     const pidFile = join(place.base, "pid");
-    // Behind a shell, as npx does it: both the shell and its child must end.
+    // Behind a shell, as with npx: both the shell and its child must end.
     const script = `"${node}" "${server("slow")}" & echo $$ $! > "${pidFile}"; wait`;
     place.write("mcp.json", {
       servers: { slow: { command: "sh", args: ["-c", `exec 3<&0; ${script.replace(" &", " <&3 &")}`] } },
@@ -109,7 +109,7 @@ describe("trunkline call", () => {
 });
 
 describe("trunkline doctor", () => {
-  it("performs initialize and tools/list and reports them as JSON", async () => {
+  it("runs initialize and tools/list and reports them as JSON", async () => {
     using place = project({ hello: { ...hello, env: { TOKEN: "abc" } } });
     const { code, stdout } = await place.run(["doctor", "--format", "json", "--pretty"]);
     expect(code).toBe(0);
@@ -137,7 +137,7 @@ describe("trunkline doctor", () => {
     });
   });
 
-  it("tells failures apart, shows the server's last stderr lines, and fails only with --strict", async () => {
+  it("distinguishes failures, shows the server's last stderr lines, and fails only with --strict", async () => {
     using place = project({
       hello,
       missing: { command: "no-such-program-anywhere" },

@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import { startServer } from "../servers/start.js";
 import { Place } from "./command.js";
 
-// Node 20 drops an AbortSignal.timeout that only an AbortSignal.any refers to as soon as garbage is collected, and then
-// waits forever.
+// In Node 20, if only an AbortSignal.any refers to an AbortSignal.timeout, garbage collection drops the timeout, and
+// the request waits forever.
 const COLLECTING = `
 import v8 from "node:v8";
 import vm from "node:vm";
@@ -13,7 +13,7 @@ v8.setFlagsFromString("--expose-gc");
 setInterval(vm.runInNewContext("gc"), 50).unref();
 `;
 
-it("is abandoned when asked for its models, whatever is collected meanwhile", async () => {
+it("listing models gives up on a silent endpoint, even if garbage is collected meanwhile", async () => {
   using place = new Place();
   await using silent = await startServer("silent");
   const collecting = place.write("collecting.mjs", COLLECTING);

@@ -1,4 +1,4 @@
-// Runs `npm run soak` for a few seconds, and its checks against injected faults.
+// Runs `npm run soak` for a few seconds, and tests its checks with injected faults.
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -47,7 +47,7 @@ describe("the store check", () => {
     place[Symbol.dispose]();
   });
 
-  /** The problems found with the three documents after these writer lines. */
+  /** Returns the problems found in the three documents after these writer lines. */
   async function lost(...said: string[]): Promise<string[]> {
     const ledger = new Ledger();
     for (const name of ["a-1.txt", "a-3.txt", "a-4.txt"]) ledger.read(`done put ${name} 1`);
@@ -97,7 +97,7 @@ describe("the gateway check", () => {
     const growing = Array.from({ length: 120 }, (_, second) => 100 + second * 5);
     expect(hasFailed(verifyMemory(flat))).toBe(false);
     expect(hasFailed(verifyMemory(growing))).toBe(canLook);
-    // Garbage comes and goes; only the level after a collection counts.
+    // Garbage comes and goes, so only the level after a collection counts.
     const sawtooth = Array.from({ length: 120 }, (_, second) => 40 + (second % 10) * 20);
     expect(hasFailed(verifyHeap(sawtooth))).toBe(false);
     expect(hasFailed(verifyHeap(sawtooth.map((size, second) => size + second * 2)))).toBe(canLook);

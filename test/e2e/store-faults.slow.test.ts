@@ -1,5 +1,5 @@
-// `trunkline store …` under bad conditions: full or read-only disks, processes that die, concurrent writers, and bytes
-// changed from outside.
+// `trunkline store …` under bad conditions: full or read-only disks, processes that die, concurrent writers, and files
+// corrupted from outside.
 
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
@@ -14,7 +14,7 @@ import { json, store } from "./store-support.js";
 const canMount = process.platform === "linux" && process.getuid?.() === 0;
 const NEEDS_ROOT = needs("root on Linux", canMount);
 
-/** Mounts a separate file system, removed with the test. `freeze` makes it read-only. */
+/** Mounts a separate file system that is removed with the test. `freeze` makes it read-only. */
 function mountSmall(folder: string, size: string): { freeze: () => void } {
   mkdirSync(folder, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
@@ -23,7 +23,7 @@ function mountSmall(folder: string, size: string): { freeze: () => void } {
 }
 
 describe("the disk", () => {
-  it.skipIf(!canMount)(`can be read-only: reads work and nothing is changed${NEEDS_ROOT}`, async () => {
+  it.skipIf(!canMount)(`can be read-only: reads work and nothing changes${NEEDS_ROOT}`, async () => {
     const place = new Place({ "src/a.ts": "export function heron() {}\n" });
     onTestFinished(() => place[Symbol.dispose]());
     const { freeze } = mountSmall(join(place.cwd, "fixed"), "20m");
@@ -77,7 +77,7 @@ describe("other processes", () => {
     const before = statSync(join(folder, "content.sqlite")).size;
     const child = place.startProcess(["store", "add", "many"]);
     const ended = outcomeOf(child);
-    // Part of it has reached the disk, and more is to come.
+    // Part of the data has reached the disk, and more is to come.
     await vi.waitFor(
       () => expect(statSync(join(folder, "content.sqlite-wal")).size + before).toBeGreaterThan(before + 20_000),
       { timeout: HANG_MS, interval: 2 },
@@ -89,7 +89,7 @@ describe("other processes", () => {
     expect(again.files + again.skipped).toBe(1500);
     expect(await json(place, ["list", "many/*.txt", "--limit", "1"])).toMatchObject({ total: 1500 });
     expect(await json(place, ["verify"])).toMatchObject({ ok: true });
-    // Only the databases and SQLite's own files.
+    // Only the databases and SQLite's own files remain.
     expect(readdirSync(folder).filter((name) => !/^(?:content|index)\.sqlite(?:-wal|-shm)?$/.test(name))).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ describe("other processes", () => {
   });
 });
 
-describe("changed bytes", () => {
+describe("corrupted bytes", () => {
   /** Changes every `every`-th byte of a file, starting at `from`. */
   function flip(file: string, { from, every }: { from: number; every: number }): void {
     const fd = openSync(file, "r+");
@@ -127,7 +127,7 @@ describe("changed bytes", () => {
     closeSync(fd);
   }
 
-  it("in the index are fixed automatically, and repair rebuilds the index", async () => {
+  it("in the index are repaired automatically, and repair rebuilds the index", async () => {
     using place = new Place({ "a.txt": "a heron stands\n" });
     await json(place, ["add", "a.txt"]);
     const index = join(place.home, ".trunkline", "store", "index.sqlite");
@@ -137,7 +137,7 @@ describe("changed bytes", () => {
     expect(await json(place, ["verify"])).toMatchObject({ ok: true });
   });
 
-  it("in content are found and reported, and the rest can be read", async () => {
+  it("in content are found and reported, and the rest stays readable", async () => {
     using place = new Place({ "sound.txt": "sound\n" });
     const hurt = seededRandom().bytes(400_000);
     writeFileSync(join(place.cwd, "hurt.bin"), hurt);
@@ -162,7 +162,7 @@ describe("changed bytes", () => {
     expect(readFileSync(join(place.cwd, "copy.bin"))).toEqual(hurt);
   });
 
-  it("all over the database are reported with what to do", async () => {
+  it("all over the database are reported, with what to do", async () => {
     using place = new Place({ "a.txt": "a heron stands\n" });
     await json(place, ["add", "a.txt"]);
     const file = join(place.home, ".trunkline", "store", "content.sqlite");

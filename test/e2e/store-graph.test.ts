@@ -44,7 +44,7 @@ describe.concurrent("store graph", () => {
     );
   });
 
-  it("goes backwards from a symbol's key", async () => {
+  it("follows relations backwards from a symbol's key", async () => {
     const key = `symbol:${at("src/greet.ts")}#greet`;
     expect(await out("graph", key, "--reverse", "--relation", "CALLS", "--collection", "default")).toBe(
       [
@@ -67,7 +67,7 @@ describe.concurrent("store graph", () => {
     }
   });
 
-  it("lists types and the nodes of a type, draws diagrams, and says when it was truncated", async () => {
+  it("lists types and the nodes of a type, draws diagrams, and says if the output was truncated", async () => {
     expect(await out("graph", "--list-types")).toMatch(/^file +4\nfunction +4\n(?:.*\n)*tag +1\ncollection +2\n$/);
     expect(await out("graph", "--list-type", "function", "--collection", "default")).toBe(
       "greet     symbol:src/greet.ts#greet\ngreetAll  symbol:src/other.ts#greetAll\nmain      symbol:src/main.ts#main\n",

@@ -150,7 +150,7 @@ describe.concurrent("store grep", () => {
   });
 
   it("exits with 130 on Ctrl-C while it waits for its reader", async () => {
-    // Far more than the buffers between two processes hold, so it cannot finish before the signal comes.
+    // Far more than the buffers between two processes can hold, so it cannot finish before the signal arrives.
     using wide = new Place({ "wide.txt": `entry ${"x".repeat(400)}\n`.repeat(10_000) });
     await json(wide, ["add", "wide.txt"]);
     const child = wide.startProcess(["store", "grep", "entry"]);
@@ -159,7 +159,7 @@ describe.concurrent("store grep", () => {
     child.stderr?.on("data", (text: Buffer) => {
       stderr += text.toString();
     });
-    // It has started writing, and nothing reads the rest.
+    // Wait for the first output but never read it, so the pipe fills up.
     await new Promise((resolve) => child.stdout?.once("readable", resolve));
     child.kill("SIGINT");
     const code = await new Promise((resolve) => child.once("exit", resolve));
@@ -196,7 +196,7 @@ describe("highlighting matches", () => {
       ?.replaceAll("\u001b[1;31m", "<")
       .replaceAll("\u001b[0m", ">");
 
-  it("marks every match of a line, and none for inverted matches", () => {
+  it("marks every match in a line, and none for inverted matches", () => {
     expect(printed("a+", "banaana")).toBe("b<a>n<aa>n<a>");
     expect(printed("b.", "a.b.", { fixed: true })).toBe("a.<b.>");
     expect(printed("a", "xay a", { word: true })).toBe("xay <a>");

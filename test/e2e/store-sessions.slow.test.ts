@@ -88,7 +88,7 @@ describe.concurrent("store watch", () => {
     expect(await json(place, ["verify"])).toMatchObject({ ok: true });
   });
 
-  it("reports paths that cannot be watched", async () => {
+  it("reports paths that it cannot watch", async () => {
     using place = new Place();
     const outcome = await store(place, ["watch", "nowhere"]);
     expect(outcome).toMatchObject({ code: 1, stdout: "" });

@@ -10,7 +10,7 @@ export function store(
   return place.run(["store", ...args], options);
 }
 
-/** Runs a command that has to succeed and returns its JSON output. */
+/** Runs a command that must succeed, and returns its JSON output. */
 export async function json(place: Place, args: readonly string[], options: RunOptions & { input?: string } = {}) {
   const { code, stdout, stderr } = await store(place, [...args, "--json"], options);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

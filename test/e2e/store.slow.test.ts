@@ -10,7 +10,7 @@ import { storeFolder } from "../../packages/cli/src/app/folders.js";
 import { outcomeOf, Place, root } from "./command.js";
 import { json, store } from "./store-support.js";
 
-// Each test runs a dozen processes, which takes a while on a busy machine.
+// Each test runs a dozen processes, which is slow on a busy machine.
 /** Two contents whose hashes share a prefix. */
 const ALIKE = { contents: ["content 28149", "content 36680"], digits: "bba800c6" } as const;
 
@@ -118,7 +118,7 @@ describe.concurrent("adding and finding", () => {
     expect(JSON.parse(asJson.stdout)).toMatchObject({ total: 0, results: [] });
   });
 
-  it("downloads into the store, and rejects private addresses and wrong checksums", async () => {
+  it("downloads into the store, but rejects private addresses and wrong checksums", async () => {
     using place = new Place();
     const server = createServer((_request, response) => response.end("from afar\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -151,7 +151,7 @@ describe.concurrent("changing", () => {
     expect(await store(place, ["update", "none.md", "--tag", "x"])).toMatchObject({ code: 1, stdout: "" });
   });
 
-  it("deletes into the trash, restores from it, and empties it with gc", async () => {
+  it("moves deleted documents to the trash, restores them, and empties the trash with gc", async () => {
     using place = placeWithDocuments();
     await json(place, ["add", "docs/guide.md", "docs/data.bin"]);
     const path = join(place.cwd, "docs", "guide.md");
@@ -215,7 +215,7 @@ describe("history", () => {
 });
 
 describe.concurrent("maintenance", () => {
-  it("shows the status, verifies, repairs, and moves everything to another store", async () => {
+  it("shows the status, verifies, repairs, and copies everything to another store", async () => {
     using place = placeWithDocuments();
     await json(place, ["add", "docs", "--label", "kept", "--collection", "manual"]);
     expect(await json(place, ["status"])).toMatchObject({ total_objects: 3, dedup_ratio: 0 });
@@ -251,7 +251,7 @@ describe.concurrent("maintenance", () => {
   });
 });
 
-describe.concurrent("wrong use", () => {
+describe.concurrent("invalid usage", () => {
   // One shared store: none of these commands changes it.
   const place = placeWithDocuments();
   beforeAll(async () => void (await json(place, ["add", "docs/guide.md"])));
@@ -305,7 +305,7 @@ describe.concurrent("wrong use", () => {
 });
 
 describe("several processes", () => {
-  it("can add at the same time without losing anything", async () => {
+  it("can add documents at the same time without losing any", async () => {
     using place = new Place();
     const folders = ["one", "two"];
     for (const folder of folders) {

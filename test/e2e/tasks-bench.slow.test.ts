@@ -38,7 +38,7 @@ describe("tokens per finished task", () => {
     },
   );
 
-  it("fails the check of a task that was not done", async () => {
+  it("fails the check of a task that was not completed", async () => {
     const copying = taskNamed("a file copied");
     const idle = {
       ...copying,

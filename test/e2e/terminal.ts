@@ -1,5 +1,6 @@
-// The command at a terminal, played in this process or made by `script` (part of every Debian and Fedora). What the terminal
-// shows is stdin and stderr; stdout is kept apart, so that the result is seen apart from the conversation.
+// Runs the command at a terminal, either emulated in this process or created by `script` (part of every Debian and
+// Fedora). The terminal shows stdin and stderr; stdout is kept separate, so tests can tell the result from the
+// conversation.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -19,15 +20,15 @@ const script =
     ? spawnSync("sh", ["-c", "command -v script"], { encoding: "utf8" }).stdout.trim()
     : "";
 
-/** Whether this machine can make a real terminal. */
+/** Whether this machine can create a real terminal. */
 export const hasTerminal = script !== "";
 
-/** For test names, which have to say if they cannot run. */
+/** For test names, which have to say why they cannot run. */
 export const atTerminal = `at a real terminal${needs("`script` of util-linux", hasTerminal)}`;
 
 export const KEY = { enter: "\r", interrupt: "\u0003", endOfInput: "\u0004" } as const;
 
-/** What the command at a terminal is to a test: what it shows, and the keys that are pressed. */
+/** A test's view of the command at a terminal: what it shows, and the keys to press. */
 abstract class Screen {
   #screen = "";
   #seenChars = 0;
@@ -86,7 +87,9 @@ abstract class Screen {
   }
 }
 
-/** Standard input at a terminal: keys as they are while a prompt reads them, and else whole lines, as the kernel edits them. */
+/**
+ * Standard input at a terminal: single keys while a prompt reads them, otherwise whole lines, as the kernel edits them.
+ */
 class TerminalInput extends PassThrough {
   readonly isTTY = true;
   isRaw = false;
@@ -97,7 +100,7 @@ class TerminalInput extends PassThrough {
   }
 }
 
-/** A run of the command in this process, at a terminal of 80 columns that this class plays. */
+/** Runs the command in this process, at an emulated terminal of 80 columns. */
 export class Terminal extends Screen {
   readonly #stdin = new TerminalInput();
   readonly #interrupts = new Interrupts();
@@ -149,7 +152,7 @@ export class Terminal extends Screen {
     await this.#outcome;
   }
 
-  /** What the kernel does with a key that nobody reads as such. */
+  /** Handles a key as the kernel does when no prompt reads single keys. */
   #edit(key: string): void {
     if (key === KEY.interrupt) {
       this.show("^C");
@@ -172,7 +175,7 @@ export class Terminal extends Screen {
   }
 }
 
-/** The built command at a real terminal, for what the kernel and the process have to do with each other. */
+/** The built command at a real terminal, for tests that involve both the kernel and the process. */
 export class RealTerminal extends Screen {
   readonly #child: ChildProcess;
   readonly #stdoutFile: string;

@@ -1,4 +1,5 @@
-// Plants a violation of every layer rule in a small tree with the repository's lint configuration, and runs the linter once.
+// Plants a violation of every layer rule in a small tree with the repository's lint configuration and runs the linter
+// once.
 import { spawn } from "node:child_process";
 import {
   copyFileSync,
@@ -206,14 +207,14 @@ const permitted: Permitted[] = [
   },
 ];
 
-/** A top-level file is a single file, so its violations are planted together. */
+/** Joins the texts of each file: a top-level file is a single file, so its violations are planted together. */
 function textsByFile(files: readonly { file: string; text: string }[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { file, text } of files) texts.set(file, `${texts.get(file) ?? ""}${text}`);
   return texts;
 }
 
-describe("the table of layers", () => {
+describe("the layer table", () => {
   it("matches layers.biome.json", () => {
     // Run `npm run layers` after changing scripts/layers.js or adding a folder.
     expect(readFileSync(join(root, "layers.biome.json"), "utf8")).toBe(layerRules(root));
@@ -223,7 +224,7 @@ describe("the table of layers", () => {
     expect(Object.keys(LAYERS).sort()).toEqual(readdirSync(join(root, "packages")).sort());
   });
 
-  it.each(packages)("has no cycle in %s, and lists all of its folders", (name, { folders = {} }) => {
+  it.each(packages)("has no cycle in %s and lists all of its folders", (name, { folders = {} }) => {
     const graph = folderGraph(join(root, "packages", name, "src"));
     const done = new Set<string>();
     const visit = (unit: string, way: readonly string[]): void => {

@@ -1,5 +1,5 @@
 // A fake model: a server on localhost that speaks the formats of OpenAI, Anthropic and Google, depending on the request
-// path, and plays one turn after the other.
+// path, and plays one turn after another.
 import {
   type Answer,
   anthropic,
@@ -26,7 +26,7 @@ export async function startFakeModel(...turns: readonly FakeTurn[]): Promise<Pro
   return await startProviderServer(...turns.map(answerOf));
 }
 
-/** A provider's base URL at the fake model. */
+/** Returns a provider's base URL at the fake model. */
 export function endpointOf({ url }: Pick<ProviderServer, "url">, provider: string): string {
   return provider === "google" ? `${url}/v1beta` : `${url}/v1`;
 }

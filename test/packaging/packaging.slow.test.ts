@@ -37,14 +37,14 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** A new folder with these packages installed from their tarballs. */
+/** Creates a folder with these packages installed from their tarballs. */
 async function install(folder: string, packages: readonly string[]): Promise<string> {
   const cwd = mkdtempSync(join(base, folder));
   writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: folder, private: true, type: "module" }));
   const files = packages.map((name) => tarballs.get(name) ?? `no tarball of ${name}`);
   await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts", ...files], { cwd });
   const driver = join("node_modules", "better-sqlite3", "build");
-  // The repository's setup already shows that the driver compiles; once is enough.
+  // The repository's setup already proves that the driver compiles; once is enough.
   if (existsSync(join(cwd, "node_modules", "better-sqlite3")))
     cpSync(join(root, driver), join(cwd, driver), { recursive: true });
   return cwd;
@@ -110,9 +110,9 @@ describe("every package", () => {
   });
 });
 
-describe("the client alone", () => {
+describe("the client by itself", () => {
   it(
-    "brings no native code, and works",
+    "installs no native code and works",
     async () => {
       const cwd = await install("client", ["core", "protocol", "client"]);
       const files = filesBelow(join(cwd, "node_modules"));

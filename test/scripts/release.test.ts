@@ -5,7 +5,7 @@ describe("releaseNotes", () => {
   const changelog =
     "# Changelog\n\n## 0.2.0\n\n### Added\n\n- a\n\n## [0.1.0] - 2026-01-01\n\nThe first version.\n\n## 0.0.1\n";
 
-  it("takes the section of the version, without its heading", () => {
+  it("returns the section of the version, without its heading", () => {
     expect(releaseNotes(changelog, "0.2.0")).toBe("### Added\n\n- a");
   });
 
@@ -21,7 +21,7 @@ describe("releaseNotes", () => {
 describe("versionProblems", () => {
   const core = { name: "core", version: "0.2.0" };
 
-  it("accepts packages that all have the version and depend on it", () => {
+  it("accepts packages that all have the release version and depend on it", () => {
     const client = { name: "client", version: "0.2.0", dependencies: { core: "0.2.0", zod: "4.0.0" } };
     expect(versionProblems("0.2.0", [core, client])).toEqual([]);
   });

@@ -96,7 +96,7 @@ function watchStderr(stderr: Stream | null): Opened["stderrContains"] {
     });
 }
 
-/** A promise that the test settles itself (Promise.withResolvers is not in Node 20). */
+/** Creates a promise that the test settles itself (Promise.withResolvers is not in Node 20). */
 export function pending<T>() {
   let resolve: (value: T) => void = () => {};
   let reject: (error: unknown) => void = () => {};
@@ -158,7 +158,7 @@ export const initialize = {
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "lines", version: "1" } },
 };
 
-/** Posts one JSON-RPC message like a Streamable HTTP client. */
+/** Posts a JSON-RPC message like a Streamable HTTP client. */
 export function post(url: string, message: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(url, {
     method: "POST",

@@ -1,4 +1,4 @@
-// The server of revision 2026-07-28, and lists that change at run time in either era.
+// The server of revision 2026-07-28, and lists that change at run time in both eras.
 
 import { describe, expect, test } from "vitest";
 import { startServer } from "../servers/start.js";

@@ -1,4 +1,4 @@
-// The servers written without an SDK, byte by byte if that matters.
+// The servers written without an SDK, checked byte by byte where it matters.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const call = (id: number, name: string, args = {}) => ({
 });
 
 describe("silent", () => {
-  test("answers nothing and exits with 0 when its input closes", async () => {
+  test("never answers and exits with 0 when its input closes", async () => {
     await using lines = openLines("silent");
     lines.send(initialize);
     lines.child.stdin?.end();
@@ -39,7 +39,7 @@ describe("silent", () => {
     expect(lines.child.exitCode).toBeNull();
   });
 
-  test("leaves a grandchild running after its own end", async () => {
+  test("leaves a grandchild running after it exits", async () => {
     const folder = await mkdtemp(join(tmpdir(), "trunkline-silent-"));
     const pidFile = join(folder, "pid");
     const server = await startServer("silent", ["--grandchild", "--pid-file", pidFile]);
@@ -110,7 +110,7 @@ describe("garbled", () => {
 });
 
 describe("expiring", () => {
-  test("answers 404 once a session has used up its calls, until a new initialize", async () => {
+  test("answers 404 after a session has used up its calls, until a new initialize", async () => {
     await using server = await startServer("expiring", ["--after", "2"]);
     const begin = async () => {
       const response = await post(server.url, initialize);
@@ -159,7 +159,7 @@ describe("old", () => {
     expect(result).not.toContain("hidden");
   });
 
-  test("rejects a modern probe, and exits on it when told to", async () => {
+  test("rejects a modern probe, or exits on it when told to", async () => {
     const probe = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
     await using lines = openLines("old");
     lines.send(probe);

@@ -122,7 +122,7 @@ describe("slow", () => {
 });
 
 describe("crashing", () => {
-  test("answers with its pid, then dies in mid-call with the given exit code", async () => {
+  test("answers with its pid, then dies mid-call with the given exit code", async () => {
     await using lines = openLines("crashing");
     const call = (id: number, name: string, args = {}) =>
       lines.send({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } });
@@ -142,7 +142,7 @@ describe("crashing", () => {
     await expect(startServer("crashing", ["--crash-on-start"])).rejects.toThrow("crashing on start");
   });
 
-  test.each(["stdio", "http"] as const)("dies in the first call over its limit over %s", async (over) => {
+  test.each(["stdio", "http"] as const)("dies on the first call over its limit over %s", async (over) => {
     await using opened = await open("crashing", { over, args: ["--crash-after", "2"] });
     const { client } = opened;
     expect(textOf(await client.callTool({ name: "ok" }))).toMatch(/^ok \d+$/);
@@ -207,7 +207,7 @@ describe("paging", () => {
     await expect(client.request({ method: "tools/list", params: { cursor: "nonsense" } })).rejects.toThrow("cursor");
   });
 
-  test("ends with an empty cursor, or never, when told to", async () => {
+  test("ends with an empty cursor or never ends, when told to", async () => {
     await using empty = await open("paging", { args: ["--pages", "1", "--cursor", "empty"] });
     expect(await empty.client.request({ method: "tools/list" })).toMatchObject({ nextCursor: "" });
 

@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { serverPath, startServer } from "../servers/start.js";
 import { initialize, post } from "./clients.js";
 
-test("a started server reports its URL, and is gone once it is closed", async () => {
+test("a started server reports its URL and is gone once it is closed", async () => {
   const server = await startServer("hello");
   expect(server.url).toBe(`http://127.0.0.1:${server.port}/mcp`);
   expect((await post(server.url, initialize)).status).toBe(200);
@@ -53,7 +53,7 @@ test("a server that cannot listen rejects with its stderr", async () => {
   blocker.close();
 });
 
-test("the fixtures offer hello over HTTP and SSE until they are interrupted", async () => {
+test("the fixtures serve hello over HTTP and SSE until interrupted", async () => {
   const child = spawn(process.execPath, [serverPath("fixtures"), "--http-port", "0", "--sse-port", "0"], {
     stdio: ["ignore", "ignore", "pipe"],
   });

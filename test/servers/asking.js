@@ -62,7 +62,7 @@ function shortQuestion(message) {
 }
 
 /**
- * A tool that asks one question and returns {tag, answer}.
+ * Creates a tool that asks one question and returns {tag, answer}.
  *
  * @param {Omit<import("./sdk-serve.js").SdkTool, "run">} definition
  * @param {(args: Arguments) => InputRequest} question
@@ -163,7 +163,7 @@ function stateOf(mcpReq) {
 }
 
 /**
- * The answers of this round in question order; a client may send them in any order.
+ * Returns this round's answers in question order; a client can send them in any order.
  *
  * @param {import("./sdk-serve.js").ServerContext["mcpReq"]} mcpReq
  */

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 
 /**
- * Writes a file atomically, so a watcher never reads a partial file.
+ * Writes a file atomically, so a watcher never reads a partial one.
  *
  * @param {string} path
  * @param {string} text

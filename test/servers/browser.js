@@ -1,4 +1,4 @@
-// For tests: a headless browser with cookies. It opens a sign-in URL and follows redirects.
+// A headless browser with cookies, for tests. It opens a sign-in URL and follows redirects.
 
 /**
  * Opens a URL and follows every redirect. `until` names the URL at which to stop without opening it: the one a user

@@ -1,6 +1,6 @@
-// crashing: dies when and how it is told to. Tools: ok answers "ok <pid>"; crash {code?} writes to stderr and exits in
+// crashing: dies when and how it is told to. Tools: ok answers "ok <pid>"; crash {code?} writes to stderr and exits
 // mid-call, with code 1 by default. Options: --crash-on-start prints an error and exits with 3; --crash-after N answers
-// N calls and dies in the next one. Transports: stdio, --http, --sse.
+// N calls and dies on the next one. Transports: stdio, --http, --sse.
 
 import { readOptions, wholeNumber } from "./options.js";
 import { createToolServer, serve } from "./sdk-serve.js";

@@ -1,7 +1,7 @@
 // expiring: Streamable HTTP with sessions that expire: after some calls the session id gets a 404 until a new
 // initialize. Tools: count (calls in this session, including this one), sessions (sessions initialised so far).
-// Options: --after N (3): the session takes N calls and is gone at the next request. Transports: HTTP, with or without
-// --http. Written without an SDK; the legacy era only, because the modern one has no sessions.
+// Options: --after N (3): the session accepts N calls and expires on the next request. Transports: HTTP, with or
+// without --http. Written without an SDK. Legacy era only, because the modern one has no sessions.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";

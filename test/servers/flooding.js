@@ -1,7 +1,7 @@
-// flooding: answers with far too much. Tools: big {bytes?} answers with a text of exactly that many bytes (50,000,000);
-// logs {count?} sends that many log notifications (10,000) before its result (to a modern client only if the call asked
-// for a log level); stderr {bytes?} writes that many bytes (10,000,000) to stderr before its result, and blocks while
-// nothing reads them. Options: only the common ones. Transports: stdio, --http, --sse.
+// flooding: answers with far too much data. Tools: big {bytes?} answers with a text of exactly that many bytes
+// (50,000,000); logs {count?} sends that many log notifications (10,000) before its result (to a modern client only if
+// the call asked for a log level); stderr {bytes?} writes that many bytes (10,000,000) to stderr before its result, and
+// blocks until they are read. Options: only the common ones. Transports: stdio, --http, --sse.
 
 import { readOptions } from "./options.js";
 import { createToolServer, serve } from "./sdk-serve.js";

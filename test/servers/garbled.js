@@ -2,9 +2,9 @@
 // (a text with characters of two, three and four bytes). stdio: lines of plain text, colours, JSON that is not JSON-RPC
 // and empty lines before and between the messages; a notification before each response; responses end in LF and CRLF
 // alternately. --http: each response is an event stream with a comment, a notification before and one after the
-// response, data over several lines, mixed LF and CRLF, and every multi-byte character split over two TCP writes.
+// response, data over several lines, mixed LF and CRLF, with every multi-byte character split across two TCP writes.
 // Options: --json-array answers with one JSON array [notification, response] (the batches of 2025-03-26). Written
-// without an SDK; the legacy era only. Transports: stdio, --http.
+// without an SDK. Legacy era only. Transports: stdio, --http.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { echo } from "./greetings.js";
@@ -52,7 +52,7 @@ function writeGarbled(answered) {
 }
 
 /**
- * One event of the stream. Pretty-printed JSON spreads its data over several lines.
+ * Formats one event of the stream. Pretty-printed JSON spreads its data over several lines.
  *
  * @param {unknown} message
  * @param {"\n" | "\r\n"} lineEnd
@@ -93,7 +93,7 @@ async function serveHttp(request, response) {
   ].join("");
   for (const piece of cutInsideCharacters(body)) {
     await new Promise((resolve) => response.write(piece, resolve));
-    // Without a pause the system may merge two writes into one packet, and the reader would never see the split.
+    // Without a pause, the system may merge two writes into one packet, and the reader would never see the split.
     await delay(2);
   }
   response.end();

@@ -2,9 +2,7 @@
 
 let sigtermIgnored = false;
 
-/**
- * For a server that has to be killed. Call it first: a signal may arrive as soon as the server is known to be ready.
- */
+/** For a server that has to be killed. Call it first: a signal can arrive as soon as the server is ready. */
 export function ignoreSigterm() {
   sigtermIgnored = true;
   process.on("SIGTERM", () => console.error("ignoring SIGTERM"));
@@ -16,7 +14,7 @@ export function exitOnSignals() {
   process.on("SIGINT", () => process.exit(0));
 }
 
-/** A client that disconnects closes our stdin; a pending timer must not keep the process alive. */
+/** A client that disconnects closes our stdin, and a pending timer must not keep the process alive. */
 export function exitWhenInputCloses() {
   process.stdin.on("end", () => process.exit(0));
   process.stdin.on("close", () => process.exit(0));

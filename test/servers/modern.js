@@ -1,8 +1,7 @@
-// modern: revision 2026-07-28 only; a legacy client is rejected.
-// Tools: hello {name?}, echo {text}, ask (asks for a name with input_required, then greets it), log {message, level?}
-// (logs if the call asked for a log level), grow (adds the tool grown_<n> and announces the changed list).
-// Options: --accept-legacy serves the earlier revisions too, for testing list_changed in both.
-// Transports: stdio, --http.
+// modern: revision 2026-07-28 only; a legacy client is rejected. Tools: hello {name?}, echo {text}, ask (asks for a
+// name with input_required, then greets it), log {message, level?} (logs if the call asked for a log level), grow (adds
+// the tool grown_<n> and announces the changed list). Options: --accept-legacy serves the earlier revisions too, to
+// test list_changed in both eras. Transports: stdio, --http.
 
 import { acceptedContent, InMemoryServerEventBus, inputRequired } from "@modelcontextprotocol/server";
 import { echo, hello } from "./greetings.js";

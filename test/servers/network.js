@@ -14,7 +14,7 @@ import { wholeNumber } from "./options.js";
  */
 
 /**
- * Listens, then writes the ready file: {"url", "port", "pid"}. If a handler throws, the response is a 500.
+ * Starts listening, then writes the ready file: {"url", "port", "pid"}. If a handler throws, the response is a 500.
  *
  * @param {import("./options.js").NetworkOptions} options
  * @param {string} path the path a client connects to, for the URL in the ready file
@@ -35,7 +35,7 @@ export async function listen(options, path, handle) {
       else response.destroy();
     }
   });
-  // Node closes an idle connection after 5 seconds, which on a busy machine is just when a client uses it again.
+  // Node closes an idle connection after 5 seconds, and on a busy machine a client may reuse it at just that moment.
   server.keepAliveTimeout = 120_000;
   server.listen(wholeNumber(options.port, "--port"), options.host);
   await once(server, "listening");
@@ -50,7 +50,7 @@ export async function listen(options, path, handle) {
 }
 
 /**
- * The path of a request, without its query.
+ * Returns the path of a request, without its query.
  *
  * @param {IncomingMessage} request
  */
@@ -59,7 +59,7 @@ export function pathOf(request) {
 }
 
 /**
- * The parsed body; undefined if it is missing (GET, DELETE) or not JSON.
+ * Parses the body; returns undefined if it is missing (GET, DELETE) or not JSON.
  *
  * @param {IncomingMessage} request
  * @returns {Promise<unknown>}
@@ -88,7 +88,7 @@ export function sendJson(response, status, body, headers = {}) {
 }
 
 /**
- * An HTTP error in the shape MCP clients expect: a JSON-RPC error that belongs to no request.
+ * Sends an HTTP error in the form MCP clients expect: a JSON-RPC error without a request id.
  *
  * @param {ServerResponse} response
  * @param {number} status

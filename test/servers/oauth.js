@@ -169,7 +169,7 @@ function createProvider(origin) {
 }
 
 /**
- * Signs in and consents, or refuses, without user interaction.
+ * Signs in and consents, or denies consent, without user interaction.
  *
  * @param {Provider} provider
  * @param {IncomingMessage} request
@@ -200,7 +200,7 @@ async function interact(provider, request, response) {
 }
 
 /**
- * Whether a request to /mcp may pass; otherwise responds as the MCP specification requires.
+ * Checks whether a request to /mcp is allowed; if not, responds as the MCP specification requires.
  *
  * @param {IncomingMessage} request
  * @param {ServerResponse} response
@@ -237,7 +237,7 @@ async function tokenOf(provider, token) {
 }
 
 /**
- * Test-only endpoints.
+ * Handles test-only endpoints.
  *
  * @param {IncomingMessage} request
  * @param {ServerResponse} response

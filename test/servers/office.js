@@ -1,4 +1,4 @@
-// office: the servers used in examples, with tools of the same names. --as github: search_issues {q} (read-only,
+// office: the servers used in examples, with the same tool names. --as github: search_issues {q} (read-only,
 // structured), create_issue {title}, issues_text (a JSON list as text). --as slack: upload {content} reports the number
 // of bytes and their SHA-256; uploads counts them. --as filesystem: read_text_file {path, bytes?} (read-only; big.log
 // is as large as requested), picture (an image block). All of them: fail {message}, wait {ms} (read-only). Transports:

@@ -1,7 +1,7 @@
 // old: a server of revision 2024-11-05, written without an SDK. Tools: hello {name?}, echo {text}, env (the names of
 // its environment variables as a JSON array, for leak tests). It supports ping, and answers -32601 to unknown methods
 // such as server/discover. Options: --version-answer X answers initialize with that revision, known or not;
-// --exit-on-unknown exits with code 1 at an unknown request, as some real servers do when a modern client probes them;
+// --exit-on-unknown exits with code 1 on an unknown request, as some real servers do when a modern client probes them;
 // --start-delay-ms N: reads nothing for N ms. Transports: stdio, --sse.
 
 import { randomUUID } from "node:crypto";

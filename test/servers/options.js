@@ -20,7 +20,7 @@ const networkOptions = /** @type {const} */ ({
  * @property {string} host
  * @property {string | undefined} [ready-file] where to write the URL once the server listens
  * @property {boolean} legacy-only no support for 2026-07-28, like most servers today
- * @property {boolean} end-with-stdin end a network server too when stdin closes, so it never outlives its test
+ * @property {boolean} end-with-stdin also end a network server when stdin closes, so it never outlives its test
  */
 
 /**

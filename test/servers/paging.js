@@ -39,7 +39,7 @@ const templates = numbers.map((number) => ({
 const prompts = numbers.map((number) => ({ name: `prompt_${number}`, description: `Prompt number ${number}.` }));
 
 /**
- * The page of a cursor. With repeated cursors, the only cursor means the second page.
+ * Finds the page for a cursor. With repeated cursors, the only cursor means the second page.
  *
  * @param {string | undefined} cursor
  */

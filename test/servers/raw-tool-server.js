@@ -1,4 +1,4 @@
-// An MCP server for the revisions with a handshake, written without an SDK: takes a JSON-RPC message, returns its
+// An MCP server for the revisions with a handshake, written without an SDK: takes a JSON-RPC message and returns its
 // response.
 
 import { callTool, describeTools } from "./tool.js";
@@ -25,7 +25,7 @@ export function isMessage(value) {
 }
 
 /**
- * The response to a message; undefined for notifications, responses and anything that is not JSON-RPC.
+ * Responds to a message; returns undefined for notifications, responses and anything that is not JSON-RPC.
  *
  * @param {RawToolServer} server
  * @param {unknown} message
@@ -54,7 +54,8 @@ export async function answer(server, message) {
 }
 
 /**
- * The client's revision if it has a handshake, otherwise the newest one that does, as the specification requires.
+ * Returns the client's revision if it has a handshake, otherwise the newest one that does, as the specification
+ * requires.
  *
  * @param {unknown} asked
  */

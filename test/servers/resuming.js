@@ -1,10 +1,10 @@
 // resuming: Streamable HTTP that drops its event streams and lets clients resume them with Last-Event-ID, as in the
-// revisions with sessions. Written without an SDK; the legacy era only. Tools: interrupted {text} drops the stream of
-// its own response after a first event and delivers the response when the stream is resumed; announce {count} sends
-// that many log messages on the GET stream and drops it after each one, so the rest only arrives after resuming; cut
-// drops the stream of its response without an id, for good; resumptions lists the Last-Event-ID of every GET so far;
-// forget ends the session: every request gets a 404 until a new initialize. Options: --batches puts the messages of an
-// event stream into JSON arrays (2025-03-26). Transports: HTTP.
+// revisions with sessions. Written without an SDK. Legacy era only. Tools: interrupted {text} drops the stream of its
+// own response after a first event and delivers the response when the stream is resumed; announce {count} sends that
+// many log messages on the GET stream and drops it after each one, so the rest arrives only after resuming; cut drops
+// the stream of its response without an id, for good; resumptions lists the Last-Event-ID of every GET so far; forget
+// ends the session: every request gets a 404 until a new initialize. Options: --batches puts the messages of an event
+// stream into JSON arrays (2025-03-26). Transports: HTTP.
 
 import { randomUUID } from "node:crypto";
 import { listen, pathOf, readJson, sendJson, sendRpcError } from "./network.js";
@@ -137,7 +137,7 @@ function resume(request, response) {
   }
   const [next, ...others] = missed.filter(({ message }) => message !== undefined);
   if (next !== undefined) write(response, next);
-  // One at a time: the stream is cut after each until nothing is left.
+  // Send one event at a time: the stream is cut after each one until none are left.
   if (others.length > 0) return void setImmediate(() => response.end());
   standing = response;
   return undefined;

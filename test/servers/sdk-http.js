@@ -16,9 +16,9 @@ import { pathOf, readJson, sendRpcError } from "./network.js";
  * @property {Build} build for one modern request
  * @property {Build} buildForConnection for one legacy session
  * @property {boolean} legacy whether legacy clients are served at all
- * @property {boolean} [modern] whether modern ones are; true by default
+ * @property {boolean} [modern] whether modern clients are served; true by default
  * @property {import("@modelcontextprotocol/server").ServerEventBus} bus feeds subscriptions/listen
- * @property {(request: IncomingMessage, response: ServerResponse, body: unknown) => Promise<boolean>} [admit] may
+ * @property {(request: IncomingMessage, response: ServerResponse, body: unknown) => Promise<boolean>} [admit] can
  * answer
  *   a request itself, for example with 401, and then returns false
  */
@@ -38,7 +38,7 @@ export function streamableHttp({ build, buildForConnection, legacy, modern = tru
       return sendRpcError(response, 400, { code: -32700, message: "Parse error" });
     }
     if (admit !== undefined && !(await admit(request, response, body))) return;
-    // The adapter's type does not accept Node's `method?: string | undefined`; at run time they are the same.
+    // The adapter's type does not accept Node's `method?: string | undefined`, but at run time they are the same.
     const incoming = /** @type {import("@modelcontextprotocol/node").NodeIncomingMessageLike} */ (request);
     const isLegacy = !modern || (await isLegacyRequest(await toWebRequest(incoming, body), body));
     if (isLegacy && sessions !== undefined) await sessions(request, response, body);

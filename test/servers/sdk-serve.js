@@ -21,7 +21,7 @@ import { callTool, describeTools } from "./tool.js";
  */
 
 /**
- * A low-level server with these tools. The array is read on each request, so tools can be added later.
+ * Creates a low-level server with these tools. The array is read on each request, so tools can be added later.
  *
  * @param {string} name
  * @param {readonly SdkTool[]} tools
@@ -53,7 +53,7 @@ export async function serve(build, options, { legacy = true, bus = new InMemoryS
     return server;
   };
 
-  // The network transports are loaded on demand: they would add 150 ms to the startup of every stdio server.
+  // Load the network transports on demand: they would add 150 ms to the startup of every stdio server.
   if (options.http) {
     const { streamableHttp } = await import("./sdk-http.js");
     const modern = !options["legacy-only"];

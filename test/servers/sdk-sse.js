@@ -1,4 +1,5 @@
-// SDK servers over HTTP+SSE, the transport of 2024-11-05. Only the v1 SDK still has it; its transport carries v2 servers.
+// SDK servers over HTTP+SSE, the transport of 2024-11-05. Only the v1 SDK still has this transport; here it carries v2
+// servers.
 
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { pathOf, sendRpcError } from "./network.js";
@@ -6,7 +7,7 @@ import { pathOf, sendRpcError } from "./network.js";
 /** @typedef {import("./sdk-serve.js").Build} Build */
 
 /**
- * GET /sse opens the stream, POST /messages carries the client's messages.
+ * Handles GET /sse, which opens the stream, and POST /messages, which carries the client's messages.
  *
  * @param {Build} build
  * @returns {import("./network.js").Handler}

@@ -1,7 +1,7 @@
 // silent: reads everything and never answers. Options: --ignore-sigterm ignores SIGTERM and the end of stdin, so only
 // SIGINT, SIGKILL or five minutes end it; --grandchild starts a child process that sleeps for five minutes, and
-// --pid-file F receives its process id. Prints "reading stdin" to stderr when it is ready, and what it ignores.
-// Transports: stdio, --http (accepts every request and leaves it open).
+// --pid-file F receives its process id. Prints "reading stdin" to stderr when it is ready, and also prints what it
+// ignores. Transports: stdio, --http (accepts every request and leaves it open).
 
 import { spawn } from "node:child_process";
 import { writeAtomically } from "./atomic-file.js";
@@ -15,7 +15,7 @@ const options = readOptions({
   "pid-file": { type: "string" },
 });
 
-// A server that a failed test does not kill must not run forever.
+// A server that a failed test leaves behind must not run forever.
 const longestLifeMs = 300_000;
 
 if (options["ignore-sigterm"]) {

@@ -1,9 +1,8 @@
-// slow: answers late, reports progress, stops when it is told to.
-// Tools: wait {ms, progress_every_ms?} waits, with progress notifications if the call has a progress token (every 100 ms
-// by default), and writes "cancelled <id>" to stderr when the call is cancelled; cancelled_count says how many were.
-// Options: --start-delay-ms N: nothing is answered until N ms after the first message of the process. --start-file F: nothing
-// is answered until the file F exists.
-// Transports: stdio, --http, --sse.
+// slow: answers late, reports progress and stops when told to. Tools: wait {ms, progress_every_ms?} waits, with
+// progress notifications if the call has a progress token (every 100 ms by default), and writes "cancelled <id>" to
+// stderr when the call is cancelled; cancelled_count returns the number of cancelled calls. Options: --start-delay-ms
+// N: nothing is answered until N ms after the first message of the process. --start-file F: nothing is answered until
+// the file F exists. Transports: stdio, --http, --sse.
 
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// For tests: starts a test server on a free port as a child process and makes sure it exits afterwards.
+// Starts a test server on a free port as a child process, and makes sure it exits afterwards.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-// Only guards against hangs: a busy machine takes long to start a process.
+// Only guards against hangs: on a busy machine, a process takes long to start.
 const readyTimeoutMs = 240_000;
 const endTimeoutMs = 5_000;
 
@@ -18,21 +18,20 @@ const endTimeoutMs = 5_000;
  * @property {number} port
  * @property {number} pid
  * @property {() => string} stderr its stderr output so far
- * @property {(text: string) => Promise<void>} stderrContains resolves when stderr contains the text; rejects if it ends
- * without
+ * @property {(text: string) => Promise<void>} stderrContains resolves when stderr contains the text; rejects if stderr
+ * ends without it
  * @property {Promise<number | null>} exited its exit code; null if a signal ended it
  * @property {() => Promise<void>} close stops it and resolves when the process is gone; idempotent
  */
 
 /**
  * @typedef {object} StartOptions
- * @property {Record<string, string | undefined>} [env] the whole environment of the server; defaults to that of this
- * process
+ * @property {Record<string, string | undefined>} [env] the server's whole environment; defaults to that of this process
  * @property {boolean} [detached] run in a separate process group, which Ctrl-C in the terminal does not reach
  */
 
 /**
- * The file to run, for tests that start a server themselves (over stdio).
+ * Returns the file to run, for tests that start a server themselves (over stdio).
  *
  * @param {string} name
  */
@@ -56,7 +55,7 @@ export async function startServer(name, args = [], { env = process.env, detached
   const child = spawn(process.execPath, [serverPath(name), ...transport, ...args, ...common], {
     env,
     detached,
-    // Its stdin closes when this process ends, however it ends, which ends the server.
+    // The server's stdin closes when this process ends, however it ends, and that stops the server.
     stdio: ["pipe", "ignore", "pipe"],
   });
 
@@ -122,7 +121,7 @@ export async function startServer(name, args = [], { env = process.env, detached
 async function fileAppears(folder, file, signal) {
   const watcher = watch(folder);
   try {
-    // Watching starts before the first check, so a file created in between is not missed.
+    // Start watching before the first check, so a file created in between is not missed.
     while (!existsSync(file)) await once(watcher, "change", { signal });
   } finally {
     watcher.close();

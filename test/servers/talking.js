@@ -1,5 +1,5 @@
 // talking: a legacy server without an SDK that sends messages in addition to its responses. Tools: say {level, text,
-// logger?} sends a log message before it answers; take_back {until} asks a question, withdraws it as soon as the file
+// logger?} sends a log message before it answers; take_back {until} asks a question, cancels it as soon as the file
 // `until` exists, and answers "taken back". Options: only the common ones. Transports: stdio.
 
 import { existsSync, watch } from "node:fs";

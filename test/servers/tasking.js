@@ -3,7 +3,7 @@
 // tasks/get, tasks/update, tasks/cancel), and plain results for clients without tasks. Tools: work {steps?} advances by
 // one step on each poll, with a status message and, given a progress token, progress; ask (asks for a name with an
 // elicitation and greets it); fail (the task fails); broken (completes with an isError result); forever (never ends);
-// plain (answers at once, never as a task). work and the others require a task (execution.taskSupport "required"),
+// plain (answers at once, never as a task). work and the others require a task (execution.taskSupport "required");
 // optional {} runs as one if requested. state returns the state of every task so far, as JSON. Options: --legacy-only,
 // --era modern|legacy (both). Transports: stdio, --http (without sessions).
 
@@ -100,7 +100,7 @@ function enter(task, status, message) {
 }
 
 /**
- * A task advances only when it is polled, so a test need not wait for a clock.
+ * Advances a task by one step. This happens only when it is polled, so tests do not depend on a clock.
  *
  * @param {Task} task
  * @param {Send} send
@@ -208,7 +208,7 @@ function detailed(task) {
 }
 
 /**
- * A legacy task asks its questions while the client waits for the result.
+ * Returns the result of a legacy task, which asks its questions while the client waits.
  *
  * @param {Task} task
  * @param {Send} send
@@ -327,7 +327,7 @@ async function serveHttp(request, response) {
   if (message.method !== "tasks/result" && message.method !== "tasks/get") {
     return await handle(message, (answered) => sendJson(response, 200, answered));
   }
-  // These two may send messages before they answer.
+  // These two can send messages before they answer.
   response.writeHead(200, { "content-type": "text/event-stream" });
   await handle(message, (sent) => response.write(`data: ${JSON.stringify(sent)}\n\n`));
   response.end();
@@ -336,7 +336,7 @@ async function serveHttp(request, response) {
 if (options.http) await listen(options, "/mcp", serveHttp);
 else {
   await readLines((message) => {
-    // Not awaited: a task's result depends on messages that are read in the meantime.
+    // Not awaited, because a task's result depends on messages read in the meantime.
     void handle(/** @type {Message} */ (message), writeLine);
   });
 }

@@ -39,7 +39,7 @@ export function failure(message) {
 }
 
 /**
- * The definitions without their code, for tools/list.
+ * Returns the definitions without their code, for tools/list.
  *
  * @param {readonly Tool<never, unknown>[]} tools
  */
@@ -48,7 +48,7 @@ export function describeTools(tools) {
 }
 
 /**
- * Runs one call. An unknown tool and a bad argument are isError results, not JSON-RPC errors.
+ * Runs one call. Unknown tools and bad arguments become isError results, not JSON-RPC errors.
  *
  * @template Context
  * @template Result

@@ -1,7 +1,7 @@
 // visiting: rejects calls until a page has been visited (error -32042 of revision 2025-11-25). Tools: guarded
 // {announce?} is rejected with one page until that page has been fetched; then, unless announce is false, it sends
-// notifications/elicitation/complete, and the call answers with the number of tries. impossible is always rejected.
-// Each try is logged. Options: only the common ones. Transport: stdio. Written without an SDK; the legacy era only.
+// notifications/elicitation/complete, and the call returns the number of attempts. impossible is always rejected. Each
+// attempt is logged. Options: only the common ones. Transport: stdio. Written without an SDK. Legacy era only.
 
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
 /**
- * How long a test waits for something that is sure to come. Only guards against hangs, so a failure can say what was
- * missing: less than a test's timeout, and far longer than a busy machine takes.
+ * Maximum wait for something that should always happen. It only catches hangs: shorter than the test timeout, so the
+ * failure can name what is missing, but much longer than a busy machine needs.
  */
 export const HANG_MS = 240_000;

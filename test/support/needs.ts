@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 
 /**
- * The suffix of a test's name: what is missing on this machine, or nothing if it can run. The end of the run lists
- * these.
+ * Builds a suffix for a test's name that says what is missing on this machine; empty if the test can run. The end of
+ * the run lists these suffixes.
  *
  * @example
  * it.skipIf(!hasRipgrep)(`finds the same lines${needs("ripgrep", hasRipgrep)}`, …)
@@ -11,7 +11,7 @@ export function needs(what: string, isThere: boolean): string {
   return isThere ? "" : ` (needs ${what})`;
 }
 
-/** Whether a program that knows `--version` is on the PATH. */
+/** Whether a program that supports `--version` is on the PATH. */
 export function isInstalled(program: string): boolean {
   return spawnSync(program, ["--version"]).status === 0;
 }

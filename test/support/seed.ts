@@ -1,19 +1,19 @@
-// Reproducible random choices: a failing test prints its seed, and `TEST_SEED=<seed>` repeats them.
+// Reproducible random choices: a failing test prints its seed, and `TEST_SEED=<seed>` repeats the run with it.
 import { createCipheriv } from "node:crypto";
 import { onTestFailed } from "vitest";
 
 export interface Random {
   readonly seed: number;
-  /** At least 0 and less than 1. */
+  /** Returns a number from 0 up to but not including 1. */
   next(): number;
-  /** An integer of at least 0 and less than `limit`. */
+  /** Returns an integer from 0 up to but not including `limit`. */
   below(limit: number): number;
   pick<T>(items: readonly T[]): T;
-  /** Bytes that do not compress. */
+  /** Returns bytes that do not compress. */
   bytes(length: number): Buffer;
 }
 
-/** Random numbers for the running test, seeded with `TEST_SEED` or with a new seed in each run. */
+/** Creates random numbers for the running test, seeded with `TEST_SEED` or with a new seed in each run. */
 export function seededRandom(): Random {
   const given = process.env.TEST_SEED;
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);
@@ -22,7 +22,7 @@ export function seededRandom(): Random {
   return randomFrom(seed);
 }
 
-/** mulberry32. */
+/** Implements mulberry32. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

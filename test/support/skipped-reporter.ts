@@ -1,7 +1,8 @@
-// Says in one line what was skipped and why. On CI, a test that lacks a program fails the run: `.ci/run` installs them all.
+// Prints one line that says what was skipped and why. On CI, a test that lacks a program fails the run: `.ci/run`
+// installs them all.
 import type { Reporter, TestModule } from "vitest/node";
 
-/** As `needs` in needs.ts writes it into names. */
+/** The format in which `needs` in needs.ts adds the reason to a test's name. */
 const REASON = /\((needs|not) ([^()]+)\)/;
 
 export default class SkippedReporter implements Reporter {

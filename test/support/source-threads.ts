@@ -1,7 +1,7 @@
-// Makes worker threads and child processes run the sources too. A thread gets a file, not the modules that Vitest has
-// transformed, and Node does not load TypeScript. So `new URL("./x.js", import.meta.url)` that names a source file
-// `x.ts` becomes the URL of a bundle of it. The bundles of a package are built once per run, when a test first needs
-// one.
+// Makes worker threads and child processes run the sources too. A thread loads a file, not the modules that Vitest has
+// transformed, and Node does not load TypeScript. So if `new URL("./x.js", import.meta.url)` refers to a source file
+// `x.ts`, it becomes the URL of a bundle of that file. The bundles of a package are built once per run, when a test
+// first needs one.
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,16 +11,16 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCE = /\/packages\/([^/]+)\/(?:src|test)\/.*\.ts$/;
 const FILE_URL = /new URL\("(\.\.?\/[^"]+)\.js", import\.meta\.url\)/g;
 
-/** Running and finished builds, by package folder. Projects share them. */
+/** Running and finished builds, by package folder, shared by all projects. */
 const builds = new Map<string, Promise<void>>();
 
-/** Makes threads and child processes of the tests run the sources. `alias` maps packages to their sources. */
+/** Makes the tests' threads and child processes run the sources. `alias` maps packages to their sources. */
 export function sourceThreads(alias: Alias[], building?: string): Plugin {
   return {
     name: "source-threads",
     enforce: "pre",
     buildStart: removeOldBundles,
-    // A bundle may contain any source file.
+    // Any source file can be part of a bundle.
     watchChange: () => builds.clear(),
     async transform(code, id) {
       const [file = ""] = id.split("?");
@@ -43,7 +43,7 @@ export function sourceThreads(alias: Alias[], building?: string): Plugin {
   };
 }
 
-/** The source files a module names, by the expression that names them. */
+/** Finds the source files a module refers to, by the expression that refers to them. */
 function sourcesIn(file: string, code: string): Map<string, string> {
   const named = [...code.matchAll(FILE_URL)].map(
     ([expression, path = ""]) => [expression, `${resolve(dirname(file), path)}.ts`] as const,
@@ -51,7 +51,7 @@ function sourcesIn(file: string, code: string): Map<string, string> {
   return new Map(named.filter(([, source]) => existsSync(source)));
 }
 
-/** Builds all bundles of a package at once: those in the same thread share their modules. */
+/** Builds all bundles of a package at once, so those in the same thread share their modules. */
 async function buildBundles(folder: string, alias: Alias[]): Promise<void> {
   const root = join(ROOT, "packages", folder);
   const files = ["src", "test"].flatMap((part) =>
@@ -78,7 +78,7 @@ async function buildBundles(folder: string, alias: Alias[]): Promise<void> {
   });
 }
 
-/** Inside the package, so that its dependencies are found. */
+/** Returns a folder inside the package, so its dependencies can be resolved. */
 function outputOf(folder: string): string {
   return join(bundlesOf(folder), String(process.pid));
 }
@@ -87,7 +87,7 @@ function bundlesOf(folder: string): string {
   return join(ROOT, "packages", folder, "node_modules", ".source-threads");
 }
 
-/** Bundles of finished runs: the folders are named after their process ids. */
+/** Removes bundles of finished runs, whose folders are named after their process ids. */
 function removeOldBundles(): void {
   for (const folder of readdirSync(join(ROOT, "packages"))) {
     if (!existsSync(bundlesOf(folder))) continue;
