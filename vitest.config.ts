@@ -19,7 +19,7 @@ function sourceAliases(): { find: RegExp; replacement: string }[] {
   });
 }
 
-/** Slow by nature: packaging, hundreds of crashes, registries, long command runs. */
+/** Slow by nature: many processes, real time, registries, packaging, hundreds of crashes. */
 const SLOW = ["**/*.slow.test.ts"];
 
 const alias = sourceAliases();

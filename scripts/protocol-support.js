@@ -36,8 +36,8 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
     "resources/list": {},
     "resources/templates/list": {},
     "resources/read": {},
-    "resources/subscribe": { tests: ["packages/client/test/hub/resources.test.ts"] },
-    "resources/unsubscribe": { tests: ["packages/client/test/hub/resources.test.ts"] },
+    "resources/subscribe": { tests: ["packages/client/test/hub/resources.slow.test.ts"] },
+    "resources/unsubscribe": { tests: ["packages/client/test/hub/resources.slow.test.ts"] },
     "subscriptions/listen": { tests: STREAMS },
     "completion/complete": {},
     "logging/setLevel": {},
@@ -98,7 +98,7 @@ export const SUPPORT = /** @satisfies {Record<string, Record<string, Support>>} 
       note: "The server's own list never changes: documents are found through operations, templates and completion.",
     },
     "notifications/resources/updated": {
-      tests: ["packages/client/test/hub/resources.test.ts", "packages/server/test/service/resources.test.ts"],
+      tests: ["packages/client/test/hub/resources.slow.test.ts", "packages/server/test/service/resources.test.ts"],
     },
     "notifications/subscriptions/acknowledged": { tests: STREAMS },
     "notifications/elicitation/complete": {
