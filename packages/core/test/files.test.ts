@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   chmodSync,
   lstatSync,
@@ -12,14 +13,10 @@ import {
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isFolder, isFolderSync, makeFolder, placeFileSync, resolvedPath, writeFileAtomically } from "../src/index.js";
-
-vi.mock("node:fs", async (importOriginal) => {
-  const fs = await importOriginal<typeof import("node:fs")>();
-  return { ...fs, mkdirSync: vi.fn(fs.mkdirSync) };
-});
 
 let base: string;
 beforeEach(() => {
@@ -42,14 +39,19 @@ describe("makeFolder", () => {
     expect(statSync(base).isDirectory()).toBe(true);
   });
 
-  it("succeeds if another process creates the parent at the same moment", () => {
-    const folder = join(base, "a", "b");
-    vi.mocked(mkdirSync).mockImplementationOnce((path) => {
-      mkdirSync(dirname(String(path)));
-      throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
-    });
-    makeFolder(folder, 0o700);
-    expect(modeOf(folder)).toBe(0o700);
+  it("succeeds in every thread if several create the same folders at the same moment", async () => {
+    const [threads, rounds] = [3, 300];
+    const workerData = { base, rounds, threads, shared: new SharedArrayBuffer(4 * rounds) };
+    const problems = await Promise.all(
+      Array.from({ length: threads }, async () => {
+        const thread = new Worker(new URL("./programs/folder-maker.js", import.meta.url), { workerData });
+        const [found] = await once(thread, "message");
+        await once(thread, "exit");
+        return found;
+      }),
+    );
+    expect(problems.flat()).toEqual([]);
+    expect(readdirSync(base)).toHaveLength(rounds);
   });
 
   it.skipIf(process.platform !== "linux")("throws if nothing can be created", () => {
