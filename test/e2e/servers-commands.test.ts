@@ -114,7 +114,7 @@ describe("trunkline doctor", () => {
     const { code, stdout } = await place.run(["doctor", "--format", "json", "--pretty"]);
     expect(code).toBe(0);
     const report = JSON.parse(stdout);
-    expect(Object.keys(report)).toEqual(["environment", "registries", "mcp", "app_modes"]);
+    expect(Object.keys(report)).toEqual(["environment", "registries", "mcp", "app_modes", "safety"]);
     expect(report.mcp).toMatchObject({
       path: join(place.cwd, ".trunkline", "mcp.json"),
       exists: true,
@@ -165,6 +165,21 @@ describe("trunkline doctor", () => {
       expect(stdout + stderr).toContain("d\\u001b[2J");
       for (const sent of ["\u001b", "\u202e"]) expect(stdout + stderr).not.toContain(sent);
     }
+  });
+
+  it("says in one line whether what this project starts is approved", async () => {
+    using place = project({ hello });
+    const trustLine = async (env: Record<string, string>) => {
+      const { stdout } = await place.run(["doctor"], { env });
+      return /^Safety\n {2}trust +(.*)$/m.exec(stdout)?.[1];
+    };
+    const untrusted = { TRUNKLINE_TRUST: "" };
+    expect(await trustLine(untrusted)).toBe("1 server of this project not approved and not started: trunkline trust");
+    expect(await trustLine({})).toBe("TRUNKLINE_TRUST=all is set, so every project file counts as approved");
+    await place.run(["trust", "--yes"]);
+    expect(await trustLine(untrusted)).toBe("you approved 1 server of this project");
+    const { stdout } = await place.run(["doctor", "--format", "json"], { env: untrusted });
+    expect(JSON.parse(stdout).safety.trust).toBe("you approved 1 server of this project");
   });
 
   it("says how to add a server if there is none", async () => {

@@ -6,6 +6,7 @@ import { EXIT } from "../../app/exit-codes.js";
 import { keepTools } from "../../app/known-tools.js";
 import type { CommandContext } from "../../terminal/context.js";
 import { type Findings, jsonReport, textReport } from "./doctor-report.js";
+import { jsonSafety, safetyOf, textSafety } from "./doctor-safety.js";
 
 export interface DoctorOptions {
   format: "text" | "json";
@@ -37,11 +38,17 @@ export async function doctor(context: CommandContext, options: DoctorOptions): P
     tools: hub.tools(),
     renamed: hub.names().renamed(),
   };
+  const safety = safetyOf(context, config);
   if (options.format === "json") {
-    const report = { ...jsonReport(findings), ...(model === undefined ? {} : { model: jsonModel(model) }) };
+    const checked = { ...jsonReport(findings), safety: jsonSafety(safety) };
+    const report = { ...checked, ...(model === undefined ? {} : { model: jsonModel(model) }) };
     context.out(JSON.stringify(context.redactor.value(report), null, options.pretty ? 2 : undefined));
   } else {
-    const lines = [...textReport(findings), ...(model === undefined ? [] : ["", ...textModel(model)])];
+    const lines = [
+      ...textReport(findings),
+      ...(model === undefined ? [] : ["", ...textModel(model)]),
+      ...["", ...textSafety(safety)],
+    ];
     for (const line of lines) context.out(printableLines(context.redactor.text(line)));
   }
   await keepTools(context, hub);
