@@ -57,6 +57,7 @@ export function benchExchange() {
       era: "legacy",
       revision: "2025-11-25",
       endpoint: "stdio",
+      principal: "local",
       lasting: true,
       capabilities: {},
     },

@@ -70,6 +70,7 @@ export function openService(app: App, backends: Backends, settings: ServiceSetti
         era: "modern",
         revision: LATEST_PROTOCOL_VERSION,
         endpoint: "stdio",
+        principal: "local",
         lasting: true,
         capabilities: {},
       },

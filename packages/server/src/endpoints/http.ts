@@ -333,7 +333,12 @@ class ModernPosts {
     if (this.#running.size >= this.#protocol.limits.maxInFlight) {
       return reply.finish(errorMessage(request.id, new RpcError(RPC_CODES.internalError, "Too many requests.")), 503);
     }
-    const facts = { id: this.#protocol.nextClientId(), endpoint: "http", lasting: false } as const;
+    const facts = {
+      id: this.#protocol.nextClientId(),
+      principal: "default",
+      endpoint: "http",
+      lasting: false,
+    } as const;
     const context = new RequestContext(facts, reply);
     response.on("close", () => {
       if (!response.writableFinished) context.cancel(new TrunklineError("ABORTED", "The client has disconnected."));

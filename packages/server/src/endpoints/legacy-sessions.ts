@@ -197,7 +197,7 @@ class LegacySession implements Beating {
     this.#headers = { [HEADERS.sessionId]: options.id };
     this.#buffer = new ReplayBuffer(options.replay, options.share);
     this.#standing = this.#buffer.open({ primed: true, headers: this.#headers });
-    this.connection = options.protocol.connectLegacy(this.#standing);
+    this.connection = options.protocol.connectLegacy(this.#standing, "default");
     options.heartbeat.add(this);
   }
 

@@ -13,6 +13,7 @@ import {
   type RpcRequest,
   readMessage,
 } from "@trunkline/protocol";
+import { LOCAL_PRINCIPAL } from "../interfaces/exchange.js";
 import type { Protocol } from "../protocol/endpoint-protocol.js";
 import type { LegacyConnection } from "../protocol/legacy.js";
 import { claimsModern, envelopeError, unsupportedVersion } from "../protocol/modern-envelope.js";
@@ -34,7 +35,13 @@ export class StdioConversation {
   constructor(protocol: Protocol, outlet: Outlet) {
     this.#protocol = protocol;
     this.#outlet = outlet;
-    this.#facts = { id: protocol.nextClientId(), endpoint: "stdio", lasting: true, party: this };
+    this.#facts = {
+      id: protocol.nextClientId(),
+      principal: LOCAL_PRINCIPAL,
+      endpoint: "stdio",
+      lasting: true,
+      party: this,
+    };
   }
 
   /** The modern client, needed to release its state; undefined for a legacy client. */
@@ -136,7 +143,7 @@ export class StdioConversation {
   }
 
   async #legacyRequest(request: RpcRequest): Promise<void> {
-    this.#legacy ??= this.#protocol.connectLegacy(this.#outlet);
+    this.#legacy ??= this.#protocol.connectLegacy(this.#outlet, LOCAL_PRINCIPAL);
     const answer = await this.#legacy.request(request, this.#outlet);
     if (answer !== undefined) this.#outlet.send(answer);
   }

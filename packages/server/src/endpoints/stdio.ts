@@ -86,8 +86,16 @@ export async function serveOnStdio(options: StdioEndpointOptions): Promise<void>
   }
   await conversation.close();
   if (conversation.modernClient !== undefined) {
-    const { id, endpoint, lasting } = conversation.modernClient;
-    const gone = { id, endpoint, lasting, name: "unknown", era: "modern", revision: MODERN_REVISION } as const;
+    const { id, principal, endpoint, lasting } = conversation.modernClient;
+    const gone = {
+      id,
+      principal,
+      endpoint,
+      lasting,
+      name: "unknown",
+      era: "modern",
+      revision: MODERN_REVISION,
+    } as const;
     await service.release({ ...gone, capabilities: {} });
   }
   await protocol.close();

@@ -4,6 +4,9 @@ import type { Channel } from "@trunkline/client";
 import type { ToolProgress } from "@trunkline/core";
 import type { Era } from "@trunkline/protocol";
 
+/** The principal of everything that runs as the person at this machine: stdio clients and the terminal. */
+export const LOCAL_PRINCIPAL = "local";
+
 /** What is known about a client. */
 export interface Caller {
   /**
@@ -11,7 +14,12 @@ export interface Caller {
    * disconnects.
    */
   readonly id: string;
-  /** Name and version as reported by the client, for the journal. */
+  /**
+   * Whose client this is: `local` for stdio and the terminal, the name of the token over HTTP. Everything that outlives
+   * a request (stored results, sessions, idempotency keys, tasks, limits) belongs to the principal, never to `name`.
+   */
+  readonly principal: string;
+  /** Name and version as reported by the client: for the journal only, because a client can claim any name. */
   readonly name: string;
   readonly era: Era;
   readonly revision: string;

@@ -40,7 +40,7 @@ export class Protocol {
   }
 
   /** Creates the connection of one legacy client. */
-  connectLegacy(outlet: Outlet): LegacyConnection {
+  connectLegacy(outlet: Outlet, principal: string): LegacyConnection {
     const { service, logger, endpoint } = this.#options;
     const id = this.nextClientId();
     return new LegacyConnection({
@@ -50,6 +50,7 @@ export class Protocol {
       limits: this.limits,
       tasks: this.#legacyTasks,
       id,
+      principal,
       outlet,
     });
   }

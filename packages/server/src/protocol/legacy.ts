@@ -44,6 +44,7 @@ interface LegacyConnectionOptions {
   readonly tasks: TaskTable;
   /** The id of the caller. */
   readonly id: string;
+  readonly principal: string;
   readonly endpoint: Caller["endpoint"];
   /** Where messages go that belong to no request: the connection, or the stream that the client keeps open for them. */
   readonly outlet: Outlet;
@@ -64,12 +65,13 @@ export class LegacyConnection {
   #closing: Promise<void> | undefined;
 
   constructor(options: LegacyConnectionOptions) {
-    const { service, id, endpoint, outlet } = options;
+    const { service, id, principal, endpoint, outlet } = options;
     this.#options = options;
     this.#service = service;
     // A client that skips the handshake is served too, as one without capabilities.
     this.#caller = {
       id,
+      principal,
       name: "unknown",
       era: "legacy",
       revision: LATEST_LEGACY_REVISION,
@@ -258,9 +260,10 @@ export class LegacyConnection {
 
   #initialize(params: RpcParams): RpcParams {
     const revision = negotiateLegacy(params.protocolVersion);
-    const { id, endpoint } = this.#caller;
+    const { id, principal, endpoint } = this.#caller;
     this.#caller = {
       id,
+      principal,
       name: clientName(params.clientInfo),
       era: "legacy",
       revision,

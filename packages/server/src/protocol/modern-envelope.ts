@@ -39,9 +39,10 @@ export function unsupportedVersion(requested: string | undefined): RpcError {
 }
 
 /** Returns the client of a request with a valid envelope. */
-export function callerOf(meta: RpcParams, { id, endpoint, lasting }: ClientFacts): Caller {
+export function callerOf(meta: RpcParams, { id, principal, endpoint, lasting }: ClientFacts): Caller {
   return {
     id,
+    principal,
     name: clientName(meta[META.clientInfo]),
     era: "modern",
     // The envelope has been checked: these are a string and an object.

@@ -14,6 +14,7 @@ export interface Outlet {
 export interface ClientFacts {
   /** The id of the caller. */
   readonly id: string;
+  readonly principal: string;
   readonly endpoint: Caller["endpoint"];
   readonly lasting: boolean;
   /** Identifies the connection, if there is one. */

@@ -18,6 +18,7 @@ export function callerOf(caller: Partial<Caller> = {}): Caller {
     era: "legacy",
     revision: "2025-11-25",
     endpoint: "stdio",
+    principal: "local",
     lasting: true,
     capabilities: {},
     ...caller,

@@ -88,6 +88,7 @@ export function testCaller(more: Partial<Caller> = {}): Caller {
     era: "legacy",
     revision: "2025-11-25",
     endpoint: "stdio",
+    principal: "local",
     lasting: true,
     capabilities: {},
     ...more,
