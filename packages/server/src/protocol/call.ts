@@ -72,6 +72,8 @@ export class Call {
   #gathering: NodeJS.Timeout | undefined;
   /** Answers that arrived before their questions. */
   #given: RpcParams = {};
+  /** The requests that wait for this call: two if the client repeats its request before the first ends. */
+  readonly followers = new Set<object>();
   /** Called on every externally visible change. */
   onChange: ((message?: string) => void) | undefined;
   readonly exchange: Exchange;

@@ -156,13 +156,17 @@ export class ModernProtocol {
       const own = withoutProtocolParams(params);
       call.run((exchange) => this.#service.handle(method, own, exchange));
     }
+    call.followers.add(context);
     context.onCancel((reason) => {
+      call.followers.delete(context);
+      if (call.followers.size > 0) return;
       this.#parked.release(call);
       call.cancel(reason);
     });
     try {
       return await this.#follow(call, { method, what, rule, context });
     } finally {
+      call.followers.delete(context);
       context.onCancel(undefined);
     }
   }

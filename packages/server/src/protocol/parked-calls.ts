@@ -18,6 +18,7 @@ interface Parked {
   readonly what: string;
   /** The current state and the previous one, whose response may have been lost. */
   states: string[];
+  /** Runs while the call waits for the client; undefined while a repeated request follows the call. */
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -44,13 +45,15 @@ export class ParkedCalls {
     this.#byState.set(state, parked);
     parked.states.push(state);
     if (parked.states.length > 2) this.#byState.delete(parked.states.shift() as string);
+    // Two concurrent retries park the call twice.
+    clearTimeout(parked.timer);
     parked.timer = setTimeout(() => {
       this.#drop(parked, new TrunklineError("TIMEOUT", "The client did not return with an answer."));
     }, this.#limits.ttlMs);
     parked.timer.unref();
-    const [longest] = this.#byCall.values();
-    if (this.#byCall.size > this.#limits.max && longest !== undefined) {
-      this.#drop(longest, new TrunklineError("ABORTED", "Too many calls are waiting for an answer."));
+    const waiting = [...this.#byCall.values()].filter(({ timer }) => timer !== undefined);
+    if (waiting.length > this.#limits.max && waiting[0] !== undefined) {
+      this.#drop(waiting[0], new TrunklineError("ABORTED", "Too many calls are waiting for an answer."));
     }
     return state;
   }
@@ -66,6 +69,7 @@ export class ParkedCalls {
       );
     }
     clearTimeout(parked.timer);
+    parked.timer = undefined;
     return parked.call;
   }
 

@@ -106,6 +106,11 @@ export function createTestService(support: Readonly<Record<string, TaskSupport>>
       await sleep(Number(ms), undefined, { signal: exchange.signal });
       return answer;
     },
+    ask_then_gate: async (_, exchange) => {
+      const answer = await (tools.ask as NonNullable<(typeof tools)["ask"]>)({}, exchange);
+      await gate;
+      return answer;
+    },
     broken: async () => {
       throw new Error("a secret of the inside");
     },
