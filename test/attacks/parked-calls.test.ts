@@ -11,10 +11,11 @@ import { createTestService } from "../../packages/server/test/protocol/test-serv
 
 const view = { outlet: { send: () => {} }, progressToken: undefined, logLevel: undefined };
 
-function runningCall(): Call {
+function runningCall(principal = "ada"): Call {
   return new Call({
     caller: {
       id: "1",
+      principal,
       name: "test",
       era: "modern",
       revision: "2026-07-28",
@@ -32,9 +33,12 @@ function openProtocol() {
   const service = createTestService();
   const protocol = new ModernProtocol(service, { logger: silentLogger, limits: DEFAULT_LIMITS });
   const start = (more: object = {}) => {
-    const context = new RequestContext({ id: "1", endpoint: "http", lasting: false }, { send: () => {} });
+    const context = new RequestContext(
+      { id: "1", principal: "ada", endpoint: "http", lasting: false },
+      { send: () => {} },
+    );
     const params = { name: "ask_then_gate", arguments: {}, ...more, _meta: envelope({ elicitation: {} }) };
-    const answer = protocol.handle({ id: 1, method: "tools/call", params }, context);
+    const answer = protocol.handle({ kind: "request", id: 1, method: "tools/call", params }, context);
     return { context, result: answer.then((reply) => (reply?.message as Message)?.result) };
   };
   return { service, protocol, start };
@@ -50,7 +54,7 @@ describe("parked calls", () => {
     // Two concurrent retries: both are told to ask again, so the call is parked twice.
     parked.park(call, "tools/call ask");
     const state = parked.park(call, "tools/call ask");
-    expect(parked.take(state, "tools/call ask")).toBe(call);
+    expect(parked.take(state, "tools/call ask", "ada")).toBe(call);
     vi.advanceTimersByTime(5_000);
     expect(call.outcome).toBeUndefined();
     expect(vi.getTimerCount()).toBe(0);
@@ -59,11 +63,30 @@ describe("parked calls", () => {
   it("are not dropped to make room once the client has answered", () => {
     const parked = new ParkedCalls({ ttlMs: 60_000, max: 2 });
     const answered = runningCall();
-    parked.take(parked.park(answered, "a"), "a");
+    parked.take(parked.park(answered, "a"), "a", "ada");
     const waiting = [1, 2, 3].map(() => runningCall());
     for (const call of waiting) parked.park(call, "b");
     expect(answered.outcome).toBeUndefined();
     expect(waiting.map(({ outcome }) => outcome?.kind)).toEqual(["error", undefined, undefined]);
+    parked.close();
+  });
+
+  it("cannot be resumed by another principal that learns the state", () => {
+    const parked = new ParkedCalls({ ttlMs: 60_000, max: 2 });
+    const call = runningCall();
+    const state = parked.park(call, "a");
+    expect(() => parked.take(state, "a", "eve")).toThrow("requestState is unknown");
+    expect(parked.take(state, "a", "ada")).toBe(call);
+    parked.close();
+  });
+
+  it("are not dropped because another principal has too many", () => {
+    const parked = new ParkedCalls({ ttlMs: 60_000, max: 2 });
+    const call = runningCall();
+    parked.park(call, "a");
+    for (const flooding of [1, 2, 3].map(() => runningCall("eve"))) parked.park(flooding, "b");
+    expect(call.outcome).toBeUndefined();
+    expect(parked.size).toBe(3);
     parked.close();
   });
 

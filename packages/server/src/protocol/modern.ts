@@ -145,7 +145,7 @@ export class ModernProtocol {
 
     let call: Call;
     if (isRepeated) {
-      call = this.#parked.take(params.requestState, what);
+      call = this.#parked.take(params.requestState, what, context.client.principal);
       call.show(view);
       if (answers !== undefined) call.answer(answers);
     } else {

@@ -8,7 +8,7 @@ import type { Call } from "./call.js";
 export interface ParkedCallLimits {
   /** How long a question waits for its answer. */
   readonly ttlMs: number;
-  /** Above this number, the call that has waited longest is dropped. */
+  /** Above this number for one principal, its call that has waited longest is dropped. */
   readonly max: number;
 }
 
@@ -51,17 +51,20 @@ export class ParkedCalls {
       this.#drop(parked, new TrunklineError("TIMEOUT", "The client did not return with an answer."));
     }, this.#limits.ttlMs);
     parked.timer.unref();
-    const waiting = [...this.#byCall.values()].filter(({ timer }) => timer !== undefined);
+    const { principal } = call.caller;
+    const waiting = [...this.#byCall.values()].filter(
+      (other) => other.timer !== undefined && other.call.caller.principal === principal,
+    );
     if (waiting.length > this.#limits.max && waiting[0] !== undefined) {
       this.#drop(waiting[0], new TrunklineError("ABORTED", "Too many calls are waiting for an answer."));
     }
     return state;
   }
 
-  /** Returns the call to resume. Throws if the state is unknown or belongs to another request. */
-  take(state: unknown, what: string): Call {
+  /** Returns the call to resume. Throws if the state is unknown or belongs to another request or principal. */
+  take(state: unknown, what: string, principal: string): Call {
     const parked = typeof state === "string" ? this.#byState.get(state) : undefined;
-    if (parked === undefined || parked.what !== what) {
+    if (parked === undefined || parked.what !== what || parked.call.caller.principal !== principal) {
       throw new RpcError(
         RPC_CODES.invalidParams,
         "The requestState is unknown, modified or expired. Repeat the call without it.",
