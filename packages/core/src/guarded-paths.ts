@@ -9,13 +9,18 @@ const SHORT_FORM = /^(?:git|trunkl)~\d+$/;
 
 /** Whether a name belongs to Git or Trunkline in any spelling a file system accepts. */
 export function isReservedName(name: string): boolean {
+  const bare = comparableName(name);
+  return RESERVED.has(bare) || SHORT_FORM.test(bare);
+}
+
+/** Returns the form in which all spellings that some file system treats as the same name are equal. */
+export function comparableName(name: string): string {
   const [plain = ""] = folded(name)
     // macOS ignores these characters in names.
     .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
     // Windows treats what follows a colon as a stream of the file.
     .split(":");
-  const bare = plain.replace(/[. ]+$/, "");
-  return RESERVED.has(bare) || SHORT_FORM.test(bare);
+  return plain.replace(/[. ]+$/, "");
 }
 
 /** Whether any part of a path is a reserved name. */
@@ -29,6 +34,7 @@ export function isWithin(path: string, folder: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 }
 
+/** Upper case first: file systems that ignore case treat `ſ` as `s` and `K` as `k`. */
 function folded(text: string): string {
-  return text.normalize("NFC").toLowerCase();
+  return text.normalize("NFC").toUpperCase().toLowerCase();
 }

@@ -1,0 +1,257 @@
+// Files that a client needs the user's permission for, wherever they are: files that hold secrets (to read), and files
+// that other programs execute or obey (to write). Recognised by name alone, in any spelling a file system accepts.
+import { comparableName } from "./guarded-paths.js";
+
+/** Files and folders of secrets by name. A folder stands for everything in it. */
+const SECRET_NAMES = new Set([
+  // Credentials of command-line tools.
+  ".netrc",
+  "_netrc",
+  ".npmrc",
+  ".pgpass",
+  ".my.cnf",
+  ".pypirc",
+  ".git-credentials",
+  ".dockercfg",
+  ".vault-token",
+  ".terraformrc",
+  ".s3cfg",
+  ".boto",
+  ".htpasswd",
+  "application_default_credentials.json",
+  // Folders of keys and credentials.
+  ".aws",
+  ".azure",
+  ".ssh",
+  ".gnupg",
+  ".kube",
+  ".password-store",
+  // Browser profiles and what is in them.
+  ".mozilla",
+  "cookies.sqlite",
+  "logins.json",
+  "key4.db",
+  "login data",
+]);
+
+/** The same for names that are ordinary elsewhere. */
+const SECRET_PATHS = [
+  ".docker/config.json",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".gem/credentials",
+  ".terraform.d/credentials.tfrc.json",
+  ".config/gcloud",
+  ".config/gh",
+  ".config/hub",
+  ".config/op",
+  ".local/share/keyrings",
+  ".local/share/kwalletd",
+  "library/keychains",
+  ".config/google-chrome",
+  ".config/chromium",
+  ".config/bravesoftware",
+  ".config/microsoft-edge",
+  ".config/vivaldi",
+  ".config/opera",
+  "snap/chromium",
+  "snap/firefox",
+  "application support/google/chrome",
+  "application support/chromium",
+  "application support/firefox",
+  "application support/bravesoftware",
+  "application support/microsoft edge",
+  "library/safari",
+  "library/cookies",
+  "appdata/local/google/chrome",
+  "appdata/local/microsoft/edge",
+  "appdata/local/bravesoftware",
+  "appdata/roaming/mozilla",
+].map((path) => path.split("/"));
+
+const SECRET_PATTERNS = [
+  // .env, .env.local, .envrc, prod.env
+  /^\.env/,
+  /.\.env$/,
+  // id_rsa, id_ed25519_work, id_rsa.bak; not id_rsa.pub or id_rsa_test.go
+  /^id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:[_-][^.]*)?(?:\.(?:bak|backup|old|orig|\d+))?$/,
+  /^ssh_host_.*_key$/,
+  /\.(?:key|pem|p12|pfx|p8|ppk|jks|keystore|kdbx|keychain|keychain-db)$/,
+  /^\..+_history$/,
+];
+
+/** Examples are written to be shared. */
+const SHARED = /^(?:\.env.*\.(?:example|sample|template|dist)|(?:example|sample|template)\.env)$/;
+
+/** Files and folders that programs execute or obey as soon as they exist. */
+const OBEYED_NAMES = new Set([
+  // Editors and agents: servers, hooks, tasks, instructions.
+  ".mcp.json",
+  "mcp.json",
+  "mcp.jsonc",
+  ".vscode",
+  ".cursor",
+  ".claude",
+  ".claude.json",
+  ".codex",
+  ".gemini",
+  ".windsurf",
+  ".idea",
+  ".zed",
+  ".fleet",
+  ".vs",
+  ".continue",
+  ".roo",
+  ".cline",
+  ".amazonq",
+  ".kiro",
+  ".junie",
+  ".goose",
+  ".opencode",
+  "opencode.json",
+  "opencode.jsonc",
+  ".aider.conf.yml",
+  ".devcontainer",
+  ".devcontainer.json",
+  "claude.md",
+  "claude.local.md",
+  "agents.md",
+  "agents.override.md",
+  "gemini.md",
+  ".cursorrules",
+  ".windsurfrules",
+  ".clinerules",
+  ".goosehints",
+  "copilot-instructions.md",
+  // Git hooks and settings; `.git` itself is reserved.
+  ".husky",
+  ".githooks",
+  ".gitconfig",
+  ".gitmodules",
+  ".lefthook",
+  "lefthook.yml",
+  "lefthook.yaml",
+  ".lefthook.yml",
+  ".lefthook.yaml",
+  ".pre-commit-config.yaml",
+  ".pre-commit-config.yml",
+  // CI.
+  ".gitlab-ci.yml",
+  ".gitlab-ci.yaml",
+  ".circleci",
+  ".buildkite",
+  ".woodpecker",
+  ".woodpecker.yml",
+  ".drone.yml",
+  ".travis.yml",
+  ".cirrus.yml",
+  ".semaphore",
+  ".teamcity",
+  "azure-pipelines.yml",
+  "azure-pipelines.yaml",
+  "bitbucket-pipelines.yml",
+  "appveyor.yml",
+  ".appveyor.yml",
+  "jenkinsfile",
+  // Shells and programs that read a start-up file.
+  ".profile",
+  ".login",
+  ".logout",
+  ".inputrc",
+  ".xinitrc",
+  ".xprofile",
+  ".xsession",
+  ".xsessionrc",
+  ".oh-my-zsh",
+  ".vimrc",
+  ".gvimrc",
+  ".exrc",
+  ".nvimrc",
+  ".nvim.lua",
+  ".emacs",
+  ".emacs.d",
+  ".dir-locals.el",
+  ".gdbinit",
+  ".lldbinit",
+  ".irbrc",
+  ".pryrc",
+  ".pythonrc",
+  ".screenrc",
+  ".tmux.conf",
+  ".curlrc",
+  ".wgetrc",
+  // Package managers: registries, hooks, programs to run.
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".pnpmfile.cjs",
+  "pip.conf",
+  ".pip",
+  ".mise.toml",
+  "mise.toml",
+  "authorized_keys",
+  "launchagents",
+  "launchdaemons",
+]);
+
+const OBEYED_PATHS = [
+  ".github/workflows",
+  ".github/actions",
+  ".github/instructions",
+  ".github/hooks",
+  ".gitea/workflows",
+  ".forgejo/workflows",
+  ".cargo/config",
+  ".cargo/config.toml",
+  ".bundle/config",
+  ".config/fish",
+  ".config/git",
+  ".config/nvim",
+  ".config/systemd",
+  ".config/autostart",
+  ".config/zed",
+  ".config/mise",
+  ".local/bin",
+].map((path) => path.split("/"));
+
+const OBEYED_PATTERNS = [
+  // .bashrc, .zshenv, .bash_profile, .zshrc.local …
+  /^\.(?:ba|z|k|mk|c|tc|da|fi)?sh(?:rc|env|_profile|_login|_logout|_aliases)(?:\..+)?$/,
+  /^\.z(?:profile|login|logout)$/,
+  /\.code-workspace$/,
+];
+
+/**
+ * Whether a path names secrets: private keys, credentials, `.env` files, browser profiles, keychains. Only the parts of
+ * the path count, so pass a path relative to a folder to judge what is inside it.
+ */
+export function isSensitiveToRead(path: string): boolean {
+  const parts = partsOf(path);
+  return hasName(parts, SECRET_NAMES) || hasPath(parts, SECRET_PATHS) || parts.some(isSecretName);
+}
+
+/**
+ * Whether other programs would execute or obey a file at this path: settings of editors and agents, hooks, CI
+ * workflows, shell profiles. Files of secrets count too, since they decide which account and host a program uses.
+ */
+export function isSensitiveToWrite(path: string): boolean {
+  const parts = partsOf(path);
+  if (hasName(parts, OBEYED_NAMES) || hasPath(parts, OBEYED_PATHS)) return true;
+  return parts.some((part) => OBEYED_PATTERNS.some((pattern) => pattern.test(part))) || isSensitiveToRead(path);
+}
+
+function isSecretName(part: string): boolean {
+  return SECRET_PATTERNS.some((pattern) => pattern.test(part)) && !SHARED.test(part);
+}
+
+function hasName(parts: readonly string[], names: ReadonlySet<string>): boolean {
+  return parts.some((part) => names.has(part));
+}
+
+/** Whether one of the paths occurs among the parts, in a row. */
+function hasPath(parts: readonly string[], paths: readonly (readonly string[])[]): boolean {
+  return paths.some((path) => parts.some((_, at) => path.every((part, offset) => parts[at + offset] === part)));
+}
+
+function partsOf(path: string): string[] {
+  return path.split(/[\\/]+/).flatMap((part) => (part === "" || part === "." ? [] : [comparableName(part)]));
+}
