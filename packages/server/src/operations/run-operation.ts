@@ -1,8 +1,9 @@
 // The step runner: the one way to run an operation. It applies the policy, validates, runs and writes the journal entry.
 import type { PolicyRules, PolicyVerdict } from "@trunkline/client/internal";
-import { isRecord, isTrunklineError, printable, TrunklineError, toTrunklineError } from "@trunkline/core";
+import { TrunklineError, toTrunklineError } from "@trunkline/core";
 import type { Operation, OperationContext, OperationOutcome, Params } from "../interfaces/operation.js";
 import type { CallLog } from "../journal/journal.js";
+import { approveOperation } from "./ask-user.js";
 
 /**
  * Rule sets by glob. A function is called before each operation, because the configuration can be loaded late and can
@@ -74,7 +75,7 @@ async function runOperation(
   requireShallow(params, "params");
   const checked = operation.validate(params);
   // Validate before asking the user.
-  if (verdict === "ask") await ask(operation, checked, context);
+  if (verdict === "ask") await approveOperation(operation, checked, context);
   return await operation.run(checked, context);
 }
 
@@ -84,76 +85,6 @@ async function verdictFor({ name }: Operation, policies: Policies | undefined): 
   if (rules === undefined || rules.length === 0) return "allow";
   const { verdictOn } = await import("@trunkline/client/internal");
   return verdictOn(name, rules);
-}
-
-/** Throws unless the user approves. */
-async function ask(operation: Operation, params: Params, { exchange, signal }: OperationContext): Promise<void> {
-  const { channel } = exchange;
-  if (channel.ask === undefined || channel.abilities?.elicitation?.form === undefined) {
-    throw new TrunklineError(
-      "DENIED",
-      `${operation.name} requires approval each time, but this client cannot ask the user.`,
-      {
-        hint: "Use a client that supports elicitation, or allow the operation in the policy of your own configuration.",
-      },
-    );
-  }
-  const message = `Allow ${printable(operation.name)} to run? ${shownParams(params)}`;
-  const requestedSchema = {
-    type: "object",
-    properties: {
-      run: { type: "boolean", title: "Run it", description: printable(operation.summary), default: false },
-    },
-    required: ["run"],
-  };
-  const answer = await channel
-    .ask(
-      { method: "elicitation/create", params: { mode: "form", message, requestedSchema } },
-      { server: operation.server ?? "trunkline", tool: operation.name, signal },
-    )
-    .catch((error: unknown) => {
-      if (isTrunklineError(error, "ABORTED")) throw error;
-      throw new TrunklineError("DENIED", `${operation.name} requires approval, but the client did not answer.`, {
-        cause: error,
-      });
-    });
-  if (answer.action === "accept" && isRecord(answer.content) && answer.content.run === true) return;
-  throw new TrunklineError("DENIED", `The user did not allow ${operation.name}.`, {
-    hint: "Do something else, or ask the user what to do.",
-  });
-}
-
-const LONGEST_VALUE = 200;
-const LONGEST_MESSAGE = 2000;
-const SECRET_NAME = /token|secret|passw|credential|authori[sz]ation|cookie|api_?-?key|private_?-?key/i;
-
-/**
- * Formats the arguments for the user to review: on one line and quoted, so that nothing in them looks like part of the
- * question, and shortened, with likely secrets masked.
- */
-function shownParams(params: Params): string {
-  const shown: string[] = [];
-  let length = 0;
-  const given = Object.entries(params).filter(([, value]) => value !== undefined);
-  for (const [name, value] of given) {
-    const text = `${shortened(quoted(name))}: ${SECRET_NAME.test(name) ? "***" : shortened(quoted(value))}`;
-    length += text.length;
-    if (length > LONGEST_MESSAGE) break;
-    shown.push(text);
-  }
-  if (given.length === 0) return "It has no arguments.";
-  const more = given.length - shown.length;
-  return `Its arguments: {${shown.join(", ")}}${more === 0 ? "" : ` and ${more} more not shown`}`;
-}
-
-function quoted(value: unknown): string {
-  return printable(JSON.stringify(value, (name, inner: unknown) => (SECRET_NAME.test(name) ? "***" : inner)) ?? "null");
-}
-
-function shortened(text: string): string {
-  if (text.length <= LONGEST_VALUE) return text;
-  const head = [...text.slice(0, LONGEST_VALUE * 2)].slice(0, LONGEST_VALUE).join("");
-  return `${head}…${text.startsWith('"') ? '"' : ""} (${text.length} characters)`;
 }
 
 /** Deeper than any meaningful parameters. */
