@@ -46,6 +46,7 @@ export {
 } from "./files.js";
 export { hasReservedName, isReservedName, isWithin } from "./guarded-paths.js";
 export { isRecord, parseJson } from "./json.js";
+export { isSecretName, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";
 export {

@@ -1,0 +1,333 @@
+// Finds secrets that are written out in URLs and command lines: passwords in URLs, values of `--api-key`, tokens with a
+// known prefix, long random strings. Redaction by value (redaction.ts) needs to know a secret; this is how it learns
+// about those that do not come from a variable, a header or an input.
+import { REDACTED } from "./redaction.js";
+
+/** What a text reveals. */
+interface Finding {
+  /** The parts to hide, in order, as offsets. */
+  readonly hidden: (readonly [start: number, end: number])[];
+  /** The secrets by themselves, to be recognised elsewhere. A value such as "docs" is hidden only in its place. */
+  readonly values: string[];
+}
+
+interface RedactOptions {
+  /**
+   * For a question about what may run: hides only values that cannot be code, so that nothing a user must see to decide
+   * is hidden.
+   */
+  readonly forApproval?: boolean;
+}
+
+/**
+ * Hides the secrets in a URL: user and password, query values, and long random path segments. The rest stays readable,
+ * so a wrong host can be seen. Variables (`${NAME}`) stay as they are.
+ */
+export function redactedUrl(url: string): string {
+  return withoutHidden(url, inUrl(url, 0, url.length));
+}
+
+/** Hides the secrets in the words of a command line, including those in URLs. */
+export function redactedArgs(args: readonly string[], options: RedactOptions = {}): string[] {
+  return args.map((arg, at) => withoutHidden(arg, inArg(arg, args[at - 1] ?? "", options)));
+}
+
+/** Returns the secrets in a URL that can be recognised by themselves. */
+export function secretsInUrl(url: string): string[] {
+  return [...new Set(inUrl(url, 0, url.length).values)];
+}
+
+/** Returns the secrets in the words of a command line that can be recognised by themselves. */
+export function secretsInArgs(args: readonly string[]): string[] {
+  return [...new Set(args.flatMap((arg, at) => inArg(arg, args[at - 1] ?? "", {}).values))];
+}
+
+/** Whether a name, such as `API_KEY`, `--access-token` or `clientSecret`, says that its value is a secret. */
+export function isSecretName(name: string): boolean {
+  const words = name
+    .replace(/([a-z\d])([A-Z])/g, "$1-$2")
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter(Boolean);
+  const last = words.at(-1) ?? "";
+  if (words.some((word) => /^(?:max|min|num|count|limit|per)$/.test(word))) return false;
+  if (/(?:password|passwd|passphrase|secret|tokens?|apikey|credentials?)$/.test(last)) return true;
+  if (SECRET_WORDS.has(last)) return true;
+  return last === "key" && (words.length === 1 || KEY_OWNERS.has(words.at(-2) ?? ""));
+}
+
+const SECRET_WORDS = new Set(
+  "pass pwd pat jwt bearer authorization auth cookie signature sig dsn sas accesskey secretkey privatekey".split(" "),
+);
+const KEY_OWNERS = new Set(
+  "api app access account admin anon auth client encryption license master private project role secret service shared signing subscription user webhook".split(
+    " ",
+  ),
+);
+
+/** Tokens that their issuer marks with a prefix. */
+const KNOWN_TOKEN = new RegExp(
+  [
+    String.raw`gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}`,
+    String.raw`sk-[\w-]{12,}|(?:sk|rk|pk|whsec)_(?:live_|test_)?[A-Za-z\d]{16,}|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}`,
+    String.raw`A(?:KI|SI)A[A-Z\d]{16}|AIza[\w-]{30,}|ya29\.[\w-]{16,}|EAA[A-Za-z\d]{30,}`,
+    String.raw`(?:npm|hf|dop_v1|lin_api|ntn|secret|sbp|gsk|r8|re|figd|shp[a-z]{2}|tvly|pplx|dckr_pat|doo_v1|fc|ctx7sk|pat|apify_api|pul|xai|sntrys|sntryu|atlasv1|ATATT\w{0,4}|PMAK|rnd|cal_live|phx|phc|nfp|vercel|exa|jina|co|bsa)[_-][\w-]{16,}`,
+    String.raw`pypi-[\w-]{16,}|SG\.[\w-]{10,}\.[\w-]{10,}|\d{6,12}:[\w-]{30,}|v1\.[a-f\d]{20,}`,
+    String.raw`eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?`,
+  ].join("|"),
+);
+/** Anything shorter can be guessed, and is often a name. */
+const MIN_RANDOM_ARG = 20;
+const MIN_RANDOM_SEGMENT = 16;
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+/** Values that say nothing, whatever their name. */
+const PLAIN_VALUE = /^(?:|true|false|yes|no|on|off|none|null|\d{1,3})$/i;
+/** `${NAME}`, `$NAME` or `<your token>`: names a secret, but is none. */
+const PLACEHOLDER = /^(?:\$\{[^{}]*\}|\$[A-Z_][A-Z\d_]*|<[^<>]*>)$/;
+const DEFAULTED = /^\$\{[^{}]*?:-(.+)\}$/s;
+const URL_IN_TEXT = /(?<![a-z\d+.-])[a-z][a-z\d+.-]{0,40}:[\\/]{2}[^\s"'`<>]+/gi;
+const HEADER_OPTION = /^(?:-H|--headers?)$/;
+const PLAIN_HEADER = /^(?:accept|accept-\w+|content-type|user-agent|host|origin|mcp-protocol-version)$/i;
+/** Options whose value is a program, and prefixes whose value is a hash of something public. */
+const CODE_OPTION = /^(?:-c|-e|-r|-m|--eval|--exec|--require|--import|--command|-command|-encodedcommand|-enc)$/i;
+const HASH_OPTION = /(?:^|[-_])(?:commit|rev|revision|ref|sha\d*|hash|digest|checksum|integrity|version|tag|branch)$/i;
+
+/** A long string of letters and digits that reads like nothing: its words are three characters long on average. */
+function isRandom(text: string, minLength: number): boolean {
+  if (text.length < minLength || !/^[A-Za-z\d_+/=~-]+$/.test(text)) return false;
+  const runs = text.match(/[A-Za-z\d]+/g) ?? [];
+  if (Math.max(0, ...runs.map(({ length }) => length)) < 10) return false;
+  const pieces = text.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
+  const letters = text.match(/[A-Za-z]/g)?.length ?? 0;
+  const digits = text.match(/\d/g)?.length ?? 0;
+  if (letters < 3 || pieces.length < 5) return false;
+  return (letters + digits) / pieces.length <= (text.length >= 28 ? 3.4 : 3);
+}
+
+function isKnownToken(text: string): boolean {
+  return new RegExp(`^(?:${KNOWN_TOKEN.source})$`).test(text);
+}
+
+function isTelling(text: string, minLength: number): boolean {
+  return isKnownToken(text) || isRandom(text, minLength);
+}
+
+/** Collects what a text reveals; offsets are those of the whole text. */
+class Findings implements Finding {
+  readonly hidden: (readonly [number, number])[] = [];
+  readonly values: string[] = [];
+
+  /** Hides `text`, which starts at `start`. Of `${NAME:-default}` only the default is hidden. */
+  hide(text: string, start: number, { isTelling: telling }: { isTelling: boolean }): void {
+    const fallback = DEFAULTED.exec(text)?.[1];
+    if (fallback !== undefined) {
+      this.hide(fallback, start + text.length - 1 - fallback.length, { isTelling: telling });
+      return;
+    }
+    if (text === "" || PLACEHOLDER.test(text)) return;
+    this.hidden.push([start, start + text.length]);
+    if (telling) this.tell(text);
+  }
+
+  tell(text: string): void {
+    if (text === "" || PLACEHOLDER.test(text)) return;
+    this.values.push(text, ...decoded(text));
+  }
+}
+
+function decoded(text: string): string[] {
+  if (!text.includes("%")) return [];
+  try {
+    return [decodeURIComponent(text)];
+  } catch {
+    return [];
+  }
+}
+
+function withoutHidden(text: string, { hidden }: Finding): string {
+  let shown = "";
+  let done = 0;
+  for (const [start, end] of [...hidden].sort(([a], [b]) => a - b)) {
+    if (end <= done) continue;
+    shown += start >= done ? `${text.slice(done, start)}${REDACTED}` : "";
+    done = end;
+  }
+  return shown + text.slice(done);
+}
+
+/** Reads a URL by hand: it can contain `${NAME}`, which is not valid everywhere in a URL. */
+function inUrl(text: string, from: number, to: number): Findings {
+  const found = new Findings();
+  const scheme = /^[a-z][a-z\d+.-]*:[\\/]{2}/i.exec(text.slice(from, to))?.[0] ?? "";
+  const rest = text.slice(from + scheme.length, to);
+  const start = from + scheme.length;
+  const authority = scheme === "" ? "" : authorityOf(rest);
+  const at = authority.lastIndexOf("@");
+  if (at !== -1) inUserInfo(found, authority.slice(0, at), start);
+  let place = start + authority.length;
+  const [, path = "", query = "", fragment = ""] =
+    /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(rest.slice(authority.length)) ?? [];
+  inPath(found, path, place);
+  place += path.length;
+  inQuery(found, query, place);
+  inQuery(found, fragment, place + query.length);
+  return found;
+}
+
+/** The part up to the path. A password can contain "/", which is wrong but common; a port is a number. */
+function authorityOf(rest: string): string {
+  const proper = /^(?:\$\{[^{}]*\}|[^\\/?#])*/.exec(rest)?.[0] ?? "";
+  if (proper.includes("@") || !/:(?!\d*$)/.test(proper.replace(/\$\{[^{}]*\}|\[[^\]]*\]/g, "x"))) return proper;
+  const at = rest.lastIndexOf("@");
+  return at < proper.length ? proper : rest.slice(0, at + 1) + authorityOf(rest.slice(at + 1));
+}
+
+function inUserInfo(found: Findings, userInfo: string, start: number): void {
+  const [, user = "", password] = /^((?:\$\{[^{}]*\}|[^:])*)(?::(.*))?$/s.exec(userInfo) ?? [];
+  const literal = [user, password ?? ""].filter((part) => part !== "" && !PLACEHOLDER.test(part));
+  if (literal.length === 0) return;
+  found.hidden.push([start, start + userInfo.length]);
+  found.tell(password ?? "");
+  // "https://token@host" has no password: the user is the secret.
+  if (!password || isTelling(user, MIN_RANDOM_SEGMENT)) found.tell(user);
+}
+
+function inPath(found: Findings, path: string, start: number): void {
+  let place = start;
+  let before = "";
+  for (const segment of path.split(/([\\/;])/)) {
+    const named = /^[\w.-]+=/.exec(segment)?.[0] ?? "";
+    const value = segment.slice(named.length);
+    const [plain = value] = decoded(value);
+    const isKey = isSecretName(before) && value.length >= 8 && /\d/.test(value);
+    if (isKey || (named !== "" && isSecretName(named.slice(0, -1))) || isSecretSegment(plain))
+      found.hide(value, place + named.length, { isTelling: true });
+    if (segment !== "/" && segment !== "\\") before = segment;
+    place += segment.length;
+  }
+}
+
+/** A UUID in a path is usually what grants access: "https://mcp.example.com/u/<uuid>/sse". */
+function isSecretSegment(segment: string): boolean {
+  // "repository@<commit>"
+  const text = segment.replace(/(?<=.)@[\da-f]{7,64}$/, "");
+  return (
+    UUID.test(text) || text.split(/[:.@,~]/).some((part) => isTelling(part, MIN_RANDOM_SEGMENT)) || isKnownToken(text)
+  );
+}
+
+/** A query or a fragment, with its first character. Only values that say nothing are shown. */
+function inQuery(found: Findings, query: string, start: number): void {
+  let place = start;
+  for (const piece of query.split(/([?#&;])/)) {
+    const equals = piece.indexOf("=");
+    const name = piece.slice(0, Math.max(0, equals));
+    const value = piece.slice(equals + 1);
+    const [plain = value] = decoded(value);
+    const telling = isTelling(plain, MIN_RANDOM_SEGMENT) || UUID.test(plain);
+    if (equals === -1 ? telling : isSecretName(name) || !PLAIN_VALUE.test(value))
+      found.hide(value, place + equals + 1, { isTelling: telling || isSecretName(name) });
+    place += piece.length;
+  }
+}
+
+function inArg(arg: string, previous: string, { forApproval = false }: RedactOptions): Findings {
+  const found = new Findings();
+  const isCode = forApproval && CODE_OPTION.test(previous);
+  const hide = (text: string, start: number) => {
+    if (!forApproval || /^[\w.~+/=:@%$^*!-]+$/.test(text.replace(/^(?:Bearer|Basic|Token) /i, "")))
+      found.hide(text, start, { isTelling: true });
+  };
+  for (const { 0: url, index } of arg.matchAll(URL_IN_TEXT)) merge(found, inUrl(arg, index, index + url.length));
+  for (const { 0: token, index } of arg.matchAll(new RegExp(`(?<![\\w-])(?:${KNOWN_TOKEN.source})`, "g")))
+    found.hide(token, index, { isTelling: true });
+  if (isCode) return found;
+  if (HEADER_OPTION.test(previous) || /^(?:-H|--headers?=)[\w-]+:/.test(arg)) inHeader(found, arg, hide);
+  else if (/^-{1,2}[A-Za-z]/.test(previous) && !previous.includes("=") && isSecretName(previous)) {
+    if (isSecretValue(arg, previous)) hide(arg, 0);
+  } else if (/^(?:-u|--user)$/.test(previous)) {
+    const colon = arg.indexOf(":");
+    if (colon !== -1 && !/^\d+:\d+$/.test(arg)) hide(arg.slice(colon + 1), colon + 1);
+  }
+  inPairs(arg, hide);
+  if (!isPath(arg) && !HASH_OPTION.test(previous)) inWords(found, arg);
+  return found;
+}
+
+function merge(found: Findings, more: Findings): void {
+  found.hidden.push(...more.hidden);
+  found.values.push(...more.values);
+}
+
+/** Whether the word after a secret's option is its value. */
+function isSecretValue(value: string, name: string): boolean {
+  if (PLAIN_VALUE.test(value) || /^-{1,2}[A-Za-z]/.test(value)) return false;
+  // `--auth oauth` names a method, `--key ./server.pem` a file.
+  if (/auth$/i.test(name) && /^[a-z]{1,8}$/.test(value)) return false;
+  return !(/(?:key|credentials?|cookie)$/i.test(name) && isPath(value));
+}
+
+/** `Authorization: Bearer …`: hides the value; the credential without its scheme is a secret too. */
+function inHeader(found: Findings, arg: string, hide: (text: string, start: number) => void): void {
+  const [, before = "", name = "", value = ""] = /^((?:-H|--headers?=)?([\w-]+):\s*)(.*)$/s.exec(arg) ?? [];
+  if (name === "" || PLAIN_HEADER.test(name)) return;
+  const scheme = /^[A-Za-z][\w-]*\s+(?=\S+$)/.exec(value)?.[0] ?? "";
+  // Of "Bearer ${TOKEN}", nothing is hidden.
+  if (PLACEHOLDER.test(value.slice(scheme.length))) return;
+  hide(value, before.length);
+  if (scheme !== "") found.tell(value.slice(scheme.length));
+}
+
+/** Matches `name=value`, `name: value` and JSON's `"name": "value"`, also inside a longer text. */
+const PAIR =
+  /(?<![\w.-])-{0,2}(?:\\{0,4}["'])?([A-Za-z_][\w.-]{0,80})(?:\\{0,4}["'])?(\s{0,4}[=:]\s{0,4})(?:\\{0,4}"((?:[^"\\]|\\[^"])*)\\{0,4}"|\\{0,4}'([^']*)'|((?:Bearer|Basic|Token|Bot|ApiKey)\s+)?((?:\$\{[^{}]*\}|[^\s&;,"'{}])+))/gi;
+
+/** Options and their names are short. */
+const MAX_NAMES = 200;
+
+function inPairs(arg: string, hide: (text: string, start: number) => void): void {
+  // `--api-key=…`, and `--env=API_KEY=…`: the value is the rest.
+  for (const { 1: name = "", index } of arg
+    .slice(0, MAX_NAMES)
+    .matchAll(/(?<=^-{0,2}(?:[\w.-]+=)?)([A-Za-z_][\w.-]*)=/g)) {
+    const value = arg.slice(index + name.length + 1);
+    if (!isSecretName(name)) continue;
+    if (isSecretValue(value, name)) hide(value, index + name.length + 1);
+    return;
+  }
+  for (const match of arg.matchAll(PAIR)) {
+    const [whole, key = "", , double, single, , bare] = match;
+    const value = double ?? single ?? bare ?? "";
+    if (!isSecretName(key) || !isSecretValue(value, key)) continue;
+    // "https:" is a scheme, and what follows is a URL.
+    if (bare?.startsWith("//")) continue;
+    hide(value, match.index + whole.lastIndexOf(value));
+  }
+}
+
+function inWords(found: Findings, arg: string): void {
+  if (/^[A-Za-z\d+/]{24,}={0,2}$/.test(arg) && isRandom(arg, MIN_RANDOM_ARG)) {
+    found.hide(arg, 0, { isTelling: true });
+    return;
+  }
+  for (const { 0: word, index } of arg.matchAll(/[A-Za-z\d_+=~-]{20,}/g)) {
+    // Of `--config=abc`, only the value.
+    const value = /^[-=]*(?:[\w-]+=(?!=*$))?(.*)$/.exec(word)?.[1] ?? "";
+    const start = index + word.length - value.length;
+    const before = arg.slice(0, start);
+    // A digest, a commit of a package or a UUID is no secret.
+    if (/(?:sha\d+[:-]|md5[:-]|[@#])$/i.test(before) || UUID.test(value) || isInUrl(arg, start)) continue;
+    if (isRandom(value, MIN_RANDOM_ARG)) found.hide(value, start, { isTelling: true });
+  }
+}
+
+function isInUrl(arg: string, at: number): boolean {
+  return [...arg.matchAll(URL_IN_TEXT)].some(({ 0: url, index }) => at >= index && at < index + url.length);
+}
+
+function isPath(text: string): boolean {
+  return (
+    /^(?:[A-Za-z]:[\\/]|\.{0,2}[\\/].*[\\/.]|~[\\/]|\.{1,2}[\\/])/.test(text) ||
+    /^[\w@.-]+(?:[\\/][\w@.+-]+)+\.\w{1,5}$/.test(text)
+  );
+}
