@@ -45,7 +45,7 @@ export const LAYERS = {
   },
   store: {
     message: "store imports core, sqlite and parsers; sqlite only in engine/sqlite.",
-    imports: ["@trunkline/core", "@cloudpss/zstd/wasm", "web-tree-sitter", "chokidar", "ignore"],
+    imports: ["@trunkline/core", "@cloudpss/zstd/wasm", "web-tree-sitter", "chokidar"],
     only: { "engine/sqlite": ["better-sqlite3"] },
     folders: {
       contract: [],

@@ -543,7 +543,7 @@ export const OPERATIONS = {
         aliases: ["sha256", "hash"],
         cli: { value: "sha256", about: "store nothing unless the content has this hash" },
       }),
-      max_bytes: count("Reject content larger than this.", { min: 1 }),
+      max_bytes: count("Reject content larger than this.", { min: 1, default: 1_000_000_000 }),
       headers: param.of<Readonly<Record<string, string>>>(
         { type: "object", additionalProperties: { type: "string" }, description: "Request headers." },
         { cli: false },

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
+  constants,
   createReadStream,
   fsyncSync,
   mkdirSync,
@@ -33,6 +34,8 @@ export interface ResolvedDownloadParams extends DownloadParams {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** A server can send without end, and a model may have chosen it. */
+const DEFAULT_MAX_BYTES = 1_000_000_000;
 
 interface Partial {
   readonly file: string;
@@ -47,7 +50,7 @@ export async function download(
 ): Promise<DownloadResult> {
   const expected = params.checksum === undefined ? undefined : parseContentId(params.checksum);
   const timeoutMs = wholeNumber(params.timeoutMs, { name: "timeout_ms", from: 1 }) ?? DEFAULT_TIMEOUT_MS;
-  const maxBytes = wholeNumber(params.maxBytes, { name: "max_bytes", from: 1 });
+  const maxBytes = wholeNumber(params.maxBytes, { name: "max_bytes", from: 1 }) ?? DEFAULT_MAX_BYTES;
   const partial = partialOf(env.folder, params.url);
   if (params.resume === false) forget(partial);
   using deadline = startDeadline({
@@ -101,7 +104,7 @@ interface Fetched {
 
 interface FetchOptions {
   readonly params: ResolvedDownloadParams;
-  readonly maxBytes: number | undefined;
+  readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly extend: () => void;
   readonly call: Call;
@@ -164,7 +167,7 @@ async function saveBody(
 ): Promise<void> {
   const { maxBytes, signal, extend, call, from } = options;
   const length = Number(answer.headers["content-length"] ?? Number.NaN);
-  if (maxBytes !== undefined && from + length > maxBytes) {
+  if (from + length > maxBytes) {
     answer.body.destroy();
     throw tooLarge(answer.url, maxBytes);
   }
@@ -172,14 +175,16 @@ async function saveBody(
   const validator = etag?.startsWith("W/")
     ? answer.headers["last-modified"]
     : (etag ?? answer.headers["last-modified"]);
-  const fd = openSync(partial.file, from > 0 ? "a" : "w", 0o600);
+  const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC, O_NOFOLLOW = 0 } = constants;
+  const creating = O_WRONLY | O_CREAT | O_NOFOLLOW;
+  const fd = openSync(partial.file, creating | (from > 0 ? O_APPEND : O_TRUNC), 0o600);
   let size = from;
   try {
-    if (from === 0) writeFileSync(partial.facts, JSON.stringify({ url: answer.url, validator }));
+    if (from === 0) saveFacts(partial.facts, { url: answer.url, validator });
     for await (const part of answer.body as AsyncIterable<Uint8Array>) {
       extend();
       size += part.length;
-      if (maxBytes !== undefined && size > maxBytes) {
+      if (size > maxBytes) {
         answer.body.destroy();
         throw tooLarge(answer.url, maxBytes);
       }
@@ -201,8 +206,15 @@ async function saveBody(
   }
 }
 
+function saveFacts(path: string, facts: { url: string; validator: string | undefined }): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, JSON.stringify(facts), { flag: "wx", mode: 0o600 });
+}
+
 function tooLarge(url: string, maxBytes: number): TrunklineError {
-  return new TrunklineError("INVALID_ARGUMENT", `${url} is larger than max_bytes (${maxBytes}). Nothing was stored.`);
+  return new TrunklineError("INVALID_ARGUMENT", `${url} is larger than max_bytes (${maxBytes}). Nothing was stored.`, {
+    hint: "Repeat the download with a larger max_bytes if you need it.",
+  });
 }
 
 async function hashOf(path: string): Promise<string> {

@@ -1,10 +1,10 @@
 // Walks a folder. Files come in a stable order, .gitignore applies at every level, and symbolic links are never
 // followed out of the folder.
-import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { systemCodeOf } from "@trunkline/core";
-import ignore, { type Ignore } from "ignore";
 import type { FileProblem } from "../contract/index.js";
+import { type IgnoreRules, readIgnoreRules } from "../engine/files/gitignore.js";
 import { compileGlobs } from "../engine/files/glob.js";
 import type { Guard } from "../engine/files/guard.js";
 
@@ -32,7 +32,7 @@ interface WalkedFile {
 interface Rules {
   /** Path of the folder relative to the root, with a trailing slash; empty for the root. */
   readonly base: string;
-  readonly rules: Ignore;
+  readonly rules: IgnoreRules;
 }
 
 /** Yields every file below the root that the rules allow. */
@@ -59,10 +59,10 @@ function* walkFolder(
     const path = folder.endsWith(sep) ? folder + entry.name : folder + sep + entry.name;
     if (entry.isDirectory()) {
       const skipped = !options.recursive || isStore(options, relative) || isGuarded(options, relative);
-      if (skipped || isIgnored(rules, `${relative}/`) || excluded(relative)) continue;
+      if (skipped || isIgnored(rules, relative, true) || excluded(relative)) continue;
       yield* walkFolder(options, `${relative}/`, rules, wanted, excluded);
     } else if (entry.isFile() || entry.isSymbolicLink()) {
-      if (isIgnored(rules, relative) || !wanted(relative)) continue;
+      if (isIgnored(rules, relative, false) || !wanted(relative)) continue;
       const stats = entry.isFile() ? factsOf(path, options) : linkTarget(path, options);
       if (stats !== undefined) yield { path, stats };
     }
@@ -120,23 +120,16 @@ function linkTarget(path: string, options: WalkOptions): Stats | undefined {
 }
 
 function readRules(folder: string, base: string): Rules | undefined {
-  try {
-    const text = readFileSync(join(folder, ".gitignore"), "utf8");
-    return { base, rules: ignore({ allowRelativePaths: true }).add(text) };
-  } catch (error) {
-    // The file may be gone, or a folder may have that name: there are no rules then.
-    if (["ENOENT", "EISDIR", "EACCES"].includes(systemCodeOf(error) ?? "")) return undefined;
-    throw error;
-  }
+  const rules = readIgnoreRules(folder);
+  return rules === undefined ? undefined : { base, rules };
 }
 
 /** Checks the rules; the innermost file with a rule for the path decides. */
-function isIgnored(rules: readonly Rules[], path: string): boolean {
+function isIgnored(rules: readonly Rules[], path: string, isFolder: boolean): boolean {
   for (let index = rules.length - 1; index >= 0; index--) {
     const { base, rules: own } = rules[index] as Rules;
-    const { ignored, unignored } = own.test(path.slice(base.length));
-    if (ignored) return true;
-    if (unignored) return false;
+    const verdict = own(path.slice(base.length), isFolder);
+    if (verdict !== undefined) return verdict === "ignored";
   }
   return false;
 }

@@ -1,10 +1,10 @@
 // Watches folders and files for a session. Events only say where to look. Bursts are collected, then each path is
 // checked in its current state, so an editor that writes a new file and renames it causes only one change.
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { type Logger, systemCodeOf } from "@trunkline/core";
+import type { Logger } from "@trunkline/core";
 import { type FSWatcher, watch } from "chokidar";
-import ignore, { type Ignore } from "ignore";
+import { type IgnoreRules, readIgnoreRules } from "../engine/files/gitignore.js";
 import { Guard, type GuardedPaths, realPathOf } from "../engine/files/guard.js";
 
 /** How long a path has to be quiet, and how long a burst can delay its processing. */
@@ -32,7 +32,7 @@ export class Watcher {
   readonly #guard: Guard;
   readonly #target: WatchTarget;
   readonly #watcher: FSWatcher;
-  readonly #rules = new Map<string, Ignore | undefined>();
+  readonly #rules = new Map<string, IgnoreRules | undefined>();
   #dirty = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #firstAt = 0;
@@ -100,31 +100,17 @@ export class Watcher {
     for (let folder = dirname(path); ; folder = dirname(folder)) {
       const rules = this.#rulesIn(folder);
       const name = relative(folder, path).split(sep).join("/");
-      const { ignored, unignored } = rules === undefined ? { ignored: false, unignored: false } : either(rules, name);
-      if (ignored) return true;
-      if (unignored || folder === this.#root || folder === dirname(folder)) return false;
+      // It is unknown here whether the path is a folder, so rules for folders apply too.
+      const verdict = rules?.(name, false) ?? rules?.(name, true);
+      if (verdict === "ignored") return true;
+      if (verdict === "kept" || folder === this.#root || folder === dirname(folder)) return false;
     }
   }
 
-  #rulesIn(folder: string): Ignore | undefined {
+  #rulesIn(folder: string): IgnoreRules | undefined {
     if (this.#rules.has(folder)) return this.#rules.get(folder);
-    const rules = readRules(join(folder, ".gitignore"));
+    const rules = readIgnoreRules(folder);
     this.#rules.set(folder, rules);
     return rules;
-  }
-}
-
-/** Applies rules for folders too, because it is unknown here whether the path is a folder. */
-function either(rules: Ignore, name: string): { ignored: boolean; unignored: boolean } {
-  const file = rules.test(name);
-  return file.ignored || file.unignored ? file : rules.test(`${name}/`);
-}
-
-function readRules(path: string): Ignore | undefined {
-  try {
-    return ignore().add(readFileSync(path, "utf8"));
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EISDIR", "EACCES"].includes(systemCodeOf(error) ?? "")) return undefined;
-    throw error;
   }
 }

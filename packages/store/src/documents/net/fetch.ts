@@ -25,8 +25,8 @@ export interface FetchAnswer {
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Headers that are not forwarded to another origin. */
-const PRIVATE_HEADERS = /^(?:authorization|cookie|proxy-authorization|x-api-key)$/i;
+/** The only headers that follow a redirect to another origin: any other can be a credential, whatever its name. */
+const HARMLESS_HEADERS = /^(?:accept|accept-encoding|accept-language|if-range|range|user-agent)$/i;
 
 /** Fetches a URL and follows redirects. Throws `INVALID_ARGUMENT` for an address that is not allowed. */
 export async function fetchChecked(request: FetchRequest): Promise<FetchAnswer> {
@@ -41,7 +41,7 @@ export async function fetchChecked(request: FetchRequest): Promise<FetchAnswer> 
     answer.destroy();
     const next = parseUrl(new URL(location, url).href);
     if (next.origin !== url.origin) {
-      headers = Object.fromEntries(Object.entries(headers).filter(([name]) => !PRIVATE_HEADERS.test(name)));
+      headers = Object.fromEntries(Object.entries(headers).filter(([name]) => HARMLESS_HEADERS.test(name)));
     }
     url = next;
   }
