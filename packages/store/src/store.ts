@@ -155,10 +155,14 @@ export class Store implements StoreMethods, AsyncDisposable {
   async search(params: SearchParams, options: StoreCallOptions = {}): Promise<SearchResult | SearchPathsResult> {
     const byMeaning = params.type !== "keyword" && params.hash === undefined;
     const embedded = byMeaning ? await this.#queryVector(params.query, options.signal) : undefined;
-    return await this.#pool.reader.search(
-      { ...this.#filters(params, options), pins: this.#sessions.current(options), embedded },
-      rpc(options),
-    );
+    const resolved = { ...this.#filters(params, options), pins: this.#sessions.current(options), embedded };
+    for (let acceptStale = this.#refusal !== undefined; ; acceptStale = true) {
+      const found = await this.#pool.reader.search({ ...resolved, acceptStale }, rpc(options));
+      if (!("behind" in found)) return found;
+      // A writer was killed between acknowledging a change and indexing it, or is at that point just now. Afterwards
+      // everything acknowledged before this search is in the index.
+      await this.#pool.writer.ready({}, rpc(options));
+    }
   }
 
   /** Returns a complete result, or a `truncated` one with a cursor. A slow pattern does not block other calls. */

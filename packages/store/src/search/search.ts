@@ -3,9 +3,10 @@ import { TrunklineError } from "@trunkline/core";
 import type { SearchHit, SearchParams, SearchResult } from "../contract/index.js";
 import { decodeCursor, encodeCursor, wholeNumber } from "../contract/params.js";
 import { decodeText } from "../engine/content/text.js";
+import { reachedSeq } from "../engine/indexing/catch-up.js";
 import { type ContentRow, hexOf, matchingIds, readContent } from "../engine/sqlite/contents.js";
 import type { Db } from "../engine/sqlite/database.js";
-import { baseNameOf } from "../engine/sqlite/documents.js";
+import { baseNameOf, currentSeq } from "../engine/sqlite/documents.js";
 import { type SelectionParams, selectDocuments } from "../engine/sqlite/filters.js";
 import type { Call } from "../engine/threads/rpc.js";
 import type { ReadEnvironment } from "../engine/threads/thread-context.js";
@@ -24,7 +25,14 @@ export type ResolvedSearchParams = Omit<SearchParams, "session" | "type"> &
     /** The session whose pinned content comes first. */
     readonly pins?: string | undefined;
     readonly embedded?: QueryVector | undefined;
+    /** Answers from the index as it is. By default an index that is behind gives no answer. */
+    readonly acceptStale?: boolean | undefined;
   };
+
+/** The index lacks changes that are already in the store. */
+interface BehindResult {
+  readonly behind: true;
+}
 
 const DEFAULT_LIMIT = 10;
 const DEFAULT_SIMILARITY = 0.7;
@@ -35,12 +43,13 @@ export function search(
   env: ReadEnvironment,
   params: ResolvedSearchParams,
   call: Call,
-): SearchResult | { paths: string[]; total: number; cursor?: string } {
+): SearchResult | { paths: string[]; total: number; cursor?: string } | BehindResult {
   const started = performance.now();
   const limit = wholeNumber(params.limit, { name: "limit", from: 1 }) ?? DEFAULT_LIMIT;
   const offset = params.cursor === undefined ? 0 : Number(decodeCursor(params.cursor, 1)[0]);
   return env.truth.reading(() =>
     env.index.reading(() => {
+      if (params.acceptStale !== true && reachedSeq(env.index) < currentSeq(env.truth)) return { behind: true };
       const scope = scopeOf(env, filtersOf(params));
       const { terms, corrections } = wordsOf(env.index, params);
       const pinned = pinnedEntries(env, params);

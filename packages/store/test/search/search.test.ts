@@ -1,6 +1,9 @@
 import { contentIdOf } from "@trunkline/core";
 import { describe, expect, it } from "vitest";
+import { rebuildIndex } from "../../src/engine/indexing/catch-up.js";
+import { openForWriting } from "../../src/engine/threads/open-databases.js";
 import type { SearchParams, SearchResult, Store } from "../../src/index.js";
+import { indexers } from "../../src/indexers.js";
 import { editDistance } from "../../src/search/edit-distance.js";
 import { identifierShare } from "../../src/search/terms.js";
 import { FakeEmbedder } from "../support/fake-embedder.js";
@@ -32,6 +35,19 @@ describe("the edit distance", () => {
   ])("of %s and %s is %i, where 3 means more than two", (a, b, distance) => {
     expect(editDistance(a, b, 2)).toBe(distance);
     expect(editDistance(b, a, 2)).toBe(distance);
+  });
+});
+
+describe("an index that is behind", () => {
+  it("is brought up to date before a search is answered", async () => {
+    const { store, path } = await temporaryStore();
+    await addAll(store, { "a.md": "The pelican fishes at dawn." });
+    // As if another process had been killed between the change and its indexing.
+    const databases = openForWriting(path, indexers);
+    rebuildIndex({ ...databases, texts: new Map(), check: () => {} });
+    databases.truth.close();
+    databases.index.close();
+    expect(await names(store, { query: "pelican", type: "keyword" })).toEqual(["a.md"]);
   });
 });
 
