@@ -46,7 +46,7 @@ export {
 } from "./files.js";
 export { hasReservedName, isReservedName, isWithin } from "./guarded-paths.js";
 export { isRecord, parseJson } from "./json.js";
-export { isSecretName, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
+export { isSecretName, REDACTED, redactedArgs, redactedUrl, secretsInArgs, secretsInUrl } from "./literal-secrets.js";
 export { createLogger, LOG_LEVELS, type LoggerOptions, silentLogger } from "./logger.js";
 export { nestingVariable, requireNoChain } from "./nesting.js";
 export {
@@ -77,7 +77,7 @@ export {
   type ToolProgress,
   type ToolSource,
 } from "./ports.js";
-export { MIN_SECRET_LENGTH, REDACTED, Redactor, secretForms } from "./redaction.js";
+export { MIN_SECRET_LENGTH, Redactor, secretForms } from "./redaction.js";
 export { hasControls, printable, printableLines, replaceControls, toOneLine } from "./safe-text.js";
 export { isSensitiveToRead, isSensitiveToWrite } from "./sensitive-paths.js";
 export { type SignatureOptions, signatureOf, typeOf } from "./signature.js";

@@ -1,7 +1,9 @@
 // Finds secrets that are written out in URLs and command lines: passwords in URLs, values of `--api-key`, tokens with a
 // known prefix, long random strings. Redaction by value (redaction.ts) needs to know a secret; this is how it learns
 // about those that do not come from a variable, a header or an input.
-import { REDACTED } from "./redaction.js";
+
+/** Replaces a secret. */
+export const REDACTED = "<redacted>";
 
 /** What a text reveals. */
 interface Finding {

@@ -1,27 +1,44 @@
 // Redaction by value: secrets are known by their source (a header, an environment variable, an input), not by their
 // shape. Every known secret is replaced in every string that leaves the program, including its encoded forms.
-
-/** Replaces a secret. */
-export const REDACTED = "<redacted>";
+import { REDACTED, secretsInUrl } from "./literal-secrets.js";
 
 /** Shorter values are not redacted in free text: replacing "1" or "true" everywhere would make it unreadable. */
 export const MIN_SECRET_LENGTH = 6;
 
 /** Holds a set of secrets and removes them from text and structured values. */
 export class Redactor {
-  readonly #secrets = new Set<string>();
-  #pattern: RegExp | undefined;
+  /** Each secret, with the text that replaces it. */
+  readonly #secrets = new Map<string, string>();
+  #patterns: Patterns | undefined;
 
-  /** Adds secret values; ignores those shorter than {@link MIN_SECRET_LENGTH} characters. */
+  /**
+   * Adds secret values; ignores those shorter than {@link MIN_SECRET_LENGTH} characters. Of a URL the host stays
+   * visible, so that a wrong one can be seen.
+   */
   add(...values: readonly string[]): this {
     for (const value of values) {
       for (const secret of [value, value.trim()]) {
-        if ([...secret].length < MIN_SECRET_LENGTH || this.#secrets.has(secret)) continue;
-        this.#secrets.add(secret);
-        this.#pattern = undefined;
+        const url = URL_SECRET.exec(secret);
+        if (url === null) this.#add(secret, REDACTED);
+        else this.#addUrl(secret, url);
       }
     }
     return this;
+  }
+
+  #add(secret: string, shown: string): void {
+    if ([...secret].length < MIN_SECRET_LENGTH || this.#secrets.has(secret)) return;
+    this.#secrets.set(secret, shown);
+    this.#patterns = undefined;
+  }
+
+  #addUrl(secret: string, [, scheme = "", userInfo = "", host = "", rest = ""]: RegExpExecArray): void {
+    for (const part of secretsInUrl(secret)) this.#add(part, REDACTED);
+    if (userInfo !== "") this.#add(`//${userInfo}`, `//${REDACTED}@`);
+    if (userInfo === "" && /^[\\/]?$/.test(rest)) return;
+    this.#add(secret, `${scheme}//${host}/${REDACTED}`);
+    // Errors quote a URL as the parser writes it.
+    if (URL.canParse(secret)) this.#add(new URL(secret).href, `${scheme}//${host}/${REDACTED}`);
   }
 
   get size(): number {
@@ -31,8 +48,9 @@ export class Redactor {
   /** Redacts all known secrets in a text. */
   text(text: string): string {
     if (this.#secrets.size === 0) return text;
-    this.#pattern ??= compile(this.#secrets);
-    return text.replace(this.#pattern, REDACTED);
+    this.#patterns ??= compile(this.#secrets);
+    const { pattern, shown } = this.#patterns;
+    return text.replace(pattern, (form) => shown.get(form) ?? REDACTED);
   }
 
   /** Copies a JSON-like value, with every string, including keys, passed through {@link text}. */
@@ -85,17 +103,30 @@ function base64Forms(secret: string): string[] {
   });
 }
 
-function compile(secrets: Iterable<string>): RegExp {
+/** A URL: its scheme, user and password with the "@", host, and the rest. */
+const URL_SECRET = /^([a-z][a-z\d+.-]*:)[\\/]{2}([^\\/?#@\s]*@)?([^\\/?#@\s]+)([\\/?#]\S*)?$/i;
+
+interface Patterns {
+  readonly pattern: RegExp;
+  /** What replaces a form, unless it is {@link REDACTED}. */
+  readonly shown: ReadonlyMap<string, string>;
+}
+
+function compile(secrets: ReadonlyMap<string, string>): Patterns {
   const sources = new Map<string, string>();
-  for (const secret of secrets) {
-    for (const form of plainForms(secret)) sources.set(form, escapedSource(form));
+  const shown = new Map<string, string>();
+  for (const [secret, replacement] of secrets) {
+    for (const form of plainForms(secret)) {
+      sources.set(form, escapedSource(form));
+      if (replacement !== REDACTED) shown.set(form, replacement);
+    }
     // The next character holds the secret's last bits, so it is removed too, along with the padding.
     for (const form of base64Forms(secret))
       if (!sources.has(form)) sources.set(form, `${escapedSource(form)}[\\w+/-]?={0,2}`);
   }
   // Longest first, so a secret that contains another one is replaced completely.
   const longestFirst = [...sources].filter(([form]) => form !== "").sort(([a], [b]) => b.length - a.length);
-  return new RegExp(longestFirst.map(([, source]) => source).join("|"), "g");
+  return { pattern: new RegExp(longestFirst.map(([, source]) => source).join("|"), "g"), shown };
 }
 
 /** Escapes a text for a regular expression; percent escapes are case-insensitive. */

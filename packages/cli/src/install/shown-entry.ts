@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import type { ServerEntry } from "@trunkline/client/config";
-import { REDACTED, Redactor } from "@trunkline/core";
+import { REDACTED, Redactor, redactedArgs, redactedUrl } from "@trunkline/core";
 
 /**
  * Prepares an entry for display: hides the values of env and headers, both in their own fields and anywhere else in the
- * entry.
+ * entry, and secrets in its arguments and URL.
  */
 export function shownEntry(entry: ServerEntry): ServerEntry {
   const { env, headers, ...rest } = entry;
+  const { args, url } = entry;
   const redactor = new Redactor();
   for (const value of [...Object.values(env ?? {}), ...Object.values(headers ?? {})]) {
     // Variable names and paths are not secrets.
@@ -16,7 +17,11 @@ export function shownEntry(entry: ServerEntry): ServerEntry {
     redactor.add(value, value.split(/\s+/).at(-1) ?? "");
   }
   return {
-    ...redactor.value(rest),
+    ...redactor.value({
+      ...rest,
+      ...(args === undefined ? {} : { args: redactedArgs(args) }),
+      ...(url === undefined ? {} : { url: redactedUrl(url) }),
+    }),
     ...(env === undefined ? {} : { env: hidden(env) }),
     ...(headers === undefined ? {} : { headers: hidden(headers) }),
   };

@@ -1,11 +1,12 @@
 // Turns a checked entry into a server definition: expands variables, resolves paths and reads the env file.
 import { isAbsolute, resolve } from "node:path";
+import { redactedUrl, secretsInArgs, secretsInUrl } from "@trunkline/core";
 import { authSettings } from "./auth-fields.js";
 import { type Deferred, type ExpandScope, type Expansion, expandText, type Finding, renderParts } from "./expand.js";
 import { fieldDiagnostic, type Leaf } from "./field-reader.js";
 import { withHome } from "./home-path.js";
 import type { Diagnostic, ServerDefinition } from "./loaded-config.js";
-import { headerSecrets, type SecretCandidate, secretsAmong } from "./secrets.js";
+import { headerSecrets, type SecretCandidate, secretsAmong, withoutHost } from "./secrets.js";
 import { type CheckedEntry, urlProblem } from "./server-entries.js";
 
 interface EntryPlaces {
@@ -76,7 +77,9 @@ export function defineServer(entry: CheckedEntry, options: DefineOptions): Defin
   for (const leaf of expandableLeaves(entry)) {
     const expansion = expandText(leaf.text, scope);
     expansions.set(leaf, expansion);
-    candidates.push(...expansion.values);
+    candidates.push(
+      ...(leaf === entry.url ? withoutHost(expansion.values, renderParts(expansion.parts)) : expansion.values),
+    );
     for (const finding of distinct(expansion.findings)) say(...remarkOn(finding, entry.dialect), leaf);
   }
   const unset = new Set(
@@ -115,7 +118,8 @@ export function defineServer(entry: CheckedEntry, options: DefineOptions): Defin
       return value ?? fallback ?? shown;
     });
     const problem = problemOf(launched, { isDynamic: true });
-    const secrets = secretsAmong([...found, ...ownSecrets(launched)]);
+    const referenced = launched.type === "stdio" ? found : withoutHost(found, launched.url);
+    const secrets = secretsAmong([...referenced, ...ownSecrets(launched)]);
     return { definition: withProblem(launched, problem), missing: [...missing], secrets };
   };
   return { definition: { ...definition, atLaunch }, diagnostics, candidates };
@@ -166,13 +170,18 @@ function pathOf(text: string, options: EntryPlaces): string {
   return isAbsolute(path) ? path : resolve(options.baseFolder, path);
 }
 
+/** Returns the values of an entry that are secrets, or contain some, wherever they come from. */
 function ownSecrets(definition: ServerDefinition): SecretCandidate[] {
+  const valuesOf = (values: readonly string[]) => values.map((value) => ({ value }));
   if (definition.type !== "stdio") {
+    const { url } = definition;
+    const inUrl = redactedUrl(url) === url ? [] : valuesOf([url, ...secretsInUrl(url)]);
     const { clientSecret, privateKey } = definition.auth ?? {};
-    const own = [clientSecret, privateKey].filter((value) => value !== undefined).map((value) => ({ value }));
-    return [...Object.values(definition.headers).flatMap(headerSecrets), ...own];
+    const own = valuesOf([clientSecret, privateKey].filter((value) => value !== undefined));
+    return [...Object.values(definition.headers).flatMap(headerSecrets), ...own, ...inUrl];
   }
-  return Object.entries(definition.env).map(([name, value]) => ({ name, value }));
+  const inArgs = valuesOf(secretsInArgs([definition.command, ...definition.args]));
+  return [...Object.entries(definition.env).map(([name, value]) => ({ name, value })), ...inArgs];
 }
 
 /** Finds problems that only show after expansion. */

@@ -1,4 +1,5 @@
-// Determines which values must not be shown. They are recognised by where they come from, not by how they look.
+// Determines which values must not be shown. They are recognised by where they come from; secrets that are written out
+// in a URL or an argument are found by core.
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 
@@ -32,6 +33,19 @@ export function headerSecrets(value: string): SecretCandidate[] {
   const decoded = Buffer.from(credential, "base64").toString("utf8");
   const password = decoded.slice(decoded.indexOf(":") + 1);
   return password === "" ? found : [...found, { value: password }];
+}
+
+/**
+ * Leaves out the variables that a URL's host was built from: the user must be able to see a wrong host. If such a
+ * variable holds more than the host, the secrets in the rest are found like those in any URL.
+ */
+export function withoutHost(candidates: readonly SecretCandidate[], url: string): SecretCandidate[] {
+  const host = URL.canParse(url) ? new URL(url).host : "";
+  const isPartOf = (value: string) => {
+    const bare = value.toLowerCase();
+    return host !== "" && bare !== "" && (host.includes(bare) || bare.includes(host));
+  };
+  return candidates.filter(({ value }) => !isPartOf(value));
 }
 
 /** Only a full path counts: a password could be the name of a file in the working directory. */

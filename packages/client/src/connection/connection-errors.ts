@@ -8,7 +8,15 @@ import {
   SseError,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { type ErrorCode, isTrunklineError, messageOf, systemCodeOf, TrunklineError } from "@trunkline/core";
+import {
+  type ErrorCode,
+  isTrunklineError,
+  messageOf,
+  redactedArgs,
+  redactedUrl,
+  systemCodeOf,
+  TrunklineError,
+} from "@trunkline/core";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@trunkline/protocol";
 import { usesSignIn } from "../auth/server-auth.js";
 import { hintToSignIn } from "../auth/sign-in-errors.js";
@@ -104,7 +112,7 @@ function explain(error: unknown, { server, exit, stderr, noise }: ConnectFailure
     return {
       code: "SERVER_EXITED",
       message: `Server "${name}" exited while connecting (${exitText(exit)}).${words === undefined ? " It wrote nothing to stderr." : ` It wrote: ${words}`}`,
-      hint: `Run it by hand to see why: ${[server.command, ...server.args].map(shellQuoted).join(" ")}`,
+      hint: `Run it by hand to see why: ${[server.command, ...redactedArgs(server.args)].map(shellQuoted).join(" ")}`,
       cause: "exited",
     };
   }
@@ -169,7 +177,7 @@ function isBlockedPort(error: unknown): boolean {
 
 function networkFailure(error: unknown, { name, url }: HttpServer): Explanation {
   const code = networkCodeOf(error);
-  const at = `Server "${name}" at ${url}`;
+  const at = `Server "${name}" at ${redactedUrl(url)}`;
   if (code === "ECONNREFUSED") {
     const hint = "Nothing is listening there: is the server running, and is the port right?";
     return { code: "CONNECTION_FAILED", message: `${at} refused the connection.`, hint, cause: "refused" };

@@ -8,7 +8,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { type Logger, nestingVariable, TrunklineError } from "@trunkline/core";
+import { type Logger, nestingVariable, redactedUrl, TrunklineError } from "@trunkline/core";
 import type { ServerAuth } from "../auth/server-auth.js";
 import type { HttpServer, ServerDefinition, StdioServer } from "../config/loaded-config.js";
 import { withoutBatches } from "./batches.js";
@@ -116,7 +116,7 @@ function parseUrl({ name, url }: HttpServer): URL {
   if (parsed !== undefined && /^https?:$/.test(parsed.protocol)) return parsed;
   throw new TrunklineError(
     "CONFIG_INVALID",
-    `Server "${name}" has the url "${url}", which is not an http or https URL.`,
+    `Server "${name}" has the url "${redactedUrl(url)}", which is not an http or https URL.`,
     {
       hint: "Is a variable in it unset?",
     },

@@ -1,5 +1,5 @@
 // The hub's reports on its servers: status and warnings, with secrets redacted.
-import { REDACTED, type Redactor, TrunklineError } from "@trunkline/core";
+import { isTrunklineError, REDACTED, type Redactor, redactedArgs, redactedUrl, TrunklineError } from "@trunkline/core";
 import type { SignInReport } from "../auth/sign-in-report.js";
 import type { AuthSettings, LoadedConfig, ServerDefinition } from "../config/loaded-config.js";
 import type { ServerState } from "../connection/connection-options.js";
@@ -86,21 +86,39 @@ export function warningsOf(
 /** Copies an error with all known secrets redacted. */
 export function redactedError(error: TrunklineError, redactor: Redactor): TrunklineError {
   return new TrunklineError(error.code, redactor.text(error.message), {
-    cause: error.cause,
+    cause: redactedCause(error.cause, redactor),
     ...(error.hint === undefined ? {} : { hint: redactor.text(error.hint) }),
     retryable: error.retryable,
     ...(error.data === undefined ? {} : { data: redactor.value(error.data) }),
   });
 }
 
-/** Values under `env` and `headers` are always hidden in their own field, however short. */
+/** Copies a chain of causes. Only their messages and codes are shown anywhere. */
+function redactedCause(cause: unknown, redactor: Redactor, depth = 0): unknown {
+  if (!(cause instanceof Error)) return redactor.value(cause);
+  if (isTrunklineError(cause)) return redactedError(cause, redactor);
+  const { name, code } = cause as Error & { code?: unknown };
+  const copy = new Error(redactor.text(cause.message), {
+    ...(cause.cause === undefined || depth >= MAX_CAUSES
+      ? {}
+      : { cause: redactedCause(cause.cause, redactor, depth + 1) }),
+  });
+  copy.name = name;
+  if (cause.stack !== undefined) copy.stack = redactor.text(cause.stack);
+  return code === undefined ? copy : Object.assign(copy, { code });
+}
+
+const MAX_CAUSES = 8;
+
+/** Secrets are always hidden in their own field, however short. */
 function hideValues(definition: ServerDefinition): ServerDefinition {
   const hide = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
   return definition.type === "stdio"
-    ? { ...definition, env: hide(definition.env) }
+    ? { ...definition, args: redactedArgs(definition.args), env: hide(definition.env) }
     : {
         ...definition,
+        url: redactedUrl(definition.url),
         headers: hide(definition.headers),
         ...(definition.auth === undefined ? {} : { auth: hideSecrets(definition.auth) }),
       };

@@ -183,11 +183,14 @@ metadata:
     expect(u.unusable).toBeUndefined();
     expect(u.atLaunch?.().definition.unusable?.message).toContain("url");
     live.BASE = "https://x.example";
-    expect(u.atLaunch?.()).toMatchObject({
+    const launched = u.atLaunch?.();
+    expect(launched).toMatchObject({
       definition: { url: "https://x.example/mcp", headers: { Authorization: "Bearer s3cret-key" } },
       missing: [],
-      secrets: expect.arrayContaining(["s3cret-key", "https://x.example"]),
+      secrets: expect.arrayContaining(["s3cret-key"]),
     });
+    // The host stays visible.
+    expect(launched?.secrets).not.toContain("https://x.example");
     expect(u.atLaunch?.().definition.unusable).toBeUndefined();
   });
 

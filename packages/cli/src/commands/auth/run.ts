@@ -1,6 +1,6 @@
 import type { HttpServer, LoadedConfig } from "@trunkline/client";
 import { forgetSignIn, type KeptSignIn, readSignIn } from "@trunkline/client/internal";
-import { formatMs, printable, TrunklineError } from "@trunkline/core";
+import { formatMs, printable, redactedUrl, TrunklineError } from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import type { CommandContext } from "../../terminal/context.js";
@@ -74,7 +74,7 @@ export async function status(context: CommandContext, options: StatusOptions): P
   if (options.json) {
     const shown = found.map(({ server, kept }) => ({
       server: server.name,
-      url: server.url,
+      url: redactedUrl(server.url),
       state: stateOf(kept, now),
       ...kept,
     }));

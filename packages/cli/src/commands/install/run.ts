@@ -15,6 +15,8 @@ import {
   isRecord,
   printable,
   REDACTED,
+  redactedArgs,
+  redactedUrl,
   resolvedPath,
   systemCodeOf,
   TrunklineError,
@@ -194,15 +196,16 @@ function describe(context: CommandContext, { path, place, file }: Target, { entr
   }
 }
 
-/** Hides the values of variables and headers. */
+/** Hides the values of variables and headers, and secrets in arguments and URLs. */
 function shown(entry: unknown): unknown {
   if (!isRecord(entry)) return entry;
-  return Object.fromEntries(
-    Object.entries(entry).map(([key, value]) => [
-      key,
-      isRecord(value) ? Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED])) : value,
-    ]),
-  );
+  return Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, shownField(value)]));
+}
+
+function shownField(value: unknown): unknown {
+  if (isRecord(value)) return Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED]));
+  if (Array.isArray(value)) return redactedArgs(value.map(String));
+  return typeof value === "string" && value.includes("://") ? redactedUrl(value) : value;
 }
 
 async function isConfirmed(

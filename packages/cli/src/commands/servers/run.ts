@@ -6,7 +6,15 @@ import {
   type ServerDefinition,
   type ServerEntry,
 } from "@trunkline/client/config";
-import { isTrunklineError, nearestNames, printable, REDACTED, TrunklineError } from "@trunkline/core";
+import {
+  isTrunklineError,
+  nearestNames,
+  printable,
+  REDACTED,
+  redactedArgs,
+  redactedUrl,
+  TrunklineError,
+} from "@trunkline/core";
 import { openApp } from "../../app/app.js";
 import { EXIT } from "../../app/exit-codes.js";
 import { checkScope, defaultTarget, type ScopeOptions, type WriteTarget, writeConfig } from "../../app/write-config.js";
@@ -115,7 +123,8 @@ function listedServer(server: ServerDefinition) {
   const { tools } = server;
   const rest = { ...(tools === undefined ? {} : { tools }), ...problem };
   if (server.type === "stdio") {
-    const { command, args, cwd } = server;
+    const { command, cwd } = server;
+    const args = redactedArgs(server.args);
     const what = commandLine([command, ...args]);
     const where = cwd === undefined ? {} : { cwd };
     return { name, state, type, ...place, command, args, env: hidden(server.env), ...where, ...rest, what };
@@ -125,10 +134,10 @@ function listedServer(server: ServerDefinition) {
     state,
     type,
     ...place,
-    url: server.url,
+    url: redactedUrl(server.url),
     headers: hidden(server.headers),
     ...rest,
-    what: printable(server.url),
+    what: printable(redactedUrl(server.url)),
   };
 }
 
@@ -158,8 +167,9 @@ function readEntry(options: AddOptions): ServerEntry {
   const looksLikeUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(first);
   if (!looksLikeUrl) {
     if (rest.length === 0 && /^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/|$)/i.test(first) && first.includes("/")) {
-      throw new TrunklineError("USAGE", `"${first}" is neither a URL nor a command.`, {
-        hint: `For a URL use https://${first}; for a program in this folder use ./${first}.`,
+      const shown = redactedUrl(first);
+      throw new TrunklineError("USAGE", `"${shown}" is neither a URL nor a command.`, {
+        hint: `For a URL use https://${shown}; for a program in this folder use ./${shown}.`,
       });
     }
     forbid(
@@ -199,7 +209,7 @@ function checkUrl(text: string): void {
   // The values of variables are not known yet.
   const url = text.replace(/\$\{[^}]*\}/g, "x");
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
-  throw new TrunklineError("USAGE", `"${text}" is not a valid server URL.`, {
+  throw new TrunklineError("USAGE", `"${redactedUrl(text)}" is not a valid server URL.`, {
     hint: "It must start with http:// or https://.",
   });
 }
